@@ -57,16 +57,16 @@ measured run_once(char** command) {
     return m;
 }
 
-std::size_t occurrences(std::string_view text, std::string_view word) {
+std::size_t occurrences(std::string_view text, std::string_view name) {
     std::size_t n = 0;
-    for (std::size_t at = 0; (at = text.find(word, at)) != std::string_view::npos; at += word.size()) ++n;
+    for (std::size_t at = 0; (at = text.find(name, at)) != std::string_view::npos; at += name.size()) ++n;
     return n;
 }
 
 /// Prints a figure beside its limit; whether it keeps to it.
-bool within(const char* what, double figure, double limit, bool gated) {
+bool check_budget(const char* label, double figure, double limit, bool gated) {
     const bool good = limit == 0 || figure <= limit;
-    std::printf("%-16s %10.4g", what, figure);
+    std::printf("%-16s %10.4g", label, figure);
     if (limit != 0)
         std::printf("   %s %.4g%s", gated ? "limit" : "aim", limit, good ? "" : gated ? "   EXCEEDED" : "   missed");
     std::printf("\n");
@@ -86,19 +86,19 @@ int checked(int argc, char** argv) {
         *limit = std::strtod(argv[i + 1], nullptr);
     }
     if (i + 1 >= argc) throw std::runtime_error("no command");
-    measured least = run_once(argv + i + 1);
-    for (int more = 0; more < 9; ++more) {
-        const measured again = run_once(argv + i + 1);
-        least.seconds = std::min(least.seconds, again.seconds);
-        least.megabytes = std::min(least.megabytes, again.megabytes);
+    measured minimum = run_once(argv + i + 1);
+    for (int repetition = 0; repetition < 9; ++repetition) {
+        const measured sample = run_once(argv + i + 1);
+        minimum.seconds = std::min(minimum.seconds, sample.seconds);
+        minimum.megabytes = std::min(minimum.megabytes, sample.megabytes);
     }
-    bool good = within("peak megabytes", least.megabytes, megabytes, true);
+    bool good = check_budget("peak megabytes", minimum.megabytes, megabytes, true);
     if (instantiations != 0) {
-        const std::size_t named = occurrences(least.printed, "[with ");
+        const std::size_t named = occurrences(minimum.printed, "[with ");
         if (named == 0) throw std::runtime_error("the compiler named no template; is -Q among its options?");
-        good = within("instantiations", static_cast<double>(named), instantiations, true) && good;
+        good = check_budget("instantiations", static_cast<double>(named), instantiations, true) && good;
     }
-    (void)within("seconds", least.seconds, seconds, false);
+    (void)check_budget("seconds", minimum.seconds, seconds, false);
     return good ? 0 : 1;
 }
 

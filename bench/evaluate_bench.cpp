@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The llmcost authors
 // SPDX-License-Identifier: Apache-2.0
-// What one evaluation costs: a walk, an evaluator, a closed form in its region, a sweep of a million points, a configuration
-// read.
+// What one evaluation costs: a walk, an evaluator, a closed form in its region, a sweep of a million points, a
+// configuration read.
 #include <benchmark/benchmark.h>
 
 #include <fstream>
@@ -12,7 +12,7 @@
 
 #include <llmcost/analysis/evaluator.hpp>
 #include <llmcost/bundled/all.hpp>
-#include <llmcost/described/described_model.hpp>
+#include <llmcost/custom/custom_model.hpp>
 #include <llmcost/json.hpp>
 #include <llmcost/llmcost.hpp>
 
@@ -27,7 +27,7 @@ model model_named(const char* name) {
     return parts::rows.read(parse_config(bundled->json, name).root());
 }
 
-void walk(benchmark::State& state, const char* name) {
+void trace_forward(benchmark::State& state, const char* name) {
     const model m = model_named(name);
     workload w;
     for (auto _ : state) {
@@ -35,16 +35,16 @@ void walk(benchmark::State& state, const char* name) {
         benchmark::DoNotOptimize(count_model(m, w));
     }
 }
-BENCHMARK_CAPTURE(walk, llama_3_2_1b, "meta-llama/Llama-3.2-1B");
-BENCHMARK_CAPTURE(walk, gemma_2_2b, "google/gemma-2-2b-it");
-BENCHMARK_CAPTURE(walk, deepseek_v3, "deepseek-ai/DeepSeek-V3");
-BENCHMARK_CAPTURE(walk, gpt2, "openai-community/gpt2");
-BENCHMARK_CAPTURE(walk, jamba, "ai21labs/AI21-Jamba-1.5-Mini");
-BENCHMARK_CAPTURE(walk, bert, "google-bert/bert-base-uncased");
+BENCHMARK_CAPTURE(trace_forward, llama_3_2_1b, "meta-llama/Llama-3.2-1B");
+BENCHMARK_CAPTURE(trace_forward, gemma_2_2b, "google/gemma-2-2b-it");
+BENCHMARK_CAPTURE(trace_forward, deepseek_v3, "deepseek-ai/DeepSeek-V3");
+BENCHMARK_CAPTURE(trace_forward, gpt2, "openai-community/gpt2");
+BENCHMARK_CAPTURE(trace_forward, jamba, "ai21labs/AI21-Jamba-1.5-Mini");
+BENCHMARK_CAPTURE(trace_forward, bert, "google-bert/bert-base-uncased");
 
 // prompts, decoding steps and extensions in no order, on both sides of every window
 void evaluate(benchmark::State& state, const char* name) {
-    evaluator figures_at(model_named(name));
+    cost_evaluator figures_at(model_named(name));
     std::vector<workload> loads;
     std::mt19937_64 random(1);
     const auto up_to = [&](std::uint64_t n) { return static_cast<std::int64_t>(random() % n); };
@@ -67,7 +67,7 @@ BENCHMARK_CAPTURE(evaluate, qwen3_next, "Qwen/Qwen3-Next-80B-A3B-Instruct");
 
 void closed_form_of_one_figure(benchmark::State& state) {
     const closed_form f(model_named("meta-llama/Llama-3.2-1B"), {.batch = 2, .sequence = 100});
-    workload w = f.around();
+    workload w = f.reference_workload();
     for (auto _ : state) {
         w.sequence = w.sequence % 4096 + 2;
         benchmark::DoNotOptimize(f.flops(w));
@@ -77,7 +77,7 @@ BENCHMARK(closed_form_of_one_figure);
 
 void closed_form_of_all_figures(benchmark::State& state) {
     const closed_form f(model_named("meta-llama/Llama-3.2-1B"), {.batch = 2, .sequence = 100});
-    workload w = f.around();
+    workload w = f.reference_workload();
     for (auto _ : state) {
         w.sequence = w.sequence % 4096 + 2;
         benchmark::DoNotOptimize(f(w));
@@ -94,7 +94,7 @@ BENCHMARK(closed_form_made);
 void sweep(benchmark::State& state) {
     const closed_form f(model_named("meta-llama/Llama-3.2-1B"), {.batch = 2, .sequence = 100});
     for (auto _ : state) {
-        workload w = f.around();
+        workload w = f.reference_workload();
         count sum;
         for (w.batch = 2; w.batch < 102; ++w.batch)
             for (w.sequence = 2; w.sequence < 102; ++w.sequence) sum += f(w).flops();
@@ -105,17 +105,17 @@ void sweep(benchmark::State& state) {
 BENCHMARK(sweep);
 
 // a Llama that a file describes, which is to take no more than 2 µs
-void evaluate_described(benchmark::State& state) {
+void evaluate_custom_model(benchmark::State& state) {
     const config_document file = read_config_file(LLMCOST_TEST_DIR "/../configs/models/llama.json");
-    const described_model described(file.root());
-    evaluator figures_at(described.subject());
+    const custom_model custom_llama(file.root());
+    cost_evaluator figures_at(custom_llama.as_model());
     workload w{.batch = 2, .sequence = 100};
     for (auto _ : state) {
         w.sequence = w.sequence % 4096 + 2;
         benchmark::DoNotOptimize(figures_at(w));
     }
 }
-BENCHMARK(evaluate_described);
+BENCHMARK(evaluate_custom_model);
 
 void read_configuration(benchmark::State& state) {
     std::ifstream file(LLMCOST_TEST_DIR "/golden/openai__gpt-oss-20b.json");

@@ -4,10 +4,10 @@
 //
 //     fit_engines ACCURACY.md CONFIGS CALIBRATIONS SOURCE RUNS.csv [TRACES]
 //
-// TRACES is a folder of runs that take no part in any fit (trace_runs.hpp). CONFIGS has org__name.json for each model of the
-// runs. Fitted are runs on one node of devices whose kernels have been measured; each model's errors are those of constants
-// that were fitted without it. Rows whose columns say something else than their own id (`…_c64_tp4_ep4_…`: 64 requests at a
-// time on four devices) are read as the id says.
+// TRACES is a folder of runs that take no part in any fit (trace_runs.hpp). CONFIGS has org__name.json for each model
+// of the runs. Fitted are runs on one node of devices whose kernels have been measured; each model's errors are those
+// of constants that were fitted without it. Rows whose columns say something else than their own id (`…_c64_tp4_ep4_…`:
+// 64 requests at a time on four devices) are read as the id says.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -39,71 +39,77 @@ using namespace serving_runs;
 using constants = detail::roofline_point;
 
 /// An engine with these constants of a step.
-engine with(const engine& by, const constants& step) {
-    engine e = by;
-    e.overlap = std::exp(step[0]), e.step_seconds = 1e-3 * std::fabs(step[1]);
-    e.sequence_seconds = 1e-5 * std::fabs(step[2]);
+engine apply_step_constants(const engine& base_engine, const constants& step) {
+    engine e = base_engine;
+    e.kernel_time_factor = std::exp(step[0]);
+    e.host_seconds_per_step = 1e-3 * std::fabs(step[1]);
+    e.host_seconds_per_sequence = 1e-5 * std::fabs(step[2]);
     return e;
 }
 served_times times(const engine& e, const run& r) { return in_closed_form(e, r); }
 
-/// Mean of what a robust error makes of logarithms, every model with the same weight: runs that are several times `soft` off
-/// weigh ever less (Cauchy), as kernels of another version than was measured do.
+/// Mean of what a robust error makes of logarithms, every model with the same weight: runs that are several times
+/// `soft` off weigh ever less (Cauchy), as kernels of another version than was measured do.
 double loss(const std::vector<const run*>& runs, const std::function<double(const run&)>& ratio, double soft) {
     std::map<std::string, std::pair<double, double>> of_model;
     for (const run* r : runs) {
-        const double off = std::log(ratio(*r)) / soft;
-        of_model[r->model].first += std::log1p(off * off);
+        const double scaled_error = std::log(ratio(*r)) / soft;
+        of_model[r->model].first += std::log1p(scaled_error * scaled_error);
         of_model[r->model].second += 1;
     }
     double sum = 0;
     for (const auto& [name, part] : of_model) sum += part.first / part.second;
     return sum / static_cast<double>(of_model.size());
 }
-/// The same of the first token, whose prompt may take a factor of its own in every model: it keeps the errors of a model's
-/// kernels out of the constants of a request, and takes no part in predictions.
+/// The same of the first token, whose prompt may take a factor of its own in every model: it keeps the errors of a
+/// model's kernels out of the constants of a request, and takes no part in predictions.
 double request_loss(const engine& e, const std::vector<const run*>& runs, double soft) {
     std::map<std::string, std::vector<const run*>> of_model;
     for (const run* r : runs) of_model[r->model].push_back(r);
     double sum = 0;
-    for (const auto& [name, own] : of_model) {
-        double least = INFINITY;
+    for (const auto& [name, model_runs] : of_model) {
+        double minimum = INFINITY;
         for (double octave = -1; octave <= 1; octave += 0.05) {
             const auto ratio = [&](const run& r) {
                 run scaled = r;
-                scaled.kernels.prompt.seconds *= std::exp2(octave);
+                scaled.kernels.prefill.seconds *= std::exp2(octave);
                 return times(e, scaled).ttft / r.ttft;
             };
-            least = std::min(least, loss(own, ratio, soft) + 0.05 * octave * octave);
+            minimum = std::min(minimum, loss(model_runs, ratio, soft) + 0.05 * octave * octave);
         }
-        sum += least;
+        sum += minimum;
     }
     return sum / static_cast<double>(of_model.size());
 }
 
 /// The constants that follow runs best; those that the runs hardly tell stay near one overlap and no host time.
-engine fit(const engine& by, const std::vector<const run*>& runs) {
+engine fit(const engine& base_engine, const std::vector<const run*>& runs) {
     const auto of_step = [&](const constants& p) {
-        const engine e = with(by, p);
+        const engine e = apply_step_constants(base_engine, p);
         const double pulled = std::pow(p[0] / 0.15, 2) + std::pow(p[1] / 2, 2) + std::pow(p[2] / 5, 2);
         return loss(
                    runs, [&](const run& r) { return times(e, r).tpot / r.tpot; }, 0.05) +
                0.05 * pulled;
     };
-    engine best = with(by, detail::simplex_minimum(of_step, {-0.05, 0.5, 1, 0}));
+    engine best = apply_step_constants(base_engine, detail::simplex_minimum(of_step, {-0.05, 0.5, 1, 0}));
     const auto of_request = [&](const engine& e) {
-        return request_loss(e, runs, 0.05) + 0.02 * std::pow(e.request_seconds / 0.05, 2);
+        return request_loss(e, runs, 0.05) + 0.02 * std::pow(e.host_seconds_per_request / 0.05, 2);
     };
-    best.request_seconds = 0;
-    double least = INFINITY;
-    for (engine e = best; e.request_seconds < 0.5; e.request_seconds = std::max(1e-3, 1.02 * e.request_seconds))
-        if (const double here = of_request(e); here < least) least = here, best = e;
+    best.host_seconds_per_request = 0;
+    double minimum = INFINITY;
+    for (engine e = best; e.host_seconds_per_request < 0.5;
+         e.host_seconds_per_request = std::max(1e-3, 1.02 * e.host_seconds_per_request))
+        if (const double candidate_loss = of_request(e); candidate_loss < minimum) {
+            minimum = candidate_loss;
+            best = e;
+        }
     return best;
 }
 
-/// The same beside a factor of each model's own, near 1: it keeps the errors of a model's kernels out of the constants, and
-/// takes no part in predictions.
-double loss_beside_factors(const std::vector<const run*>& runs, const std::function<double(const run&)>& ratio, double soft) {
+/// The same beside a factor of each model's own, near 1: it keeps the errors of a model's kernels out of the constants,
+/// and takes no part in predictions.
+double model_scaled_loss(const std::vector<const run*>& runs, const std::function<double(const run&)>& ratio,
+                         double soft) {
     std::map<std::string, std::vector<double>> of_model;
     for (const run* r : runs) of_model[r->model].push_back(std::log(ratio(*r)));
     double pulled = 0;
@@ -118,32 +124,35 @@ double loss_beside_factors(const std::vector<const run*>& runs, const std::funct
            pulled / static_cast<double>(of_model.size());
 }
 
-/// The constants with which simulations follow runs best: one after the other is moved, by steps that halve, as long as that
-/// brings them nearer. Those that the runs hardly tell stay near one overlap and no host time. About fifty runs take part.
-host_times fit_simulated(const engine& by, const std::vector<const run*>& all) {
+/// The constants with which simulations follow runs best: one after the other is moved, by steps that halve, as long as
+/// that brings them nearer. Those that the runs hardly tell stay near one overlap and no host time. About fifty runs
+/// take part.
+host_times fit_simulated(const engine& base_engine, const std::vector<const run*>& all) {
     std::vector<const run*> runs;
     for (std::size_t i = 0; i < all.size(); i += 1 + all.size() / 50) runs.push_back(all[i]);
     using values = std::array<double, 4>;
     const auto with_these = [&](const values& p) {
-        return host_times{by.name, std::exp(p[0]), 1e-3 * p[1], 1e-5 * p[2], host_times_of(by.name).layer_seconds, 1e-2 * p[3]};
+        return host_times{
+            base_engine.name, std::exp(p[0]), 1e-3 * p[1], 1e-5 * p[2], host_times_of(base_engine.name).layer_seconds,
+            1e-2 * p[3]};
     };
-    const auto off = [&](const values& p) {
+    const auto objective = [&](const values& p) {
         for (std::size_t i = 1; i < p.size(); ++i)
             if (p[i] < 0) return static_cast<double>(INFINITY);
         const host_times host = with_these(p);
-        std::map<const run*, served_times> of;
-        for (const run* r : runs) of[r] = simulated(host, *r);
-        const double pulled = std::pow(p[0] / 0.1, 2) + std::pow(p[1] / 2, 2) + std::pow(p[2] / 5, 2) +
-                              std::pow(p[3] / 5, 2);
-        const auto tpot = [&](const run& r) { return of[&r].tpot / r.tpot; };
-        const auto ttft = [&](const run& r) { return of[&r].ttft / r.ttft; };
-        return loss(runs, tpot, 0.05) + loss_beside_factors(runs, ttft, 0.1) + 0.02 * pulled;
+        std::map<const run*, served_times> simulated_times;
+        for (const run* r : runs) simulated_times[r] = simulated(host, *r);
+        const double pulled =
+            std::pow(p[0] / 0.1, 2) + std::pow(p[1] / 2, 2) + std::pow(p[2] / 5, 2) + std::pow(p[3] / 5, 2);
+        const auto tpot = [&](const run& r) { return simulated_times[&r].tpot / r.tpot; };
+        const auto ttft = [&](const run& r) { return simulated_times[&r].ttft / r.ttft; };
+        return loss(runs, tpot, 0.05) + model_scaled_loss(runs, ttft, 0.1) + 0.02 * pulled;
     };
     // of a request in vLLM 15.6 ms were fitted by others to its runs on H100 (inference-sim @f90a1e3a,
     // testdata/trained_physics_iter29.json): runs that send as soon as they are answered hardly tell it
-    const bool told = by.name == string_ref("vllm");
-    values best{-0.02, 0.1, 0.2, told ? 1.56 : 1}, step{0.04, 0.3, 0.3, told ? 0.0 : 1};
-    double least = off(best);
+    const bool is_vllm = base_engine.name == string_ref("vllm");
+    values best{-0.02, 0.1, 0.2, is_vllm ? 1.56 : 1}, step{0.04, 0.3, 0.3, is_vllm ? 0.0 : 1};
+    double minimum = objective(best);
     for (int round = 0; round < 6; ++round)
         for (std::size_t i = 0; i < best.size(); ++i) {
             if (step[i] == 0) continue;
@@ -152,9 +161,11 @@ host_times fit_simulated(const engine& by, const std::vector<const run*>& all) {
                 for (int times = 0; times < 6; ++times) {
                     values next = best;
                     next[i] += to;
-                    const double here = off(next);
-                    if (!(here < least)) break;
-                    least = here, best = next, nearer = true;
+                    const double candidate_loss = objective(next);
+                    if (!(candidate_loss < minimum)) break;
+                    minimum = candidate_loss;
+                    best = next;
+                    nearer = true;
                 }
             if (!nearer) step[i] /= 2;
         }
@@ -174,30 +185,32 @@ std::string percent(const std::vector<double>& values) {
 }
 
 /// Both predictions of a run.
-struct both {
+struct run_prediction {
     served_times closed, simulated, kernels;
 };
-both predictions(const engine& e, const host_times& host, const run& r) {
+run_prediction predictions(const engine& e, const host_times& host, const run& r) {
     return {times(e, r), serving_runs::simulated(host, r), times({}, r)};
 }
 
-/// Errors of a group of runs: of time per token, of time to the first token of few requests and of many; in a closed form
-/// and simulated.
+/// Errors of a group of runs: of time per token, of time to the first token of few requests and of many; in a closed
+/// form and simulated.
 struct errors {
-    std::vector<double> tpot[2], few[2], many[2], kernels;
+    std::vector<double> tpot[2], low_concurrency_ttft[2], high_concurrency_ttft[2], kernels;
 
-    void add(const both& predicted, const run& r) {
-        const auto off = [](double p, double measured) { return std::fabs(p / measured - 1); };
-        const served_times* const each[]{&predicted.closed, &predicted.simulated};
+    void add(const run_prediction& predicted, const run& r) {
+        const auto relative_error = [](double p, double measured) { return std::fabs(p / measured - 1); };
+        const served_times* const estimates[]{&predicted.closed, &predicted.simulated};
         for (std::size_t i = 0; i < 2; ++i) {
-            tpot[i].push_back(off(each[i]->tpot, r.tpot));
-            (r.load.concurrency <= 4 ? few : many)[i].push_back(off(each[i]->ttft, r.ttft));
+            tpot[i].push_back(relative_error(estimates[i]->tpot, r.tpot));
+            (r.load.concurrency <= 4 ? low_concurrency_ttft : high_concurrency_ttft)[i].push_back(
+                relative_error(estimates[i]->ttft, r.ttft));
         }
-        kernels.push_back(off(predicted.kernels.tpot, r.tpot));
+        kernels.push_back(relative_error(predicted.kernels.tpot, r.tpot));
     }
     [[nodiscard]] std::string row() const {
         std::string text = std::to_string(kernels.size()) + " | " + percent(kernels) + " | ";
-        for (const auto* of : {&tpot, &few, &many}) text += percent((*of)[0]) + " | " + percent((*of)[1]) + " | ";
+        for (const auto* samples : {&tpot, &low_concurrency_ttft, &high_concurrency_ttft})
+            text += percent((*samples)[0]) + " | " + percent((*samples)[1]) + " | ";
         text.back() = '\n';
         return text;
     }
@@ -206,14 +219,14 @@ struct errors {
 /// Logarithms of measured over predicted, of one model on one device: of the time per token and of the first token, in
 /// closed form and simulated.
 struct logs {
-    std::array<std::vector<double>, 4> of;
+    std::array<std::vector<double>, 4> values;
 
-    void add(const both& predicted, const run& r) {
+    void add(const run_prediction& predicted, const run& r) {
         const double pairs[][2]{{r.tpot, predicted.closed.tpot},
                                 {r.ttft, predicted.closed.ttft},
                                 {r.tpot, predicted.simulated.tpot},
                                 {r.ttft, predicted.simulated.ttft}};
-        for (std::size_t i = 0; i < of.size(); ++i) of[i].push_back(std::log2(pairs[i][0] / pairs[i][1]));
+        for (std::size_t i = 0; i < values.size(); ++i) values[i].push_back(std::log2(pairs[i][0] / pairs[i][1]));
     }
 };
 /// Behind a device: its runs by constants of all models, as users have them.
@@ -223,49 +236,53 @@ using logs_by_model = std::map<std::pair<std::string, std::string>, logs>;
 /// The same by device alone.
 std::map<std::string, logs> by_device(const logs_by_model& all) {
     std::map<std::string, logs> out;
-    for (const auto& [of, one] : all)
-        for (std::size_t i = 0; i < one.of.size(); ++i)
-            out[of.first].of[i].insert(out[of.first].of[i].end(), one.of[i].begin(), one.of[i].end());
+    for (const auto& [key, one] : all)
+        for (std::size_t i = 0; i < one.values.size(); ++i)
+            out[key.first].values[i].insert(out[key.first].values[i].end(), one.values[i].begin(), one.values[i].end());
     return out;
 }
 
 /// Takes in the shortest interval around the prediction that nine in ten of these logarithms lie in.
-void widen(serving_error& e, std::vector<double> of) {
-    if (of.empty()) return;
-    std::sort(of.begin(), of.end());
-    const auto inside = static_cast<std::size_t>(std::ceil(0.9 * static_cast<double>(of.size())));
-    serving_error best{of.front(), of.back()};
-    for (std::size_t i = 0; i + inside <= of.size(); ++i) {
-        const serving_error here{std::min(of[i], 0.0), std::max(of[i + inside - 1], 0.0)};
-        if (i == 0 || here.high - here.low < best.high - best.low) best = here;
+void widen(relative_interval& e, std::vector<double> log_ratios) {
+    if (log_ratios.empty()) return;
+    std::sort(log_ratios.begin(), log_ratios.end());
+    const auto num_covered = static_cast<std::size_t>(std::ceil(0.9 * static_cast<double>(log_ratios.size())));
+    relative_interval best{log_ratios.front(), log_ratios.back()};
+    for (std::size_t i = 0; i + num_covered <= log_ratios.size(); ++i) {
+        const relative_interval interval{std::min(log_ratios[i], 0.0), std::max(log_ratios[i + num_covered - 1], 0.0)};
+        if (i == 0 || interval.high - interval.low < best.high - best.low) best = interval;
     }
-    e.low = std::min(e.low, best.low), e.high = std::max(e.high, best.high);
+    e.low = std::min(e.low, best.low);
+    e.high = std::max(e.high, best.high);
 }
 /// In two digits, outwards.
-serving_error settled(serving_error e) { return {std::floor(100 * e.low) / 100, std::ceil(100 * e.high) / 100}; }
-std::string words(serving_error e) {
+relative_interval settled(relative_interval e) {
+    return {std::floor(100 * e.low) / 100, std::ceil(100 * e.high) / 100};
+}
+std::string format_interval(relative_interval e) {
     std::array<char, 48> text{};
     std::snprintf(text.data(), text.size(), "{%.2f, %.2f}", e.low, e.high);
     return text.data();
 }
 /// The share of runs that an interval holds, of the group that it holds least of.
 template <class Groups>
-double least_inside(const Groups& all, std::size_t which, serving_error e) {
-    double least = 1;
-    for (const auto& [of, one] : all) {
-        double inside = 0;
-        for (const double x : one.of[which]) inside += x >= e.low && x <= e.high ? 1 : 0;
-        if (!one.of[which].empty()) least = std::min(least, inside / static_cast<double>(one.of[which].size()));
+double min_inside(const Groups& all, std::size_t metric, relative_interval e) {
+    double minimum = 1;
+    for (const auto& [group, one] : all) {
+        double num_covered = 0;
+        for (const double x : one.values[metric]) num_covered += x >= e.low && x <= e.high ? 1 : 0;
+        if (!one.values[metric].empty())
+            minimum = std::min(minimum, num_covered / static_cast<double>(one.values[metric].size()));
     }
-    return least;
+    return minimum;
 }
 
 /// A folder that has the calibrations of all devices but some, as long as it lives.
 class calibrations_without {
 public:
-    calibrations_without(const std::filesystem::path& all, const std::string& beside,
+    calibrations_without(const std::filesystem::path& all, const std::string& path_prefix,
                          const std::vector<std::string>& devices)
-        : at_(std::filesystem::absolute(beside + ".without-" + devices.front())) {
+        : at_(std::filesystem::absolute(path_prefix + ".without-" + devices.front())) {
         std::filesystem::remove_all(at_);
         std::filesystem::create_directories(at_);
         for (const auto& entry : std::filesystem::directory_iterator(all))
@@ -291,9 +308,12 @@ double settled(double constant) { return constant < 1e-8 ? 0 : constant; }
 
 constexpr const char* head =
     "# How far predicted serving is from measured runs\n\n"
-    "Made by `fit_engines` (bench/fit_engines.cpp); not written by hand. Errors are medians of |predicted / measured - 1|.\n"
-    "An engine's constants are fitted to runs on one node of H100 or H200, whose kernels have been measured. There each\n"
-    "model's errors are those of constants fitted without it; elsewhere (other devices, several nodes) of the constants\n"
+    "Made by `fit_engines` (bench/fit_engines.cpp); not written by hand. Errors are medians of |predicted / measured - "
+    "1|.\n"
+    "An engine's constants are fitted to runs on one node of H100 or H200, whose kernels have been measured. There "
+    "each\n"
+    "model's errors are those of constants fitted without it; elsewhere (other devices, several nodes) of the "
+    "constants\n"
     "of all. `kernels alone` is the time per token without any constant. Few: up to 4 requests at a time.\n"
     "Lengths of InferenceX's runs are drawn between four fifths of what their columns say and all of it: they are "
     "predicted\n"
@@ -302,23 +322,30 @@ constexpr const char* head =
     "devices) predictions do so too. Its runs of gpt-oss on vLLM use Marlin's experts (VLLM_MXFP4_USE_MARLIN), which "
     "nobody\n"
     "measured in these layers: they are predicted by Triton's, with half of the measured time for long prompts.\n"
-    "`s` is the simulation (docs/serving.md) with constants of its own, beside the closed form of `llmcost serve`. It sends\n"
+    "`s` is the simulation (docs/serving.md) with constants of its own, beside the closed form of `llmcost serve`. It "
+    "sends\n"
     "ten requests of each client, all first ones at once; means over all are held against the columns.\n\n";
 constexpr const char* intervals_head =
-    "\n## Intervals\n\nmeasured / predicted, by what predictions stand on (`serving_evidence`): nine in ten runs of each "
+    "\n## Intervals\n\nmeasured / predicted, by what predictions stand on (`serving_evidence`): nine in ten runs of "
+    "each "
     "device "
-    "lie\ninside, and what stands on less is given no narrower an interval. Behind each the share of runs inside: of the "
+    "lie\ninside, and what stands on less is given no narrower an interval. Behind each the share of runs inside: of "
+    "the "
     "device, "
     "and\nof the model on a device, that has the least. B200 is predicted by constants of H100 and H200. Runs were "
     "predicted once "
-    "more\nwithout the calibrations of their own chip, and without any; those count where their kernels then come from.\n\n"
-    "| engine | stands on | runs | time per token | inside | first token | inside | s | inside | first token, s | inside |\n"
+    "more\nwithout the calibrations of their own chip, and without any; those count where their kernels then come "
+    "from.\n\n"
+    "| engine | stands on | runs | time per token | inside | first token | inside | s | inside | first token, s | "
+    "inside |\n"
     "|---|---|---|---|---|---|---|---|---|---|---|\n";
 constexpr const char* traces_head =
-    "\n## Runs of other people\n\nThey took no part in any fit (bench/trace_runs.hpp has their sources). Measured, and by "
+    "\n## Runs of other people\n\nThey took no part in any fit (bench/trace_runs.hpp has their sources). Measured, and "
+    "by "
     "how much "
     "the simulation is more.\nHost times are those that were fitted above; percentiles are of all requests.\n\n"
-    "| run | first token, mean | p99 | per token, mean | p99 | whole answer, mean | p99 |\n|---|---|---|---|---|---|---|\n";
+    "| run | first token, mean | p99 | per token, mean | p99 | whole answer, mean | p99 "
+    "|\n|---|---|---|---|---|---|---|\n";
 constexpr const char* columns =
     "runs | kernels alone | time per token | s | first token, few | s | first token, many | s |\n";
 
@@ -335,7 +362,8 @@ int fit_all(const std::vector<std::string>& arguments) {
     const calibrations_without no_hopper(arguments[2], arguments[0], {"h100_sxm", "h200_sxm"});
     const calibrations_without no_blackwell(arguments[2], arguments[0], {"b200_sxm"});
     cli::serve_table without_hopper(arguments[1], no_hopper.path(), parts::rows),
-        without_blackwell(arguments[1], no_blackwell.path(), parts::rows), without_any(arguments[1], "none", parts::rows);
+        without_blackwell(arguments[1], no_blackwell.path(), parts::rows),
+        without_any(arguments[1], "none", parts::rows);
     std::vector<run> poorer;
     for (cli::serve_table* t : {&without_hopper, &without_blackwell, &without_any})
         for (run& r : runs_of(*t, rows_of_runs)) {
@@ -346,90 +374,100 @@ int fit_all(const std::vector<std::string>& arguments) {
         }
 
     std::string page = head, rows;
-    page +=
-        "Runs: " + arguments[3] + "; " + std::to_string(corrected) +
-        " are read as their ids\nmean, not as their columns say (`as_ids_mean` in bench/serving_runs.hpp).\n\n| | engine | "
-        "device | model | " +
-        std::string(columns) + "|---|---|---|---|---|---|---|---|---|---|---|---|\n";
-    errors held_out;
+    page += "Runs: " + arguments[3] + "; " + std::to_string(corrected) +
+            " are read as their ids\nmean, not as their columns say (`as_ids_mean` in bench/serving_runs.hpp).\n\n| | "
+            "engine | "
+            "device | model | " +
+            std::string(columns) + "|---|---|---|---|---|---|---|---|---|---|---|---|\n";
+    errors held_out_errors;
     std::map<std::string, host_times> fitted_hosts;
     std::map<std::pair<std::string, serving_evidence>, logs_by_model> by_evidence;
-    for (const engine& by : engines) {
-        const std::string name(by.name);
-        std::vector<const run*> own;
+    for (const engine& base_engine : engines) {
+        const std::string name(base_engine.name);
+        std::vector<const run*> engine_runs;
         std::set<std::string> models;
         for (const run& r : runs)
-            if (r.by == &by && r.fitted) own.push_back(&r), models.insert(r.model);
-        if (own.empty()) continue;
-        const engine whole = fit(by, own);
-        const host_times host = fitted_hosts[name] = fit_simulated(by, own);
+            if (r.serving_engine == &base_engine && r.fitted) {
+                engine_runs.push_back(&r);
+                models.insert(r.model);
+            }
+        if (engine_runs.empty()) continue;
+        const engine fitted_engine = fit(base_engine, engine_runs);
+        const host_times host = fitted_hosts[name] = fit_simulated(base_engine, engine_runs);
         std::map<std::tuple<bool, std::string, std::string>, errors> groups;
         for (const std::string& model : models) {
             std::vector<const run*> others;
-            for (const run* r : own)
+            for (const run* r : engine_runs)
                 if (r->model != model) others.push_back(r);
             if (others.empty()) continue;
-            const engine without = fit(by, others);
-            const host_times host_without = fit_simulated(by, others);
-            for (const run* r : own) {
+            const engine held_out_engine = fit(base_engine, others);
+            const host_times host_without = fit_simulated(base_engine, others);
+            for (const run* r : engine_runs) {
                 if (r->model != model) continue;
-                const both p = predictions(without, host_without, *r);
-                groups[{false, r->system, model}].add(p, *r), held_out.add(p, *r);
-                by_evidence[{name, r->stands_on}][{r->system, model}].add(p, *r);
-                by_evidence[{name, r->stands_on}][{r->system + as_fitted, model}].add(predictions(whole, host, *r), *r);
+                const run_prediction p = predictions(held_out_engine, host_without, *r);
+                groups[{false, r->system, model}].add(p, *r);
+                held_out_errors.add(p, *r);
+                by_evidence[{name, r->evidence}][{r->system, model}].add(p, *r);
+                by_evidence[{name, r->evidence}][{r->system + as_fitted, model}].add(
+                    predictions(fitted_engine, host, *r), *r);
             }
         }
         for (const run& r : runs)
-            if (r.by == &by && !r.fitted) {
-                const both p = predictions(whole, host, r);
+            if (r.serving_engine == &base_engine && !r.fitted) {
+                const run_prediction p = predictions(fitted_engine, host, r);
                 groups[{true, r.system, r.model}].add(p, r);
-                by_evidence[{name, r.stands_on}][{r.system, r.model}].add(p, r);
+                by_evidence[{name, r.evidence}][{r.system, r.model}].add(p, r);
             }
         for (const run& r : poorer)
-            if (r.by == &by) by_evidence[{name, r.stands_on}][{r.system, r.model}].add(predictions(whole, host, r), r);
+            if (r.serving_engine == &base_engine)
+                by_evidence[{name, r.evidence}][{r.system, r.model}].add(predictions(fitted_engine, host, r), r);
         for (const auto& [key, e] : groups) {
             const auto& [elsewhere, system, model] = key;
-            rows += std::string(elsewhere ? "| elsewhere | " : "| held out | ") + name + " | " + system + " | " + model +
-                    " | " + e.row();
+            rows += std::string(elsewhere ? "| elsewhere | " : "| held out | ") + name + " | " + system + " | " +
+                    model + " | " + e.row();
         }
         std::printf("    {\"%s\", \"%s\", %s, %s, %s, %.3g, %.3g, %.3g, %.3g, %.3g, %.3g},\n", name.c_str(),
-                    std::string(by.software).c_str(), by.static_scales ? "true" : "false",
-                    by.narrow_cache ? "true" : "false", by.narrow_prompts ? "true" : "false", whole.overlap,
-                    settled(whole.step_seconds), settled(whole.sequence_seconds), whole.request_seconds, whole.steps_waited,
-                    whole.memory_share);
-        std::printf("    {\"%s\", %.3g, %.3g, %.3g, %.3g, %.3g},\n", name.c_str(), host.overlap, settled(host.step_seconds),
-                    settled(host.sequence_seconds), settled(host.layer_seconds), host.request_seconds);
+                    std::string(base_engine.kernel_software).c_str(), base_engine.has_static_scales ? "true" : "false",
+                    base_engine.has_8bit_cache ? "true" : "false",
+                    base_engine.has_8bit_prefill_attention ? "true" : "false", fitted_engine.kernel_time_factor,
+                    settled(fitted_engine.host_seconds_per_step), settled(fitted_engine.host_seconds_per_sequence),
+                    fitted_engine.host_seconds_per_request, fitted_engine.queueing_steps,
+                    fitted_engine.gpu_memory_utilization);
+        std::printf("    {\"%s\", %.3g, %.3g, %.3g, %.3g, %.3g},\n", name.c_str(), host.overlap,
+                    settled(host.step_seconds), settled(host.sequence_seconds), settled(host.layer_seconds),
+                    host.request_seconds);
     }
-    page += rows + "| held out | all | h100_sxm, h200_sxm | all | " + held_out.row() + intervals_head;
+    page += rows + "| held out | all | h100_sxm, h200_sxm | all | " + held_out_errors.row() + intervals_head;
     constexpr const char* names[]{"runs", "kernels", "stand_ins", "datasheet"};
-    for (const engine& by : engines) {
-        std::array<std::array<serving_error, 4>, std::size(names)> widest{};  // what stands on less is no narrower
-        std::array<std::size_t, std::size(names)> many{};
+    for (const engine& base_engine : engines) {
+        std::array<std::array<relative_interval, 4>, std::size(names)> widest{};  // what stands on less is no narrower
+        std::array<std::size_t, std::size(names)> num_runs{};
         const auto of_kind = [&](std::size_t k) -> const logs_by_model& {
-            return by_evidence[{std::string(by.name), static_cast<serving_evidence>(k)}];
+            return by_evidence[{std::string(base_engine.name), static_cast<serving_evidence>(k)}];
         };
-        for (std::size_t k = 0; k < many.size(); ++k) {
+        for (std::size_t k = 0; k < num_runs.size(); ++k) {
             if (k > 0) widest[k] = widest[k - 1];
-            for (const auto& [of, one] : by_device(of_kind(k))) {
-                if (!of.ends_with(as_fitted)) many[k] += one.of[0].size();
-                for (std::size_t i = 0; i < one.of.size(); ++i) widen(widest[k][i], one.of[i]);
+            for (const auto& [device_name, one] : by_device(of_kind(k))) {
+                if (!device_name.ends_with(as_fitted)) num_runs[k] += one.values[0].size();
+                for (std::size_t i = 0; i < one.values.size(); ++i) widen(widest[k][i], one.values[i]);
             }
         }
-        for (std::size_t k = many.size() - 1; k-- > 0;)  // nobody knows better than what is known of less
+        for (std::size_t k = num_runs.size() - 1; k-- > 0;)  // nobody knows better than what is known of less
             if (widest[k][0].low == 0 && widest[k][0].high == 0) widest[k] = widest[k + 1];
-        for (std::size_t k = 0; k < many.size(); ++k) {
-            std::string row = "| " + std::string(by.name) + " | " + words_of(static_cast<serving_evidence>(k)) + " | " +
-                              std::to_string(many[k]);
-            std::string constant = "    {\"" + std::string(by.name) + "\", serving_evidence::" + names[k];
+        for (std::size_t k = 0; k < num_runs.size(); ++k) {
+            std::string row = "| " + std::string(base_engine.name) + " | " +
+                              description_of(static_cast<serving_evidence>(k)) + " | " + std::to_string(num_runs[k]);
+            std::string constant = "    {\"" + std::string(base_engine.name) + "\", serving_evidence::" + names[k];
             for (std::size_t i = 0; i < 4; ++i) {
-                const serving_error e = settled(widest[k][i]);
+                const relative_interval e = settled(widest[k][i]);
                 std::array<char, 80> text{};
                 std::snprintf(text.data(), text.size(), " | %.2f to %.2f | %.0f %%, %.0f %%", std::exp2(e.low),
-                              std::exp2(e.high), std::floor(100 * least_inside(by_device(of_kind(k)), i, e)),
-                              std::floor(100 * least_inside(of_kind(k), i, e)));
-                row += text.data(), constant += ", " + words(e);
+                              std::exp2(e.high), std::floor(100 * min_inside(by_device(of_kind(k)), i, e)),
+                              std::floor(100 * min_inside(of_kind(k), i, e)));
+                row += text.data();
+                constant += ", " + format_interval(e);
             }
-            if (many[k] > 0) page += row + " |\n";
+            if (num_runs[k] > 0) page += row + " |\n";
             std::printf("%s},\n", constant.c_str());
         }
     }
@@ -454,7 +492,9 @@ int fit_all(const std::vector<std::string>& arguments) {
 
 }  // namespace
 
-int main(int count, char** values) try { return fit_all({values + 1, values + count}); } catch (const std::exception& e) {
+int main(int count, char** values) try {
+    return fit_all({values + 1, values + count});
+} catch (const std::exception& e) {
     std::cerr << "fit_engines: " << e.what() << '\n';
     return 1;
 }

@@ -4,11 +4,11 @@
 //
 //     fit_kernels OUTPUT_FOLDER ACCURACY.md SOURCE LICENCE SYSTEM__ROOM__SOFTWARE__VERSION__FAMILY_perf.csv...
 //
-// SOURCE and LICENCE are those of such tables, for the files. One has the columns kernel_source and latency_us, and those
-// of its family (latency/families.hpp). Tables in other layouts (layouts.hpp) bring their own. Written are
-// OUTPUT_FOLDER/DEVICE/FAMILY/SOFTWARE-VERSION/OPERAND-VARIANT.json, and a page of errors on what was left out of the fit:
-// one in five shapes, by a hash, and again one in five sites with all that was measured there. What is written is then
-// fitted to all of them.
+// SOURCE and LICENCE are those of such tables, for the files. One has the columns kernel_source and latency_us, and
+// those of its family (latency/families.hpp). Tables in other layouts (layouts.hpp) bring their own. Written are
+// OUTPUT_FOLDER/DEVICE/FAMILY/SOFTWARE-VERSION/OPERAND-VARIANT.json, and a page of errors on what was left out of the
+// fit: one in five shapes, by a hash, and again one in five sites with all that was measured there. What is written is
+// then fitted to all of them.
 #include "fit_tables.hpp"
 
 #include <cstdio>

@@ -38,10 +38,10 @@ inline double quantile(std::vector<double> values, double q) {
 }
 
 /// log2(measured / predicted) of what is left out, by a kernel or without one.
-inline std::vector<double> ratios(const table& t, left_out by, const device& d, const kernel_calibration* known) {
+inline std::vector<double> ratios(const table& t, left_out holdout, const device& d, const kernel_calibration* known) {
     std::vector<double> logs;
     for (const measurement& r : t.rows) {
-        if (!r.is_held_out(by)) continue;
+        if (!r.is_held_out(holdout)) continue;
         operator_shape shape = r.shape;
         shape.variant = t.variant;
         logs.push_back(std::log2(r.seconds / estimate(d, shape, known).seconds));
@@ -49,20 +49,20 @@ inline std::vector<double> ratios(const table& t, left_out by, const device& d, 
     return logs;
 }
 /// The same by a fit to the rest; nothing where too few are left or left out.
-inline std::vector<double> held_out(const table& t, left_out by, const device& d) {
-    std::vector<measurement> kept;
+inline std::vector<double> held_out_ratios(const table& t, left_out holdout, const device& d) {
+    std::vector<measurement> training_rows;
     for (const measurement& r : t.rows)
-        if (!r.is_held_out(by)) kept.push_back(r);
-    if (kept.empty() || kept.size() == t.rows.size()) return {};
-    const owned_calibration part = fit(t, kept, d);
-    return ratios(t, by, d, &part.c);
+        if (!r.is_held_out(holdout)) training_rows.push_back(r);
+    if (training_rows.empty() || training_rows.size() == t.rows.size()) return {};
+    const owned_calibration part = fit(t, training_rows, d);
+    return ratios(t, holdout, d, &part.c);
 }
 
 inline double median_error(const std::vector<double>& logs) {
     if (logs.empty()) return NAN;
-    std::vector<double> off;
-    for (const double x : logs) off.push_back(std::fabs(std::exp2(x) - 1));
-    return quantile(off, 0.5);
+    std::vector<double> relative_errors;
+    for (const double x : logs) relative_errors.push_back(std::fabs(std::exp2(x) - 1));
+    return quantile(relative_errors, 0.5);
 }
 
 /// Where nine in ten measurements lie, as factors of the prediction.
@@ -78,37 +78,40 @@ inline void write(json_writer& json, const owned_calibration& o) {
     json.object().member("family", c.family).member("software", c.software).member("version", c.version);
     json.member("kernel", c.kernel).member("operand", c.operand);
     if (!c.variant.empty()) json.member("variant", c.variant);
-    if (c.work_share != 1) json.member("work_share", rounded(c.work_share));
-    if (c.takes_decodes != taken_decodes::no)
-        json.member("takes_decodes", c.takes_decodes == taken_decodes::in_tiles ? "in_tiles" : "in_launch");
-    if (c.past_bandwidth_efficiency != 0) json.member("past_bandwidth_efficiency", rounded(c.past_bandwidth_efficiency));
-    json.key("roofline").object().member("launch_us", rounded(c.base.launch * 1e6));
-    json.member("compute_efficiency", rounded(c.base.compute_efficiency));
-    json.member("bandwidth_efficiency", rounded(c.base.bandwidth_efficiency))
-        .member("smoothness", rounded(c.base.smoothness))
+    if (c.work_fraction != 1) json.member("work_share", rounded(c.work_fraction));
+    if (c.mixed_decode_mode != mixed_decode_kind::separate_kernel)
+        json.member("takes_decodes",
+                    c.mixed_decode_mode == mixed_decode_kind::as_prefill_tiles ? "in_tiles" : "in_launch");
+    if (c.past_bandwidth_efficiency != 0)
+        json.member("past_bandwidth_efficiency", rounded(c.past_bandwidth_efficiency));
+    json.key("roofline").object().member("launch_us", rounded(c.roofline_model.launch * 1e6));
+    json.member("compute_efficiency", rounded(c.roofline_model.compute_efficiency));
+    json.member("bandwidth_efficiency", rounded(c.roofline_model.bandwidth_efficiency))
+        .member("smoothness", rounded(c.roofline_model.smoothness))
         .end_object();
-    const auto write_error = [&](const char* key, const held_out_error& e) {
-        json.key(key).object().member("rows", e.rows).member("median", rounded(e.median));
+    const auto write_error = [&](const char* key, const cross_validation_error& e) {
+        json.key(key).object().member("rows", e.num_rows).member("median", rounded(e.median));
         json.member("low", rounded(e.low)).member("high", rounded(e.high)).end_object();
     };
     write_error("held_out", c.error);
-    if (c.error_elsewhere.rows != 0) write_error("held_out_sites", c.error_elsewhere);
-    json.key("residual").object().member("step", c.residual.step);
+    if (c.unseen_shape_error.num_rows != 0) write_error("held_out_sites", c.unseen_shape_error);
+    json.key("residual").object().member("step", c.correction.step);
     json.key("axes").array();
-    for (std::size_t a = 0; a < find_family(c.family)->axes; ++a) {
+    for (std::size_t a = 0; a < find_operator_type(c.family)->num_axes; ++a) {
         json.array(true);
         for (const std::int64_t n : o.axes[a]) json.value(n);
         json.end_array();
     }
-    const auto in_words = [](const std::vector<std::int64_t>& numbers, std::size_t together) {
+    const auto join_numbers = [](const std::vector<std::int64_t>& numbers, std::size_t group_size) {
         std::string text;
         for (std::size_t i = 0; i < numbers.size(); ++i)
-            text += (i == 0 ? "" : i % together == 0 ? ", " : " ") + std::to_string(numbers[i]);
+            text += (i == 0 ? "" : i % group_size == 0 ? ", " : " ") + std::to_string(numbers[i]);
         return text;
     };
-    json.end_array().member("sites", in_words(o.sites, c.residual.columns));
-    json.member("centres", in_words(o.centres, o.centres.size())).member("units", in_words(o.units, o.units.size()));
-    json.member("sites_per_page", static_cast<std::int64_t>(c.residual.sites_per_page)).key("pages").array();
+    json.end_array().member("sites", join_numbers(o.sites, c.correction.columns));
+    json.member("centres", join_numbers(o.centres, o.centres.size()))
+        .member("units", join_numbers(o.units, o.units.size()));
+    json.member("sites_per_page", static_cast<std::int64_t>(c.correction.sites_per_page)).key("pages").array();
     for (const std::string& page : o.pages) json.value(page);
     json.end_array().end_object().end_object();
 }
@@ -121,19 +124,25 @@ inline void write_file(const std::filesystem::path& path, const std::string& tex
 
 inline constexpr const char* page_head =
     "# How far predictions are from measurements\n\n"
-    "Made by `fit_kernels` (bench/fit_kernels.cpp) from the tables that docs/latency.md names; not written by hand. Errors "
+    "Made by `fit_kernels` (bench/fit_kernels.cpp) from the tables that docs/latency.md names; not written by hand. "
+    "Errors "
     "are\n"
-    "|predicted / measured - 1| where nothing was fitted to the measurement: one shape in five left out, by a hash of the\n"
-    "shape; again one site in five (the sizes of a layer: n and k, heads, experts) left out with all that was measured\n"
-    "there; and the datasheet with typical efficiencies. Nine in ten of the measurements are within the interval, as a\n"
+    "|predicted / measured - 1| where nothing was fitted to the measurement: one shape in five left out, by a hash of "
+    "the\n"
+    "shape; again one site in five (the sizes of a layer: n and k, heads, experts) left out with all that was "
+    "measured\n"
+    "there; and the datasheet with typical efficiencies. Nine in ten of the measurements are within the interval, as "
+    "a\n"
     "factor of the prediction.\n\n"
     "| family | device | measured by | shapes | median error | interval | of a new site | uncalibrated | interval |\n"
     "|---|---|---|---|---|---|---|---|---|\n";
 inline constexpr const char* calls_head =
-    "\nCalls of attention that take prompts and sequences that decode, which no fit saw: all by the kernel of prompts, or "
+    "\nCalls of attention that take prompts and sequences that decode, which no fit saw: all by the kernel of prompts, "
+    "or "
     "each\n"
     "by its own.\n\n"
-    "| device | software | kernel | calls | together | interval | apart | interval |\n|---|---|---|---|---|---|---|---|\n";
+    "| device | software | kernel | calls | together | interval | apart | interval "
+    "|\n|---|---|---|---|---|---|---|---|\n";
 inline constexpr const char* details_head =
     "\n| family | device | software | kernel | operand | shapes | median error | of a new site | uncalibrated |\n"
     "|---|---|---|---|---|---|---|---|---|\n";
@@ -141,10 +150,10 @@ inline constexpr const char* details_head =
 struct errors_of_kernels {
     std::vector<double> all, of_sites, uncalibrated;
 
-    void add(const errors_of_kernels& more) {
-        all.insert(all.end(), more.all.begin(), more.all.end());
-        of_sites.insert(of_sites.end(), more.of_sites.begin(), more.of_sites.end());
-        uncalibrated.insert(uncalibrated.end(), more.uncalibrated.begin(), more.uncalibrated.end());
+    void add(const errors_of_kernels& errors) {
+        all.insert(all.end(), errors.all.begin(), errors.all.end());
+        of_sites.insert(of_sites.end(), errors.of_sites.begin(), errors.of_sites.end());
+        uncalibrated.insert(uncalibrated.end(), errors.uncalibrated.begin(), errors.uncalibrated.end());
     }
 };
 
@@ -155,53 +164,57 @@ inline std::string percent(const std::vector<double>& logs) {
     return text;
 }
 
-/// The interval of a kernel that has too few shapes to leave some out: twice what its own deviate from the roofline that was
-/// fitted to them, and a tenth at least.
-inline held_out_error error_in_sample(const table& t, const device& d, kernel_calibration fitted) {
-    fitted.residual = {};
+/// The interval of a kernel that has too few shapes to leave some out: twice what its own deviate from the roofline
+/// that was fitted to them, and a tenth at least.
+inline cross_validation_error error_in_sample(const table& t, const device& d, kernel_calibration fitted) {
+    fitted.correction = {};
     std::vector<double> logs;
     for (measurement r : t.rows) {
         r.shape.variant = t.variant;
         logs.push_back(std::log2(r.seconds / estimate(d, r.shape, &fitted).seconds));
     }
-    const double least = std::log2(1.1);
-    return {0, median_error(logs), std::min(-least, 2 * quantile(logs, 0.05)), std::max(least, 2 * quantile(logs, 0.95))};
+    const double minimum = std::log2(1.1);
+    return {0, median_error(logs), std::min(-minimum, 2 * quantile(logs, 0.05)),
+            std::max(minimum, 2 * quantile(logs, 0.95))};
 }
 
-inline errors_of_kernels fit_and_write(json_writer& json, const table& t, const device& d, taken_decodes takes_decodes) {
+inline errors_of_kernels fit_and_write(json_writer& json, const table& t, const device& d,
+                                       mixed_decode_kind mixed_decode_mode) {
     operator_shape first = t.rows.front().shape;
     first.variant = t.variant;
-    if (!can_price(d, first.work()))
-        throw std::runtime_error(t.system + ": no peak or bandwidth for " + t.words() + " in its datasheet");
-    const errors_of_kernels e{held_out(t, left_out::shapes, d), held_out(t, left_out::sites, d),
+    if (!has_peak(d, first.work()))
+        throw std::runtime_error(t.system + ": no peak or bandwidth for " + t.label() + " in its datasheet");
+    const errors_of_kernels e{held_out_ratios(t, left_out::shapes, d), held_out_ratios(t, left_out::sites, d),
                               ratios(t, left_out::shapes, d, nullptr)};
-    owned_calibration whole = fit(t, t.rows, d);
-    const auto error_of = [](const std::vector<double>& logs) -> held_out_error {
+    owned_calibration calibration = fit(t, t.rows, d);
+    const auto error_of = [](const std::vector<double>& logs) -> cross_validation_error {
         const auto rows = static_cast<std::int64_t>(logs.size());
         double low = std::min(0.0, quantile(logs, 0.05)), high = std::max(0.0, quantile(logs, 0.95));
         if (rows < 20) {  // too few to have one in twenty beyond: the farthest, on either side
-            for (const double off : logs) high = std::max(high, std::fabs(off));
+            for (const double log_ratio : logs) high = std::max(high, std::fabs(log_ratio));
             low = -high;
         }
         return {rows, median_error(logs), low, high};
     };
-    whole.c.takes_decodes = takes_decodes;
-    whole.c.error = e.all.empty() ? error_in_sample(t, d, whole.c) : error_of(e.all);
-    if (!e.of_sites.empty()) whole.c.error_elsewhere = error_of(e.of_sites);
-    write(json, whole);
+    calibration.c.mixed_decode_mode = mixed_decode_mode;
+    calibration.c.error = e.all.empty() ? error_in_sample(t, d, calibration.c) : error_of(e.all);
+    if (!e.of_sites.empty()) calibration.c.unseen_shape_error = error_of(e.of_sites);
+    write(json, calibration);
     return e;
 }
 
-/// Fits all kernels of these tables: calibrations into DEVICE/FAMILY/SOFTWARE-VERSION/OPERAND-VARIANT.json below a folder,
-/// and a page of errors on what was left out. Source and licence are of tables in our own layout; others have theirs. `own`
-/// is a device that has no datasheet here, by its first name.
-inline void fit_tables(const std::filesystem::path& output, const std::filesystem::path& accuracy, const std::string& source,
-                       const std::string& licence, const std::vector<std::string>& paths, const device* own = nullptr) {
+/// Fits all kernels of these tables: calibrations into DEVICE/FAMILY/SOFTWARE-VERSION/OPERAND-VARIANT.json below a
+/// folder, and a page of errors on what was left out. Source and licence are of tables in our own layout; others have
+/// theirs. `own` is a device that has no datasheet here, by its first name.
+inline void fit_tables(const std::filesystem::path& output, const std::filesystem::path& accuracy,
+                       const std::string& source, const std::string& licence, const std::vector<std::string>& paths,
+                       const device* custom_device = nullptr) {
     const auto find = [&](const std::string& name) {
-        return own != nullptr && own->names[0] == string_ref(name) ? own : find_device(name);
+        return custom_device != nullptr && custom_device->names[0] == string_ref(name) ? custom_device
+                                                                                       : find_device(name);
     };
     // by family in their order, then by device, then by software
-    std::map<std::pair<const operator_family*, std::string>, std::map<std::string, std::vector<table>>> files;
+    std::map<std::pair<const operator_type*, std::string>, std::map<std::string, std::vector<table>>> files;
     const auto sort_in = [&](std::vector<table> tables) {
         for (table& t : tables) {
             const device* d = find(t.system);
@@ -217,9 +230,9 @@ inline void fit_tables(const std::filesystem::path& output, const std::filesyste
         else
             sort_in(read_tables(path, source, licence));
     sort_in(others.tables());
-    const auto decodes_beside = [&](const table& prompts) -> const table* {
-        const auto decodes = files.find({find_family("generation_attention"), prompts.system});
-        if (prompts.family != find_family("context_attention") || decodes == files.end()) return nullptr;
+    const auto find_decode_table = [&](const table& prompts) -> const table* {
+        const auto decodes = files.find({find_operator_type("generation_attention"), prompts.system});
+        if (prompts.family != find_operator_type("context_attention") || decodes == files.end()) return nullptr;
         for (const auto& [software, tables] : decodes->second)
             for (const table& t : tables)
                 if (t.software == prompts.software && t.version == prompts.version && t.kernel == prompts.kernel &&
@@ -240,49 +253,55 @@ inline void fit_tables(const std::filesystem::path& output, const std::filesyste
                 files_of;  // a file for each operand and variant: few of them are read at a time
             for (table t : tables) {
                 if (t.source.empty()) throw std::runtime_error("SOURCE is empty: say who measured");
-                const std::string operand(find_operand(t.operand)->name), variant = t.variant.empty() ? "" : '-' + t.variant;
+                const std::string operand(find_operand_type(t.operand)->name),
+                    variant = t.variant.empty() ? "" : '-' + t.variant;
                 const auto [file, fresh] = files_of.try_emplace(operand + variant, 1);
                 json_writer& json = file->second;
                 if (fresh) {
                     json.object().member("device", name).member("source", t.source).member("licence", t.licence);
                     json.key("kernels").array();
                 }
-                const table* decodes = decodes_beside(t);
+                const table* decodes = find_decode_table(t);
                 if (decodes != nullptr)  // a cache is larger than what answers for memory
                     t.past_bandwidth_efficiency =
-                        std::min(1.0, fit(*decodes, decodes->rows, *d).c.base.bandwidth_efficiency);
+                        std::min(1.0, fit(*decodes, decodes->rows, *d).c.roofline_model.bandwidth_efficiency);
                 const errors_of_calls mixed = decodes == nullptr ? errors_of_calls{} : errors_of_mixed(t, *decodes, *d);
-                taken_decodes takes = taken_decodes::no;
+                mixed_decode_kind mixed_decode_mode = mixed_decode_kind::separate_kernel;
                 for (const known_mixing& known : known_mixings)
-                    if (kind == "context_attention" && known.device == name && known.kernel == t.kernel) takes = known.takes;
-                if (!mixed.together.empty()) {
-                    const bool is_closer = median_error(mixed.together) < median_error(mixed.apart);
-                    takes = is_closer ? taken_decodes::in_tiles : taken_decodes::no;
+                    if (kind == "context_attention" && known.device == name && known.kernel == t.kernel)
+                        mixed_decode_mode = known.mixed_decode_mode;
+                if (!mixed.combined.empty()) {
+                    const bool is_closer = median_error(mixed.combined) < median_error(mixed.separate);
+                    mixed_decode_mode =
+                        is_closer ? mixed_decode_kind::as_prefill_tiles : mixed_decode_kind::separate_kernel;
                 }
-                const errors_of_kernels e = fit_and_write(json, t, *d, takes);
-                if (!mixed.together.empty())
+                const errors_of_kernels e = fit_and_write(json, t, *d, mixed_decode_mode);
+                if (!mixed.combined.empty())
                     calls += "| " + name + " | " + t.software + ' ' + t.version + " | " + t.kernel + " | " +
-                             std::to_string(mixed.together.size()) + " | " + percent(mixed.together) + " | " +
-                             factors(mixed.together) + " | " + percent(mixed.apart) + " | " + factors(mixed.apart) + " |\n";
+                             std::to_string(mixed.combined.size()) + " | " + percent(mixed.combined) + " | " +
+                             factors(mixed.combined) + " | " + percent(mixed.separate) + " | " +
+                             factors(mixed.separate) + " |\n";
                 of_sources[t.source].add(e);
-                details += "| " + kind + " | " + name + " | " + t.software + ' ' + t.version + " | " + t.kernel + " | " +
-                           t.words() + " | " + (e.all.empty() ? "0, its own fit" : std::to_string(e.all.size())) + " | " +
-                           percent(e.all) + " | " + percent(e.of_sites) + " | " + percent(e.uncalibrated) + " |\n";
+                details += "| " + kind + " | " + name + " | " + t.software + ' ' + t.version + " | " + t.kernel +
+                           " | " + t.label() + " | " +
+                           (e.all.empty() ? "0, its own fit" : std::to_string(e.all.size())) + " | " + percent(e.all) +
+                           " | " + percent(e.of_sites) + " | " + percent(e.uncalibrated) + " |\n";
             }
             std::filesystem::create_directories(folder / software);
             for (auto& [file, json] : files_of)
                 write_file(folder / software / (file + ".json"), json.end_array().end_object().text() + '\n');
         }
-        for (const auto& [whose, errors] : of_sources)
-            summary += "| " + kind + " | " + name + " | " + whose.substr(0, whose.find(" @")) + " | " +
+        for (const auto& [source_name, errors] : of_sources)
+            summary += "| " + kind + " | " + name + " | " + source_name.substr(0, source_name.find(" @")) + " | " +
                        std::to_string(errors.all.size()) + " | " + percent(errors.all) + " | " + factors(errors.all) +
                        " | " + percent(errors.of_sites) + " | " + percent(errors.uncalibrated) + " | " +
                        factors(errors.uncalibrated) + " |\n";
     }
-    std::string not_taken;
-    for (const auto& [reason, rows] : others.not_taken)
-        not_taken += (not_taken.empty() ? "\nTimes that were not taken: " : "; ") + std::to_string(rows) + ", " + reason;
-    write_file(accuracy, page_head + summary + (not_taken.empty() ? "" : not_taken + ".\n") +
+    std::string skipped_summary;
+    for (const auto& [reason, rows] : others.num_skipped)
+        skipped_summary +=
+            (skipped_summary.empty() ? "\nTimes that were not taken: " : "; ") + std::to_string(rows) + ", " + reason;
+    write_file(accuracy, page_head + summary + (skipped_summary.empty() ? "" : skipped_summary + ".\n") +
                              (calls.empty() ? "" : calls_head + calls) + details_head + details);
 }
 

@@ -93,7 +93,8 @@ outcome operator_runner::operator()(const operator_shape& shape, string_ref kern
         o.refused = e.what();
     }
     if (!goes_on())
-        throw device_lost(o.refused + "; nothing runs on the device any more: the same call goes on behind this operator");
+        throw device_lost(o.refused +
+                          "; nothing runs on the device any more: the same call goes on behind this operator");
     return o;
 }
 

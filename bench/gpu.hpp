@@ -9,7 +9,7 @@
 #include <string>
 
 #include <llmcost/cuda/own_device.hpp>
-#include <llmcost/latency/families.hpp>
+#include <llmcost/latency/operator_types.hpp>
 
 // What llmcost-calibrate asks of a GPU. gpu.cu answers by CUDA, tests/cuda/simulated_gpu.cpp without one.
 namespace llmcost::bench {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The llmcost authors
 // SPDX-License-Identifier: Apache-2.0
-// Counts the machine instructions of an evaluation by stepping through a child process one by one, and holds them against
-// limits: unlike times they are the same on every run. Returns 77 where processes may not be traced.
+// Counts the machine instructions of an evaluation by stepping through a child process one by one, and holds them
+// against limits: unlike times they are the same on every run. Returns 77 where processes may not be traced.
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
@@ -15,7 +15,7 @@
 
 #include <llmcost/analysis/evaluator.hpp>
 #include <llmcost/bundled/all.hpp>
-#include <llmcost/described/described_model.hpp>
+#include <llmcost/custom/custom_model.hpp>
 #include <llmcost/json.hpp>
 #include <llmcost/llmcost.hpp>
 
@@ -48,20 +48,20 @@ model model_named(std::string_view name) {
     return parts::rows.read(parse_config(bundled->json, std::string(name)).root());
 }
 
-volatile std::uint64_t kept = 0;
+volatile std::uint64_t sink = 0;
 bool good = true;
 
 /// Holds a call against its limit; it is made once before, so that functions are bound and caches of regions filled.
 template <class Call>
-void hold(const char* what, long limit, const Call& call) {
+void hold(const char* label, long limit, const Call& call) {
     call();
-    const long nothing = instructions_of([] {});
-    const long steps = instructions_of(call) - nothing;
-    if (nothing < 0 || steps < 0) {
+    const long overhead = instructions_of([] {});
+    const long steps = instructions_of(call) - overhead;
+    if (overhead < 0 || steps < 0) {
         std::printf("processes may not be traced here\n");
         std::exit(77);
     }
-    std::printf("%-40s %8ld   limit %ld%s\n", what, steps, limit, steps > limit ? "   EXCEEDED" : "");
+    std::printf("%-40s %8ld   limit %ld%s\n", label, steps, limit, steps > limit ? "   EXCEEDED" : "");
     good = good && steps <= limit;
 }
 
@@ -71,22 +71,22 @@ void hold(const char* what, long limit, const Call& call) {
 int main() {
     const model llama = model_named("meta-llama/Llama-3.2-1B");
     const workload load{.batch = 16, .sequence = 200};
-    hold("a walk", 45'000, [&] { kept = count_model(llama, load).add.to_64(); });
+    hold("a walk", 45'000, [&] { sink = count_model(llama, load).add.to_64(); });
 
-    evaluator figures_at(llama);
-    hold("an evaluation, all figures", 3'000, [&] { kept = figures_at(load).add.to_64(); });
+    cost_evaluator figures_at(llama);
+    hold("an evaluation, all figures", 3'000, [&] { sink = figures_at(load).add.to_64(); });
 
     // a file's model is to take no more than 2 µs, too
     const config_document file = read_config_file(LLMCOST_TEST_DIR "/../configs/models/llama.json");
-    const described_model described(file.root());
-    evaluator described_at(described.subject());
-    hold("the same of a described Llama", 3'000, [&] { kept = described_at(load).add.to_64(); });
+    const custom_model custom_llama(file.root());
+    cost_evaluator custom_evaluator(custom_llama.as_model());
+    hold("the same of a described Llama", 3'000, [&] { sink = custom_evaluator(load).add.to_64(); });
 
     const closed_form form(llama, load);
-    hold("a closed form in its region, one figure", 115, [&] { kept = form.flops(load).to_64(); });
+    hold("a closed form in its region, one figure", 115, [&] { sink = form.flops(load).to_64(); });
 
     const std::string_view text = find_bundled("meta-llama/Llama-3.2-1B")->json;
     hold("reading a configuration", 74'500,
-         [&] { kept = static_cast<std::uint64_t>(parts::rows.read(parse_config(text, "").root()).dims.vocab_size); });
+         [&] { sink = static_cast<std::uint64_t>(parts::rows.read(parse_config(text, "").root()).config.vocab_size); });
     return good ? 0 : 1;
 }

@@ -37,14 +37,15 @@ struct owned_calibration {
 inline double octave(std::int64_t n) { return std::log2(static_cast<double>(n < 1 ? 1 : n)); }
 
 /// What is measured around a place along one axis: interpolated where it lies between two, else the nearest.
-struct seen_along {
-    bool any = false;
-    bool between = false;
+struct axis_estimate {
+    bool has_neighbor = false;
+    bool is_interpolated = false;
     double value = 0;
     double octaves = 0;  ///< to the nearest, where it lies between none
 };
-inline seen_along look_along(const std::vector<double>& values, const std::vector<bool>& known,
-                             const std::vector<std::int64_t>& axis, std::size_t first, std::size_t step, std::size_t at) {
+inline axis_estimate interpolate_axis(const std::vector<double>& values, const std::vector<bool>& known,
+                                      const std::vector<std::int64_t>& axis, std::size_t first, std::size_t step,
+                                      std::size_t at) {
     std::ptrdiff_t low = static_cast<std::ptrdiff_t>(at) - 1;
     std::size_t high = at + 1;
     const auto cell = [&](std::size_t i) { return first + i * step; };
@@ -52,11 +53,12 @@ inline seen_along look_along(const std::vector<double>& values, const std::vecto
     while (high < axis.size() && !known[cell(high)]) ++high;
     if (low < 0 && high == axis.size()) return {};
     if (low < 0) return {true, false, values[cell(high)], octave(axis[high]) - octave(axis[at])};
-    const double before = values[cell(static_cast<std::size_t>(low))];
-    if (high == axis.size()) return {true, false, before, octave(axis[at]) - octave(axis[static_cast<std::size_t>(low)])};
-    const double from = octave(axis[static_cast<std::size_t>(low)]), to = octave(axis[high]);
-    const double share = (octave(axis[at]) - from) / (to - from);
-    return {true, true, before * (1 - share) + values[cell(high)] * share};
+    const double low_value = values[cell(static_cast<std::size_t>(low))];
+    if (high == axis.size())
+        return {true, false, low_value, octave(axis[at]) - octave(axis[static_cast<std::size_t>(low)])};
+    const double low_octave = octave(axis[static_cast<std::size_t>(low)]), to = octave(axis[high]);
+    const double share = (octave(axis[at]) - low_octave) / (to - low_octave);
+    return {true, true, low_value * (1 - share) + values[cell(high)] * share};
 }
 
 /// Fills what was not measured: from both sides along both axes where there are some, else from the nearest.
@@ -69,75 +71,90 @@ inline void fill(std::vector<double>& values, std::vector<bool> known, const std
             for (std::size_t k = 0; k < columns; ++k) {
                 const std::size_t at = i * columns + k;
                 if (known[at]) continue;
-                const seen_along a = look_along(values, known, axes[0], k, columns, i);
-                const seen_along b = look_along(values, known, axes[1], i * columns, 1, k);
-                if (a.between || b.between)
-                    filled[at] = a.between && b.between ? (a.value + b.value) / 2 : a.between ? a.value : b.value;
-                else if (extends && (a.any || b.any))
-                    filled[at] = b.any && (!a.any || b.octaves <= a.octaves) ? b.value : a.value;
+                const axis_estimate a = interpolate_axis(values, known, axes[0], k, columns, i);
+                const axis_estimate b = interpolate_axis(values, known, axes[1], i * columns, 1, k);
+                if (a.is_interpolated || b.is_interpolated)
+                    filled[at] = a.is_interpolated && b.is_interpolated ? (a.value + b.value) / 2
+                                 : a.is_interpolated                    ? a.value
+                                                                        : b.value;
+                else if (extends && (a.has_neighbor || b.has_neighbor))
+                    filled[at] = b.has_neighbor && (!a.has_neighbor || b.octaves <= a.octaves) ? b.value : a.value;
                 else
                     continue;
                 now[at] = true;
             }
-        values = std::move(filled), known = std::move(now);
+        values = std::move(filled);
+        known = std::move(now);
     }
 }
 
-/// The shape of a site at a place on its axes: its given sizes are those of the nearest measurement in proportion along the
-/// last axis (elements that are moved, keys of an encoder), and nothing is added.
-inline operator_shape shape_near(const std::vector<const measurement*>& measured, const std::int64_t (&along)[2]) {
-    const operator_family& family = *measured.front()->shape.family;
-    const std::size_t last = family.axes - 1, given = family.axes + family.sites;
+/// The shape of a site at a place on its axes: its given sizes are those of the nearest measurement in proportion along
+/// the last axis (elements that are moved, keys of an encoder), and nothing is added.
+inline operator_shape shape_near(const std::vector<const measurement*>& measured,
+                                 const std::int64_t (&coordinates)[2]) {
+    const operator_type& family = *measured.front()->shape.type;
+    const std::size_t last = family.num_axes - 1, first_scaled = family.num_axes + family.num_layer_shape_sizes;
     operator_shape shape = measured.front()->shape;
-    double least = INFINITY;
+    double minimum = INFINITY;
     for (const measurement* r : measured) {
-        if (family.size_count == given) break;
+        if (family.size_count == first_scaled) break;
         double distance = 0;
-        for (std::size_t a = 0; a < family.axes; ++a) distance += std::fabs(octave(r->shape.sizes[a]) - octave(along[a]));
-        if (distance < least) least = distance, shape = r->shape;
+        for (std::size_t a = 0; a < family.num_axes; ++a)
+            distance += std::fabs(octave(r->shape.sizes[a]) - octave(coordinates[a]));
+        if (distance < minimum) {
+            minimum = distance;
+            shape = r->shape;
+        }
     }
     const double share =
-        static_cast<double>(along[last]) / static_cast<double>(std::max<std::int64_t>(shape.sizes[last], 1));
-    for (std::size_t i = given; i < family.size_count; ++i) {
-        if (family.sizes[i].role == size_role::added)
+        static_cast<double>(coordinates[last]) / static_cast<double>(std::max<std::int64_t>(shape.sizes[last], 1));
+    for (std::size_t i = first_scaled; i < family.size_count; ++i) {
+        if (family.sizes[i].role == size_role::additive)
             shape.sizes[i] = 0;
         else
             shape.sizes[i] = std::llround(static_cast<double>(shape.sizes[i]) * share);
     }
-    for (std::size_t a = 0; a < family.axes; ++a) shape.sizes[a] = along[a];
+    for (std::size_t a = 0; a < family.num_axes; ++a) shape.sizes[a] = coordinates[a];
     return shape;
 }
 
 /// The roofline, and what every site deviates from it: times made rising along the axes, so that more never takes less.
 inline owned_calibration fit(const table& t, const std::vector<measurement>& rows, const device& d) {
-    const operator_family& family = *t.family;
+    const operator_type& family = *t.family;
     owned_calibration out;
-    out.c.device = t.system, out.c.past_bandwidth_efficiency = t.past_bandwidth_efficiency;
-    out.c.family = family.name, out.c.software = t.software, out.c.version = t.version, out.c.kernel = t.kernel;
-    out.c.operand = rows.front().shape.operand->name, out.c.variant = t.variant, out.c.work_share = t.work_share();
+    out.c.device = t.system;
+    out.c.past_bandwidth_efficiency = t.past_bandwidth_efficiency;
+    out.c.family = family.name;
+    out.c.software = t.software;
+    out.c.version = t.version;
+    out.c.kernel = t.kernel;
+    out.c.operand = rows.front().shape.operand->name;
+    out.c.variant = t.variant;
+    out.c.work_fraction = t.work_share();
     const auto timing_of = [&](operator_shape shape, double seconds) {
         shape.variant = t.variant;
-        const datasheet_seconds s = seconds_of(d, llmcost::detail::work_of(shape, &out.c));
+        const datasheet_seconds s = roofline_terms(d, llmcost::detail::work_of(shape, &out.c));
         return timing{s.compute, s.memory, seconds};
     };
     std::vector<timing> timings;
     std::map<std::vector<std::int64_t>, std::vector<const measurement*>> sites;
     for (const measurement& r : rows) {
         timings.push_back(timing_of(r.shape, r.seconds));
-        for (std::size_t a = 0; a < family.axes; ++a) out.axes[a].push_back(r.shape.sizes[a]);
-        sites[{r.shape.site(), r.shape.site() + family.sites}].push_back(&r);
+        for (std::size_t a = 0; a < family.num_axes; ++a) out.axes[a].push_back(r.shape.sizes[a]);
+        sites[{r.shape.layer_shape(), r.shape.layer_shape() + family.num_layer_shape_sizes}].push_back(&r);
     }
-    for (std::size_t a = family.axes; a < 2; ++a) out.axes[a].push_back(1);
-    out.c.base = fit_roofline(timings, 4000, t.least_launch);
+    for (std::size_t a = family.num_axes; a < 2; ++a) out.axes[a].push_back(1);
+    out.c.roofline_model = fit_roofline(timings, 4000, t.min_launch);
     for (std::vector<std::int64_t>& axis : out.axes) {
         std::sort(axis.begin(), axis.end());
         axis.erase(std::unique(axis.begin(), axis.end()), axis.end());
-        // below the first place another axis' deviations would be held on a smaller roofline, and times could fall along it
-        if (family.axes > 1 && axis.front() > 1) axis.insert(axis.begin(), 1);
+        // below the first place another axis' deviations would be held on a smaller roofline, and times could fall
+        // along it
+        if (family.num_axes > 1 && axis.front() > 1) axis.insert(axis.begin(), 1);
     }
     const std::size_t columns = out.axes[1].size(), cells = out.axes[0].size() * columns;
     const std::size_t per_page = std::max<std::size_t>(1, page_characters / cells);
-    for (const auto& [site, measured] : sites) {
+    for (const auto& [layer_shape, measured] : sites) {
         const auto place = [&](std::size_t a, std::int64_t n) {
             return static_cast<std::size_t>(std::lower_bound(out.axes[a].begin(), out.axes[a].end(), n) -
                                             out.axes[a].begin());
@@ -147,53 +164,65 @@ inline owned_calibration fit(const table& t, const std::vector<measurement>& row
         std::vector<int> n(cells);
         const auto log_base = [&](const operator_shape& shape) {
             const timing at = timing_of(shape, 0);
-            return std::log2(out.c.base(at.compute, at.memory));
+            return std::log2(out.c.roofline_model(at.compute, at.memory));
         };
         for (std::size_t i = 0; i < cells; ++i) {
-            std::int64_t along[2]{};
-            for (std::size_t a = 0; a < family.axes; ++a) along[a] = out.axes[a][a == 0 ? i / columns : i % columns];
-            base[i] = log_base(shape_near(measured, along));
+            std::int64_t coordinates[2]{};
+            for (std::size_t a = 0; a < family.num_axes; ++a)
+                coordinates[a] = out.axes[a][a == 0 ? i / columns : i % columns];
+            base[i] = log_base(shape_near(measured, coordinates));
         }
-        const std::size_t added = family.added();
+        const std::size_t added = family.additive_size_index();
         for (const measurement* r : measured) {
             if (added < family.size_count && r->shape.sizes[added] != 0) continue;  // the roofline says what that adds
             const std::size_t row = place(0, r->shape.sizes[0]);
-            const std::size_t at = row * columns + (family.axes > 1 ? place(1, r->shape.sizes[1]) : 0);
+            const std::size_t at = row * columns + (family.num_axes > 1 ? place(1, r->shape.sizes[1]) : 0);
             values[at] = (values[at] * n[at] + std::log2(r->seconds) - log_base(r->shape)) / (n[at] + 1);
-            known[at] = true, ++n[at];
+            known[at] = true;
+            ++n[at];
         }
         fill(values, known, out.axes);
         for (std::size_t i = 0; i < cells; ++i) times[i] = base[i] + values[i];
-        times = rising(times, out.axes[0].size());
+        times = make_monotonic(times, out.axes[0].size());
         for (std::size_t i = 0; i < cells; ++i) values[i] = times[i] - base[i];
 
         if (out.centres.size() % per_page == 0) out.pages.emplace_back();
-        out.sites.insert(out.sites.end(), site.begin(), site.end());
-        const auto [least, most] = std::minmax_element(values.begin(), values.end());
-        const std::int64_t centre = std::lround((*least + *most) / 2 / residual_step);
+        out.sites.insert(out.sites.end(), layer_shape.begin(), layer_shape.end());
+        const auto [minimum, maximum] = std::minmax_element(values.begin(), values.end());
+        const std::int64_t centre = std::lround((*minimum + *maximum) / 2 / residual_step);
         std::int64_t unit = 1;
-        while ((*most - *least) / 2 > (residual_character::most - 1) * static_cast<double>(unit) * residual_step) unit *= 2;
-        out.centres.push_back(centre), out.units.push_back(unit);
+        while ((*maximum - *minimum) / 2 > (correction_code::max_units - 1) * static_cast<double>(unit) * residual_step)
+            unit *= 2;
+        out.centres.push_back(centre);
+        out.units.push_back(unit);
         for (std::size_t i = 0; i < cells; ++i) {
             const auto log_time = [&](std::int64_t units) {
                 return base[i] + static_cast<double>(centre + unit * units) * residual_step;
             };
-            double before = -INFINITY;  // rounded times must rise, too
-            if (i >= columns) before = times[i - columns];
-            if (i % columns != 0) before = std::max(before, times[i - 1]);
+            double min_log_time = -INFINITY;  // rounded times must rise, too
+            if (i >= columns) min_log_time = times[i - columns];
+            if (i % columns != 0) min_log_time = std::max(min_log_time, times[i - 1]);
             std::int64_t units =
                 std::lround((values[i] / residual_step - static_cast<double>(centre)) / static_cast<double>(unit));
-            while (log_time(units) < before && units < residual_character::most) ++units;
+            while (log_time(units) < min_log_time && units < correction_code::max_units) ++units;
             times[i] = log_time(units);
-            out.pages.back() += residual_character::from(units);
+            out.pages.back() += correction_code::encode(units);
         }
     }
     for (const std::string& page : out.pages) out.views.emplace_back(page);
-    residual_table& r = out.c.residual;
-    r.step = residual_step, r.columns = family.sites, r.site_count = out.centres.size(), r.sites = out.sites.data();
-    r.centres = out.centres.data(), r.units = out.units.data();
-    for (std::size_t a = 0; a < 2; ++a) r.axis[a] = out.axes[a].data(), r.length[a] = out.axes[a].size();
-    r.pages = out.views.data(), r.sites_per_page = per_page;
+    correction_table& r = out.c.correction;
+    r.step = residual_step;
+    r.columns = family.num_layer_shape_sizes;
+    r.num_layer_shapes = out.centres.size();
+    r.sites = out.sites.data();
+    r.centres = out.centres.data();
+    r.units = out.units.data();
+    for (std::size_t a = 0; a < 2; ++a) {
+        r.axis[a] = out.axes[a].data();
+        r.length[a] = out.axes[a].size();
+    }
+    r.pages = out.views.data();
+    r.sites_per_page = per_page;
     return out;
 }
 

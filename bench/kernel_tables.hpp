@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/latency/families.hpp>
+#include <llmcost/latency/operator_types.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -30,18 +30,20 @@ struct measurement {
     operator_shape shape;
     double seconds = 0;
 
-    [[nodiscard]] bool is_held_out(left_out by) const noexcept {
-        const operator_family& f = *shape.family;
+    [[nodiscard]] bool is_held_out(left_out holdout) const noexcept {
+        const operator_type& f = *shape.type;
         std::uint64_t h = 0;
-        const auto mix = [&](std::int64_t size) {
+        const auto hash_combine = [&](std::int64_t size) {
             h += static_cast<std::uint64_t>(size) + 0x9e3779b97f4a7c15U;
             h = (h ^ (h >> 30)) * 0xbf58476d1ce4e5b9U;
             h = (h ^ (h >> 27)) * 0x94d049bb133111ebU;
             h ^= h >> 31;
         };
-        for (std::size_t i = by == left_out::sites ? f.axes : 0; i < f.axes + f.sites; ++i) mix(shape.sizes[i]);
-        const std::size_t added = f.added();
-        if (by == left_out::shapes && added < f.size_count && shape.sizes[added] != 0) mix(shape.sizes[added]);
+        for (std::size_t i = holdout == left_out::sites ? f.num_axes : 0; i < f.num_axes + f.num_layer_shape_sizes; ++i)
+            hash_combine(shape.sizes[i]);
+        const std::size_t added = f.additive_size_index();
+        if (holdout == left_out::shapes && added < f.size_count && shape.sizes[added] != 0)
+            hash_combine(shape.sizes[added]);
         return h % 5 == 0;
     }
 };
@@ -54,25 +56,25 @@ struct mixed_call {
 
 /// One kernel's rows of a table.
 struct table {
-    const operator_family* family = nullptr;
+    const operator_type* family = nullptr;
     std::string system, software, version, kernel, operand, variant;
     std::string source, licence;  ///< of what was measured
     std::vector<measurement> rows{};
     std::vector<mixed_call> mixed{};       ///< of prompts of this kernel
-    double least_launch = 1e-7;            ///< seconds
+    double min_launch = 1e-7;              ///< seconds
     double past_bandwidth_efficiency = 0;  ///< of prompts: at which the decoding kernel beside them reads a cache
 
-    [[nodiscard]] std::string words() const { return variant.empty() ? operand : operand + ' ' + variant; }
+    [[nodiscard]] std::string label() const { return variant.empty() ? operand : operand + ' ' + variant; }
     /// Experts without a gate have two matrices of three.
     [[nodiscard]] double work_share() const { return kernel.ends_with("_nongated") ? 2.0 / 3 : 1; }
 };
 
-inline std::vector<std::string> split(const std::string& text, std::string_view by) {
+inline std::vector<std::string> split(const std::string& text, std::string_view separator) {
     std::vector<std::string> parts;
-    std::size_t from = 0;
-    for (std::size_t at; (at = text.find(by, from)) != std::string::npos; from = at + by.size())
-        parts.push_back(text.substr(from, at - from));
-    parts.push_back(text.substr(from));
+    std::size_t begin = 0;
+    for (std::size_t at; (at = text.find(separator, begin)) != std::string::npos; begin = at + separator.size())
+        parts.push_back(text.substr(begin, at - begin));
+    parts.push_back(text.substr(begin));
     return parts;
 }
 
@@ -80,25 +82,28 @@ inline std::vector<std::string> split(const std::string& text, std::string_view 
 /// others, so that they meet at sites but never at a shape.
 inline bool divide_shapes(const table& a, const table& b) {
     if (a.operand != b.operand || a.variant != b.variant || a.work_share() != b.work_share()) return false;
-    const std::size_t axes = a.family->axes, all = axes + a.family->sites;
-    const auto sizes = [&](const measurement& m, std::size_t from) {
-        return std::vector<std::int64_t>(m.shape.sizes + from, m.shape.sizes + all);
+    const std::size_t axes = a.family->num_axes, all = axes + a.family->num_layer_shape_sizes;
+    const auto sizes = [&](const measurement& m, std::size_t first) {
+        return std::vector<std::int64_t>(m.shape.sizes + first, m.shape.sizes + all);
     };
     std::set<std::vector<std::int64_t>> shapes, sites;
-    for (const measurement& m : a.rows) shapes.insert(sizes(m, 0)), sites.insert(sizes(m, axes));
-    bool meet = false;
+    for (const measurement& m : a.rows) {
+        shapes.insert(sizes(m, 0));
+        sites.insert(sizes(m, axes));
+    }
+    bool has_overlap = false;
     for (const measurement& m : b.rows) {
         if (shapes.count(sizes(m, 0)) != 0) return false;
-        meet = meet || sites.count(sizes(m, axes)) != 0;
+        has_overlap = has_overlap || sites.count(sizes(m, axes)) != 0;
     }
-    return meet;
+    return has_overlap;
 }
 
 /// The kernels of a table, one for each kernel_source and words; those that divide shapes among them together.
 inline std::vector<table> read_tables(const std::filesystem::path& path, const std::string& source,
                                       const std::string& licence) {
     const std::vector<std::string> name = split(path.filename().string(), "__");
-    const operator_family* family = name.size() == 5 ? find_family(split(name[4], "_perf.")[0]) : nullptr;
+    const operator_type* family = name.size() == 5 ? find_operator_type(split(name[4], "_perf.")[0]) : nullptr;
     if (family == nullptr)
         throw std::runtime_error(path.string() + ": expected SYSTEM__ROOM__SOFTWARE__VERSION__FAMILY_perf.csv");
     std::ifstream file(path, std::ios::binary);
@@ -109,23 +114,23 @@ inline std::vector<table> read_tables(const std::filesystem::path& path, const s
     for (std::size_t line = 1; std::getline(file, text); ++line) {
         if (!text.empty() && text.back() == '\r') text.pop_back();
         const std::vector<std::string> fields = split(text, ",");
-        const std::string where = path.string() + ":" + std::to_string(line);
+        const std::string location = path.string() + ":" + std::to_string(line);
         if (line == 1) {
             for (std::size_t i = 0; i < fields.size(); ++i) column[fields[i]] = i;
             continue;
         }
-        const auto field = [&](std::string_view which) -> const std::string& {
-            const auto at = column.find(which);
+        const auto field = [&](std::string_view column_name) -> const std::string& {
+            const auto at = column.find(column_name);
             if (at == column.end() || at->second >= fields.size())
-                throw std::runtime_error(where + ": no column " + std::string(which));
+                throw std::runtime_error(location + ": no column " + std::string(column_name));
             return fields[at->second];
         };
-        const auto number = [&](std::string_view which, auto& into) {
-            const std::string& digits = field(which);
-            const auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), into);
-            if (problem != std::errc{} || end != digits.data() + digits.size() || !(into >= 0))
-                throw std::runtime_error(where + ": expected a number for " + std::string(which) + ", found '" + digits +
-                                         "'");
+        const auto number = [&](std::string_view column_name, auto& out) {
+            const std::string& digits = field(column_name);
+            const auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), out);
+            if (problem != std::errc{} || end != digits.data() + digits.size() || !(out >= 0))
+                throw std::runtime_error(location + ": expected a number for " + std::string(column_name) +
+                                         ", found '" + digits + "'");
         };
         const std::string operand = field(family->operand_column);
         const std::string variant = family->variant_column.empty() ? "" : field(family->variant_column);
@@ -133,30 +138,33 @@ inline std::vector<table> read_tables(const std::filesystem::path& path, const s
         if (t.rows.empty())
             t = {family, name[0], name[2], name[3], field("kernel_source"), operand, variant, source, licence};
         measurement r;
-        r.shape.family = family;
+        r.shape.type = family;
         for (std::size_t i = 0; i < family->size_count; ++i) {
             const operator_size& size = family->sizes[i];
-            r.shape.sizes[i] = size.otherwise;
+            r.shape.sizes[i] = size.default_value;
             if (size.required || column.count(size.name) != 0) number(size.name, r.shape.sizes[i]);
         }
         double microseconds = 0;
         number("latency_us", microseconds);
-        if (microseconds == 0) throw std::runtime_error(where + ": took no time");
+        if (microseconds == 0) throw std::runtime_error(location + ": took no time");
         r.seconds = microseconds * 1e-6;
         t.rows.push_back(r);
     }
     std::vector<table> all;
     for (auto& [key, t] : found) {
-        const operand_row* operand = find_operand(t.operand);
+        const operand_type* operand = find_operand_type(t.operand);
         if (operand == nullptr) throw std::runtime_error(path.string() + ": no operand " + t.operand);
-        for (measurement& r : t.rows) r.shape.operand = operand, r.shape.variant = {};
-        const auto other =
+        for (measurement& r : t.rows) {
+            r.shape.operand = operand;
+            r.shape.variant = {};
+        }
+        const auto match =
             std::find_if(all.begin(), all.end(), [&mine = t](const table& a) { return divide_shapes(a, mine); });
-        if (other == all.end()) {
+        if (match == all.end()) {
             all.push_back(std::move(t));
         } else {
-            other->kernel += '+' + t.kernel;
-            other->rows.insert(other->rows.end(), t.rows.begin(), t.rows.end());
+            match->kernel += '+' + t.kernel;
+            match->rows.insert(match->rows.end(), t.rows.begin(), t.rows.end());
         }
     }
     return all;

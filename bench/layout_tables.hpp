@@ -33,15 +33,17 @@ inline bool matches(std::string_view form, std::string_view name, layout_fields&
     while (!form.empty()) {
         if (form.front() != '{') {
             if (name.empty() || name.front() != form.front()) return false;
-            form.remove_prefix(1), name.remove_prefix(1);
+            form.remove_prefix(1);
+            name.remove_prefix(1);
             continue;
         }
         const std::size_t closed = form.find('}');
-        const std::string_view behind = form.substr(closed + 1, form.find('{', closed) - closed - 1);
-        const std::size_t end = name.find(behind);
+        const std::string_view suffix = form.substr(closed + 1, form.find('{', closed) - closed - 1);
+        const std::size_t end = name.find(suffix);
         if (end == 0 || end == std::string_view::npos) return false;
         fields[std::string(form.substr(1, closed - 1))] = name.substr(0, end);
-        form.remove_prefix(closed + 1), name.remove_prefix(end);
+        form.remove_prefix(closed + 1);
+        name.remove_prefix(end);
     }
     return name.empty();
 }
@@ -85,40 +87,41 @@ Number number_of(std::string_view digits) {
 /// Columns and whole numbers with + * / between them, from left to right; a division must leave nothing.
 inline std::int64_t size_of(const layout_fields& fields, std::string_view text) {
     std::int64_t sum = 0;
-    std::string how = "+";
-    const std::vector<std::string> words = split(std::string(text), " ");
-    for (std::size_t i = 0; i < words.size(); ++i) {
+    std::string operation = "+";
+    const std::vector<std::string> tokens = split(std::string(text), " ");
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
         if (i % 2 == 1) {
-            how = words[i];
+            operation = tokens[i];
             continue;
         }
-        const bool digits = words[i].find_first_not_of("0123456789") == std::string::npos;
-        const auto n = number_of<std::int64_t>(digits ? words[i] : field_of(fields, words[i]));
-        if (how == "/" && (n == 0 || sum % n != 0))
-            throw std::runtime_error(std::string(text) + ": " + std::to_string(sum) + " in " + std::to_string(n) + " parts");
-        sum = how == "+" ? sum + n : how == "*" ? sum * n : sum / n;
+        const bool digits = tokens[i].find_first_not_of("0123456789") == std::string::npos;
+        const auto n = number_of<std::int64_t>(digits ? tokens[i] : field_of(fields, tokens[i]));
+        if (operation == "/" && (n == 0 || sum % n != 0))
+            throw std::runtime_error(std::string(text) + ": " + std::to_string(sum) + " in " + std::to_string(n) +
+                                     " parts");
+        sum = operation == "+" ? sum + n : operation == "*" ? sum * n : sum / n;
     }
     return sum;
 }
 
 /// The device that a table means; nullptr where nobody has its datasheet.
 inline const device* device_in(const layout_fields& fields) {
-    const std::string& words = field_of(fields, "Device");
-    for (const auto& [theirs, ours] : device_words)
-        if (words == theirs) return find_device(ours);
-    return find_device(words);
+    const std::string& device_name = field_of(fields, "Device");
+    for (const auto& [theirs, ours] : device_aliases)
+        if (device_name == theirs) return find_device(ours);
+    return find_device(device_name);
 }
 
 /// The most of a time that its clock's resolution may be.
 inline constexpr double coarsest_clock = 0.05;
 /// Seconds: no kernel takes less in any table that reaches down to a row, and few of these tables do.
-inline constexpr double least_launch = 1e-6;
+inline constexpr double min_launch = 1e-6;
 
 /// Reads files in other layouts: all kernels, those of one kernel in one table whatever file has them.
 class layout_reader {
 public:
     /// How many times were not taken, by the reason.
-    std::map<std::string, std::size_t> not_taken;
+    std::map<std::string, std::size_t> num_skipped;
 
     void read(const std::filesystem::path& path) {
         const measurement_layout& layout = *layout_of(path);
@@ -138,10 +141,13 @@ public:
                 const std::vector<std::string> cells = quoted_fields(text);
                 if (cells.size() != columns.size()) throw std::runtime_error("other columns than the first line");
                 for (std::size_t i = 0; i < cells.size(); ++i) fields[columns[i]] = cells[i];
-                bool taken = false;
+                bool is_matched = false;
                 for (const measured_operator& m : layout.operators)
-                    if (m.column.empty() || field_of(fields, m.column) == m.value) take(layout, m, fields), taken = true;
-                if (layout.mixes && !taken) take_together(layout, fields);
+                    if (m.column.empty() || field_of(fields, m.column) == m.value) {
+                        add_measurement(layout, m, fields);
+                        is_matched = true;
+                    }
+                if (layout.mixes && !is_matched) add_mixed_call(layout, fields);
             } catch (const std::runtime_error& e) {
                 throw std::runtime_error(path.string() + ":" + std::to_string(line) + ": " + e.what());
             }
@@ -153,7 +159,7 @@ public:
         for (const auto& [key, k] : found_) {
             if (k.t.rows.empty()) continue;
             all.push_back(k.t);
-            all.back().least_launch = k.too_coarse > least_launch ? k.too_coarse : least_launch;
+            all.back().min_launch = k.too_coarse > min_launch ? k.too_coarse : min_launch;
         }
         return all;
     }
@@ -164,25 +170,25 @@ private:
         double too_coarse = 0;  ///< the least time that a coarse clock may have meant
     };
 
-    void take(const measurement_layout& layout, const measured_operator& m, const layout_fields& fields) {
+    void add_measurement(const measurement_layout& layout, const measured_operator& m, const layout_fields& fields) {
         const device* d = device_in(fields);
         if (d == nullptr) {
-            ++not_taken["no datasheet of " + field_of(fields, "Device")];
+            ++num_skipped["no datasheet of " + field_of(fields, "Device")];
             return;
         }
         kernel& k = kernel_of(layout, m, *d);
         const double unit = 1e-6 * layout.microseconds, seconds = unit * number_of<double>(field_of(fields, m.time));
         const double resolution = 1e-6 * layout.resolution;
         if (seconds * coarsest_clock < resolution) {
-            ++not_taken["a clock of more than a twentieth of the time (" + std::string(layout.source) + ")"];
-            const double least = seconds - resolution / 2;
-            k.too_coarse = k.too_coarse == 0 ? least : std::min(k.too_coarse, least);
+            ++num_skipped["a clock of more than a twentieth of the time (" + std::string(layout.source) + ")"];
+            const double minimum = seconds - resolution / 2;
+            k.too_coarse = k.too_coarse == 0 ? minimum : std::min(k.too_coarse, minimum);
             return;
         }
         if (seconds == 0) throw std::runtime_error("took no time");
         k.t.rows.push_back({shape_of(layout, m, fields), seconds});
     }
-    void take_together(const measurement_layout& layout, const layout_fields& fields) {
+    void add_mixed_call(const measurement_layout& layout, const layout_fields& fields) {
         const device* d = device_in(fields);
         if (d == nullptr) return;
         const measured_operator &prompt = layout.operators[0], &decodes = layout.operators[1];
@@ -192,7 +198,7 @@ private:
     }
 
     kernel& kernel_of(const measurement_layout& layout, const measured_operator& m, const device& d) {
-        const operator_family* family = find_family(m.family);
+        const operator_type* family = find_operator_type(m.family);
         const std::string system(d.names[0]), software(layout.software), version(layout.version), name(m.kernel);
         kernel& k = found_[{family, system, software, version, std::string(m.variant), name}];
         if (k.t.family == nullptr)
@@ -209,14 +215,14 @@ private:
     }
     static operator_shape shape_of(const measurement_layout& layout, const measured_operator& m,
                                    const layout_fields& fields) {
-        operator_shape shape{.family = find_family(m.family), .operand = find_operand(layout.operand)};
-        for (std::size_t i = 0; i < shape.family->size_count; ++i)
-            shape.sizes[i] = m.sizes[i].empty() ? shape.family->sizes[i].otherwise : size_of(fields, m.sizes[i]);
+        operator_shape shape{.type = find_operator_type(m.family), .operand = find_operand_type(layout.operand)};
+        for (std::size_t i = 0; i < shape.type->size_count; ++i)
+            shape.sizes[i] = m.sizes[i].empty() ? shape.type->sizes[i].default_value : size_of(fields, m.sizes[i]);
         return shape;
     }
 
-    using words = std::string;
-    std::map<std::tuple<const operator_family*, words, words, words, words, words>, kernel> found_;
+    using key_part = std::string;
+    std::map<std::tuple<const operator_type*, key_part, key_part, key_part, key_part, key_part>, kernel> found_;
 };
 
 }  // namespace llmcost::bench

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/latency/families.hpp>
+#include <llmcost/latency/operator_types.hpp>
 
 #include <array>
 #include <cstdint>
@@ -10,18 +10,19 @@
 #include <string_view>
 #include <utility>
 
-// Tables of measurements as other laboratories publish them: whose they are, and what their columns are to our families.
+// Tables of measurements as other laboratories publish them: whose they are, and what their columns are to our
+// families.
 namespace llmcost::bench {
 
 /// An operator that a layout has a column for.
 ///
-/// Sizes stand in the family's order, over columns, words of the file's name and sizes of its model: strictly from left to
-/// right, `a + b * c` is (a + b)·c.
+/// Sizes stand in the family's order, over columns, words of the file's name and sizes of its model: strictly from left
+/// to right, `a + b * c` is (a + b)·c.
 struct measured_operator {
     std::string_view column, value;  ///< rows that have this word there; no column: all of them
     std::string_view time;           ///< the column of its time
     std::string_view family, variant, kernel;
-    std::array<std::string_view, most_operator_sizes> sizes;
+    std::array<std::string_view, max_operator_sizes> sizes;
 };
 
 /// Tables of one kind.
@@ -36,9 +37,9 @@ struct measurement_layout {
 };
 
 // What these names call devices, where it is not a name of their datasheet. LLMCompass's GELU passes 1555 GB/s, the
-// bandwidth of an A100 of 40 GB; Vidur's products pass the peak of an H100 PCIe and NVL; LLMServingSim's meta.yaml names
-// the RTX PRO 6000 Blackwell Server Edition.
-inline constexpr std::pair<std::string_view, std::string_view> device_words[]{
+// bandwidth of an A100 of 40 GB; Vidur's products pass the peak of an H100 PCIe and NVL; LLMServingSim's meta.yaml
+// names the RTX PRO 6000 Blackwell Server Edition.
+inline constexpr std::pair<std::string_view, std::string_view> device_aliases[]{
     {"NVIDIA A100 80GB PCIe", "a100_pcie_80gb"},
     {"NVIDIA A100-PCIE-40GB", "a100_pcie_40gb"},
     {"NVIDIA H100 80GB HBM3", "h100_sxm"},

@@ -10,27 +10,28 @@
 #include <string_view>
 #include <vector>
 
-#include <llmcost/cli/program.hpp>
+#include <llmcost/cli/commands/program.hpp>
 
 #include "parts.hpp"
 
 namespace {
 
-/// 1,008 candidates of a dense model on sixteen devices (three engines, fourteen splits, twelve limits of a step, together
-/// and apart), under some load.
+/// 1,008 candidates of a dense model on sixteen devices (three engines, fourteen splits, twelve limits of a step,
+/// together and apart), under some load.
 void plan(benchmark::State& state, const char* load) {
     std::istringstream line(
         "plan --model meta-llama/Llama-3.1-70B --device h200_sxm --devices 16 --calibration " LLMCOST_TEST_DIR
         "/../configs/calibrations --format json " +
         std::string(load));
-    std::vector<std::string> words;
-    for (std::string word; line >> word;) words.push_back(word);
-    const std::vector<std::string_view> args(words.begin(), words.end());
+    std::vector<std::string> tokens;
+    for (std::string text; line >> text;) tokens.push_back(text);
+    const std::vector<std::string_view> args(tokens.begin(), tokens.end());
     const auto offline = [](const char* name) { return std::string_view(name) == "HF_HUB_OFFLINE" ? "1" : nullptr; };
     for (auto _ : state) {
         std::ostringstream out;
         std::istringstream in;
-        const int code = llmcost::cli::run_commands(args, parts::whole({out, std::cerr, in, offline, false, false}));
+        const int code =
+            llmcost::cli::run_commands(args, parts::full_program({out, std::cerr, in, offline, false, false}));
         if ((code != 0 && code != 8) || out.str().find("\"candidates\": 1008,") == std::string::npos)
             state.SkipWithError("expected an answer over 1,008 candidates");
     }

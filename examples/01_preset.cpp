@@ -17,7 +17,7 @@ static_assert(llmcost::count_model(llama, {}).params == 1'235'814'400);
 int main() {
     // one forward pass: 16 sequences of 200 new tokens each, nothing in the cache yet
     const llmcost::workload load{.batch = 16, .sequence = 200};
-    const llmcost::figures all = llmcost::count_model(llama, load);
+    const llmcost::model_metrics all = llmcost::count_model(llama, load);
 
     // figures are exact integers of 128 bits; to_64 throws where one does not fit, count_text prints any
     std::cout << llmcost::count_text{all.params}.view() << " parameters\n";
@@ -25,8 +25,8 @@ int main() {
               << all.torch_flops.to_64() << '\n';
 
     // a part is asked for by its role, or by the path of a module: "attn", "model.layers.*.mlp"
-    const llmcost::figures f = llmcost::count_model(llama, load, llmcost::scope_query{"transformer"});
+    const llmcost::model_metrics f = llmcost::count_model(llama, load, llmcost::scope_query{"transformer"});
     std::cout << "without the head: ADD " << f.add.to_64() << ", MULT " << f.mult.to_64() << ", DIV " << f.div.to_64()
               << ", SQRT " << f.sqrt.to_64() << ", EXP " << f.exp.to_64() << '\n';
-    std::cout << "cache: " << f.cache.to_64() << " elements, " << f.cache_bytes.to_64() << " bytes\n";
+    std::cout << "cache: " << f.cache_elements.to_64() << " elements, " << f.cache_bytes.to_64() << " bytes\n";
 }

@@ -14,7 +14,7 @@
 #include <llmcost/llmcost.hpp>
 #include <llmcost/registry.hpp>
 
-llmcost::model model_of(const llmcost::config_document& config) { return config.read_with(llmcost::read_model); }
+llmcost::model model_of(const llmcost::config_document& config) { return config.read_with(llmcost::parse_model); }
 
 // a problem names file, JSON pointer and what was expected; problem.code() is for programs
 void refuse(std::string_view text) try {
@@ -27,7 +27,7 @@ int main(int count, char** arguments) {
     if (count != 2) return 2;
     auto config = llmcost::read_config_file(arguments[1]);
     llmcost::model m = model_of(config);
-    std::cout << m.kind->model_type << ": " << llmcost::count_model(m, {}).params.to_64() << " parameters\n";
+    std::cout << m.spec->model_type << ": " << llmcost::count_model(m, {}).params.to_64() << " parameters\n";
 
     // eight layers less: each has 10,485,760 parameters in attention, 3 * 2048 * 8192 in its MLP, 2 * 2048 in norms
     config.set("num_hidden_layers", "8");

@@ -19,22 +19,22 @@
 struct product_counter final : llmcost::listener {
     std::vector<std::string> path{""};
     std::map<std::string, llmcost::count> products;
-    void enter(const llmcost::recorder&, const llmcost::module_info& m) override {
+    void on_module_enter(const llmcost::recorder&, const llmcost::module_info& m) override {
         const std::string name = std::string(m.name) + (m.index >= 0 ? ".*" : "");
         path.push_back(path.back().empty() || name.empty() ? path.back() + name : path.back() + "." + name);
     }
-    void leave(const llmcost::recorder&, const llmcost::module_info&) override { path.pop_back(); }
-    void executed(const llmcost::recorder&, const llmcost::operation& o) override {
-        if (llmcost::price_of(o.kind).torch_flops != 0) products[path.back()] += o.work;  // products of matrices
+    void on_module_leave(const llmcost::recorder&, const llmcost::module_info&) override { path.pop_back(); }
+    void on_op(const llmcost::recorder&, const llmcost::operation& o) override {
+        if (llmcost::op_cost_of(o.kind).torch_flops != 0) products[path.back()] += o.work;  // products of matrices
     }
 };
 
 int main() {
-    product_counter ear;
-    llmcost::trace t{{.sequence = 1024}, &ear};
-    llmcost::presets::llama_3_2_1b.describe(t);
+    product_counter listener;
+    llmcost::trace t{{.sequence = 1024}, &listener};
+    llmcost::presets::llama_3_2_1b.trace_with_loss(t);
     std::multimap<llmcost::count, std::string> ranked;
-    for (const auto& [module, n] : ear.products) ranked.emplace(n, module);
-    auto most = ranked.rbegin();
-    for (int i = 0; i < 5; ++i, ++most) std::cout << most->first.to_64() << " " << most->second << "\n";
+    for (const auto& [module, n] : listener.products) ranked.emplace(n, module);
+    auto maximum = ranked.rbegin();
+    for (int i = 0; i < 5; ++i, ++maximum) std::cout << maximum->first.to_64() << " " << maximum->second << "\n";
 }

@@ -20,11 +20,11 @@ int main() {
         for (std::int64_t sequence = 100; sequence <= 3200; sequence += 100)
             points.push_back({.batch = batch, .sequence = sequence});
 
-    std::vector<llmcost::figures> figures(points.size());
+    std::vector<llmcost::model_metrics> figures(points.size());
     std::atomic<std::size_t> next{0};
     const auto work = [&] {
         // answers as count_model does, from closed forms of the regions that it meets; one per thread
-        llmcost::evaluator evaluate(llmcost::presets::llama_3_2_1b);
+        llmcost::cost_evaluator evaluate(llmcost::presets::llama_3_2_1b);
         for (std::size_t i = next++; i < points.size(); i = next++) figures[i] = evaluate(points[i]);
     };
     std::vector<std::thread> threads;

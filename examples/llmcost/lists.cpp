@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The llmcost authors
 // SPDX-License-Identifier: Apache-2.0
-#include <llmcost/cli/devices.hpp>
-#include <llmcost/cli/models.hpp>
+#include <llmcost/cli/commands/devices.hpp>
+#include <llmcost/cli/commands/models.hpp>
 
 #include "parts.hpp"
 

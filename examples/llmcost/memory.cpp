@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The llmcost authors
 // SPDX-License-Identifier: Apache-2.0
-#include <llmcost/cli/memory.hpp>
+#include <llmcost/cli/commands/memory.hpp>
 
 #include "parts.hpp"
 

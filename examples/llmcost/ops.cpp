@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The llmcost authors
 // SPDX-License-Identifier: Apache-2.0
-#include <llmcost/cli/levels.hpp>
-#include <llmcost/cli/ops.hpp>
+#include <llmcost/cli/commands/levels.hpp>
+#include <llmcost/cli/commands/ops.hpp>
 
 #include "parts.hpp"
 

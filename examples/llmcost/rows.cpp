@@ -6,6 +6,6 @@
 #include <llmcost/bundled/verified_types.hpp>
 #include <llmcost/registry.hpp>
 
-const llmcost::known_models parts::rows = llmcost::every_model;
+const llmcost::model_registry parts::rows = llmcost::every_model;
 const std::span<const llmcost::bundled_config> parts::configurations = llmcost::bundled_configs;
-const llmcost::verified_table parts::verified = llmcost::every_verified;
+const llmcost::verified_type_table parts::verified = llmcost::every_verified;

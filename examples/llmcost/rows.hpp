@@ -6,13 +6,13 @@
 
 #include <llmcost/bundled/bundled_config.hpp>
 #include <llmcost/bundled/verified_type.hpp>
-#include <llmcost/reading/known_models.hpp>
+#include <llmcost/config/model_registry.hpp>
 
 // What the program knows, compiled once for it and for all that tests it.
 namespace parts {
 
-extern const llmcost::known_models rows;
+extern const llmcost::model_registry rows;
 extern const std::span<const llmcost::bundled_config> configurations;
-extern const llmcost::verified_table verified;
+extern const llmcost::verified_type_table verified;
 
 }  // namespace parts

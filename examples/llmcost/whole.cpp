@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The llmcost authors
 // SPDX-License-Identifier: Apache-2.0
-#include <llmcost/cli/program.hpp>
+#include <llmcost/cli/commands/program.hpp>
 
 #include "parts.hpp"
 
-llmcost::cli::program parts::whole(const llmcost::cli::streams& io) {
+llmcost::cli::program parts::full_program(const llmcost::cli::streams& io) {
     static constexpr const llmcost::cli::command* all[]{
-        &page,  &compare, &formula, &models, &devices, &memory, &train, &fit,    &check,  &graph,
-        &op,    &latency, &serve,   &simulate, &plan,  &ops,    &levels, &report, &why};
+        &page, &compare, &formula, &models,   &devices, &memory, &train,  &fit,    &check, &graph,
+        &op,   &latency, &serve,   &simulate, &plan,    &ops,    &levels, &report, &why};
     return {io, rows, configurations, all, read, place, read_each, verified, chakra};
 }

@@ -3,11 +3,11 @@
 #pragma once
 
 #include <llmcost/base/error.hpp>
-#include <llmcost/detail/hub_cache.hpp>
-#include <llmcost/detail/hub_client.hpp>
-#include <llmcost/detail/hub_options.hpp>  // IWYU pragma: export
-#include <llmcost/detail/hub_signals.hpp>
-#include <llmcost/detail/hub_text.hpp>
+#include <llmcost/hub/cache.hpp>
+#include <llmcost/hub/client.hpp>
+#include <llmcost/hub/options.hpp>  // IWYU pragma: export
+#include <llmcost/hub/signals.hpp>
+#include <llmcost/hub/text.hpp>
 
 #include <cstdint>
 #include <filesystem>
@@ -50,46 +50,46 @@ struct hub_file {
 
 namespace detail::hub {
 
-inline void check_names(const repo_id& id, std::string_view filename) {
+inline void validate_names(const repo_id& id, std::string_view filename) {
     check_repo_name(id.name);
     check_revision(id.revision);
     check_filename(filename);
 }
 
-inline std::string spell(const repo_id& id) { return id.name + '@' + printable(id.revision); }
+inline std::string to_string(const repo_id& id) { return id.name + '@' + printable(id.revision); }
 
 /// Throws for an answer that is no file, in the words of `id` rather than of HTTP.
-[[noreturn]] inline void refuse_answer(const hub_client& client, const hub_answer& from, const repo_id& id,
+[[noreturn]] inline void refuse_answer(const hub_client& client, const hub_answer& response, const repo_id& id,
                                        std::string_view filename) {
-    const http_header& header = from.answer.header;
+    const http_header& header = response.answer.header;
     const std::uint64_t status = header.status();
     const std::string_view code = header.get("x-error-code");
-    const std::string_view said = header.get("x-error-message");
-    const std::string token = from.token_sent           ? "use a token that may read it (the one sent may not)"
+    const std::string_view server_message = header.get("x-error-message");
+    const std::string token = response.token_sent       ? "use a token that may read it (the one sent may not)"
                               : client.token_withheld() ? "use an https endpoint: over http no token is sent"
                                                         : "set HF_TOKEN to a token that may read it";
     errc kind = errc::not_found;
     std::string message;
     if (code == "EntryNotFound") {
-        message = spell(id) + " has no file \"" + printable(filename) + '"';
+        message = to_string(id) + " has no file \"" + printable(filename) + '"';
     } else if (code == "RevisionNotFound") {
         message = id.name + " has no revision \"" + printable(id.revision) + '"';
     } else if (code == "GatedRepo") {
         message = id.name + " is gated: accept its terms on its page, and " + token;
-    } else if (client.is_endpoint(from.url) && (status == 401 || status == 403 || status == 404)) {
+    } else if (client.is_endpoint(response.url) && (status == 401 || status == 403 || status == 404)) {
         message = id.name + " is missing, private or gated: check the name, or " + token;
     } else {
         kind = errc::network;
         message = status == 429 ? "too many requests: wait some minutes" : "the hub does not give the file";
     }
-    if (!said.empty()) message += " (the server says: " + printable(said, 200) + ')';
-    throw error(kind, from.url.place, "HTTP " + std::to_string(status) + ": " + message);
+    if (!server_message.empty()) message += " (the server says: " + printable(server_message, 200) + ')';
+    throw error(kind, response.url.place, "HTTP " + std::to_string(status) + ": " + message);
 }
 
 /// The facts of a successful HEAD, checked: everything that becomes a path in the cache.
-inline file_facts check_facts(const hub_answer& from, const repo_id& id, std::uint64_t max_size) {
-    file_facts facts = read_facts(from.answer.header);
-    const auto fail = [&](const std::string& message) { throw error(errc::network, from.url.place, message); };
+inline file_facts check_facts(const hub_answer& response, const repo_id& id, std::uint64_t max_size) {
+    file_facts facts = read_facts(response.answer.header);
+    const auto fail = [&](const std::string& message) { throw error(errc::network, response.url.place, message); };
     if (!is_commit(facts.commit)) {
         fail("the answer has no commit in X-Repo-Commit: is this a Hugging Face hub (HF_ENDPOINT, proxy)?");
     }
@@ -104,7 +104,7 @@ inline file_facts check_facts(const hub_answer& from, const repo_id& id, std::ui
 /// One attempt at the content that `head` tells of, whole in length or not at all.
 inline std::string get_once(hub_client& client, const hub_answer& head, const file_facts& facts, const repo_id& id,
                             std::string_view filename, std::uint64_t max_size) {
-    hub_answer got = client.ask(false, head.location, head.token_may_follow);
+    hub_answer got = client.send_request(false, head.location, head.token_may_follow);
     const http_header& header = got.answer.header;
     const auto fail = [&](const std::string& message) { throw error(errc::network, got.url.place, message); };
     if (header.status() != 200) refuse_answer(client, got, id, filename);
@@ -115,7 +115,7 @@ inline std::string get_once(hub_client& client, const hub_answer& head, const fi
     }
     const std::string_view commit = header.get("x-repo-commit");
     if (!commit.empty() && commit != facts.commit) fail("the revision moved during the download: try again");
-    if (!facts.size && !header.tells_its_end()) fail("the length of the file is told nowhere: it may be cut");
+    if (!facts.size && !header.has_framed_body()) fail("the length of the file is told nowhere: it may be cut");
     if (facts.size && *facts.size != got.answer.body.size()) {
         fail("expected " + std::to_string(*facts.size) + " bytes, got " + std::to_string(got.answer.body.size()));
     }
@@ -153,11 +153,12 @@ void if_possible(const Write& write) {
 /// ref or file counts as none. Throws `bad_value` for a name that cannot be one.
 [[nodiscard]] inline std::optional<hub_file> find_in_cache(const repo_id& id, std::string_view filename,
                                                            const hub_options& options) {
-    detail::hub::check_names(id, filename);
+    detail::hub::validate_names(id, filename);
     if (options.cache_dir.empty()) return std::nullopt;
     const detail::hub::repo_cache cache(options.cache_dir, id.name);
     const auto commit = cache.commit_of(id.revision);
-    if (!commit || cache.look(*commit, filename, options.max_size) != detail::hub::found::whole) return std::nullopt;
+    if (!commit || cache.lookup(*commit, filename, options.max_size) != detail::hub::found::complete)
+        return std::nullopt;
     return hub_file{cache.snapshot(*commit, filename), *commit};
 }
 
@@ -167,7 +168,7 @@ void if_possible(const Write& write) {
 /// answer as agreed, `io` where the cache cannot be written to. What is in the cache is whole, whatever happens.
 inline hub_file download(const repo_id& id, std::string_view filename, const hub_options& options) {
     using namespace detail::hub;
-    check_names(id, filename);
+    validate_names(id, filename);
     if (is_commit(id.revision)) {
         if (auto cached = find_in_cache(id, filename, options)) return *cached;
     }
@@ -175,28 +176,28 @@ inline hub_file download(const repo_id& id, std::string_view filename, const hub
     const repo_cache cache(options.cache_dir, id.name);
     if (options.offline) {
         const auto commit = cache_dir.empty() ? std::nullopt : cache.commit_of(id.revision);
-        const bool damaged = commit && cache.look(*commit, filename, options.max_size) == found::damaged;
-        throw error(errc::network, spell(id),
-                    "cannot ask the hub for \"" + detail::hub::printable(filename) + "\", since " + options.offline_source +
-                        " is set; the cache is " + detail::hub::printable(cache_dir) +
+        const bool damaged = commit && cache.lookup(*commit, filename, options.max_size) == found::damaged;
+        throw error(errc::network, to_string(id),
+                    "cannot ask the hub for \"" + detail::hub::printable(filename) + "\", since " +
+                        options.offline_source + " is set; the cache is " + detail::hub::printable(cache_dir) +
                         (damaged ? ", where the file is damaged" : ""));
     }
     // A `~` that is still there had no home folder to stand for.
     if (cache_dir.empty() || cache_dir.front() == '~') {
-        throw error(errc::io, spell(id), "there is no cache folder: set HF_HUB_CACHE, HF_HOME or HOME");
+        throw error(errc::io, to_string(id), "there is no cache folder: set HF_HUB_CACHE, HF_HOME or HOME");
     }
-    const write_signals_held held;
+    const write_signal_guard signal_guard;
     hub_client client(options);
     const http_url url =
         client.url_of(id.name + "/resolve/" + percent_encode(id.revision) + '/' + percent_encode(filename, "/"));
-    const hub_answer head = client.ask(true, url, true);
+    const hub_answer head = client.send_request(true, url, true);
     const http_header& header = head.answer.header;
     if (header.status() != 200 && !is_redirect(header.status())) {
         const std::string commit(header.get("x-repo-commit"));
         if (header.get("x-error-code") == "EntryNotFound" && is_commit(commit)) {
             if_possible([&] {
-                cache.put_absent(commit, filename);
-                cache.put_ref(id.revision, commit);
+                cache.store_absent(commit, filename);
+                cache.store_ref(id.revision, commit);
             });
         }
         refuse_answer(client, head, id, filename);
@@ -204,13 +205,13 @@ inline hub_file download(const repo_id& id, std::string_view filename, const hub
     const file_facts facts = check_facts(head, id, options.max_size);
     const hub_file file{cache.snapshot(facts.commit, filename), facts.commit};
     if (cache.has(facts.commit, filename, facts.blob, options.max_size)) {
-        if_possible([&] { cache.put_ref(id.revision, facts.commit); });
+        if_possible([&] { cache.store_ref(id.revision, facts.commit); });
         return file;
     }
     auto content = cache.read_blob(facts.blob, options.max_size);
     if (!content) content = get_content(client, head, facts, id, filename, options.max_size);
-    cache.put(facts.commit, filename, facts.blob, *content, options.symlinks);
-    cache.put_ref(id.revision, facts.commit);
+    cache.store(facts.commit, filename, facts.blob, *content, options.symlinks);
+    cache.store_ref(id.revision, facts.commit);
     return file;
 }
 
@@ -224,9 +225,9 @@ inline hub_file fetch(const repo_id& id, std::string_view filename, const hub_op
     const auto commit = options.cache_dir.empty() ? std::nullopt : cache.commit_of(id.revision);
     const bool lasting = detail::hub::is_commit(id.revision) || options.offline;
     if (lasting && commit && cache.known_absent(*commit, filename)) {
-        throw error(
-            errc::not_found, detail::hub::spell(id),
-            "has no file \"" + detail::hub::printable(filename) + "\" (so the cache remembers of commit " + *commit + ')');
+        throw error(errc::not_found, detail::hub::to_string(id),
+                    "has no file \"" + detail::hub::printable(filename) + "\" (so the cache remembers of commit " +
+                        *commit + ')');
     }
     return download(id, filename, options);
 }

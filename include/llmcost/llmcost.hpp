@@ -21,10 +21,10 @@
 #include <llmcost/base/dtype.hpp>
 #include <llmcost/base/version.hpp>
 #include <llmcost/base/workload.hpp>
-#include <llmcost/model/architecture.hpp>
-#include <llmcost/reading/reader.hpp>
+#include <llmcost/config/reader.hpp>
+#include <llmcost/forward/composite.hpp>
+#include <llmcost/forward/encoder.hpp>
+#include <llmcost/forward/encoder_decoder.hpp>
+#include <llmcost/model/model_spec.hpp>
 #include <llmcost/trace/trace.hpp>
-#include <llmcost/walks/composite.hpp>
-#include <llmcost/walks/encoder.hpp>
-#include <llmcost/walks/encoder_decoder.hpp>
 // IWYU pragma: end_exports

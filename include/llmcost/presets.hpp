@@ -20,24 +20,24 @@
 #include <llmcost/arch/t5.hpp>
 #include <llmcost/arch/vit.hpp>
 #include <llmcost/base/string_ref.hpp>
-#include <llmcost/model/architecture.hpp>
-#include <llmcost/reading/reader.hpp>
+#include <llmcost/config/reader.hpp>
+#include <llmcost/model/model_spec.hpp>
 
 namespace llmcost {
 
 /// A model with these sizes whose layers stand in the order of a rule: `kind_of(i)` says of which kind layer i is.
 template <class KindOf>
-constexpr model planned(const architecture& row, sizes dims, KindOf kind_of) {
-    plan_layers(config_view{&detail::no_keys, 0}, dims, kind_of);
-    return {&row, dims};
+constexpr model planned(const model_spec& row, model_config config, KindOf kind_of) {
+    set_layers(config_view{&detail::no_keys, 0}, config, kind_of);
+    return {&row, config};
 }
 
 /// The same by the row's own rule, as for a configuration that says nothing about its layers (Gemma 2: in turns).
-constexpr model planned(const architecture& row, sizes dims) {
-    sizes as_read = dims;
-    if (row.read != nullptr) row.read(config_view{&detail::no_keys, 0}, as_read);
-    dims.layers = as_read.layers;
-    return {&row, dims};
+constexpr model planned(const model_spec& row, model_config config) {
+    model_config as_read = config;
+    if (row.parse_config != nullptr) row.parse_config(config_view{&detail::no_keys, 0}, as_read);
+    config.layers = as_read.layers;
+    return {&row, config};
 }
 
 /// Well-known models as literals, for programs that read no JSON; above each the repository whose configuration it is.
@@ -51,55 +51,55 @@ namespace presets {
 inline constexpr model llama_3_2_1b{&arch::llama, {
     .vocab_size = 128256, .hidden_size = 2048, .intermediate_size = 8192, .num_hidden_layers = 16,
     .num_attention_heads = 32, .num_key_value_heads = 8, .head_dim = 64, .rotary_dim = 64,
-    .max_position_embeddings = 131072, .type = dtype::bfloat16, .tie_word_embeddings = true}};
+    .max_position_embeddings = 131072, .dtype_of_weights = dtype::bfloat16, .tie_word_embeddings = true}};
 
 // meta-llama/Llama-3.2-3B
 inline constexpr model llama_3_2_3b{&arch::llama, {
     .vocab_size = 128256, .hidden_size = 3072, .intermediate_size = 8192, .num_hidden_layers = 28,
     .num_attention_heads = 24, .num_key_value_heads = 8, .head_dim = 128, .rotary_dim = 128,
-    .max_position_embeddings = 131072, .type = dtype::bfloat16, .tie_word_embeddings = true}};
+    .max_position_embeddings = 131072, .dtype_of_weights = dtype::bfloat16, .tie_word_embeddings = true}};
 
 // meta-llama/Llama-3.1-8B
 inline constexpr model llama_3_1_8b{&arch::llama, {
     .vocab_size = 128256, .hidden_size = 4096, .intermediate_size = 14336, .num_hidden_layers = 32,
     .num_attention_heads = 32, .num_key_value_heads = 8, .head_dim = 128, .rotary_dim = 128,
-    .max_position_embeddings = 131072, .type = dtype::bfloat16}};
+    .max_position_embeddings = 131072, .dtype_of_weights = dtype::bfloat16}};
 
 // meta-llama/Llama-3.1-70B
 inline constexpr model llama_3_1_70b{&arch::llama, {
     .vocab_size = 128256, .hidden_size = 8192, .intermediate_size = 28672, .num_hidden_layers = 80,
     .num_attention_heads = 64, .num_key_value_heads = 8, .head_dim = 128, .rotary_dim = 128,
-    .max_position_embeddings = 131072, .type = dtype::bfloat16}};
+    .max_position_embeddings = 131072, .dtype_of_weights = dtype::bfloat16}};
 
 // meta-llama/Llama-3.1-405B
 inline constexpr model llama_3_1_405b{&arch::llama, {
     .vocab_size = 128256, .hidden_size = 16384, .intermediate_size = 53248, .num_hidden_layers = 126,
     .num_attention_heads = 128, .num_key_value_heads = 8, .head_dim = 128, .rotary_dim = 128,
-    .max_position_embeddings = 131072, .type = dtype::bfloat16}};
+    .max_position_embeddings = 131072, .dtype_of_weights = dtype::bfloat16}};
 
 // Qwen/Qwen2.5-7B
 inline constexpr model qwen2_5_7b{&arch::qwen2, {
     .vocab_size = 152064, .hidden_size = 3584, .intermediate_size = 18944, .num_hidden_layers = 28,
     .num_attention_heads = 28, .num_key_value_heads = 4, .head_dim = 128, .rotary_dim = 128,
-    .max_position_embeddings = 131072, .type = dtype::bfloat16, .attention_bias = true}};
+    .max_position_embeddings = 131072, .dtype_of_weights = dtype::bfloat16, .attention_bias = true}};
 
 // Qwen/Qwen3-0.6B
 inline constexpr model qwen3_0_6b{&arch::qwen3, {
     .vocab_size = 151936, .hidden_size = 1024, .intermediate_size = 3072, .num_hidden_layers = 28,
     .num_attention_heads = 16, .num_key_value_heads = 8, .head_dim = 128, .rotary_dim = 128,
-    .max_position_embeddings = 40960, .type = dtype::bfloat16, .tie_word_embeddings = true}};
+    .max_position_embeddings = 40960, .dtype_of_weights = dtype::bfloat16, .tie_word_embeddings = true}};
 
 // Qwen/Qwen3-8B
 inline constexpr model qwen3_8b{&arch::qwen3, {
     .vocab_size = 151936, .hidden_size = 4096, .intermediate_size = 12288, .num_hidden_layers = 36,
     .num_attention_heads = 32, .num_key_value_heads = 8, .head_dim = 128, .rotary_dim = 128,
-    .max_position_embeddings = 40960, .type = dtype::bfloat16}};
+    .max_position_embeddings = 40960, .dtype_of_weights = dtype::bfloat16}};
 
 // Qwen/Qwen3-30B-A3B
 inline constexpr model qwen3_30b_a3b = planned(arch::qwen3_moe, {
     .vocab_size = 151936, .hidden_size = 2048, .intermediate_size = 6144, .num_hidden_layers = 48,
     .num_attention_heads = 32, .num_key_value_heads = 4, .head_dim = 128, .rotary_dim = 128,
-    .max_position_embeddings = 40960, .type = dtype::bfloat16,
+    .max_position_embeddings = 40960, .dtype_of_weights = dtype::bfloat16,
     .moe = {.num_experts = 128, .num_experts_per_tok = 8, .intermediate_size = 768, .norm_topk_prob = true}});
 
 // google/gemma-2-2b
@@ -107,44 +107,44 @@ inline constexpr model gemma_2_2b = planned(arch::gemma2, {
     .vocab_size = 256000, .hidden_size = 2304, .intermediate_size = 9216, .num_hidden_layers = 26,
     .num_attention_heads = 8, .num_key_value_heads = 4, .head_dim = 256, .rotary_dim = 256,
     .max_position_embeddings = 8192, .sliding_window = 4096, .hidden_act = activation::gelu_pytorch_tanh,
-    .type = dtype::bfloat16, .tie_word_embeddings = true, .attention_soft_cap = true, .logits_soft_cap = true});
+    .dtype_of_weights = dtype::bfloat16, .tie_word_embeddings = true, .attention_soft_cap = true, .logits_soft_cap = true});
 
 // google/gemma-3-1b-pt
 inline constexpr model gemma_3_1b = planned(arch::gemma3_text, {
     .vocab_size = 262144, .hidden_size = 1152, .intermediate_size = 6912, .num_hidden_layers = 26,
     .num_attention_heads = 4, .num_key_value_heads = 1, .head_dim = 256, .rotary_dim = 256,
     .max_position_embeddings = 32768, .sliding_window = 512, .hidden_act = activation::gelu_pytorch_tanh,
-    .type = dtype::bfloat16, .tie_word_embeddings = true});
+    .dtype_of_weights = dtype::bfloat16, .tie_word_embeddings = true});
 
 // mistralai/Mistral-7B-v0.1
 inline constexpr model mistral_7b_v0_1 = planned(arch::mistral, {
     .vocab_size = 32000, .hidden_size = 4096, .intermediate_size = 14336, .num_hidden_layers = 32,
     .num_attention_heads = 32, .num_key_value_heads = 8, .head_dim = 128, .rotary_dim = 128,
-    .max_position_embeddings = 32768, .sliding_window = 4096, .type = dtype::bfloat16});
+    .max_position_embeddings = 32768, .sliding_window = 4096, .dtype_of_weights = dtype::bfloat16});
 
 // mistralai/Mixtral-8x7B-v0.1
 inline constexpr model mixtral_8x7b_v0_1 = planned(arch::mixtral, {
     .vocab_size = 32000, .hidden_size = 4096, .intermediate_size = 14336, .num_hidden_layers = 32,
     .num_attention_heads = 32, .num_key_value_heads = 8, .head_dim = 128, .rotary_dim = 128,
-    .max_position_embeddings = 32768, .type = dtype::bfloat16,
+    .max_position_embeddings = 32768, .dtype_of_weights = dtype::bfloat16,
     .moe = {.num_experts = 8, .num_experts_per_tok = 2, .intermediate_size = 14336, .norm_topk_prob = true}});
 
 // deepseek-ai/DeepSeek-V2-Lite
 inline constexpr model deepseek_v2_lite = planned(arch::deepseek_v2, {
     .vocab_size = 102400, .hidden_size = 2048, .intermediate_size = 10944, .num_hidden_layers = 27,
     .num_attention_heads = 16, .num_key_value_heads = 16, .head_dim = 64, .rotary_dim = 64,
-    .max_position_embeddings = 163840, .type = dtype::bfloat16,
+    .max_position_embeddings = 163840, .dtype_of_weights = dtype::bfloat16,
     .moe = {.num_experts = 64, .num_experts_per_tok = 6, .intermediate_size = 1408, .shared_intermediate_size = 2816},
     .mla = {.kv_lora_rank = 512, .qk_nope_head_dim = 128, .qk_rope_head_dim = 64, .v_head_dim = 128}},
-    [](std::int64_t layer) { return layer_kind{.experts = layer >= 1}; });
+    [](std::int64_t layer) { return layer_spec{.has_experts = layer >= 1}; });
 
 // deepseek-ai/DeepSeek-V3
 inline constexpr model deepseek_v3 = planned(arch::deepseek_v3, {
     .vocab_size = 129280, .hidden_size = 7168, .intermediate_size = 18432, .num_hidden_layers = 61,
     .num_attention_heads = 128, .num_key_value_heads = 128, .head_dim = 64, .rotary_dim = 64,
-    .max_position_embeddings = 163840, .type = dtype::bfloat16, .rope_interleave = true, .quantized = true,
+    .max_position_embeddings = 163840, .dtype_of_weights = dtype::bfloat16, .rope_interleave = true, .quantized = true,
     .moe = {.num_experts = 256, .num_experts_per_tok = 8, .intermediate_size = 2048, .shared_intermediate_size = 2048,
-            .n_group = 8, .topk_group = 4, .norm_topk_prob = true, .limits_groups = true},
+            .n_group = 8, .topk_group = 4, .norm_topk_prob = true, .has_group_limit = true},
     .mla = {.q_lora_rank = 1536, .kv_lora_rank = 512, .qk_nope_head_dim = 128, .qk_rope_head_dim = 64, .v_head_dim = 128}});
 
 // openai/gpt-oss-20b
@@ -158,42 +158,42 @@ inline constexpr model gpt_oss_20b = planned(arch::gpt_oss, {
 inline constexpr model phi_3_mini_4k_instruct = planned(arch::phi3, {
     .vocab_size = 32064, .hidden_size = 3072, .intermediate_size = 8192, .num_hidden_layers = 32,
     .num_attention_heads = 32, .num_key_value_heads = 32, .head_dim = 96, .rotary_dim = 96,
-    .max_position_embeddings = 4096, .sliding_window = 2047, .type = dtype::bfloat16});
+    .max_position_embeddings = 4096, .sliding_window = 2047, .dtype_of_weights = dtype::bfloat16});
 
 // allenai/OLMo-2-1124-7B
 inline constexpr model olmo_2_7b{&arch::olmo2, {
     .vocab_size = 100352, .hidden_size = 4096, .intermediate_size = 11008, .num_hidden_layers = 32,
     .num_attention_heads = 32, .num_key_value_heads = 32, .head_dim = 128, .rotary_dim = 128,
-    .max_position_embeddings = 4096, .type = dtype::float32}};
+    .max_position_embeddings = 4096, .dtype_of_weights = dtype::float32}};
 
 // openai-community/gpt2
 inline constexpr model gpt2{&arch::gpt2, {
     .vocab_size = 50257, .hidden_size = 768, .intermediate_size = 3072, .num_hidden_layers = 12,
     .num_attention_heads = 12, .num_key_value_heads = 12, .head_dim = 64, .rotary_dim = 64,
     .max_position_embeddings = 1024, .hidden_act = activation::gelu_new, .tie_word_embeddings = true,
-    .drops = dropout_set{}.with(dropout_of::hidden).with(dropout_of::embeddings).with(dropout_of::attention)}};
+    .dropout_positions = dropout_set{}.with_position(dropout_position::hidden).with_position(dropout_position::embeddings).with_position(dropout_position::attention)}};
 
 // facebook/opt-125m
 inline constexpr model opt_125m{&arch::opt, {
     .vocab_size = 50272, .hidden_size = 768, .intermediate_size = 3072, .num_hidden_layers = 12,
     .num_attention_heads = 12, .num_key_value_heads = 12, .head_dim = 64, .rotary_dim = 64,
-    .max_position_embeddings = 2048, .embedding_size = 768, .hidden_act = activation::relu, .type = dtype::float16,
+    .max_position_embeddings = 2048, .embedding_size = 768, .hidden_act = activation::relu, .dtype_of_weights = dtype::float16,
     .tie_word_embeddings = true, .attention_bias = true, .output_bias = true, .mlp_bias = true,
-    .drops = dropout_set{}.with(dropout_of::hidden),
-    .own = own_sizes{}.with(arch::opt_detail::norm_affine, 1).with(arch::opt_detail::final_norm, 1)}};
+    .dropout_positions = dropout_set{}.with_position(dropout_position::hidden),
+    .family = family_config{}.with_value(arch::opt_detail::norm_affine, 1).with_value(arch::opt_detail::final_norm, 1)}};
 
 // tiiuae/falcon-7b
 inline constexpr model falcon_7b{&arch::falcon, {
     .vocab_size = 65024, .hidden_size = 4544, .intermediate_size = 18176, .num_hidden_layers = 32,
     .num_attention_heads = 71, .num_key_value_heads = 1, .head_dim = 64, .rotary_dim = 64,
-    .max_position_embeddings = 2048, .hidden_act = activation::gelu, .type = dtype::bfloat16,
+    .max_position_embeddings = 2048, .hidden_act = activation::gelu, .dtype_of_weights = dtype::bfloat16,
     .tie_word_embeddings = true, .parallel_residual = true,
-    .own = own_sizes{}.with(arch::falcon_detail::qkv_layout, static_cast<std::int64_t>(arch::falcon_detail::layout::one_key))}};
+    .family = family_config{}.with_value(arch::falcon_detail::qkv_layout, static_cast<std::int64_t>(arch::falcon_detail::layout::one_key))}};
 
 // state-spaces/mamba-2.8b-hf
 inline constexpr model mamba_2_8b = planned(arch::mamba, {
     .vocab_size = 50280, .hidden_size = 2560, .intermediate_size = 5120, .num_hidden_layers = 64,
-    .type = dtype::float32, .tie_word_embeddings = true,
+    .dtype_of_weights = dtype::float32, .tie_word_embeddings = true,
     .ssm = {.state_size = 16, .conv_kernel = 4, .intermediate_size = 5120, .time_step_rank = 160}});
 
 // google-bert/bert-base-uncased
@@ -202,7 +202,7 @@ inline constexpr model bert_base_uncased{&arch::bert, {
     .num_attention_heads = 12, .num_key_value_heads = 12, .head_dim = 64, .rotary_dim = 64,
     .max_position_embeddings = 512, .type_vocab_size = 2, .hidden_act = activation::gelu,
     .head = head_kind::masked_lm, .tie_word_embeddings = true,
-    .drops = dropout_set{}.with(dropout_of::hidden).with(dropout_of::attention).with(dropout_of::classifier)}};
+    .dropout_positions = dropout_set{}.with_position(dropout_position::hidden).with_position(dropout_position::attention).with_position(dropout_position::classifier)}};
 
 // google-t5/t5-small
 inline constexpr model t5_small{&arch::t5, {
@@ -210,8 +210,8 @@ inline constexpr model t5_small{&arch::t5, {
     .num_attention_heads = 8, .num_key_value_heads = 8, .head_dim = 64, .rotary_dim = 64,
     .hidden_act = activation::relu, .head = head_kind::conditional_generation, .tie_word_embeddings = true,
     .encoder = {.num_hidden_layers = 6},
-    .drops = dropout_set{}.with(dropout_of::hidden).with(dropout_of::attention),
-    .own = own_sizes{}.with(arch::t5_detail::buckets, 32).with(arch::t5_detail::scales_output, 1)}};
+    .dropout_positions = dropout_set{}.with_position(dropout_position::hidden).with_position(dropout_position::attention),
+    .family = family_config{}.with_value(arch::t5_detail::buckets, 32).with_value(arch::t5_detail::scales_output, 1)}};
 
 // google/vit-base-patch16-224
 inline constexpr model vit_base_patch16_224{&arch::vit, {
@@ -220,9 +220,9 @@ inline constexpr model vit_base_patch16_224{&arch::vit, {
     .embedding_size = 768, .num_labels = 1000, .hidden_act = activation::gelu,
     .head = head_kind::image_classification, .attention_bias = true,
     .vision = {.image_height = 224, .image_width = 224, .patch_size = 16, .num_channels = 3},
-    .own = own_sizes{}.with(arch::vit_detail::pooler_act, static_cast<std::int64_t>(activation::tanh))
-                      .with(arch::vit_detail::encoder_stride, 16)
-                      .with(arch::vit_detail::tokens, 1)}};
+    .family = family_config{}.with_value(arch::vit_detail::pooler_act, static_cast<std::int64_t>(activation::tanh))
+                      .with_value(arch::vit_detail::encoder_stride, 16)
+                      .with_value(arch::vit_detail::tokens, 1)}};
 
 /// A preset by the name that its repository has on the hub.
 struct named_model {

@@ -6,14 +6,14 @@
 
 #include <llmcost/arch/all.hpp>
 #include <llmcost/base/string_ref.hpp>
-#include <llmcost/reading/known_models.hpp>
-#include <llmcost/reading/read_model.hpp>
+#include <llmcost/config/model_registry.hpp>
+#include <llmcost/config/read_model.hpp>
 
 namespace llmcost {
 
 /// Every row, sorted by `model_type`.
 // clang-format off
-inline constexpr known_row architectures[]{
+inline constexpr model_registry_entry architectures[]{
     &arch::yi, &arch::afmoe, &arch::aimv2_vision_model, &arch::albert, &arch::align, &arch::altclip, &arch::apertus,
     &arch::aquila, &arch::arcee, &arch::aria, &arch::aria_text, &arch::audio_spectrogram_transformer,
     &arch::audioflamingo3, &arch::axk1, &arch::axk2, &arch::aya_vision, &arch::baichuan, &arch::bailing_hybrid,
@@ -98,21 +98,22 @@ inline constexpr std::size_t architecture_count = sizeof architectures / sizeof 
 namespace detail {
 consteval bool architectures_are_sorted() {
     for (std::size_t i = 1; i < architecture_count; ++i)
-        if (__builtin_strcmp(architectures[i - 1].model_type, architectures[i].model_type) >= 0) return false;  // folded
+        if (__builtin_strcmp(architectures[i - 1].model_type, architectures[i].model_type) >= 0)
+            return false;  // folded
     return true;
 }
 static_assert(architectures_are_sorted(), "rows stand in the order of their model_type, each once");
 }  // namespace detail
 
 /// All rows, as a value.
-inline constexpr known_models every_model{architectures, architecture_count, read_model_among, read_model_of};
+inline constexpr model_registry every_model{architectures, architecture_count, parse_model_among, parse_model_of};
 
 /// The row of a `model_type`, or null.
-[[nodiscard]] constexpr const architecture* find_architecture(string_ref model_type) noexcept {
+[[nodiscard]] constexpr const model_spec* find_architecture(string_ref model_type) noexcept {
     return every_model.find(model_type);
 }
 
 /// Builds the model that a configuration describes; throws `config_error` where no row can.
-[[nodiscard]] constexpr model read_model(config_view config) { return read_model_among(every_model, config); }
+[[nodiscard]] constexpr model parse_model(config_view json) { return parse_model_among(every_model, json); }
 
 }  // namespace llmcost

@@ -27,8 +27,9 @@ read_back parsed(const std::string& trace) {
     read_back out;
     for (std::uint32_t length = 0; coded.ReadVarint32(&length);) {
         const auto limit = coded.PushLimit(static_cast<int>(length));
-        google::protobuf::MessageLite& m =
-            out.head.version().empty() ? static_cast<google::protobuf::MessageLite&>(out.head) : out.nodes.emplace_back();
+        google::protobuf::MessageLite& m = out.head.version().empty()
+                                               ? static_cast<google::protobuf::MessageLite&>(out.head)
+                                               : out.nodes.emplace_back();
         REQUIRE(m.ParseFromCodedStream(&coded));
         CHECK(coded.BytesUntilLimit() == 0);
         coded.PopLimit(limit);
@@ -46,13 +47,16 @@ std::map<std::string, chakra::Attribute> attributes_of(const chakra::Node& n) {
 
 TEST_CASE("a Chakra trace read back has every part, what it waits for, and what devices hand on") {
     const model& m = presets::llama_3_2_1b;
-    const operator_graph from = graph_of(m, {.batch = 1, .sequence = 32});
-    part_graph g = parts_of(from);
-    set_times(g, std::vector<double>(from.operations.size(), 2.6e-6));
-    std::vector<stage_device> devices(3);
-    for (stage_device& d : devices)
-        for (const graph_part& p : g.parts) d.seconds.push_back(p.seconds), d.host_seconds.push_back(0);
-    const graph_split split = split_over(from, g, devices, {1e9, 1e9});
+    const operator_graph graph = graph_of(m, {.batch = 1, .sequence = 32});
+    node_graph g = parts_of(graph);
+    set_times(g, std::vector<double>(graph.operations.size(), 2.6e-6));
+    std::vector<pipeline_device> devices(3);
+    for (pipeline_device& d : devices)
+        for (const graph_node& p : g.parts) {
+            d.seconds.push_back(p.seconds);
+            d.host_seconds.push_back(0);
+        }
+    const graph_split split = partition_over(graph, g, devices, {1e9, 1e9});
     REQUIRE(split.stages.size() == 3);
     const auto traces = execution_traces_of(g, split.stages, devices);
     REQUIRE(traces.size() == 3);
@@ -71,16 +75,19 @@ TEST_CASE("a Chakra trace read back has every part, what it waits for, and what 
             CHECK(has.contains("is_cpu_op"));
             CHECK_FALSE(has["is_cpu_op"].bool_val());
             if (n.type() == chakra::COMPUTE) {
-                flops += static_cast<std::uint64_t>(has["num_ops"].int64_val()), micros += n.duration_micros();
+                flops += static_cast<std::uint64_t>(has["num_ops"].int64_val());
+                micros += n.duration_micros();
                 CHECK(has.contains("tensor_size"));
             } else {
                 CHECK(has["comm_dst"].int32_val() == has["comm_src"].int32_val() + 1);
-                (n.type() == chakra::SEND ? sent : received)[has["comm_tag"].int32_val()] = has["comm_size"].int64_val();
+                (n.type() == chakra::SEND ? sent : received)[has["comm_tag"].int32_val()] =
+                    has["comm_size"].int64_val();
             }
         }
     }
-    CHECK(count(flops) == from.total.flops());
-    CHECK(static_cast<double>(micros) == doctest::Approx(2.6 * static_cast<double>(from.operations.size())).epsilon(0.001));
+    CHECK(count(flops) == graph.total_metrics.flops());
+    CHECK(static_cast<double>(micros) ==
+          doctest::Approx(2.6 * static_cast<double>(graph.operations.size())).epsilon(0.001));
     CHECK(sent.size() == 2);
     CHECK(sent == received);
     CHECK(sent[0] == static_cast<std::int64_t>(split.stages[1].received));

@@ -53,23 +53,27 @@ TEST_CASE("an adapter's file, its folder and the same in words are one adapter")
 }
 
 TEST_CASE("the front page counts what an adapter adds") {
-    const auto totals = [](const std::string& more) {
-        return nlohmann::json::parse(printed(small_llama_model.substr(1) + " --format json" + more))["totals"];
+    const auto totals = [](const std::string& extra_args) {
+        return nlohmann::json::parse(printed(small_llama_model.substr(1) + " --format json" + extra_args))["totals"];
     };
     const auto base = totals(""), adapted = totals(" --adapter lora:r=4,targets=q_proj");
     const std::int64_t rows = 32, layers = 2, width = 2048, rank = 4;
-    const auto more = [&](const char* what) { return adapted[what].get<std::int64_t>() - base[what].get<std::int64_t>(); };
-    CHECK(more("params") == layers * rank * (width + width));
-    CHECK(more("mult") == layers * (rows * rank * (width + width) + rows * width));  // two products, and a scale
-    CHECK(more("add") == layers * (rows * rank * (width - 1) + rows * width * (rank - 1) + rows * width));  // and a sum
-    CHECK(
-        has(printed(small_llama_model.substr(1) + " --adapter lora:r=4,targets=q_proj"), "adapter lora:r=4,targets=q_proj"));
+    const auto increase = [&](const char* metric) {
+        return adapted[metric].get<std::int64_t>() - base[metric].get<std::int64_t>();
+    };
+    CHECK(increase("params") == layers * rank * (width + width));
+    CHECK(increase("mult") == layers * (rows * rank * (width + width) + rows * width));  // two products, and a scale
+    CHECK(increase("add") ==
+          layers * (rows * rank * (width - 1) + rows * width * (rank - 1) + rows * width));  // and a sum
+    CHECK(has(printed(small_llama_model.substr(1) + " --adapter lora:r=4,targets=q_proj"),
+              "adapter lora:r=4,targets=q_proj"));
     CHECK(has(printed(small_llama_model.substr(1) + " --adapter lora:r=4,targets=q_proj --tree params"), "lora_A"));
 }
 
 TEST_CASE("a frozen base keeps less for backward and has no gradients of weights") {
-    const auto training = [](const std::string& more) {
-        return nlohmann::json::parse(printed(small_llama_model.substr(1) + " --format json --training" + more))["training"];
+    const auto training = [](const std::string& extra_args) {
+        return nlohmann::json::parse(
+            printed(small_llama_model.substr(1) + " --format json --training" + extra_args))["training"];
     };
     const auto full = training(""), adapted = training(" --adapter lora:r=4,targets=q_proj");
     CHECK(adapted["saved_bytes"].get<std::int64_t>() < full["saved_bytes"].get<std::int64_t>());
@@ -102,10 +106,10 @@ TEST_CASE("an adapted model at several workloads is a table whose rows name the 
     const std::string rows = printed(line + " --sequence 16,32 params flops");
     CHECK(rows.starts_with("name,model_type,adapter,scope,batch,sequence,past,params,flops"));
     for (const std::string sequence : {"16", "32"}) {
-        std::string alone = printed(line + " --sequence " + sequence + " params flops");
-        alone = alone.substr(alone.find("\nall,") + 5);
-        alone.pop_back();
-        CHECK_MESSAGE(has(rows, ",1," + sequence + ",0," + alone + ",\n"), rows, alone);
+        std::string single_sequence = printed(line + " --sequence " + sequence + " params flops");
+        single_sequence = single_sequence.substr(single_sequence.find("\nall,") + 5);
+        single_sequence.pop_back();
+        CHECK_MESSAGE(has(rows, ",1," + sequence + ",0," + single_sequence + ",\n"), rows, single_sequence);
     }
     CHECK(refused(llama + " " + llama + " --adapter lora:r=16 params") == "llmcost: --adapter: takes one model\n");
 }
@@ -117,14 +121,15 @@ TEST_CASE("what no adapter can be is refused, and what is likely a mistake is to
     CHECK(has(refused(train + "lora:targets=q_porj"), "no module of this model is called 'q_porj'; nearest: q_proj"));
     CHECK(has(refused(train + "lora:targets=q_proj+"), "expected targets=NAME+NAME"));
     CHECK(has(refused(train + "lora:layers=9-1,targets=q_proj"), "--adapter: layers: expected a whole number from 9"));
-    CHECK(has(refused(train + "lora:layers=7,targets=q_proj"), "no module of this model is one that the adapter names"));
+    CHECK(
+        has(refused(train + "lora:layers=7,targets=q_proj"), "no module of this model is one that the adapter names"));
     CHECK(has(refused(train + "lora:targets=all-linear,layers=1"), "not beside all-linear"));
     CHECK(has(refused(train + "lorra"), "no adapter 'lorra', and no file of that name; nearest: lora"));
     CHECK(has(refused(train + "missing.json", {}, 3), "missing.json: cannot be opened"));
     CHECK(has(refused("train --config " + config_of("google__gemma-2-2b-it") + " --adapter ln:targets=all-linear"),
               "--adapter: "));
-    const adapter_folder other(R"({"peft_type": "LORA", "target_modules": ["q_proj", "c_attn"]})");
-    const outcome got = llmcost_line(train + other.file());
+    const adapter_folder other_metric(R"({"peft_type": "LORA", "target_modules": ["q_proj", "c_attn"]})");
+    const outcome got = llmcost_line(train + other_metric.file());
     CHECK(got.code == 0);
     CHECK(got.err == "llmcost: --adapter: no module of this model is called 'c_attn'\n");
     const adapter_folder bad(R"({"peft_type": "LORA", "rank": 8})");
@@ -134,9 +139,9 @@ TEST_CASE("what no adapter can be is refused, and what is likely a mistake is to
 
 // 28 layers, queries 1,024 x 2,048, values 1,024 x 1,024
 TEST_CASE("an unmerged adapter runs in a step and on a server") {
-    const auto step = [](const std::string& more) {
+    const auto step = [](const std::string& extra_args) {
         return nlohmann::json::parse(
-            printed("latency --model Qwen/Qwen3-0.6B --device h200 --calibration none --format json" + more));
+            printed("latency --model Qwen/Qwen3-0.6B --device h200 --calibration none --format json" + extra_args));
     };
     const auto runs = [](const nlohmann::json& j, std::string_view end) {
         std::int64_t times = 0;
@@ -155,9 +160,9 @@ TEST_CASE("an unmerged adapter runs in a step and on a server") {
     CHECK(runs(adapted, "v_proj.lora_B") == 28);
     CHECK(runs(adapted, "k_proj.lora_A") == 0);
     CHECK(runs(adapted, "q_proj+k_proj+v_proj") == 28);  // what it stands beside is merged all the same
-    const std::string some = " --adapter lora:r=16,targets=q_proj,layers=0-3";
-    CHECK(runs(step(some), "q_proj.lora_A") == 4);
-    CHECK(runs(step(some + " --execution eager"), "q_proj.lora_A") == 4);
+    const std::string selected_layers = " --adapter lora:r=16,targets=q_proj,layers=0-3";
+    CHECK(runs(step(selected_layers), "q_proj.lora_A") == 4);
+    CHECK(runs(step(selected_layers + " --execution eager"), "q_proj.lora_A") == 4);
     const nlohmann::json fp8 = step(" --dtype fp8"), in_16 = step(" --dtype fp8 --adapter lora:r=16");
     CHECK(in_16["weight_bytes_per_device"].get<double>() == fp8["weight_bytes_per_device"].get<double>() + bytes);
     // two devices: the first product whole where the second is divided
@@ -167,7 +172,8 @@ TEST_CASE("an unmerged adapter runs in a step and on a server") {
 
     // 20 tokens of its own are in the cache already, or in front of a prompt
     CHECK(step(" --past 100 --adapter prompt:n=20")["flops_per_device"] == step(" --past 120")["flops_per_device"]);
-    CHECK(step(" --adapter prompt:n=20 --sequence 30")["flops_per_device"] == step(" --sequence 50")["flops_per_device"]);
+    CHECK(step(" --adapter prompt:n=20 --sequence 30")["flops_per_device"] ==
+          step(" --sequence 50")["flops_per_device"]);
 
     const std::string server =
         "serve --model Qwen/Qwen3-0.6B --device h200 --calibration none --format json --input 500 --output 50";
@@ -175,12 +181,12 @@ TEST_CASE("an unmerged adapter runs in a step and on a server") {
     CHECK(served["tpot_seconds"].get<double>() > nlohmann::json::parse(printed(server))["tpot_seconds"].get<double>());
     CHECK(served["adapter"] == "lora:r=64,targets=all-linear");
 
-    const std::string asked = "latency --model Qwen/Qwen3-0.6B --device h200 --adapter ";
-    CHECK(has(refused(asked + "ia3 --training"), "llmcost train"));
-    CHECK(has(refused(asked + "dora:r=8 --engine vllm"), "engines serve LoRA beside layers alone"));
-    CHECK(has(refused(asked + "prompt:n=20 --tp 2"), "--tp 1"));
-    CHECK(has(refused(asked + "qlora:r=8"), "--quantization nf4"));
-    CHECK(has(refused(asked + "lora:r=8,targets=q_prjo"), "q_proj"));
+    const std::string command_line = "latency --model Qwen/Qwen3-0.6B --device h200 --adapter ";
+    CHECK(has(refused(command_line + "ia3 --training"), "llmcost train"));
+    CHECK(has(refused(command_line + "dora:r=8 --engine vllm"), "engines serve LoRA beside layers alone"));
+    CHECK(has(refused(command_line + "prompt:n=20 --tp 2"), "--tp 1"));
+    CHECK(has(refused(command_line + "qlora:r=8"), "--quantization nf4"));
+    CHECK(has(refused(command_line + "lora:r=8,targets=q_prjo"), "q_proj"));
 }
 
 }  // namespace llmcost::testing

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include <llmcost/cli/arguments.hpp>
-#include <llmcost/cli/job.hpp>
-#include <llmcost/cli/page.hpp>
+#include <llmcost/cli/args/arguments.hpp>
+#include <llmcost/cli/args/workload_request.hpp>
+#include <llmcost/cli/commands/default_command.hpp>
 
 using namespace llmcost::cli;
 using llmcost::dtype;
@@ -29,7 +29,7 @@ std::string complaint(Call call) {
     return {};
 }
 std::string complaint_of(std::vector<std::string_view> args) {
-    return complaint([&] { return read_job(read(args)); });
+    return complaint([&] { return parse_workload(read(args)); });
 }
 
 }  // namespace
@@ -41,7 +41,7 @@ TEST_CASE("options take their value behind a blank or an equals sign; the rest a
     CHECK(a.number(option::past, 7, 0) == 7);
     CHECK(a.has(option::tree));
     CHECK(!a.has(option::scopes));
-    CHECK(a.words() == std::vector<std::string_view>{"mult", "attn", "--batch"});
+    CHECK(a.positional() == std::vector<std::string_view>{"mult", "attn", "--batch"});
     CHECK(read({"--config", "-"}).text(option::config) == "-");
     CHECK(read({"--set", "a=1", "--set=b=2"}).all(option::set) == std::vector<std::string_view>{"a=1", "b=2"});
     CHECK(read({"-h"}).has(option::help));
@@ -71,47 +71,50 @@ TEST_CASE("numbers are strict") {
     CHECK(complaint_of({"--batch=2147483647"}) == "");
     CHECK(complaint_of({"--past=0", "--encoder-sequence=0"}) == "");
     CHECK(complaint_of({"--sequence=-1"}) != "");
-    CHECK(read_job(read({"--batch", "0016"})).base.batch == 16);
+    CHECK(parse_workload(read({"--batch", "0016"})).base_workload.batch == 16);
 }
 
 TEST_CASE("a workload is what the options say, else what the help says") {
-    const job usual = read_job(read({}));
-    CHECK(usual.kind == job_kind::pass);
-    CHECK(usual.base.batch == 1);
-    CHECK(usual.base.sequence == 1024);
-    CHECK(usual.base.past == 0);
-    CHECK(usual.base.head == llmcost::logits::all);
-    CHECK(usual.base.attention == llmcost::attention_scores::full);
-    const job other = read_job(read({"--past", "5000", "--logits", "none", "--attention", "causal", "--dtype", "fp16",
-                                     "--activation-dtype", "torch.bfloat16", "--cache-dtype", "float8_e5m2"}));
-    CHECK(other.base.past == 5000);
-    CHECK(other.base.head == llmcost::logits::none);
-    CHECK(other.base.attention == llmcost::attention_scores::causal);
-    CHECK(other.base.weights == dtype::float16);
-    CHECK(other.base.activations == dtype::bfloat16);
-    CHECK(other.base.cache == dtype::float8_e5m2);
+    const workload_request usual = parse_workload(read({}));
+    CHECK(usual.kind == workload_kind::forward_pass);
+    CHECK(usual.base_workload.batch == 1);
+    CHECK(usual.base_workload.sequence == 1024);
+    CHECK(usual.base_workload.past == 0);
+    CHECK(usual.base_workload.head == llmcost::logits::all);
+    CHECK(usual.base_workload.attention == llmcost::attention_scores::full);
+    const workload_request parsed =
+        parse_workload(read({"--past", "5000", "--logits", "none", "--attention", "causal", "--dtype", "fp16",
+                             "--activation-dtype", "torch.bfloat16", "--cache-dtype", "float8_e5m2"}));
+    CHECK(parsed.base_workload.past == 5000);
+    CHECK(parsed.base_workload.head == llmcost::logits::none);
+    CHECK(parsed.base_workload.attention == llmcost::attention_scores::causal);
+    CHECK(parsed.base_workload.weights == dtype::float16);
+    CHECK(parsed.base_workload.activations == dtype::bfloat16);
+    CHECK(parsed.base_workload.cache == dtype::float8_e5m2);
 }
 
 TEST_CASE("ragged batches") {
-    const auto groups = read_requests("512@0x4,1@8000x60,7");
+    const auto groups = parse_ragged_batch("512@0x4,1@8000x60,7");
     REQUIRE(groups.size() == 3);
     CHECK(groups[0].sequence == 512);
     CHECK(groups[0].past == 0);
-    CHECK(groups[0].how_many == 4);
+    CHECK(groups[0].num_requests == 4);
     CHECK(groups[1].sequence == 1);
     CHECK(groups[1].past == 8000);
-    CHECK(groups[1].how_many == 60);
+    CHECK(groups[1].num_requests == 60);
     CHECK(groups[2].sequence == 7);
     CHECK(groups[2].past == 0);
-    CHECK(groups[2].how_many == 1);
+    CHECK(groups[2].num_requests == 1);
     for (const std::string_view bad :
          {"", ",", "1,", "x3", "@5", "1@", "1x", "1x0", "0", "1@2x3x4", "1@2@3", "1 @2", "1@-2"})
-        CHECK_MESSAGE(complaint([&] { return read_requests(bad); }).starts_with("--requests: expected a whole number"), bad);
+        CHECK_MESSAGE(
+            complaint([&] { return parse_ragged_batch(bad); }).starts_with("--requests: expected a whole number"), bad);
 }
 
 TEST_CASE("a whole request is a prefill and the steps after it") {
-    const job j = read_job(read({"--input", "1000", "--output", "200", "--batch", "3", "--past", "10"}));
-    CHECK(j.kind == job_kind::generation);
+    const workload_request j =
+        parse_workload(read({"--input", "1000", "--output", "200", "--batch", "3", "--past", "10"}));
+    CHECK(j.kind == workload_kind::generation);
     const auto phases = phases_of(j);
     REQUIRE(phases.size() == 2);
     CHECK(phases[0].name == "prefill");
@@ -122,7 +125,7 @@ TEST_CASE("a whole request is a prefill and the steps after it") {
     CHECK(phases[1].parts.at(0).load.sequence == 1);
     CHECK(phases[1].parts.at(0).load.past == 1010);
     CHECK(phases[1].parts.at(0).steps == 199);
-    CHECK(phases_of(read_job(read({"--input", "5"})))[1].parts.empty());
+    CHECK(phases_of(parse_workload(read({"--input", "5"})))[1].parts.empty());
     // an encoder reads the input, the decoder begins with one token
     const auto encoded = phases_of(j, true);
     CHECK(encoded[0].parts.at(0).load.encoder_sequence == 1000);

@@ -49,8 +49,8 @@ TEST_CASE("without words parameters, counts, cache, what training keeps and memo
     CHECK(figures["cache_bytes_per_token"]["values"] == nlohmann::json({32768, 114688}));
     CHECK(figures["erf"]["ratios"] == nlohmann::json({nullptr, nullptr}));
     const std::string model = "--model Qwen/Qwen3-0.6B";
-    const auto alone = nlohmann::json::parse(printed(model + " --training --format json"));
-    CHECK(figures["saved_bytes"]["values"][1] == alone["training"]["saved_bytes"]);
+    const auto single_model = nlohmann::json::parse(printed(model + " --training --format json"));
+    CHECK(figures["saved_bytes"]["values"][1] == single_model["training"]["saved_bytes"]);
     CHECK(figures["memory_bytes"]["values"][1] ==
           nlohmann::json::parse(printed("memory " + model + " --format json"))["total"]);
 }
@@ -74,5 +74,6 @@ TEST_CASE("what is no comparison says what is missing") {
 TEST_CASE("files are compared as names are") {
     const std::string file = config_of("meta-llama__Llama-3.2-1B");
     CHECK(has(printed("compare " + file + ' ' + file + " --format csv params"), ",1235814400,0,1\n"));
-    CHECK(has(printed("compare --config " + file + " --config " + file + " --format csv params attn"), ",167772160,0,1\n"));
+    CHECK(has(printed("compare --config " + file + " --config " + file + " --format csv params attn"),
+              ",167772160,0,1\n"));
 }

@@ -16,7 +16,7 @@
 
 #include <sys/stat.h>
 
-#include <llmcost/cli/program.hpp>
+#include <llmcost/cli/commands/program.hpp>
 
 #include "parts.hpp"
 
@@ -50,36 +50,38 @@ TEST_CASE("an error of reading is not the end of a table") {
         failing_text source(text);
         std::istream in(&source);
         std::ostringstream out, err;
-        CHECK(llmcost::cli::run_commands(args, parts::whole({out, err, in})) == 6);
+        CHECK(llmcost::cli::run_commands(args, parts::full_program({out, err, in})) == 6);
         CHECK(out.str() == "");
         CHECK(err.str() == "llmcost: standard input: line " + std::string(line) + " cannot be read\n");
     }
 }
 
 TEST_CASE("a line of a table has an end") {
-    const std::string most(1048576 - 6, 'x');
-    CHECK(has(printed(product, {.in = "m,n,k,note\n1,1,1," + most + '\n'}), most + ','));
-    CHECK(refused(product, {.in = "m,n,k,note" + most}) == "llmcost: line 1: expected at most 1048576 bytes\n");
-    const outcome long_row = llmcost_line(product, {.in = "m,n,k,note\n1,1,1,x" + most + "\n1,1,1,\n"});
+    const std::string maximum(1048576 - 6, 'x');
+    CHECK(has(printed(product, {.in = "m,n,k,note\n1,1,1," + maximum + '\n'}), maximum + ','));
+    CHECK(refused(product, {.in = "m,n,k,note" + maximum}) == "llmcost: line 1: expected at most 1048576 bytes\n");
+    const outcome long_row = llmcost_line(product, {.in = "m,n,k,note\n1,1,1,x" + maximum + "\n1,1,1,\n"});
     CHECK(long_row.code == 7);
     CHECK(has(long_row.out, "\n,,,,,,,expected at most 1048576 bytes\n1,1,1,,3.3,"));
 }
 
 TEST_CASE("a row whose cells cannot be told has its predictions under their own columns, empty") {
-    const std::string head = "m,n,k,gemm_dtype,note", more = ",predicted_us,lower_us,upper_us,error\n";
+    const std::string head = "m,n,k,gemm_dtype,note", added_columns = ",predicted_us,lower_us,upper_us,error\n";
     const std::string line = "op gemm --device h200 --calibration none";
     const auto row = [&](const std::string& text) {
         const outcome got = llmcost_line(line, {.in = head + '\n' + text + "\n1,1,1,bfloat16,ok\n"});
         CHECK(got.code == 7);
-        CHECK(got.out.starts_with(head + more));
+        CHECK(got.out.starts_with(head + added_columns));
         CHECK(got.out.ends_with("\n1,1,1,bfloat16,ok,3.3,2.3497,5.0367,\n"));
-        const std::size_t first = head.size() + more.size();
+        const std::size_t first = head.size() + added_columns.size();
         return got.out.substr(first, got.out.find('\n', first) - first);
     };
     CHECK(row("1,1,1,bfloat16") == "1,1,1,bfloat16,,,,,has 4 fields for 5 columns");
     CHECK(row("1,1,1,bfloat16,a,b") == "1,1,1,bfloat16,a,,,,has 6 fields for 5 columns");
-    CHECK(row("1,1,1,bfloat16,\"a, \"\"b") == "1,1,1,bfloat16,\"a, \"\"b\",,,,has a quote that is not closed on its line");
-    CHECK(refused(line, {.in = "m,n,k,\"gemm_dtype\n"}) == "llmcost: line 1: has a quote that is not closed on its line\n");
+    CHECK(row("1,1,1,bfloat16,\"a, \"\"b") ==
+          "1,1,1,bfloat16,\"a, \"\"b\",,,,has a quote that is not closed on its line");
+    CHECK(refused(line, {.in = "m,n,k,\"gemm_dtype\n"}) ==
+          "llmcost: line 1: has a quote that is not closed on its line\n");
 }
 
 TEST_CASE("a bad row costs no other, however often it stands there") {
@@ -91,24 +93,25 @@ TEST_CASE("a bad row costs no other, however often it stands there") {
             llmcost_line("op gemm --device h200 --calibration none", {.in = "m,n,k,gemm_dtype,system\n" + rows});
         CHECK(got.code == 7);
         const std::size_t first = got.out.find('\n') + 1, end = got.out.find('\n', first);
-        const std::string said = got.out.substr(first, end + 1 - first);
-        CHECK(said.starts_with(row + ",,,,"));
-        CHECK(said.size() > row.size() + 10);
-        CHECK(got.out.substr(first) == said + said + "1,1,1,bfloat16,h200,3.3,2.3497,5.0367,\n" + said);
+        const std::string repeated_row = got.out.substr(first, end + 1 - first);
+        CHECK(repeated_row.starts_with(row + ",,,,"));
+        CHECK(repeated_row.size() > row.size() + 10);
+        CHECK(got.out.substr(first) ==
+              repeated_row + repeated_row + "1,1,1,bfloat16,h200,3.3,2.3497,5.0367,\n" + repeated_row);
         CHECK(has(got.err, " (3 of 4 rows without an answer: see the column error)\n"));
     }
     // a word that is refused, as is its second row
-    const outcome words = llmcost_line("op nccl --device h100 --dtype half",
-                                       {.in = "op_name,message_size,num_gpus\nallgather,8,2\nallgather,8,4\n"});
-    CHECK(has(words.err, "(2 of 2 rows "));
+    const outcome invalid_names = llmcost_line("op nccl --device h100 --dtype half",
+                                               {.in = "op_name,message_size,num_gpus\nallgather,8,2\nallgather,8,4\n"});
+    CHECK(has(invalid_names.err, "(2 of 2 rows "));
 }
 
 TEST_CASE("a server that cannot be costs no other row") {
     const std::string head = "model_path,system,backend,isl,osl,batch_size,tp_size,moe_ep_size\n";
     const std::string good = "meta-llama/Llama-3.1-70B,h200_sxm,vllm,100,10,1,4,1";
     const std::string line = "serve --configs " LLMCOST_TEST_DIR "/fit/serving" + measured;
-    const std::string alone = printed(line, {.in = head + good + '\n'});
-    const std::string answer = alone.substr(alone.find('\n') + 1);
+    const std::string single_row = printed(line, {.in = head + good + '\n'});
+    const std::string answer = single_row.substr(single_row.find('\n') + 1);
     for (const std::string bad :
          {"none/none,h200,vllm,10,1,1,1,1", "meta-llama/Llama-3.1-70B,h200,vllm,10,1,1,4,0",
           "meta-llama/Llama-3.1-70B,h200,vllm,10,1,1,7,1", "meta-llama/Llama-3.1-70B,h20o,vllm,10,1,1,4,1",
@@ -150,12 +153,15 @@ TEST_CASE("a row opens no file, and an option none that would be waited for") {
     const auto pipe = std::filesystem::temp_directory_path() / "llmcost_csv_input_test.pipe";
     std::filesystem::remove(pipe);
     REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
-    const std::string what = "llmcost: " + pipe.string() + ": expected a regular file\n";
-    CHECK(refused("op gemm --device " + pipe.string() + shape, {}, 3) == what);
-    CHECK(refused("op gemm --device h200" + shape + " --calibration " + pipe.string(), {}, 3) == what);
-    CHECK(refused("op gemm --device h200 --dtype bf16 --calibration " + pipe.string(), {.in = "m,n,k\n1,1,1\n"}, 3) == what);
-    CHECK(refused("latency --model meta-llama/Llama-3.2-1B --device h200 --calibration " + pipe.string(), {}, 3) == what);
-    CHECK(refused("op gemm --device h200 --kernels vllm" + shape + " --calibration " + pipe.string(), {}, 3) == what);
+    const std::string expected_error = "llmcost: " + pipe.string() + ": expected a regular file\n";
+    CHECK(refused("op gemm --device " + pipe.string() + shape, {}, 3) == expected_error);
+    CHECK(refused("op gemm --device h200" + shape + " --calibration " + pipe.string(), {}, 3) == expected_error);
+    CHECK(refused("op gemm --device h200 --dtype bf16 --calibration " + pipe.string(), {.in = "m,n,k\n1,1,1\n"}, 3) ==
+          expected_error);
+    CHECK(refused("latency --model meta-llama/Llama-3.2-1B --device h200 --calibration " + pipe.string(), {}, 3) ==
+          expected_error);
+    CHECK(refused("op gemm --device h200 --kernels vllm" + shape + " --calibration " + pipe.string(), {}, 3) ==
+          expected_error);
     CHECK(refused("op gemm --device " LLMCOST_TEST_DIR + shape, {}, 3) == "llmcost: " LLMCOST_TEST_DIR
                                                                           ": expected a regular file\n");
     std::filesystem::remove(pipe);

@@ -14,20 +14,20 @@ using nlohmann::json;
 
 // SGLang's attention of prompts was measured in 8 bits by FA3, and by Triton alone with queries of 16
 TEST_CASE("prompts are multiplied in the type of an 8-bit cache where the engine does so and the device can") {
-    const auto attention = [](const std::string& more) {
+    const auto attention = [](const std::string& extra_args) {
         const json j =
             json::parse(llmcost_line("latency --model meta-llama/Llama-3.1-70B --tp 4 --sequence 4096 --format json"
                                      " --calibration " LLMCOST_TEST_DIR "/../configs/calibrations " +
-                                     more)
+                                     extra_args)
                             .out);
         for (const json& op : j["ops"])
             if (op["kind"] == "context_attention") return op["seconds"].get<double>();
         return 0.0;
     };
-    const double wide = attention("--device h200 --engine sglang --cache-dtype bfloat16");
-    CHECK(wide > 0);
-    CHECK(attention("--device h200 --engine sglang --cache-dtype fp8") < wide);
-    CHECK(attention("--device a100 --engine sglang --cache-dtype fp8") > wide);  // no peak in 8 bits
+    const double bfloat16_seconds = attention("--device h200 --engine sglang --cache-dtype bfloat16");
+    CHECK(bfloat16_seconds > 0);
+    CHECK(attention("--device h200 --engine sglang --cache-dtype fp8") < bfloat16_seconds);
+    CHECK(attention("--device a100 --engine sglang --cache-dtype fp8") > bfloat16_seconds);  // no peak in 8 bits
 }
 
 TEST_CASE("a checkpoint's own types are what its products read") {
@@ -39,9 +39,10 @@ TEST_CASE("a checkpoint's own types are what its products read") {
     CHECK(printed(gpt + " --dtype fp8").find("fp8, cache fp8") != std::string::npos);  // one scale per tensor
     CHECK(printed(gpt + " --dtype fp8 --cache-dtype bfloat16").find("fp8, cache bfloat16") != std::string::npos);
     // its fp8 has a scale for each block, whichever way it is asked for
-    for (const char* asked : {"", " --dtype fp8", " --dtype fp8_block"})
-        CHECK(printed("latency --model deepseek-ai/DeepSeek-V3 --device b200 --tp 8 --past 9" + std::string(asked))
-                  .find("on 8 x B200 SXM, fp8_block, cache bfloat16") != std::string::npos);
+    for (const char* dtype_option : {"", " --dtype fp8", " --dtype fp8_block"})
+        CHECK(
+            printed("latency --model deepseek-ai/DeepSeek-V3 --device b200 --tp 8 --past 9" + std::string(dtype_option))
+                .find("on 8 x B200 SXM, fp8_block, cache bfloat16") != std::string::npos);
     CHECK(refused("latency --model deepseek-ai/DeepSeek-V3 --device a100 --tp 8 --engine trtllm") ==
           "llmcost: a100_sxm_80gb: no peak for fp8_block in its datasheet; "
           "it has float32, bfloat16, float16, int8, w4a16_mxfp4, int4_wo, fp8_wo, nvfp4_wo: say --dtype bfloat16\n");
@@ -50,7 +51,9 @@ TEST_CASE("a checkpoint's own types are what its products read") {
 // T4: 320 GB/s, no bfloat16; Apple M2: 100 GB/s. 1,235,814,400 parameters are read
 TEST_CASE("where a device has no bfloat16, nothing is multiplied in it") {
     const std::string one = "latency --model meta-llama/Llama-3.2-1B --past 1 --format json --device ";
-    const auto seconds = [&](const std::string& words) { return json::parse(printed(one + words)).at("seconds"); };
+    const auto seconds = [&](const std::string& arguments) {
+        return json::parse(printed(one + arguments)).at("seconds");
+    };
     CHECK(seconds("t4 --dtype float16") > 2 * 1235814400.0 / 320e9);
     CHECK(seconds("t4 --dtype float32") > 4 * 1235814400.0 / 320e9);  // the head too
     CHECK(seconds("apple_m2 --dtype float32") > 4 * 1235814400.0 / 100e9);
@@ -69,19 +72,22 @@ TEST_CASE("an engine runs on its vendor's devices, a model of 32 bits in what th
                       {.in = "model_path,system,backend,isl,osl,batch_size,tp_size\n"
                              "meta-llama/Llama-3.1-70B,mi300x,trtllm,100,100,1,8\n"}) ==
           "llmcost: line 2: backend: trtllm runs on devices of NVIDIA, not on MI300X\n");
-    const std::string wide = R"({"model_type":"llama","torch_dtype":"float32","num_hidden_layers":2})";
+    const std::string float32_config = R"({"model_type":"llama","torch_dtype":"float32","num_hidden_layers":2})";
     const std::string open = R"({"model_type":"llama","num_hidden_layers":2})", run = "llmcost: standard input: ";
-    CHECK(llmcost_line("latency --config - --device t4", {.in = wide}).err ==
+    CHECK(llmcost_line("latency --config - --device t4", {.in = float32_config}).err ==
           run + "stored in float32, run in float16, as T4 multiplies no bfloat16 (--dtype)\n");
     CHECK(llmcost_line("serve --input 9 --output 9 --config - --device t4", {.in = open}).err ==
           run + "no dtype, so float32, run in float16, as T4 multiplies no bfloat16 (--dtype)\n");
-    CHECK(llmcost_line("latency --config - --device h100", {.in = wide}).err ==
+    CHECK(llmcost_line("latency --config - --device h100", {.in = float32_config}).err ==
           run + "stored in float32, run in bfloat16, as engines do (--dtype)\n");
     for (const char* types : {"float32", "float16"})
-        CHECK(llmcost_line("latency --config - --device t4 --dtype " + std::string(types), {.in = wide}).err.empty());
+        CHECK(llmcost_line("latency --config - --device t4 --dtype " + std::string(types), {.in = float32_config})
+                  .err.empty());
     CHECK(llmcost_line("latency --config - --device h100", {.in = open}).err.empty());
-    CHECK(llmcost_line("latency --config - --device t4", {.in = wide}).out.starts_with("standard input on T4, float16, "));
-    CHECK(llmcost_line("latency --config - --device h100", {.in = wide})
+    CHECK(llmcost_line("latency --config - --device t4", {.in = float32_config})
+              .out.starts_with("standard input on T4, float16, "));
+    CHECK(llmcost_line("latency --config - --device h100", {.in = float32_config})
               .out.starts_with("standard input on H100 SXM, bfloat16, "));
-    CHECK(refused("latency --model meta-llama/Llama-3.2-1B --device t4").starts_with("llmcost: t4: no peak for bfloat16"));
+    CHECK(refused("latency --model meta-llama/Llama-3.2-1B --device t4")
+              .starts_with("llmcost: t4: no peak for bfloat16"));
 }

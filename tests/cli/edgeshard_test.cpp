@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-// Each column, file and figure of EdgeShard Profiler: module graph, operator graph, two text files, as it documents them,
-// against `llmcost graph --format edgeshard`.
+// Each column, file and figure of EdgeShard Profiler: module graph, operator graph, two text files, as it documents
+// them, against `llmcost graph --format edgeshard`.
 namespace llmcost::testing {
 namespace {
 
@@ -50,10 +50,10 @@ edgeshard_file parsed(const std::string& text) {
 }
 
 /// Rows of one description.
-std::vector<std::vector<std::string>> described(const edgeshard_file& f, const std::string& words) {
+std::vector<std::vector<std::string>> nodes_described_as(const edgeshard_file& f, const std::string& description) {
     std::vector<std::vector<std::string>> rows;
     for (const auto& row : f.nodes)
-        if (row[7] == words) rows.push_back(row);
+        if (row[7] == description) rows.push_back(row);
     return rows;
 }
 
@@ -82,9 +82,9 @@ TEST_CASE("EdgeShard Profiler: the file of modules") {
     }
     CHECK(f.nodes.front()[7] == "Input");
     CHECK(f.nodes.back()[7] == "Output");
-    const auto row = [&](const std::string& words, const std::string& parameters, const std::string& memory,
+    const auto row = [&](const std::string& description, const std::string& parameters, const std::string& memory,
                          std::size_t times) {
-        const auto rows = described(f, words);
+        const auto rows = nodes_described_as(f, description);
         CHECK(rows.size() == times);
         for (const auto& r : rows) CHECK((r[1] == "Module" && r[6] == parameters && r[8] == memory));
     };
@@ -95,32 +95,35 @@ TEST_CASE("EdgeShard Profiler: the file of modules") {
     // complete: a layer reads what the one before it made, and the angles; once per source
     const std::set<std::pair<int, int>> edges(f.edges.begin(), f.edges.end());
     CHECK(edges.size() == f.edges.size());
-    const auto layers = described(f, "LlamaDecoderLayer"), angles = described(f, "LlamaRotaryEmbedding");
+    const auto layers = nodes_described_as(f, "LlamaDecoderLayer"),
+               angles = nodes_described_as(f, "LlamaRotaryEmbedding");
     for (std::size_t i = 0; i < layers.size(); ++i) {
-        const int own = std::stoi(layers[i][0]);
-        CHECK(edges.contains({std::stoi(angles[0][0]), own}));
-        if (i > 0) CHECK(edges.contains({std::stoi(layers[i - 1][0]), own}));
+        const int layer_id = std::stoi(layers[i][0]);
+        CHECK(edges.contains({std::stoi(angles[0][0]), layer_id}));
+        if (i > 0) CHECK(edges.contains({std::stoi(layers[i - 1][0]), layer_id}));
     }
 }
 
 TEST_CASE("EdgeShard Profiler: a layer of Llama-3.1-8B, and modules down to those without children") {
-    const edgeshard_file large = parsed(printed("graph --model meta-llama/Llama-3.1-8B --sequence 9 --format edgeshard"));
-    for (const auto& row : described(large, "LlamaDecoderLayer")) CHECK((row[6] == "218112000" && row[8] == "416.016"));
+    const edgeshard_file large =
+        parsed(printed("graph --model meta-llama/Llama-3.1-8B --sequence 9 --format edgeshard"));
+    for (const auto& row : nodes_described_as(large, "LlamaDecoderLayer"))
+        CHECK((row[6] == "218112000" && row[8] == "416.016"));
     // 10 L + 3 of them, and Llama's rotation and residuals between
     const edgeshard_file f = parsed(printed(inner + " --level layer"));
     CHECK(has(f.head[1], "(modules=163, "));
-    CHECK(described(f, "Linear").size() == std::size_t{7 * 16});
-    CHECK(described(f, "SiLUActivation").size() == 16);
-    CHECK(described(f, "LlamaRMSNorm").size() == 33);
-    CHECK(described(f, "Add").size() >= 2 * 16);
+    CHECK(nodes_described_as(f, "Linear").size() == std::size_t{7 * 16});
+    CHECK(nodes_described_as(f, "SiLUActivation").size() == 16);
+    CHECK(nodes_described_as(f, "LlamaRMSNorm").size() == 33);
+    CHECK(nodes_described_as(f, "Add").size() >= 2 * 16);
 }
 
 TEST_CASE("EdgeShard Profiler: the file of operations has no modules, and both operands of an addition") {
     const edgeshard_file f = parsed(printed(inner + " --level operator"));
     CHECK(has(f.head[1], "(modules=0, "));
     std::vector<int> read(f.nodes.size() + 1);
-    for (const auto& [from, to] : f.edges) {
-        CHECK(from < to);
+    for (const auto& [source, to] : f.edges) {
+        CHECK(source < to);
         ++read[static_cast<std::size_t>(to)];
     }
     int residual = 0;
@@ -129,21 +132,22 @@ TEST_CASE("EdgeShard Profiler: the file of operations has no modules, and both o
         residual += row[7] == "Add" && read[static_cast<std::size_t>(std::stoi(row[0]))] == 2;
     }
     CHECK(residual >= 2 * 16);
-    for (const std::string words : {"linear", "matmul", "softmax", "silu", "Mul", "Neg", "cat", "embedding"})
-        CHECK_MESSAGE(!described(f, words).empty(), words);
+    for (const std::string operation : {"linear", "matmul", "softmax", "silu", "Mul", "Neg", "cat", "embedding"})
+        CHECK_MESSAGE(!nodes_described_as(f, operation).empty(), operation);
 }
 
 TEST_CASE("EdgeShard Profiler: two files, with the time of each node where a device is named") {
     const auto folder = std::filesystem::temp_directory_path() / "llmcost_edgeshard_test";
     std::filesystem::create_directories(folder);
     const std::string base = (folder / "llama_profile").string();
-    const std::string said = printed(inner + " --device h200 --calibration none --out " + base);
+    const std::string output = printed(inner + " --device h200 --calibration none --out " + base);
     CHECK(
-        said.starts_with("==== Module Graph Stats ====\n==== Graph Stats ====\nTotal nodes: 22\n  Module nodes: 19\n"
-                         "  Op nodes: 3\nTotal edges: "));
-    CHECK(has(said, "\nTop 5 module forward times (ms total over epochs):\n  id=5    LlamaDecoderLayer         total=0."));
-    CHECK(has(said, " epochs=1\n=====================\n==== Detail Graph Stats ====\n"));
-    CHECK(has(said, "  Module nodes: 0\n"));
+        output.starts_with("==== Module Graph Stats ====\n==== Graph Stats ====\nTotal nodes: 22\n  Module nodes: 19\n"
+                           "  Op nodes: 3\nTotal edges: "));
+    CHECK(has(output,
+              "\nTop 5 module forward times (ms total over epochs):\n  id=5    LlamaDecoderLayer         total=0."));
+    CHECK(has(output, " epochs=1\n=====================\n==== Detail Graph Stats ====\n"));
+    CHECK(has(output, "  Module nodes: 0\n"));
     const auto read = [](const std::string& path) {
         std::ifstream in(path, std::ios::binary);
         return std::string(std::istreambuf_iterator<char>(in), {});
@@ -154,22 +158,22 @@ TEST_CASE("EdgeShard Profiler: two files, with the time of each node where a dev
     for (const auto& row : detail.nodes) operations += std::stod(row[2]);
     CHECK(layers > 0);
     CHECK(operations == doctest::Approx(layers).epsilon(0.2));  // three decimals of milliseconds
-    CHECK(described(modules, "LlamaDecoderLayer")[0][2] != "0.000");
+    CHECK(nodes_described_as(modules, "LlamaDecoderLayer")[0][2] != "0.000");
     std::filesystem::remove_all(folder);
 }
 
 TEST_CASE("EdgeShard Profiler: modules of GPT-2 and ViT") {
     const edgeshard_file gpt =
         parsed(printed("graph --model openai-community/gpt2 --sequence 9 --dtype float16 --format edgeshard"));
-    CHECK(described(gpt, "GPT2Block").size() == 12);
-    for (const auto& row : described(gpt, "GPT2Block")) CHECK((row[6] == "7087872" && row[8] == "13.519"));
-    CHECK(described(gpt, "Embedding").size() == 2);
-    CHECK(described(gpt, "LayerNorm").size() == 1);
+    CHECK(nodes_described_as(gpt, "GPT2Block").size() == 12);
+    for (const auto& row : nodes_described_as(gpt, "GPT2Block")) CHECK((row[6] == "7087872" && row[8] == "13.519"));
+    CHECK(nodes_described_as(gpt, "Embedding").size() == 2);
+    CHECK(nodes_described_as(gpt, "LayerNorm").size() == 1);
     const edgeshard_file vit =
         parsed(printed("graph --model google/vit-base-patch16-224 --dtype float16 --format edgeshard"));
-    for (const auto& row : described(vit, "ViTLayer")) CHECK((row[6] == "7087872" && row[8] == "13.519"));
-    CHECK(described(vit, "ViTLayer").size() == 12);
-    CHECK(described(vit, "Conv2d").size() == 1);
+    for (const auto& row : nodes_described_as(vit, "ViTLayer")) CHECK((row[6] == "7087872" && row[8] == "13.519"));
+    CHECK(nodes_described_as(vit, "ViTLayer").size() == 12);
+    CHECK(nodes_described_as(vit, "Conv2d").size() == 1);
 }
 
 }  // namespace llmcost::testing

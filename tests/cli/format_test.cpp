@@ -18,8 +18,8 @@ using nlohmann::json;
 
 namespace {
 
-json answer(const std::string& line, const surroundings& around = {}) {
-    return json::parse(printed(line + " --format json", around));
+json answer(const std::string& line, const surroundings& settings = {}) {
+    return json::parse(printed(line + " --format json", settings));
 }
 
 golden_file golden(const std::string& name) {
@@ -99,9 +99,10 @@ TEST_CASE("the JSON contract") {
 }
 
 TEST_CASE("roles and what has none add up to the totals") {
-    for (const char* more : {" --batch 3 --sequence 67", " --input 10 --output 3"}) {
-        const json d = answer("--config " + config_of("google-t5__t5-small") + more);
-        for (const char* figure : {"mult", "add", "written", "params", "active", "weight_bytes", "cache", "cache_bytes"}) {
+    for (const char* workload_args : {" --batch 3 --sequence 67", " --input 10 --output 3"}) {
+        const json d = answer("--config " + config_of("google-t5__t5-small") + workload_args);
+        for (const char* figure :
+             {"mult", "add", "written", "params", "active", "weight_bytes", "cache", "cache_bytes"}) {
             std::uint64_t sum = 0;
             for (const json& line : d["roles"])
                 if (line["scope"].get<std::string>().find('/') == std::string::npos)
@@ -130,7 +131,10 @@ TEST_CASE("a query is added to the contract") {
 TEST_CASE("a ragged batch in JSON") {
     const golden_file g = golden("meta-llama__Llama-3.2-1B");
     std::uint64_t mult = 0, cache = 0;
-    for (const std::size_t i : {0U, 3U, 5U}) mult += g.runs[i].total[figure::mult], cache += g.runs[i].cache->total;
+    for (const std::size_t i : {0U, 3U, 5U}) {
+        mult += g.runs[i].total[figure::mult];
+        cache += g.runs[i].cache->total;
+    }
     const json d = answer(llama + " --requests 67@0x3,1@5000x2,7@100x3 --scopes --tensors");
     CHECK(d["totals"]["mult"] == mult);
     CHECK(d["totals"]["cache"] == cache);
@@ -189,10 +193,10 @@ TEST_CASE("the front page as a table") {
 // the golden's training step
 TEST_CASE("a training step is in the table, too") {
     const auto rows = lines_of(printed(llama + " --batch 3 --sequence 67 --training --dtype float32 --format csv"));
-    CHECK(
-        rows[0].ends_with(",saved_bytes,backward_add,backward_mult,backward_div,backward_sqrt,backward_exp,backward_log,"
-                          "backward_tanh,backward_erf,backward_trig,backward_pow,backward_neg,backward_cmp,backward_flops,"
-                          "backward_torch_flops"));
+    CHECK(rows[0].ends_with(
+        ",saved_bytes,backward_add,backward_mult,backward_div,backward_sqrt,backward_exp,backward_log,"
+        "backward_tanh,backward_erf,backward_trig,backward_pow,backward_neg,backward_cmp,backward_flops,"
+        "backward_torch_flops"));
     CHECK(rows[1].find(",717563300,") != std::string::npos);
     CHECK(rows[1].ends_with(",997070733312"));
     CHECK(rows[2].ends_with(",,,,,,,,,,,,,,,"));

@@ -43,11 +43,11 @@ std::vector<counted> rows_of(const std::string& line) {
 }
 
 /// What walks count at workloads on both sides of what may be an edge.
-std::vector<counted> walked(const std::string& model, const std::string& asked) {
+std::vector<counted> traced_counts(const std::string& model, const std::string& query) {
     return rows_of(model +
                    " --batch 1,2,5 --sequence 1,2,3,4,63,64,65,66,127,128,300,511,512,4095,4096,4097 "
                    "--past 0,1,5,447,448,511,4094,4095,4096,9000 --format csv " +
-                   asked);
+                   query);
 }
 
 /// Reads what the text says: sums of products of numbers and names, squares, halves, conditions.
@@ -55,13 +55,13 @@ class reader {
 public:
     reader(std::string_view text, std::map<char, std::int64_t> names) : text_(text), names_(std::move(names)) {}
 
-    __extension__ typedef __int128 wide;
-    wide sum() {
-        wide out = take("-") ? -product() : product();
+    __extension__ typedef __int128 wide_integer;
+    wide_integer sum() {
+        wide_integer out = consume("-") ? -product() : product();
         for (;;) {
-            if (take("+"))
+            if (consume("+"))
                 out += product();
-            else if (take("-"))
+            else if (consume("-"))
                 out -= product();
             else
                 return out;
@@ -71,50 +71,51 @@ public:
     bool holds() {
         bool all = true;
         do {
-            wide left = sum();
-            if (take("divides")) {
-                const wide right = sum();
+            wide_integer left = sum();
+            if (consume("divides")) {
+                const wide_integer right = sum();
                 all = all && right % left == 0;
-            } else if (take("does not divide")) {
-                const wide right = sum();
+            } else if (consume("does not divide")) {
+                const wide_integer right = sum();
                 all = all && right % left != 0;
             } else {
                 while (true) {
-                    const bool least = take("≥"), most = !least && take("≤"), equal = !least && !most && take("=");
-                    if (!least && !most && !equal) break;
-                    const wide right = sum();
-                    all = all && (least ? left >= right : most ? left <= right : left == right);
+                    const bool minimum = consume("≥"), maximum = !minimum && consume("≤"),
+                               equal = !minimum && !maximum && consume("=");
+                    if (!minimum && !maximum && !equal) break;
+                    const wide_integer right = sum();
+                    all = all && (minimum ? left >= right : maximum ? left <= right : left == right);
                     left = right;
                 }
             }
-        } while (take(","));
+        } while (consume(","));
         REQUIRE(text_.empty());
         return all;
     }
 
 private:
-    bool take(std::string_view what) {
+    bool consume(std::string_view prefix) {
         while (text_.starts_with(' ')) text_.remove_prefix(1);
-        if (!text_.starts_with(what)) return false;
-        text_.remove_prefix(what.size());
+        if (!text_.starts_with(prefix)) return false;
+        text_.remove_prefix(prefix.size());
         return true;
     }
-    wide product() {
-        wide out = power();
+    wide_integer product() {
+        wide_integer out = power();
         while (true) {
-            if (take("·"))
+            if (consume("·"))
                 out *= power();
-            else if (take("/"))
+            else if (consume("/"))
                 out /= power();
             else
                 return out;
         }
     }
-    wide power() {
-        wide out = 0;
-        if (take("(")) {
+    wide_integer power() {
+        wide_integer out = 0;
+        if (consume("(")) {
             out = sum();
-            REQUIRE(take(")"));
+            REQUIRE(consume(")"));
         } else if (!text_.empty() && names_.count(text_.front()) != 0) {
             out = names_.at(text_.front());
             text_.remove_prefix(1);
@@ -123,14 +124,14 @@ private:
             for (; !text_.empty() && text_.front() >= '0' && text_.front() <= '9'; text_.remove_prefix(1))
                 out = out * 10 + (text_.front() - '0');
         }
-        return take("²") ? out * out : out;
+        return consume("²") ? out * out : out;
     }
 
     std::string_view text_;
     std::map<char, std::int64_t> names_;
 };
 
-std::string digits(reader::wide n) {
+std::string digits(reader::wide_integer n) {
     std::string out;
     do out.insert(out.begin(), static_cast<char>('0' + static_cast<int>(n % 10)));
     while ((n /= 10) != 0);
@@ -140,23 +141,27 @@ std::string digits(reader::wide n) {
 /// The text's own value at a workload; empty where it says none.
 std::string value_in(const std::string& text, const counted& at) {
     std::int64_t chunk = 0;
-    const std::size_t says = text.find("N = ⌈S / ");
-    if (says != std::string::npos) chunk = std::stoll(text.substr(says + std::string_view("N = ⌈S / ").size()));
+    const std::size_t chunk_position = text.find("N = ⌈S / ");
+    if (chunk_position != std::string::npos)
+        chunk = std::stoll(text.substr(chunk_position + std::string_view("N = ⌈S / ").size()));
     std::map<char, std::int64_t> names{{'B', at.batch}, {'S', at.sequence}, {'P', at.past}};
-    if (chunk > 0) names['N'] = (at.sequence + chunk - 1) / chunk, names['R'] = at.sequence - (names['N'] - 1) * chunk;
+    if (chunk > 0) {
+        names['N'] = (at.sequence + chunk - 1) / chunk;
+        names['R'] = at.sequence - (names['N'] - 1) * chunk;
+    }
     std::istringstream lines(text);
-    bool here = true;
+    bool is_matching = true;
     std::string found;
     for (std::string line; std::getline(lines, line);) {
         if (line.starts_with("      ")) continue;  // a term
         if (line.starts_with("    ")) {
-            if (here) {
+            if (is_matching) {
                 CHECK(found == "");  // no two pieces meet
                 found = digits(reader(std::string_view(line).substr(4), names).sum());
             }
-            here = true;
+            is_matching = true;
         } else if (line.starts_with("  ") && line.ends_with(":")) {
-            here = reader(std::string_view(line).substr(2, line.size() - 3), names).holds();
+            is_matching = reader(std::string_view(line).substr(2, line.size() - 3), names).holds();
         }
     }
     return found;
@@ -165,26 +170,30 @@ std::string value_in(const std::string& text, const counted& at) {
 /// What the text's terms add up to at a workload; empty where no piece holds.
 std::string terms_in(const std::string& text, const counted& at) {
     std::int64_t chunk = 0;
-    const std::size_t says = text.find("N = ⌈S / ");
-    if (says != std::string::npos) chunk = std::stoll(text.substr(says + std::string_view("N = ⌈S / ").size()));
+    const std::size_t chunk_position = text.find("N = ⌈S / ");
+    if (chunk_position != std::string::npos)
+        chunk = std::stoll(text.substr(chunk_position + std::string_view("N = ⌈S / ").size()));
     std::map<char, std::int64_t> names{{'B', at.batch}, {'S', at.sequence}, {'P', at.past}};
-    if (chunk > 0) names['N'] = (at.sequence + chunk - 1) / chunk, names['R'] = at.sequence - (names['N'] - 1) * chunk;
+    if (chunk > 0) {
+        names['N'] = (at.sequence + chunk - 1) / chunk;
+        names['R'] = at.sequence - (names['N'] - 1) * chunk;
+    }
     std::istringstream lines(text);
-    bool here = true, before_terms = true, found = false;
-    reader::wide sum = 0;
+    bool is_matching = true, before_terms = true, found = false;
+    reader::wide_integer sum = 0;
     for (std::string line; std::getline(lines, line);) {
         if (line.starts_with("      ")) {
             const std::size_t colon = line.find(": "), cross = line.find(" ×");
             REQUIRE(colon != std::string::npos);
             const std::int64_t times =
                 cross < colon ? std::stoll(line.substr(cross + std::string_view(" ×").size())) : std::int64_t{1};
-            if (here) sum += times * reader(std::string_view(line).substr(colon + 2), names).sum();
+            if (is_matching) sum += times * reader(std::string_view(line).substr(colon + 2), names).sum();
         } else if (line.starts_with("    ")) {
-            if (before_terms) here = true;  // holds everywhere
+            if (before_terms) is_matching = true;  // holds everywhere
             before_terms = true;
-            found = found || here;
+            found = found || is_matching;
         } else if (line.starts_with("  ") && line.ends_with(":")) {
-            here = reader(std::string_view(line).substr(2, line.size() - 3), names).holds();
+            is_matching = reader(std::string_view(line).substr(2, line.size() - 3), names).holds();
             before_terms = false;
         }
     }
@@ -193,29 +202,38 @@ std::string terms_in(const std::string& text, const counted& at) {
 
 /// LaTeX in the words of the text.
 std::string without_latex(std::string text) {
-    const auto put = [&](std::string_view from, std::string_view to) {
-        for (std::size_t i = text.find(from); i != std::string::npos; i = text.find(from, i + to.size()))
-            text.replace(i, from.size(), to);
+    const auto replace_all = [&](std::string_view old_text, std::string_view to) {
+        for (std::size_t i = text.find(old_text); i != std::string::npos; i = text.find(old_text, i + to.size()))
+            text.replace(i, old_text.size(), to);
     };
-    put("\\left(", "("), put("\\right)", ")"), put("\\cdot ", "·"), put(" ·", "·"), put("^2", "²");
-    put(" + ", "+"), put(" - ", "-"), put(" \\ge ", "≥"), put(" \\le ", "≤"), put(",\\ ", ","), put(" = ", "="),
-        put(" ", "·");
+    replace_all("\\left(", "(");
+    replace_all("\\right)", ")");
+    replace_all("\\cdot ", "·");
+    replace_all(" ·", "·");
+    replace_all("^2", "²");
+    replace_all(" + ", "+");
+    replace_all(" - ", "-");
+    replace_all(" \\ge ", "≥");
+    replace_all(" \\le ", "≤");
+    replace_all(",\\ ", ",");
+    replace_all(" = ", "=");
+    replace_all(" ", "·");
     return text;
 }
 /// What the terms of a LaTeX formula without halves and chunks add up to.
 std::string latex_terms_in(const std::string& text, const counted& at) {
     const std::map<char, std::int64_t> names{{'B', at.batch}, {'S', at.sequence}, {'P', at.past}};
     std::istringstream lines(text);
-    reader::wide sum = 0;
+    reader::wide_integer sum = 0;
     for (std::string line; std::getline(lines, line);) {
         if (line.starts_with("    ")) {
-            const std::size_t from = line.find("& ") + 2;
-            const std::string term = without_latex(line.substr(from, line.find(" && ") - from));
+            const std::size_t begin = line.find("& ") + 2;
+            const std::string term = without_latex(line.substr(begin, line.find(" && ") - begin));
             sum += reader(term, names).sum();
         } else if (line.starts_with("  \\end{aligned} & ")) {
-            const std::size_t from = std::string_view("  \\end{aligned} & ").size();
-            const std::string where = without_latex(line.substr(from, line.rfind(" \\\\") - from));
-            if (where.empty() || reader(where, names).holds()) return digits(sum);
+            const std::size_t begin = std::string_view("  \\end{aligned} & ").size();
+            const std::string condition = without_latex(line.substr(begin, line.rfind(" \\\\") - begin));
+            if (condition.empty() || reader(condition, names).holds()) return digits(sum);
             sum = 0;
         }
     }
@@ -228,11 +246,11 @@ std::string output_of(const std::string& command, const std::filesystem::path& t
     return read_file(to);
 }
 
-struct asked_figure {
-    std::string model, words, function;
+struct formula_case {
+    std::string model, query, function;
 };
-const std::vector<asked_figure>& asked_figures() {
-    static const std::vector<asked_figure> all{
+const std::vector<formula_case>& formula_cases() {
+    static const std::vector<formula_case> all{
         {"--config " + config_of("meta-llama__Llama-3.2-1B"), "add attn", "add_attn"},
         {"--config " + config_of("meta-llama__Llama-3.2-1B"), "written", "written_all"},
         {"--config " + config_of("google__gemma-2-2b-it"), "mult attn", "mult_attn"},
@@ -264,10 +282,10 @@ TEST_CASE("a figure is a polynomial, with where it holds") {
 }
 
 TEST_CASE("the text's polynomials are what walks count, on both sides of the edges") {
-    for (const asked_figure& asked : asked_figures()) {
-        CAPTURE(asked.model + ' ' + asked.words);
-        const std::string text = printed("formula " + asked.model + ' ' + asked.words);
-        const std::vector<counted> rows = walked(asked.model, asked.words);
+    for (const formula_case& test_case : formula_cases()) {
+        CAPTURE(test_case.model + ' ' + test_case.query);
+        const std::string text = printed("formula " + test_case.model + ' ' + test_case.query);
+        const std::vector<counted> rows = traced_counts(test_case.model, test_case.query);
         CHECK(rows.size() > 100);
         for (const counted& row : rows) {
             INFO("B " << row.batch << " S " << row.sequence << " P " << row.past);
@@ -277,17 +295,17 @@ TEST_CASE("the text's polynomials are what walks count, on both sides of the edg
 }
 
 TEST_CASE("terms by name add up to what walks count") {
-    for (const asked_figure& asked : asked_figures()) {
-        CAPTURE(asked.model + ' ' + asked.words);
-        const std::string line = "formula --terms " + asked.model + ' ' + asked.words;
+    for (const formula_case& test_case : formula_cases()) {
+        CAPTURE(test_case.model + ' ' + test_case.query);
+        const std::string line = "formula --terms " + test_case.model + ' ' + test_case.query;
         const std::string text = printed(line), latex = printed(line + " --format latex");
         const bool plain = !has(latex, "tfrac") && !has(latex, "lceil");
-        std::string without;  // what it is without terms, in the same pieces
+        std::string text_without_terms;  // what it is without terms, in the same pieces
         std::istringstream lines(text);
         for (std::string one; std::getline(lines, one);)
-            if (!one.starts_with("      ")) without += one + '\n';
-        CHECK(without == printed("formula " + asked.model + ' ' + asked.words));
-        for (const counted& row : walked(asked.model, asked.words)) {
+            if (!one.starts_with("      ")) text_without_terms += one + '\n';
+        CHECK(text_without_terms == printed("formula " + test_case.model + ' ' + test_case.query));
+        for (const counted& row : traced_counts(test_case.model, test_case.query)) {
             INFO("B " << row.batch << " S " << row.sequence << " P " << row.past);
             CHECK(terms_in(text, row) == row.value);
             if (plain) CHECK(latex_terms_in(latex, row) == row.value);
@@ -309,18 +327,21 @@ TEST_CASE("terms by name add up to what walks count") {
 TEST_CASE("the functions in C and Python give what walks count") {
     const temporary_folder folder;
     const auto path = [&](const char* name) { return (folder.path() / name).string(); };
-    for (std::size_t i = 0; i < 2 * asked_figures().size(); ++i) {
-        const asked_figure& asked = asked_figures()[i / 2];
-        const std::string by = i % 2 == 1 ? " --terms" : "";
-        CAPTURE(asked.model + ' ' + asked.words + by);
-        std::string c = "#include <stdio.h>\n" + printed("formula --format c " + asked.model + ' ' + asked.words + by) +
+    for (std::size_t i = 0; i < 2 * formula_cases().size(); ++i) {
+        const formula_case& test_case = formula_cases()[i / 2];
+        const std::string terms_option = i % 2 == 1 ? " --terms" : "";
+        CAPTURE(test_case.model + ' ' + test_case.query + terms_option);
+        std::string c = "#include <stdio.h>\n" +
+                        printed("formula --format c " + test_case.model + ' ' + test_case.query + terms_option) +
                         "static void show(__int128 n) {\n"
                         "    if (n >= 10) show(n/10);\n    putchar('0' + (int)(n % 10));\n}\n"
                         "int main(void) {\n";
-        std::string python = printed("formula --format python " + asked.model + ' ' + asked.words + by), expected;
-        for (const counted& row : walked(asked.model, asked.words)) {
-            const std::string call = asked.function + '(' + std::to_string(row.batch) + ", " + std::to_string(row.sequence) +
-                                     ", " + std::to_string(row.past) + ')';
+        std::string python =
+                        printed("formula --format python " + test_case.model + ' ' + test_case.query + terms_option),
+                    expected;
+        for (const counted& row : traced_counts(test_case.model, test_case.query)) {
+            const std::string call = test_case.function + '(' + std::to_string(row.batch) + ", " +
+                                     std::to_string(row.sequence) + ", " + std::to_string(row.past) + ')';
             c += "    show(" + call + "), putchar('\\n');\n";
             python += "print(" + call + ")\n";
             expected += row.value + '\n';
@@ -340,16 +361,17 @@ TEST_CASE("figures of images are polynomials in their number, and in tokens of t
     struct image_model {
         std::string model, size, tokens;
     };
-    const std::vector<image_model> all{{"--model google/vit-base-patch16-224", "224 × 224", ""},
-                                       {"--config " + config_of("microsoft__resnet-101"), "224 × 224", ""},
-                                       {"--config " + config_of("facebook__convnext-base-224"), "224 × 224", ""},
-                                       {"--model torchvision/resnet18 --image 320x256", "256 × 320", ""},
-                                       {"--model torchvision/swin_t", "224 × 224", ""},
-                                       {"--model timm/vit_tiny_patch16_224", "224 × 224", ""},
-                                       {"--model facebook/DiT-XL-2-256", "256 × 256", ""},
-                                       {"--model stabilityai/stable-diffusion-3-medium", "1,024 × 1,024", "1,2,77,333"},
-                                       {"--model stable-diffusion-v1-5/stable-diffusion-v1-5", "512 × 512", "1,2,77,154"},
-                                       {"--config " LLMCOST_TEST_DIR "/../configs/models/unet.json", "", ""}};
+    const std::vector<image_model> all{
+        {"--model google/vit-base-patch16-224", "224 × 224", ""},
+        {"--config " + config_of("microsoft__resnet-101"), "224 × 224", ""},
+        {"--config " + config_of("facebook__convnext-base-224"), "224 × 224", ""},
+        {"--model torchvision/resnet18 --image 320x256", "256 × 320", ""},
+        {"--model torchvision/swin_t", "224 × 224", ""},
+        {"--model timm/vit_tiny_patch16_224", "224 × 224", ""},
+        {"--model facebook/DiT-XL-2-256", "256 × 256", ""},
+        {"--model stabilityai/stable-diffusion-3-medium", "1,024 × 1,024", "1,2,77,333"},
+        {"--model stable-diffusion-v1-5/stable-diffusion-v1-5", "512 × 512", "1,2,77,154"},
+        {"--config " LLMCOST_TEST_DIR "/../configs/models/unet.json", "", ""}};
     for (const image_model& m : all)
         for (const char* const figure : {"flops", "written", "exp", "params"}) {
             CAPTURE(m.model + ' ' + figure);

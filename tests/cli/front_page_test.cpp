@@ -11,17 +11,17 @@
 #include <sstream>
 #include <string>
 
-#include <llmcost/cli/text.hpp>
+#include <llmcost/cli/args/text.hpp>
 
 using namespace llmcost::testing;
 
 namespace {
 
 std::size_t widest(const std::string& text) {
-    std::size_t wide = 0;
+    std::size_t width = 0;
     std::istringstream in(text);
-    for (std::string line; std::getline(in, line);) wide = std::max(wide, llmcost::cli::width_of(line));
-    return wide;
+    for (std::string line; std::getline(in, line);) width = std::max(width, llmcost::cli::width_of(line));
+    return width;
 }
 
 /// A configuration as a text, so that no path stands on the page.
@@ -32,8 +32,8 @@ std::string text_of(const std::string& name) {
 
 }  // namespace
 
-// counts: the golden's prefill of 3 x 67 and its modules, summed by role; bytes: 2 per element of bfloat16; parameters of
-// the roles: the golden's tensors; cache per token: 16 layers x 2 x 8 heads x 64 elements x 2 bytes
+// counts: the golden's prefill of 3 x 67 and its modules, summed by role; bytes: 2 per element of bfloat16; parameters
+// of the roles: the golden's tensors; cache per token: 16 layers x 2 x 8 heads x 64 elements x 2 bytes
 TEST_CASE("the front page of Llama-3.2-1B") {
     CHECK(printed("--model meta-llama/Llama-3.2-1B --batch 3 --sequence 67") ==
           "meta-llama/Llama-3.2-1B                              LlamaForCausalLM · bfloat16\n"
@@ -81,7 +81,8 @@ TEST_CASE("a decode step") {
 }
 
 TEST_CASE("provenance tells what the figures rest on") {
-    CHECK(has(printed(llama + " --attention causal --logits last"), "causal: visible scores only · FLOPs = ADD + MULT"));
+    CHECK(
+        has(printed(llama + " --attention causal --logits last"), "causal: visible scores only · FLOPs = ADD + MULT"));
     CHECK(has(printed(llama + " --logits none"), "no logits"));
     CHECK(has(printed(llama + " --set num_hidden_layers=2"), "with num_hidden_layers=2"));
     CHECK(has(printed(llama + " --sequence 131073"), "longer than the context"));
@@ -94,8 +95,8 @@ TEST_CASE("provenance tells what the figures rest on") {
     const outcome got = llmcost_program({"--config", config_of("meta-llama__Llama-3.2-1B"), "--set", quantized});
     CHECK(has(got.out, "weights as quantization_config says (78.7 % of them quantised)"));
     const std::string unknown = R"(quantization_config={"quant_method":"nobody"})";
-    const outcome other = llmcost_program({"--config", config_of("meta-llama__Llama-3.2-1B"), "--set", unknown});
-    CHECK(has(other.out, "quantization_config not applied"));
+    const outcome unapplied = llmcost_program({"--config", config_of("meta-llama__Llama-3.2-1B"), "--set", unknown});
+    CHECK(has(unapplied.out, "quantization_config not applied"));
     CHECK(has(printed(llama + " --set quantization_config={\"quant_method\":\"fp8\"} --dtype bfloat16"),
               "quantization_config not applied"));
     CHECK(has(printed("--config " + config_of("google-t5__t5-small")), "encoder as long as the decoder"));
@@ -142,13 +143,14 @@ TEST_CASE("no page is wider than 80 columns") {
             const outcome got = llmcost_line("--config - " + std::string(work), {.in = text_of(name)});
             CHECK_MESSAGE(widest(got.out) <= 80, name);
             // a table of positions has an end
-            CHECK_MESSAGE((got.code == 0 || (got.code == 2 && has(got.err, "positions and the model has 512"))), got.err);
+            CHECK_MESSAGE((got.code == 0 || (got.code == 2 && has(got.err, "positions and the model has 512"))),
+                          got.err);
         }
 }
 
 TEST_CASE("colour is for terminals, and for those who want it") {
-    const auto colours = [](const surroundings& around, const std::string& more = "") {
-        return has(printed(llama + more, around), "\x1b[");
+    const auto colours = [](const surroundings& settings, const std::string& extra_args = "") {
+        return has(printed(llama + extra_args, settings), "\x1b[");
     };
     CHECK(!colours({}));
     CHECK(colours({.terminal = true}));

@@ -37,18 +37,20 @@ TEST_CASE("a graph has every tensor that goes from one node to another, with its
             CHECK(e["from"] < e["to"]);
             std::int64_t elements = 1;
             for (const auto& n : e["shape"]) elements *= n.get<std::int64_t>();
-            const std::int64_t each = e["dtype"] == "float32" ? 4 : e["dtype"] == "int64" ? 8 : 2;
-            if (e["from"] != 1) CHECK(e["bytes"] <= elements * each);
+            const std::int64_t element_bytes = e["dtype"] == "float32" ? 4 : e["dtype"] == "int64" ? 8 : 2;
+            if (e["from"] != 1) CHECK(e["bytes"] <= elements * element_bytes);
             CHECK(e["seconds"].get<double>() == doctest::Approx(e["bytes"].get<double>() / 1e9));
             read.insert(e["to"].get<std::int64_t>());
         }
         std::int64_t flops = 0;
         double seconds = 0;
         for (const auto& n : nodes) {
-            flops += n["flops"].get<std::int64_t>(), seconds += n["seconds"].get<double>();
+            flops += n["flops"].get<std::int64_t>();
+            seconds += n["seconds"].get<double>();
             if (n["kind"] == "module" || n["kind"] == "output") CHECK(read.contains(n["id"].get<std::int64_t>()));
         }
-        CHECK("scope,flops\nall," + std::to_string(flops) + "\n" == printed(llama + " --sequence 64 --format csv flops"));
+        CHECK("scope,flops\nall," + std::to_string(flops) + "\n" ==
+              printed(llama + " --sequence 64 --format csv flops"));
         CHECK(g["statistics"]["nodes"] == nodes.size());
         CHECK(g["statistics"]["edges"] == g["edges"].size());
         CHECK(g["statistics"]["seconds"].get<double>() == doctest::Approx(seconds));
@@ -83,21 +85,23 @@ TEST_CASE("a split gives every device its part, which it holds") {
     CHECK(split["fits"] == true);
     REQUIRE(split["stages"].size() == 3);
     std::int64_t next = 1;
-    double slowest = 0, together = 0;
+    double slowest = 0, total_seconds = 0;
     for (const auto& stage : split["stages"]) {
         CHECK(stage["first"] == next);
         next = stage["last"].get<std::int64_t>() + 1;
         CHECK(stage["bytes"] <= stage["available"]);
         const double all = stage["seconds"].get<double>() + stage["link_seconds"].get<double>();
-        slowest = std::max(slowest, all), together += all;
+        slowest = std::max(slowest, all);
+        total_seconds += all;
     }
     CHECK(next == static_cast<std::int64_t>(g["nodes"].size()) + 1);
     CHECK(split["slowest_seconds"].get<double>() == doctest::Approx(slowest));
-    CHECK(split["seconds"].get<double>() == doctest::Approx(together));
+    CHECK(split["seconds"].get<double>() == doctest::Approx(total_seconds));
     CHECK(has(printed(timed + " --split 2 --link 25GB/s"), "The best split over 2 devices: a pass every "));
-    CHECK(has(printed("graph --model meta-llama/Llama-3.1-70B --sequence 64 --calibration none --devices l4,l4 --link 1GB/s",
-                      {}, 8),
-              "No split over 2 devices: none in which each holds its part"));
+    CHECK(has(
+        printed("graph --model meta-llama/Llama-3.1-70B --sequence 64 --calibration none --devices l4,l4 --link 1GB/s",
+                {}, 8),
+        "No split over 2 devices: none in which each holds its part"));
 }
 
 TEST_CASE("what a graph cannot be asked is refused") {
@@ -110,15 +114,18 @@ TEST_CASE("what a graph cannot be asked is refused") {
     CHECK(refused(timed + " --devices l4,t4 --link 1GB/s,1GB/s,1GB/s") ==
           "llmcost: --link: expected one rate, or 1, found 3\n");
     CHECK(refused(timed + " --split 99 --link 1GB/s") == "llmcost: --split: 99 devices for 21 nodes\n");
-    CHECK(refused(small_graph + " --depth 2 --level layer") == "llmcost: --depth: cannot stand together with --level\n");
+    CHECK(refused(small_graph + " --depth 2 --level layer") ==
+          "llmcost: --depth: cannot stand together with --level\n");
     CHECK(refused(small_graph + " --cuts --format dot") == "llmcost: --cuts: needs --format text or json\n");
-    CHECK(refused(timed + " --tp 2") == "llmcost: --tp: is of a step's kernels (--format chrome, or chakra with --tp)\n");
+    CHECK(refused(timed + " --tp 2") ==
+          "llmcost: --tp: is of a step's kernels (--format chrome, or chakra with --tp)\n");
     CHECK(refused(timed + " --format chrome --cuts") ==
           "llmcost: --cuts: says nothing of a step's kernels (--format chrome, or chakra with --tp)\n");
-    CHECK(
-        refused(small_graph + " --format chakra --out x", {}, 3) ==
-        "llmcost: --format: chakra: this program was built without protobuf (Debian: protobuf-compiler libprotobuf-dev)\n");
-    CHECK(refused(small_graph + " --out /nonexistent/file", {}, 3) == "llmcost: /nonexistent/file: could not be written\n");
+    CHECK(refused(small_graph + " --format chakra --out x", {}, 3) ==
+          "llmcost: --format: chakra: this program was built without protobuf (Debian: protobuf-compiler "
+          "libprotobuf-dev)\n");
+    CHECK(refused(small_graph + " --out /nonexistent/file", {}, 3) ==
+          "llmcost: /nonexistent/file: could not be written\n");
 }
 
 TEST_CASE("DOT is what Graphviz draws, where it is there, with a frame for each device of a split") {
@@ -154,9 +161,10 @@ TEST_CASE("GraphML names what its nodes and edges have") {
 }
 
 TEST_CASE("a step's timeline has what Chrome and Perfetto require, streams for kernels, links and the host") {
-    for (const std::string how : {"", " --tp 2", " --execution eager", " --engine vllm --execution stream"}) {
-        CAPTURE(how);
-        const auto trace = nlohmann::json::parse(printed(timed + how + " --format chrome"));
+    for (const std::string execution_options :
+         {"", " --tp 2", " --execution eager", " --engine vllm --execution stream"}) {
+        CAPTURE(execution_options);
+        const auto trace = nlohmann::json::parse(printed(timed + execution_options + " --format chrome"));
         double end[4]{}, last = 0;
         std::set<std::string> streams;
         std::size_t links = 0;
@@ -168,21 +176,23 @@ TEST_CASE("a step's timeline has what Chrome and Perfetto require, streams for k
             }
             CHECK(e["ph"] == "X");
             CHECK(!e["name"].get<std::string>().empty());
-            double& before = end[e["tid"].get<std::size_t>()];
-            const double begins = e["ts"].get<double>(), takes = e["dur"].get<double>();
-            CHECK(begins >= before - 1e-6);  // one after the other
-            CHECK(takes > 0);
-            before = begins + takes, last = std::max(last, before);
+            double& previous_end = end[e["tid"].get<std::size_t>()];
+            const double begins = e["ts"].get<double>(), event_duration = e["dur"].get<double>();
+            CHECK(begins >= previous_end - 1e-6);  // one after the other
+            CHECK(event_duration > 0);
+            previous_end = begins + event_duration;
+            last = std::max(last, previous_end);
             links += e["tid"] == 2;
         }
-        CHECK((links > 0) == (how == " --tp 2"));
+        CHECK((links > 0) == (execution_options == " --tp 2"));
         CHECK(streams.contains("kernels"));
         CHECK(streams.contains("links"));
-        CHECK(streams.contains("host") == has(how, "--execution"));
-        const auto step = nlohmann::json::parse(printed(
-            "latency " + llama + " --sequence 64 --device h200 --calibration none --logits all --format json" + how));
+        CHECK(streams.contains("host") == has(execution_options, "--execution"));
+        const auto step = nlohmann::json::parse(
+            printed("latency " + llama + " --sequence 64 --device h200 --calibration none --logits all --format json" +
+                    execution_options));
         CHECK(last >= 1e6 * step["seconds"].get<double>() * 0.999999);
-        if (!has(how, "--execution")) CHECK(last == doctest::Approx(1e6 * step["seconds"].get<double>()));
+        if (!has(execution_options, "--execution")) CHECK(last == doctest::Approx(1e6 * step["seconds"].get<double>()));
     }
 }
 
@@ -190,20 +200,20 @@ TEST_CASE("a graph of a training step has backward behind the pass, its FLOPs an
     const std::string line = "graph --model openai-community/gpt2 --backward --sequence 8 --format json";
     for (const char* const level : {"module", "layer", "operator"}) {
         const auto j = nlohmann::json::parse(printed(line + " --level " + level));
-        std::int64_t macs = 0, back = 0;
+        std::int64_t macs = 0, num_backward_nodes = 0;
         for (const auto& node : j["nodes"]) {
             macs += node["macs"].get<std::int64_t>();
-            back += has(node["name"].get<std::string>(), ".backward") ? 1 : 0;
+            num_backward_nodes += has(node["name"].get<std::string>(), ".backward") ? 1 : 0;
         }
         const auto pass =
             nlohmann::json::parse(printed("--model openai-community/gpt2 --training --sequence 8 --format json"));
-        CHECK(back > 0);
+        CHECK(num_backward_nodes > 0);
         CHECK(macs > 0);
         const std::string text = pass.dump();
         const std::size_t at = text.find("\"torch_flops\":{");
         REQUIRE(at != std::string::npos);
-        const auto both = nlohmann::json::parse(text.substr(at + 14, text.find('}', at) - at - 13));
-        CHECK(2 * macs == both["forward"].get<std::int64_t>() + both["backward"].get<std::int64_t>());
+        const auto torch_flops = nlohmann::json::parse(text.substr(at + 14, text.find('}', at) - at - 13));
+        CHECK(2 * macs == torch_flops["forward"].get<std::int64_t>() + torch_flops["backward"].get<std::int64_t>());
         std::int64_t gradients = 0;
         for (const auto& edge : j["edges"])
             if (edge["to"] == j["nodes"].size() && has(edge["tensor"].get<std::string>(), ".grad")) ++gradients;

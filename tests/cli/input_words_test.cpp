@@ -40,8 +40,8 @@ TEST_CASE("the page of a description that reads no tokens speaks of samples") {
 TEST_CASE("pages of a model that reads sound alone speak of sound") {
     const std::string model = " --config " LLMCOST_TEST_DIR "/golden/media/default__wav2vec2.json --audio 10";
     const std::string two = model + " --batch 2";
-    for (const char* command : {"", "ops", "levels", "memory", "train", "graph --format dot", "latency --device h100_sxm",
-                                "latency --training --device h100_sxm"}) {
+    for (const char* command : {"", "ops", "levels", "memory", "train", "graph --format dot",
+                                "latency --device h100_sxm", "latency --training --device h100_sxm"}) {
         const std::string text = printed(command + two);
         CHECK_MESSAGE(has(text, "2 x 10 s of sound"), command);
         CHECK_MESSAGE(!has(text, "1,024 tokens"), command);

@@ -25,7 +25,8 @@ TEST_CASE("a step's time is that of its kernels") {
         const json j = json::parse(printed(one_step + kernels + " --batch 16 --past 1000 --format json"));
         double sum = 0, flops = 0;
         for (const json& op : j["ops"]) {
-            sum += op["seconds"].get<double>(), flops += op["flops"].get<double>();
+            sum += op["seconds"].get<double>();
+            flops += op["flops"].get<double>();
             CHECK(op["lower"].get<double>() <= op["seconds"].get<double>());
             CHECK(op["upper"].get<double>() >= op["seconds"].get<double>());
             CHECK(op["share_of_bound"].get<double>() <= 1);
@@ -41,7 +42,8 @@ TEST_CASE("a step's time is that of its kernels") {
         CHECK(j["lower"].get<double>() < j["seconds"].get<double>());
         CHECK(j["upper"].get<double>() > j["seconds"].get<double>());
         CHECK(j["joules_of_all_devices"].get<double>() > 0);
-        // 16 tokens: two FLOPs for each weight of the products, and attention to 1001 positions in 16 layers of 32 heads
+        // 16 tokens: two FLOPs for each weight of the products, and attention to 1001 positions in 16 layers of 32
+        // heads
         CHECK(flops == 2.0 * 16 * (1235814400 - 2048 * 33) + 16.0 * 16 * 4 * 32 * 64 * 1001);
     }
 }
@@ -70,19 +72,21 @@ TEST_CASE("a ragged batch is one step") {
     }
     CHECK(rows == 4 * 512 + 60);
     CHECK(kinds == 2);
-    CHECK(j["requests"] == json::parse(R"([{"sequence":512,"past":0,"count":4},{"sequence":1,"past":8000,"count":60}])"));
+    CHECK(j["requests"] ==
+          json::parse(R"([{"sequence":512,"past":0,"count":4},{"sequence":1,"past":8000,"count":60}])"));
     for (const char* member : {"batch", "sequence", "past"}) CHECK_FALSE(j.contains(member));
     CHECK(json::parse(printed(one_step + " --batch 3 --past 7 --format json"))["past"] == 7);
     const auto seconds = [&](const std::string& requests) {
-        return json::parse(printed(one_step + vllm + " --requests " + requests + " --format json"))["seconds"].get<double>();
+        return json::parse(printed(one_step + vllm + " --requests " + requests + " --format json"))["seconds"]
+            .get<double>();
     };
     CHECK(j["seconds"].get<double>() < seconds("512@0x4") + seconds("1@8000x60"));
 }
 
 // an engine puts all tokens of a step into one tensor: norms, rotations and activations are launched once for them
 TEST_CASE("a step of several groups launches as much as one of a single group, but for attention") {
-    const auto step = [](const std::string& more) {
-        return json::parse(printed(one_step + vllm + " --format json --requests " + more));
+    const auto step = [](const std::string& other_requests) {
+        return json::parse(printed(one_step + vllm + " --format json --requests " + other_requests));
     };
     const auto sum = [](const json& j, const char* kind, const char* member) {
         double all = 0;
@@ -90,21 +94,22 @@ TEST_CASE("a step of several groups launches as much as one of a single group, b
             if (op["kind"] == kind) all += op[member].get<double>();
         return all;
     };
-    const json prompts = step("512@0x4"), running = step("1@8000x60"), both = step("512@0x4,1@8000x60");
+    const json prompts = step("512@0x4"), running = step("1@8000x60"), mixed = step("512@0x4,1@8000x60");
     for (const char* kind : {"elementwise", "gemm"}) {
-        CHECK(sum(both, kind, "times") == sum(prompts, kind, "times"));
-        CHECK(sum(both, kind, "times") == sum(running, kind, "times"));
+        CHECK(sum(mixed, kind, "times") == sum(prompts, kind, "times"));
+        CHECK(sum(mixed, kind, "times") == sum(running, kind, "times"));
     }
-    CHECK(both["launches_per_device"] == prompts["launches_per_device"]);  // vLLM calls FlashAttention once for both
-    constexpr double weights_of_norms = (2 * 16 + 1) * 2048 * 2;           // are read once for both
-    CHECK(sum(both, "elementwise", "bytes") + weights_of_norms ==
+    CHECK(mixed["launches_per_device"] == prompts["launches_per_device"]);  // vLLM calls FlashAttention once for both
+    constexpr double weights_of_norms = (2 * 16 + 1) * 2048 * 2;            // are read once for both
+    CHECK(sum(mixed, "elementwise", "bytes") + weights_of_norms ==
           doctest::Approx(sum(prompts, "elementwise", "bytes") + sum(running, "elementwise", "bytes")).epsilon(1e-12));
-    CHECK(sum(both, "elementwise", "seconds") <
+    CHECK(sum(mixed, "elementwise", "seconds") <
           sum(prompts, "elementwise", "seconds") + sum(running, "elementwise", "seconds"));
     CHECK(step("512@0x4,512@0x8,512@256x2,1@99x3")["launches_per_device"] == prompts["launches_per_device"]);
     const auto launches = [&](const std::string& requests) {  // TensorRT-LLM has another kernel for those that decode
         const std::string line = one_step + " --engine trtllm" + measured;
-        return json::parse(printed(line + " --format json --requests " + requests))["launches_per_device"].get<double>();
+        return json::parse(printed(line + " --format json --requests " + requests))["launches_per_device"]
+            .get<double>();
     };
     CHECK(launches("512@0x4,1@8000x60") == launches("512@0x4") + 16);
     CHECK(launches("512@0x4,1@8000x60,512@256x2,1@99x3") == launches("512@0x4") + 16);
@@ -146,21 +151,22 @@ TEST_CASE("a training step goes back over every product twice") {
 TEST_CASE("an adapter's step goes back through frozen layers once") {
     const std::string lora = " --adapter lora:r=16 --model meta-llama/Llama-3.2-1B --sequence 128 --format json";
     const json timed = json::parse(printed("latency --device h100_sxm --training --execution eager" + lora));
-    const json held = json::parse(printed("train" + lora));
+    const json train_json = json::parse(printed("train" + lora));
     const double tokens = 128, width = 2048, keys = 512;
     const double first_input = 2 * tokens * width * (width + keys + keys) + 2 * (2 * tokens * width * 16);
     const double first_keys = 2 * tokens * tokens * width;
-    CHECK(timed["forward"]["flops_per_device"] == held["torch_flops"]["forward"]);
+    CHECK(timed["forward"]["flops_per_device"] == train_json["torch_flops"]["forward"]);
     CHECK(timed["backward"]["flops_per_device"].get<double>() - first_input - first_keys ==
-          held["torch_flops"]["backward"].get<double>());
+          train_json["torch_flops"]["backward"].get<double>());
     CHECK(timed["optimizer"]["seconds"].get<double>() < timed["forward"]["seconds"].get<double>() / 100);
     CHECK(has(refused("latency --device h100_sxm --training --adapter ia3 --model meta-llama/Llama-3.2-1B"),
               "--adapter: LoRA beside layers alone is timed in training"));
 }
 
 TEST_CASE("a training step has the interval of its kernels, and what binds it") {
-    const auto width = [](const std::string& more) {
-        const json j = json::parse(printed(one_step + more + " --training --batch 2 --sequence 2048 --format json"));
+    const auto width = [](const std::string& other_requests) {
+        const json j =
+            json::parse(printed(one_step + other_requests + " --training --batch 2 --sequence 2048 --format json"));
         const double seconds = j["seconds"];
         CHECK(j["lower"].get<double>() < seconds);
         CHECK(j["upper"].get<double>() > seconds);
@@ -173,17 +179,18 @@ TEST_CASE("a training step has the interval of its kernels, and what binds it") 
     CHECK(eager["bound"] == "launch");  // hosts differ by half
     CHECK(eager["lower"].get<double>() == doctest::Approx(0.5 * eager["seconds"].get<double>()));
     CHECK(eager["upper"].get<double>() >= 1.5 * eager["seconds"].get<double>());
-    CHECK(printed(one_step + vllm + " --training --batch 4").find(", bound by compute)\n  forward ") != std::string::npos);
+    CHECK(printed(one_step + vllm + " --training --batch 4").find(", bound by compute)\n  forward ") !=
+          std::string::npos);
 }
 
 // weights, gradients and two moments of 4 bytes each, 4 bytes for each tensor's step: 1,235,814,400 parameters in 146
 // tensors, 70,553,706,496 in 723
 TEST_CASE("a step says what it holds, and where it does not fit") {
-    const auto asked = [](const std::string& line, int code = 0) {
+    const auto latency_json = [](const std::string& line, int code = 0) {
         return json::parse(printed("latency --device h200 --format json " + line, {}, code));
     };
-    const json small = asked("--model meta-llama/Llama-3.2-1B --training"),
-               large = asked("--model meta-llama/Llama-3.1-70B --training", 8);
+    const json small = latency_json("--model meta-llama/Llama-3.2-1B --training"),
+               large = latency_json("--model meta-llama/Llama-3.1-70B --training", 8);
     CHECK(small["state_bytes_per_device"] == 16 * 1235814400.0 + 4 * 146);
     CHECK(small["fits"] == true);
     CHECK(large["state_bytes_per_device"] == 16 * 70553706496.0 + 4 * 723);
@@ -191,16 +198,17 @@ TEST_CASE("a step says what it holds, and where it does not fit") {
     CHECK(large["available"] == 141'000'000'000);
     CHECK(printed("latency --device h200 --model meta-llama/Llama-3.1-70B --training", {}, 8)
               .find("\nH200 SXM: 1.28 TiB of 131 GiB, does not fit: 1.16 TiB too much\n") != std::string::npos);
-    CHECK(asked("--model meta-llama/Llama-3.1-70B --tp 16 --network ib_ndr --training")["fits"] == true);
+    CHECK(latency_json("--model meta-llama/Llama-3.1-70B --tp 16 --network ib_ndr --training")["fits"] == true);
     const std::string eager = "--model meta-llama/Llama-3.2-1B --training --batch 32 --execution eager";
-    CHECK(asked("--model meta-llama/Llama-3.2-1B --training --batch 32")["fits"] == true);
-    CHECK(asked(eager, 8)["fits"] == false);  // fused attention keeps less
-    CHECK(asked(eager + " --recompute full")["fits"] == true);
-    const json step = asked("--model meta-llama/Llama-3.2-1B --batch 16 --past 1000");
+    CHECK(latency_json("--model meta-llama/Llama-3.2-1B --training --batch 32")["fits"] == true);
+    CHECK(latency_json(eager, 8)["fits"] == false);  // fused attention keeps less
+    CHECK(latency_json(eager + " --recompute full")["fits"] == true);
+    const json step = latency_json("--model meta-llama/Llama-3.2-1B --batch 16 --past 1000");
     CHECK(step["weight_bytes_per_device"] == 2 * 1235814400.0);
     CHECK(step["cache_bytes_per_device"] == 16.0 * 1001 * 16 * 2 * 8 * 64 * 2);
     CHECK(step["fits"] == true);
-    CHECK(asked("--model meta-llama/Llama-3.2-1B --requests 1@60000x100,1@9x9", 8)["fits"] == false);  // 32 KiB a token
+    CHECK(latency_json("--model meta-llama/Llama-3.2-1B --requests 1@60000x100,1@9x9", 8)["fits"] ==
+          false);  // 32 KiB a token
     const json unknown =
         json::parse(printed("latency --device apple_m1 --dtype float32 --model meta-llama/Llama-3.2-1B --format json"));
     CHECK(unknown["fits"] == nullptr);
@@ -209,29 +217,33 @@ TEST_CASE("a step says what it holds, and where it does not fit") {
 
 TEST_CASE("a step needs what the commands on memory say") {
     const std::string small = " --model meta-llama/Llama-3.2-1B --format json";
-    const auto same = [&](const std::string& step, const std::string& held) {
-        const json a = json::parse(printed("latency --device h200" + small + step)), b = json::parse(printed(held + small));
+    const auto check_equal_memory = [&](const std::string& step, const std::string& memory_command) {
+        const json a = json::parse(printed("latency --device h200" + small + step)),
+                   b = json::parse(printed(memory_command + small));
         CHECK(a["needed"] == (b.contains("total") ? b["total"] : b["peak"]["total"]));
     };
-    same(" --engine vllm --batch 16 --past 1000", "memory --dtype bfloat16 --batch 16 --past 1000 --sequence 1");
-    same(" --sequence 512", "memory --engine none --dtype bfloat16 --sequence 512");
-    same(" --training --batch 4 --sequence 512",
-         "train --batch 4 --sequence 512 --precision bf16-mixed --attention-implementation sdpa");
-    same(" --training --sequence 512 --execution eager --recompute full",
-         "train --sequence 512 --precision bf16-mixed --recompute full");
+    check_equal_memory(" --engine vllm --batch 16 --past 1000",
+                       "memory --dtype bfloat16 --batch 16 --past 1000 --sequence 1");
+    check_equal_memory(" --sequence 512", "memory --engine none --dtype bfloat16 --sequence 512");
+    check_equal_memory(" --training --batch 4 --sequence 512",
+                       "train --batch 4 --sequence 512 --precision bf16-mixed --attention-implementation sdpa");
+    check_equal_memory(" --training --sequence 512 --execution eager --recompute full",
+                       "train --sequence 512 --precision bf16-mixed --recompute full");
 }
 
 // three products of layers and one of scores; what is made again is the layers alone
 TEST_CASE("a training step makes layers again, and sums gradients of replicas") {
     const std::string step = "latency --device h200 --model meta-llama/Llama-3.2-1B --training --format json";
-    const json plain = json::parse(printed(step)), again = json::parse(printed(step + " --recompute full")),
+    const json plain = json::parse(printed(step)), recomputed = json::parse(printed(step + " --recompute full")),
                replicas = json::parse(printed(step + " --dp 4"));
     CHECK(plain["recomputed"]["seconds"] == 0.0);
-    CHECK(again["recomputed"]["flops_per_device"].get<double>() > 0.7 * plain["forward"]["flops_per_device"].get<double>());
-    CHECK(again["recomputed"]["flops_per_device"].get<double>() < plain["forward"]["flops_per_device"].get<double>());
-    CHECK(again["backward"]["flops_per_device"].get<double>() ==
+    CHECK(recomputed["recomputed"]["flops_per_device"].get<double>() >
+          0.7 * plain["forward"]["flops_per_device"].get<double>());
+    CHECK(recomputed["recomputed"]["flops_per_device"].get<double>() <
+          plain["forward"]["flops_per_device"].get<double>());
+    CHECK(recomputed["backward"]["flops_per_device"].get<double>() ==
           doctest::Approx(plain["backward"]["flops_per_device"].get<double>() +
-                          again["recomputed"]["flops_per_device"].get<double>()));
+                          recomputed["recomputed"]["flops_per_device"].get<double>()));
     CHECK(plain["reduction"]["seconds"] == 0.0);
     CHECK(replicas["reduction"]["seconds"].get<double>() > 0);
     CHECK(replicas["seconds"].get<double>() > plain["seconds"].get<double>());
@@ -277,16 +289,16 @@ TEST_CASE("tokens before others need a cache") {
     CHECK(printed(bert + "--past 0 --sequence 9").find("a step: 1 x 9 tokens: ") != std::string::npos);
     CHECK(printed(bert + "--requests 9x2,7").find("a step: 2 x 9 tokens and 1 x 7 tokens: ") != std::string::npos);
     for (const char* model : {"google-t5/t5-small", "state-spaces/mamba-130m-hf", "meta-llama/Llama-3.2-1B"})
-        CHECK(llmcost_line("latency --device h200 --past 50 --model " + std::string(model)).out.find(" after 50 cached: ") !=
-              std::string::npos);
+        CHECK(llmcost_line("latency --device h200 --past 50 --model " + std::string(model))
+                  .out.find(" after 50 cached: ") != std::string::npos);
 }
 
 TEST_CASE("groups of devices each have a batch") {
     CHECK(printed(one_step + " --dp 8 --batch 64 --past 9")
               .find("\na step: 64 x 1 token after 9 cached in each of 8 groups: ") != std::string::npos);
     CHECK(json::parse(printed(one_step + " --dp 8 --batch 64 --format json"))["groups"] == 8);
-    const auto training = [](const std::string& more) {
-        return json::parse(printed(one_step + " --training --batch 4 --format json" + more));
+    const auto training = [](const std::string& other_requests) {
+        return json::parse(printed(one_step + " --training --batch 4 --format json" + other_requests));
     };
     const json one = training(""), eight = training(" --dp 8");
     CHECK(eight["groups"] == 8);
@@ -324,7 +336,8 @@ TEST_CASE("eager execution is what its host issues") {
     CHECK(eager["launches_per_device"].get<double>() > 500);
     CHECK(eager["seconds"].get<double>() == doctest::Approx(16e-6 * eager["launches_per_device"].get<double>()));
     CHECK(eager["bound"] == "launch");
-    CHECK(eager["flops_per_device"].get<double>() == doctest::Approx(graph["flops_per_device"].get<double>()).epsilon(1e-3));
+    CHECK(eager["flops_per_device"].get<double>() ==
+          doctest::Approx(graph["flops_per_device"].get<double>()).epsilon(1e-3));
     CHECK(printed(one_step + " --execution stream").find("146 kernels issued one by one") != std::string::npos);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The llmcost authors
 // SPDX-License-Identifier: Apache-2.0
-#include <llmcost/cli/measured.hpp>
+#include <llmcost/cli/commands/measurement_comparison.hpp>
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
@@ -22,15 +22,15 @@ using nlohmann::json;
 
 namespace {
 
-/// A device that is a tenth slower than its datasheet with typical efficiencies, and holds what an operator moves beside
-/// half a gigabyte for itself.
+/// A device that is a tenth slower than its datasheet with typical efficiencies, and holds what an operator moves
+/// beside half a gigabyte for itself.
 struct simulated_device {
     std::set<std::string>& ran;
     std::string refuses{};
 
     std::optional<cli::timed_operator> operator()(const operator_shape& shape) const {
         CHECK(ran.insert(cli::detail::key_of(shape)).second);  // each once
-        if (std::string_view(shape.family->name) == refuses) return std::nullopt;
+        if (std::string_view(shape.type->name) == refuses) return std::nullopt;
         const device& h200 = *find_device("h200_sxm");
         const double bytes = shape.work().bytes;
         return cli::timed_operator{1.1 * estimate(h200, shape, nullptr).seconds, "simulated",
@@ -38,26 +38,27 @@ struct simulated_device {
     }
 };
 
-std::string answer(const std::vector<std::string>& words, const cli::operator_timer& run) {
+std::string answer(const std::vector<std::string>& arguments, const cli::operator_timer& run) {
     std::istringstream in;
     std::ostringstream out, err;
-    std::vector<std::string_view> args(words.begin(), words.end());
-    return cli::measured_answer(args, run, parts::whole({out, err, in}));
+    std::vector<std::string_view> args(arguments.begin(), arguments.end());
+    return cli::run_measured(args, run, parts::full_program({out, err, in}));
 }
 
-const std::vector<std::string> asked{"--model", "meta-llama/Llama-3.2-1B", "--device", "h200",       "--batch",
-                                     "1",       "--calibration",           "none",     "--sequence", "128"};
+const std::vector<std::string> base_arguments{"--model", "meta-llama/Llama-3.2-1B", "--device", "h200",       "--batch",
+                                              "1",       "--calibration",           "none",     "--sequence", "128"};
 
-std::vector<std::string> with(std::vector<std::string> words, std::initializer_list<const char*> more) {
-    words.insert(words.end(), more.begin(), more.end());
-    return words;
+std::vector<std::string> append_arguments(std::vector<std::string> arguments,
+                                          std::initializer_list<const char*> extra_arguments) {
+    arguments.insert(arguments.end(), extra_arguments.begin(), extra_arguments.end());
+    return arguments;
 }
 
 }  // namespace
 
 TEST_CASE("each distinct operator of a model is run once, and stands for all of its runs") {
     std::set<std::string> ran;
-    const json j = json::parse(answer(with(asked, {"--format", "json"}), simulated_device{ran}));
+    const json j = json::parse(answer(append_arguments(base_arguments, {"--format", "json"}), simulated_device{ran}));
     CHECK(j["distinct"] == ran.size());
     CHECK(j["left_out"] == 0);
     CHECK(j["seconds"].get<double>() == doctest::Approx(1.1 * j["predicted_seconds"].get<double>()));
@@ -75,26 +76,28 @@ TEST_CASE("each distinct operator of a model is run once, and stands for all of 
 }
 
 TEST_CASE("what a device cannot run is told and in no sum") {
-    std::set<std::string> ran, again;
-    const json all = json::parse(answer(with(asked, {"--format", "json"}), simulated_device{ran}));
-    const json some = json::parse(answer(with(asked, {"--format", "json"}), simulated_device{again, "softmax"}));
-    CHECK(some["left_out"] == 16);
-    CHECK(some["seconds"].get<double>() < all["seconds"].get<double>());
-    CHECK(some["predicted_seconds"].get<double>() == doctest::Approx(some["seconds"].get<double>() / 1.1));
-    again.clear();
-    CHECK(answer(asked, simulated_device{again, "softmax"}).find("16 kernels cannot be run here") != std::string::npos);
+    std::set<std::string> ran, rerun;
+    const json all = json::parse(answer(append_arguments(base_arguments, {"--format", "json"}), simulated_device{ran}));
+    const json partial =
+        json::parse(answer(append_arguments(base_arguments, {"--format", "json"}), simulated_device{rerun, "softmax"}));
+    CHECK(partial["left_out"] == 16);
+    CHECK(partial["seconds"].get<double>() < all["seconds"].get<double>());
+    CHECK(partial["predicted_seconds"].get<double>() == doctest::Approx(partial["seconds"].get<double>() / 1.1));
+    rerun.clear();
+    CHECK(answer(base_arguments, simulated_device{rerun, "softmax"}).find("16 kernels cannot be run here") !=
+          std::string::npos);
 }
 
 TEST_CASE("the table has a row for each kernel, with its target, sizes and both times") {
     std::set<std::string> ran;
-    const std::string text = answer(asked, simulated_device{ran});
+    const std::string text = answer(base_arguments, simulated_device{ran});
     CHECK(text.find("name") != std::string::npos);
     CHECK(text.find("self_attn.q_proj") != std::string::npos);
     CHECK(text.find("128 x 2048 x 2048") != std::string::npos);
     CHECK(text.find("simulated") != std::string::npos);
     CHECK(text.find("-9.1 %") != std::string::npos);  // 1 / 1.1 - 1
     ran.clear();
-    const std::string rows = answer(with(asked, {"--format", "csv"}), simulated_device{ran});
+    const std::string rows = answer(append_arguments(base_arguments, {"--format", "csv"}), simulated_device{ran});
     CHECK(rows.starts_with("name,op,target,input,runs,forward_us,backward_us,predicted_us,off\n"));
     CHECK(rows.find("model.layers.*.mlp.down_proj,gemm,simulated,128 x 2048 x 8192,16,") != std::string::npos);
 }
@@ -110,8 +113,8 @@ TEST_CASE("a model of 175 billion parameters is measured in less than 2.5 GB, on
     }
     for (const char* execution : {"eager", "graph"}) {
         std::set<std::string> ran;
-        const json j = json::parse(answer({"--config", path, "--device", "h200", "--calibration", "none", "--batch", "1",
-                                           "--sequence", "1024", "--execution", execution, "--format", "json"},
+        const json j = json::parse(answer({"--config", path, "--device", "h200", "--calibration", "none", "--batch",
+                                           "1", "--sequence", "1024", "--execution", execution, "--format", "json"},
                                           simulated_device{ran}));
         CHECK(j["memory_bytes"].get<double>() < 2.5e9);
         CHECK(j["memory_bytes"].get<double>() > 1.2e9 + 0.5e9);  // the head alone
@@ -122,9 +125,9 @@ TEST_CASE("a model of 175 billion parameters is measured in less than 2.5 GB, on
 
 TEST_CASE("what cannot be measured is refused") {
     std::set<std::string> ran;
-    const auto refused = [&](std::initializer_list<const char*> more) -> std::string {
+    const auto refused = [&](std::initializer_list<const char*> extra_arguments) -> std::string {
         try {
-            return answer(with(asked, more), simulated_device{ran});
+            return answer(append_arguments(base_arguments, extra_arguments), simulated_device{ran});
         } catch (const error& e) {
             return e.what();
         }

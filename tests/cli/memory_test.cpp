@@ -50,15 +50,15 @@ TEST_CASE("parts of memory add up") {
         sum += t["peak"][category].get<std::int64_t>();
     CHECK(t["peak"]["total"] == sum);
     CHECK(t["timeline"].size() > 32);
-    std::int64_t most = 0;
-    for (const auto& moment : t["timeline"]) most = std::max(most, moment["most"].get<std::int64_t>());
-    CHECK(most == sum);
+    std::int64_t maximum = 0;
+    for (const auto& moment : t["timeline"]) maximum = std::max(maximum, moment["most"].get<std::int64_t>());
+    CHECK(maximum == sum);
 }
 
 TEST_CASE("a page of a training step shows its peak and its layers") {
     const std::string page = printed("train" + small);
-    for (const char* part : {"A training step of 1 x 64 tokens", "adamw", "Peak ", "PARAM", "OPT", "forward", "backward",
-                             "step", "trained 1.236 G of 1.236 G parameters (100.0 %)"})
+    for (const char* part : {"A training step of 1 x 64 tokens", "adamw", "Peak ", "PARAM", "OPT", "forward",
+                             "backward", "step", "trained 1.236 G of 1.236 G parameters (100.0 %)"})
         CHECK_MESSAGE(has(page, part), part);
     CHECK(has(printed("train --adapter lora" + small), "lora"));
     CHECK(has(printed("train" + small + " --format csv"), "bytes,peak,own_peak,after_forward"));
@@ -75,8 +75,8 @@ TEST_CASE("a step is told with its schedule, and executes all of its passes") {
     CHECK(one["offloaded"] == 0);
     const std::string page = printed(
         "train --precision bf16 --master-weights --shards 8 --zero 2 --recompute full:4 --offload activations" + small);
-    for (const char* part : {"master weights", "4 layers recomputed", "activations offloaded", "one of 8 devices, ZeRO 2",
-                             "in the host's memory", "the optimizer's FLOPs"})
+    for (const char* part : {"master weights", "4 layers recomputed", "activations offloaded",
+                             "one of 8 devices, ZeRO 2", "in the host's memory", "the optimizer's FLOPs"})
         CHECK_MESSAGE(has(page, part), part);
     CHECK(has(printed("train --shards 2 --fsdp" + small), "one of 2 devices, FSDP"));
 }
@@ -120,8 +120,8 @@ TEST_CASE("what is not described of a training step is refused") {
 TEST_CASE("wrong questions about memory are refused") {
     CHECK(refused("train --optimizer adamm" + small) ==
           "llmcost: --optimizer: no optimizer 'adamm'; nearest: adam, adamw\n");
-    CHECK(
-        has(refused("train --recompute ful" + small), "--recompute: expected none, selective, full or full:N; found 'ful'"));
+    CHECK(has(refused("train --recompute ful" + small),
+              "--recompute: expected none, selective, full or full:N; found 'ful'"));
     CHECK(has(refused("train --recompute full:0" + small), "--recompute: expected a whole number from 1"));
     CHECK(has(refused("train --recompute selective --config " + config_of("state-spaces__mamba-130m-hf")),
               "--recompute: selective makes attention again"));
@@ -129,12 +129,13 @@ TEST_CASE("wrong questions about memory are refused") {
     CHECK(has(refused("train --shards 2 --zero 3 --fsdp" + small), "leave --zero out"));
     CHECK(has(refused("train --shards 2 --fsdp --optimizer muon" + small),
               "--fsdp: a part of a tensor has no step of its own"));
-    CHECK(has(refused("train --optimizer lomo --gradient-accumulation 2" + small), "a step in backward leaves no gradient"));
+    CHECK(has(refused("train --optimizer lomo --gradient-accumulation 2" + small),
+              "a step in backward leaves no gradient"));
     CHECK(has(refused("train --master-weights" + small), "--master-weights: weights are in 32 bits"));
     CHECK(has(refused("train --gradient-dtype bf16" + small), "--gradient-dtype: gradients of weights in 32 bits"));
     CHECK(has(refused("train --optimizer galore:rank=0" + small), "--optimizer: expected a whole number from 1"));
-    CHECK(
-        has(refused("train --adapter lra" + small), "--adapter: no adapter 'lra', and no file of that name; nearest: lora"));
+    CHECK(has(refused("train --adapter lra" + small),
+              "--adapter: no adapter 'lra', and no file of that name; nearest: lora"));
     CHECK(has(refused("train --adapter lora:r=0" + small), "--adapter: expected a whole number from 1"));
     CHECK(has(refused("train --adapter lora:rank=8" + small), "found 'rank=8'"));
     CHECK(has(refused("train --adapter lora:targets=nothing" + small), "no module of this model is called 'nothing'"));
@@ -149,7 +150,8 @@ TEST_CASE("wrong questions about memory are refused") {
     CHECK(has(refused("fit --memory 1GB --training --engine vllm" + small), "--engine: means nothing with --training"));
 }
 
-// what logs of vLLM say (worker.py, executor_base.py, kv_cache_utils.py): its own memory is that of libraries and the peak
+// what logs of vLLM say (worker.py, executor_base.py, kv_cache_utils.py): its own memory is that of libraries and the
+// peak
 TEST_CASE("with an engine's own memory of its log, blocks of the cache are those of its log") {
     const auto at = [](const std::string& line) { return answered_with("memory --dtype bfloat16 " + line); };
     const auto near = [](const nlohmann::json& found, double logged, double share) {
@@ -168,7 +170,8 @@ TEST_CASE("with an engine's own memory of its log, blocks of the cache are those
     near(llama_3["cache_available"], 53.29 * 1073741824, 0.003);
     // LLMServingSim's run on an RTX 4090: 25,250,627,584 bytes x 0.90 and 2,588 blocks leave 1,237,612,953 for the rest
     const auto card =
-        at("--model meta-llama/Llama-3.1-8B --memory 25250627584B --gpu-memory-utilization 0.9 --engine-memory 1237612953B");
+        at("--model meta-llama/Llama-3.1-8B --memory 25250627584B --gpu-memory-utilization 0.9 --engine-memory "
+           "1237612953B");
     CHECK(card["weights"] == 16'060'522'496);
     CHECK(card["cache_blocks"] == 2588);
     CHECK(card["cache_tokens"] == 41408);
@@ -191,19 +194,19 @@ TEST_CASE("with an engine's own memory of its log, blocks of the cache are those
 TEST_CASE("where weights do not fit, the method that takes the least from them is named") {
     const std::string model = "fit --model Qwen/Qwen3-8B --dtype bfloat16 --sequence 2048";
     const auto named = [&](const std::string& memory) {
-        std::string words;
+        std::string methods;
         const auto f = answered_with(model + memory, 8);
         for (const auto& s : f["suggestions"]) {
             const std::string change = s["change"];
             if (!change.starts_with("--quantization")) continue;
-            CHECK(words.empty());
-            words = change;
+            CHECK(methods.empty());
+            methods = change;
             const bool fits = s["fits"];
             const auto changed = answered_with(model + memory + ' ' + change, fits ? 0 : 8);
             CHECK(changed["needed"] == s["needed"]);
             CHECK(changed["fits"] == fits);
         }
-        return words;
+        return methods;
     };
     CHECK(named(" --memory 14GB") == "--quantization fp8");
     CHECK(named(" --memory 9GB") == "--quantization awq");
@@ -214,18 +217,21 @@ TEST_CASE("where weights do not fit, the method that takes the least from them i
 
 // 46,702,792,704 parameters in 16 bits; norms (65 x 4,096) and routers (32 x 8 x 4,096) are on every device
 TEST_CASE("devices that share layers hold their part of every expert") {
-    const std::string model = "fit --config " + config_of("mistralai__Mixtral-8x7B-v0.1") + " --dtype bfloat16 --engine none --device h100";
+    const std::string model =
+        "fit --config " + config_of("mistralai__Mixtral-8x7B-v0.1") + " --dtype bfloat16 --engine none --device h100";
     const auto one = answered_with(model, 8), two = answered_with(model + " --devices 2", 0);
     CHECK(one["min_devices"] == 2);
     CHECK(two["devices"] == 2);
     CHECK(one["suggestions"].back()["change"] == "--devices 2");
     CHECK(one["suggestions"].back()["needed"] == two["needed"]);
-    const std::int64_t all = 46'702'792'704, on_each = 65 * 4096 + 32 * 8 * 4096, weights = (all - on_each) / 2 + on_each;
+    const std::int64_t all = 46'702'792'704, on_each = 65 * 4096 + 32 * 8 * 4096,
+                       weights = (all - on_each) / 2 + on_each;
     const std::int64_t cache = 32 * 2 * 4 * 128 * 1024;
     CHECK(two["needed"].get<std::int64_t>() > 2 * (weights + cache));
     CHECK(two["needed"].get<std::int64_t>() < 2 * (weights + cache) + (1 << 30));  // and a step's tensors
     CHECK(has(refused(model + " --devices 3"), "--devices: '3': attention heads do not divide by it"));
-    CHECK(has(refused("fit --memory 6GB --devices 2 --training" + small), "--devices: with --training, devices are --shards"));
+    CHECK(has(refused("fit --memory 6GB --devices 2 --training" + small),
+              "--devices: with --training, devices are --shards"));
     CHECK(answered_with("fit --training --memory 6GB" + small, 8)["min_devices"].get<int>() > 1);
 }
 
@@ -236,8 +242,8 @@ TEST_CASE("where a training does not fit, changes are named with what they need"
     CHECK(one_fits);
     CHECK(f["max_batch"] == 0);
     std::string changes;
-    const auto more = answered_with("fit --training --memory 6GB --batch 4" + small, 8);
-    for (const auto& s : more["suggestions"]) changes += s["change"].get<std::string>() + '\n';
+    const auto training_fit = answered_with("fit --training --memory 6GB --batch 4" + small, 8);
+    for (const auto& s : training_fit["suggestions"]) changes += s["change"].get<std::string>() + '\n';
     for (const char* part : {"--recompute selective\n", "--batch 1 --gradient-accumulation 4\n", "--fsdp --shards "})
         CHECK_MESSAGE(has(changes, part), part);
 }

@@ -12,8 +12,9 @@
 #include <utility>
 #include <vector>
 
-// MetaProfiler (liangyuwang/MetaProfiler) runs each node of a traced nanoGPT by itself and prints `name | op_type | target |
-// input shape | time (ms)`: what it prints, row by row, against `llmcost ops` of a GPT-2 of the same sizes.
+// MetaProfiler (liangyuwang/MetaProfiler) runs each node of a traced nanoGPT by itself and prints `name | op_type |
+// target | input shape | time (ms)`: module_role it prints, row by row, against `llmcost ops` of a GPT-2 of the same
+// sizes.
 namespace llmcost::testing {
 namespace {
 
@@ -33,63 +34,75 @@ struct nano_gpt {
 
     [[nodiscard]] std::vector<their_row> rows() const {
         const std::int64_t b = batch, t = tokens, c = width, head = c / heads;
-        const sizes ids{b, t}, number{1}, wide{b, t, c}, inner{b, t, 4 * c}, by_head{b, heads, t, head};
+        const sizes ids{b, t}, number{1}, hidden_shape{b, t, c}, inner{b, t, 4 * c}, by_head{b, heads, t, head};
         std::vector<their_row> all;
-        std::map<std::string, int> seen;
-        const auto put = [&](const std::string& name, const char* type, std::vector<sizes> shapes, std::string ours = {},
-                             std::string target = {}) {
-            const int n = type == std::string("call_module") ? 0 : seen[name]++;
+        std::map<std::string, int> name_counts;
+        const auto add_row = [&](const std::string& name, const char* type, std::vector<sizes> shapes,
+                                 std::string ours = {}, std::string target = {}) {
+            const int n = type == std::string("call_module") ? 0 : name_counts[name]++;
             all.push_back({n == 0 ? name : name + '_' + std::to_string(n), type, std::move(shapes), std::move(ours),
                            std::move(target)});
         };
         const auto call = [&](const std::string& name, std::vector<sizes> shapes, std::string ours = {}) {
-            put(name, "call_function", std::move(shapes), std::move(ours));
+            add_row(name, "call_function", std::move(shapes), std::move(ours));
         };
         const auto method = [&](const std::string& name, std::vector<sizes> shapes, std::string ours = {}) {
-            put(name, "call_method", std::move(shapes), std::move(ours));
+            add_row(name, "call_method", std::move(shapes), std::move(ours));
         };
-        method("size", {ids}), call("getitem", {number}), call("getitem", {number});
-        put("transformer_wpe", "call_module", {ids}, "transformer.wpe.gather", "Embedding");
-        put("transformer_wte", "call_module", {ids}, "transformer.wte.gather", "Embedding");
-        call("add", {wide, wide}, "transformer.add");
+        method("size", {ids});
+        call("getitem", {number});
+        call("getitem", {number});
+        add_row("transformer_wpe", "call_module", {ids}, "transformer.wpe.gather", "Embedding");
+        add_row("transformer_wte", "call_module", {ids}, "transformer.wte.gather", "Embedding");
+        call("add", {hidden_shape, hidden_shape}, "transformer.add");
         for (std::int64_t i = 0; i < layers; ++i) {
-            const std::string theirs = "transformer_h_" + std::to_string(i), ours = "transformer.h." + std::to_string(i);
-            call("getattr", {{c}}), call("layer_norm", {wide, number}, ours + ".ln_1.layer_norm_affine");
-            method("size", {wide});
+            const std::string theirs = "transformer_h_" + std::to_string(i),
+                              ours = "transformer.h." + std::to_string(i);
+            call("getattr", {{c}});
+            call("layer_norm", {hidden_shape, number}, ours + ".ln_1.layer_norm_affine");
+            method("size", {hidden_shape});
             for (int n = 0; n < 3; ++n) call("getitem", {number});
-            put(theirs + "_attn_c_attn", "call_module", {wide}, ours + ".attn.c_attn.matmul_bias", "Conv1D");
+            add_row(theirs + "_attn_c_attn", "call_module", {hidden_shape}, ours + ".attn.c_attn.matmul_bias",
+                    "Conv1D");
             method("split", {{b, t, 3 * c}});
-            for (int n = 0; n < 3; ++n) call("getitem", {wide});
+            for (int n = 0; n < 3; ++n) call("getitem", {hidden_shape});
             for (int n = 0; n < 3; ++n) {
-                call("floordiv", {number}), method("view", {wide, number, number, number});
+                call("floordiv", {number});
+                method("view", {hidden_shape, number, number, number});
                 method("transpose", {{b, t, heads, head}});
             }
             call("scaled_dot_product_attention", {by_head, by_head, by_head}, ours + ".attn.batched_matmul");
-            method("transpose", {by_head}), method("contiguous", {{b, t, heads, head}}, ours + ".attn.copy_1");
+            method("transpose", {by_head});
+            method("contiguous", {{b, t, heads, head}}, ours + ".attn.copy_1");
             method("view", {{b, t, heads, head}, number, number, number});
-            put(theirs + "_attn_c_proj", "call_module", {wide}, ours + ".attn.c_proj.matmul_bias", "Conv1D");
-            put(theirs + "_attn_resid_dropout", "call_module", {wide});
-            call("add", {wide, wide}, ours + ".add");
-            call("getattr", {{c}}), call("layer_norm", {wide, number}, ours + ".ln_2.layer_norm_affine");
-            put(theirs + "_mlp_c_fc", "call_module", {wide}, ours + ".mlp.c_fc.matmul_bias", "Conv1D");
-            put(theirs + "_mlp_gelu", "call_module", {inner}, ours + ".mlp.act.gelu", "GELUActivation");
-            put(theirs + "_mlp_c_proj", "call_module", {inner}, ours + ".mlp.c_proj.matmul_bias", "Conv1D");
-            put(theirs + "_mlp_dropout", "call_module", {wide});
-            call("add", {wide, wide}, ours + ".add_1");
+            add_row(theirs + "_attn_c_proj", "call_module", {hidden_shape}, ours + ".attn.c_proj.matmul_bias",
+                    "Conv1D");
+            add_row(theirs + "_attn_resid_dropout", "call_module", {hidden_shape});
+            call("add", {hidden_shape, hidden_shape}, ours + ".add");
+            call("getattr", {{c}});
+            call("layer_norm", {hidden_shape, number}, ours + ".ln_2.layer_norm_affine");
+            add_row(theirs + "_mlp_c_fc", "call_module", {hidden_shape}, ours + ".mlp.c_fc.matmul_bias", "Conv1D");
+            add_row(theirs + "_mlp_gelu", "call_module", {inner}, ours + ".mlp.act.gelu", "GELUActivation");
+            add_row(theirs + "_mlp_c_proj", "call_module", {inner}, ours + ".mlp.c_proj.matmul_bias", "Conv1D");
+            add_row(theirs + "_mlp_dropout", "call_module", {hidden_shape});
+            call("add", {hidden_shape, hidden_shape}, ours + ".add_1");
         }
-        call("getattr", {{c}}), call("layer_norm", {wide, number}, "transformer.ln_f.layer_norm_affine");
-        put("lm_head", "call_module", {wide}, "lm_head.matmul", "Linear");
-        method("size", {{b, t, vocabulary}}), method("reshape", {{b, t, vocabulary}, number}), method("reshape", {ids});
+        call("getattr", {{c}});
+        call("layer_norm", {hidden_shape, number}, "transformer.ln_f.layer_norm_affine");
+        add_row("lm_head", "call_module", {hidden_shape}, "lm_head.matmul", "Linear");
+        method("size", {{b, t, vocabulary}});
+        method("reshape", {{b, t, vocabulary}, number});
+        method("reshape", {ids});
         call("cross_entropy", {{b * t, vocabulary}, {b * t}});
         return all;
     }
-    [[nodiscard]] json ours(const std::string& more = {}) const {
+    [[nodiscard]] json ours(const std::string& extra_args = {}) const {
         return json::parse(printed("ops --format json --config " + config_of("openai-community__gpt2") + " --batch " +
                                    std::to_string(batch) + " --sequence " + std::to_string(tokens) +
-                                   " --set n_layer=" + std::to_string(layers) + " --set n_head=" + std::to_string(heads) +
-                                   " --set n_embd=" + std::to_string(width) +
+                                   " --set n_layer=" + std::to_string(layers) +
+                                   " --set n_head=" + std::to_string(heads) + " --set n_embd=" + std::to_string(width) +
                                    " --set n_positions=2048 --set vocab_size=" + std::to_string(vocabulary) +
-                                   " --set tie_word_embeddings=false --set activation_function=gelu " + more));
+                                   " --set tie_word_embeddings=false --set activation_function=gelu " + extra_args));
     }
 };
 
@@ -157,8 +170,8 @@ TEST_CASE("MetaProfiler: what its rows execute are rows here, with its names, ki
         // eager attention is several operations, the mask is one, keys and values join a cache
         std::set<std::string> besides{"transformer.constant"};
         for (std::int64_t i = 0; i < gpt.layers; ++i)
-            for (const char* own : {"cat", "cat_1", "copy", "mul", "add", "softmax", "batched_matmul_1"})
-                besides.insert("transformer.h." + std::to_string(i) + ".attn." + own);
+            for (const char* local_name : {"cat", "cat_1", "copy", "mul", "add", "softmax", "batched_matmul_1"})
+                besides.insert("transformer.h." + std::to_string(i) + ".attn." + local_name);
         for (const std::string& name : left) CHECK_MESSAGE(besides.contains(name), name);
         for (const std::string& name : besides) CHECK_MESSAGE(ours.contains(name), name);
     }
@@ -182,14 +195,15 @@ TEST_CASE("MetaProfiler: its bookkeeping is there as tensors that are read in ot
 
 TEST_CASE("MetaProfiler: each operation has a time, which a device that is not there takes, and columns it lacks") {
     const json answer = nano_gpt{}.ours("--device h200");
-    double together = 0;
+    double total_seconds = 0;
     for (const json& row : answer["rows"]) {
-        together += row["seconds"].get<double>();
-        for (const char* column : {"add", "mult", "flops", "bytes_read", "bytes_written", "intensity", "params", "outputs"})
+        total_seconds += row["seconds"].get<double>();
+        for (const char* column :
+             {"add", "mult", "flops", "bytes_read", "bytes_written", "intensity", "params", "outputs"})
             CHECK(row.contains(column));
     }
-    CHECK(together == doctest::Approx(answer["seconds"].get<double>()));
-    CHECK(together > 0);
+    CHECK(total_seconds == doctest::Approx(answer["seconds"].get<double>()));
+    CHECK(total_seconds > 0);
 }
 
 TEST_CASE("MetaProfiler: OPT-175B is a table without a device") {

@@ -12,21 +12,21 @@ using namespace llmcost::testing;
 
 // the measurements that tests/fit keeps of the tables that were fitted
 TEST_CASE("rows of a table come back with predictions") {
-    struct kept {
+    struct held_out_table {
         const char* family;
         const char* software;
         const char* table;
         int rows;
     };
-    const kept tables[] = {
+    const held_out_table tables[] = {
         {"gemm", "trtllm", "h200_sxm__gemm__trtllm__1.3.0rc20__gemm_perf", 72},
         {"context_attention", "trtllm", "h200_sxm__attention__trtllm__1.3.0rc20__context_attention_perf", 60},
-        {"generation_attention", "vllm --version 0.24.0", "h200_sxm__attention__vllm__0.24.0__generation_attention_perf",
-         60},
+        {"generation_attention", "vllm --version 0.24.0",
+         "h200_sxm__attention__vllm__0.24.0__generation_attention_perf", 60},
         {"moe", "trtllm", "h200_sxm__moe__trtllm__1.3.0rc20__moe_perf", 60},
         {"nccl", "nccl", "h100_sxm__comm__nccl__2.29.2__nccl_perf", 40},
     };
-    for (const kept& t : tables) {
+    for (const held_out_table& t : tables) {
         INFO(t.family);
         const std::string name = t.table;
         std::ifstream file(LLMCOST_TEST_DIR "/fit/" + name + ".csv");
@@ -35,13 +35,14 @@ TEST_CASE("rows of a table come back with predictions") {
         const std::string out = printed("op " + std::string(t.family) + " --device " + name.substr(0, name.find("__")) +
                                             " --kernels " + t.software + measured,
                                         {.in = text.str()});
-        std::istringstream before(text.str()), after(out);
+        std::istringstream input_rows(text.str()), output_rows(out);
         std::string row, priced;
-        int near = 0, inside = 0, rows = 0;
-        std::getline(before, row), std::getline(after, priced);
+        int near = 0, num_inside = 0, rows = 0;
+        std::getline(input_rows, row);
+        std::getline(output_rows, priced);
         CHECK(priced == row + ",predicted_us,lower_us,upper_us,error");
-        while (std::getline(before, row)) {
-            REQUIRE(std::getline(after, priced));
+        while (std::getline(input_rows, row)) {
+            REQUIRE(std::getline(output_rows, priced));
             CHECK(priced.starts_with(row + ','));
             std::istringstream numbers(priced.substr(row.size() + 1));
             double predicted = 0, lower = 0, upper = 0;
@@ -49,12 +50,12 @@ TEST_CASE("rows of a table come back with predictions") {
             numbers >> predicted >> comma >> lower >> comma >> upper;
             const double is = std::stod(row.substr(row.rfind(',') + 1));
             near += predicted / is < 1.08 && predicted / is > 0.92;
-            inside += lower <= is && is <= upper;
+            num_inside += lower <= is && is <= upper;
             ++rows;
         }
         CHECK(rows == t.rows);
         CHECK(near > rows * 5 / 6);
-        CHECK(inside > rows * 5 / 6);
+        CHECK(num_inside > rows * 5 / 6);
     }
 }
 
@@ -84,5 +85,6 @@ TEST_CASE("tables are read as spreadsheets and data frames write them") {
     CHECK(last("gemm", "\xEF\xBB\xBFm,n,k\n64,4096,4096\n") == plain);
     CHECK(last("gemm", "m,n,k\n64.0,4096.00,4096\n") == plain);
     // a gap in a column that may be left out is the same as no column
-    CHECK(printed("op elementwise --device h200 --dtype bfloat16", {.in = "m,k,moved\n1,2,\n"}).starts_with("m,k,moved,"));
+    CHECK(printed("op elementwise --device h200 --dtype bfloat16", {.in = "m,k,moved\n1,2,\n"})
+              .starts_with("m,k,moved,"));
 }

@@ -31,18 +31,19 @@ TEST_CASE("an operator without a calibration is its datasheet and typical effici
 TEST_CASE("a device of one's own is a file") {
     const std::string file = LLMCOST_TEST_DIR "/../configs/devices/l4.json";
     const std::string shape = " --m 100 --n 200 --k 300 --format json";
-    const json own = json::parse(printed("op gemm --device " + file + shape)),
+    const json custom_device = json::parse(printed("op gemm --device " + file + shape)),
                known = json::parse(printed("op gemm --device l4" + shape));
-    CHECK(own["device"] == "L4");
-    CHECK(own["seconds"] == known["seconds"]);
-    CHECK(llmcost_line("op gemm --device " LLMCOST_TEST_DIR "/golden/google-bert__bert-base-uncased.json" + shape).code ==
-          3);
+    CHECK(custom_device["device"] == "L4");
+    CHECK(custom_device["seconds"] == known["seconds"]);
+    CHECK(
+        llmcost_line("op gemm --device " LLMCOST_TEST_DIR "/golden/google-bert__bert-base-uncased.json" + shape).code ==
+        3);
 }
 
 TEST_CASE("a calibration is chosen by device, software and operand") {
     const std::string shape = "op gemm --device h200_sxm --m 64 --n 4096 --k 4096 --format json" + measured;
-    const json any = json::parse(printed(shape));
-    CHECK(any["calibration"]["held_out_median_error"].get<double>() < 0.1);
+    const json default_calibration = json::parse(printed(shape));
+    CHECK(default_calibration["calibration"]["held_out_median_error"].get<double>() < 0.1);
     for (const char* software : {"trtllm", "vllm", "sglang"}) {
         const json j = json::parse(printed(shape + " --kernels " + software));
         CHECK(j["calibration"]["software"] == software);
@@ -51,26 +52,26 @@ TEST_CASE("a calibration is chosen by device, software and operand") {
     }
     CHECK(json::parse(printed(shape + " --kernels vllm --version 0.22.0"))["calibration"]["version"] == "0.22.0");
     CHECK(json::parse(printed(shape + " --kernels vllm"))["calibration"]["version"] == "0.24.0");
-    CHECK(any["calibration"]["software"] == "vllm");
+    CHECK(default_calibration["calibration"]["software"] == "vllm");
     CHECK(json::parse(printed(shape + " --dtype fp8"))["dtype"] == "fp8");
-    CHECK(
-        json::parse(printed("op gemm --device h20 --m 1 --n 64 --k 64 --format json" + measured))["calibration"].is_null());
+    CHECK(json::parse(printed("op gemm --device h20 --m 1 --n 64 --k 64 --format json" + measured))["calibration"]
+              .is_null());
 }
 
 TEST_CASE("operators of rows find their measurements, at the width of their elements") {
-    const auto asked = [](const std::string& line) {
+    const auto calibration_of = [](const std::string& line) {
         return json::parse(printed("op " + line + " --m 4096 --k 4096 --format json" + measured))["calibration"];
     };
-    CHECK(asked("elementwise --device a100 --operation add --dtype float16")["software"] == "sarathi");
-    CHECK(asked("elementwise --device a100 --operation add")["software"] == "sarathi");  // bfloat16 is as wide
-    CHECK(asked("elementwise --device a100 --operation add --dtype float32").is_null());
-    CHECK(asked("elementwise --device l4 --operation add --dtype float32")["software"] == "torch");
-    CHECK(asked("elementwise --device l4 --operation add").is_null());
-    CHECK(asked("elementwise --device l4 --dtype float32").is_null());  // a map is none of the operations
-    CHECK(asked("norm --device a100")["software"] == "sarathi");
-    CHECK(asked("norm --device a100 --kernels eager")["software"] == "eager");
-    CHECK(asked("softmax --device a100")["software"] == "eager");
-    CHECK(asked("softmax --device t4 --dtype float32")["software"] == "torch");
+    CHECK(calibration_of("elementwise --device a100 --operation add --dtype float16")["software"] == "sarathi");
+    CHECK(calibration_of("elementwise --device a100 --operation add")["software"] == "sarathi");  // bfloat16 is as wide
+    CHECK(calibration_of("elementwise --device a100 --operation add --dtype float32").is_null());
+    CHECK(calibration_of("elementwise --device l4 --operation add --dtype float32")["software"] == "torch");
+    CHECK(calibration_of("elementwise --device l4 --operation add").is_null());
+    CHECK(calibration_of("elementwise --device l4 --dtype float32").is_null());  // a map is none of the operations
+    CHECK(calibration_of("norm --device a100")["software"] == "sarathi");
+    CHECK(calibration_of("norm --device a100 --kernels eager")["software"] == "eager");
+    CHECK(calibration_of("softmax --device a100")["software"] == "eager");
+    CHECK(calibration_of("softmax --device t4 --dtype float32")["software"] == "torch");
 }
 
 TEST_CASE("families have their own sizes and words") {
@@ -104,29 +105,30 @@ TEST_CASE("families have their own sizes and words") {
 
 // vLLM's fp8 in blocks was measured with Python's launches: 56 us and more, whatever the shape
 TEST_CASE("nobody's kernel is one that was measured without its host") {
-    const std::string product = "op gemm --dtype fp8_block --m 1 --n 2112 --k 7168 --format json" + measured + " --device ";
+    const std::string product =
+        "op gemm --dtype fp8_block --m 1 --n 2112 --k 7168 --format json" + measured + " --device ";
     for (const char* device : {"h100", "h200", "b200"}) {
-        const json any = json::parse(printed(product + device));
-        CHECK(any["seconds"].get<double>() < 20e-6);
-        const json own = json::parse(printed(product + device + " --kernels vllm"));
-        CHECK(own["calibration"]["software"] == "vllm");
-        CHECK(own["seconds"].get<double>() > 50e-6);
+        const json default_calibration = json::parse(printed(product + device));
+        CHECK(default_calibration["seconds"].get<double>() < 20e-6);
+        const json custom_device = json::parse(printed(product + device + " --kernels vllm"));
+        CHECK(custom_device["calibration"]["software"] == "vllm");
+        CHECK(custom_device["seconds"].get<double>() > 50e-6);
     }
 }
 
 // nothing was measured beyond eight
 TEST_CASE("more devices never take less for a collective, and less is certain of them") {
     for (const char* device : {"h100", "h200", "a100", "b200"}) {
-        const auto of = [&](int devices) {
-            return json::parse(llmcost_line("op nccl --message_size 100000 --format json --device " + std::string(device) +
-                                            " --num_gpus " + std::to_string(devices) + measured)
+        const auto allreduce_of = [&](int devices) {
+            return json::parse(llmcost_line("op nccl --message_size 100000 --format json --device " +
+                                            std::string(device) + " --num_gpus " + std::to_string(devices) + measured)
                                    .out);
         };
-        const json eight = of(8);
+        const json eight = allreduce_of(8);
         for (const int devices : {16, 64}) {
-            const json more = of(devices);
-            CHECK(more["seconds"] >= eight["seconds"]);
-            CHECK(more["upper"].get<double>() / more["seconds"].get<double>() >
+            const json larger = allreduce_of(devices);
+            CHECK(larger["seconds"] >= eight["seconds"]);
+            CHECK(larger["upper"].get<double>() / larger["seconds"].get<double>() >
                   eight["upper"].get<double>() / eight["seconds"].get<double>());
         }
     }
@@ -135,7 +137,8 @@ TEST_CASE("more devices never take less for a collective, and less is certain of
 TEST_CASE("a message is as long as a memory") {
     const std::string reduce = "op nccl --device h200 --num_gpus 8 --format json --message_size ";
     const double half = json::parse(printed(reduce + "2147483647"))["seconds"];
-    CHECK(json::parse(printed(reduce + "4294967294"))["seconds"].get<double>() == doctest::Approx(2 * half).epsilon(0.01));
+    CHECK(json::parse(printed(reduce + "4294967294"))["seconds"].get<double>() ==
+          doctest::Approx(2 * half).epsilon(0.01));
     CHECK(printed("op nccl --device h200 --dtype half", {.in = "message_size,num_gpus\n4294967296,8\n"})
               .find("\n4294967296,8,") != std::string::npos);
     CHECK(refused(reduce + "1099511627777").find("from 1 to 1099511627776") != std::string::npos);
@@ -150,11 +153,14 @@ TEST_CASE("a terminal has no table: sizes are those that nobody says, or missed"
 
 TEST_CASE("sizes that do not go together are refused, by option and by column") {
     const auto experts = [](const std::string& sizes) {
-        return "op moe --device h200 --num_tokens 64 --hidden_size 4096 --inter_size 1536 --num_experts 8 --topk " + sizes;
+        return "op moe --device h200 --num_tokens 64 --hidden_size 4096 --inter_size 1536 --num_experts 8 --topk " +
+               sizes;
     };
     CHECK(refused(experts("9")) == "llmcost: --topk: 9 is more than num_experts, which is 8\n");
-    CHECK(refused(experts("2 --moe-ep-size 3")) == "llmcost: --moe_ep_size: 3 does not divide num_experts, which is 8\n");
-    CHECK(refused(experts("2 --moe_tp_size 7")) == "llmcost: --moe_tp_size: 7 does not divide inter_size, which is 1536\n");
+    CHECK(refused(experts("2 --moe-ep-size 3")) ==
+          "llmcost: --moe_ep_size: 3 does not divide num_experts, which is 8\n");
+    CHECK(refused(experts("2 --moe_tp_size 7")) ==
+          "llmcost: --moe_tp_size: 7 does not divide inter_size, which is 1536\n");
     CHECK(printed(experts("8 --moe_ep_size 8 --moe_tp_size 3")) != "");
     for (const std::string family : {"context_attention --isl 9", "generation_attention --step 9",
                                      "full_attention --isl 9 --length 9", "linear_attention --isl 9"}) {
@@ -185,7 +191,8 @@ TEST_CASE("a word that does not exist is refused with those that do") {
           "llmcost: --version: expected one of 0.22.0, 0.24.0; found '9'\n");
     CHECK(refused("serve --model meta-llama/Llama-3.2-1B --device h200 --version 9") ==
           "llmcost: --version: needs --engine: whose it is\n");
-    const std::string collectives = "expected one of all_gather, all_reduce, alltoall, reduce_scatter; found 'allgather'\n";
+    const std::string collectives =
+        "expected one of all_gather, all_reduce, alltoall, reduce_scatter; found 'allgather'\n";
     for (const std::string& calibration : {measured, std::string(" --calibration none")})
         CHECK(refused("op nccl --device h100 --message_size 8 --num_gpus 4 --op_name allgather" + calibration) ==
               "llmcost: --op_name: " + collectives);
@@ -193,12 +200,13 @@ TEST_CASE("a word that does not exist is refused with those that do") {
                       {.in = "op_name,message_size,num_gpus\nall_reduce,8,2\nallgather,8,2\n"}) ==
           "llmcost: line 3: op_name: " + collectives);
     CHECK(
-        refused("op generation_attention --device h200 --step 9 --num_heads 8 --num_key_value_heads 8 --kv_cache_dtype fp9")
+        refused(
+            "op generation_attention --device h200 --step 9 --num_heads 8 --num_key_value_heads 8 --kv_cache_dtype fp9")
             .find("kv_cache_dtype: expected one of bfloat16, ") != std::string::npos);
-    CHECK(
-        refused("op moe --device h200 --num_tokens 1 --hidden_size 8 --inter_size 8 --topk 1 --num_experts 8 --distribution "
-                "balancd") ==
-        "llmcost: --distribution: expected one of balanced, power_law_1.01, power_law_1.2; found 'balancd'\n");
+    CHECK(refused("op moe --device h200 --num_tokens 1 --hidden_size 8 --inter_size 8 --topk 1 --num_experts 8 "
+                  "--distribution "
+                  "balancd") ==
+          "llmcost: --distribution: expected one of balanced, power_law_1.01, power_law_1.2; found 'balancd'\n");
     CHECK(refused("op primitive --device h200 --n 8 --operation sin").find("expected one of add, cmp, ") !=
           std::string::npos);
 }
@@ -208,11 +216,11 @@ TEST_CASE("a word that was not measured is priced by the nearest that was, and s
         "op moe --device h200 --num_tokens 64 --hidden_size 7168 --inter_size 2048 --topk 8 --num_experts 256 "
         "--dtype fp8_block --format json" +
         measured + " --distribution power_law_";
-    for (const auto& [asked, near] : {std::pair{"1.3", "1.2"}, {"1.1", "1.01"}}) {
-        const outcome got = llmcost_line(experts + asked);
+    for (const auto& [requested_alpha, near] : {std::pair{"1.3", "1.2"}, {"1.1", "1.01"}}) {
+        const outcome got = llmcost_line(experts + requested_alpha);
         CHECK(got.code == 0);
-        CHECK(got.err == "llmcost: distribution: 'power_law_" + std::string(asked) + "' was not measured: power_law_" +
-                             near + " stands in for it\n");
+        CHECK(got.err == "llmcost: distribution: 'power_law_" + std::string(requested_alpha) +
+                             "' was not measured: power_law_" + near + " stands in for it\n");
         const json j = json::parse(got.out);
         CHECK(j["seconds"] == json::parse(printed(experts + near))["seconds"]);
         CHECK(j["calibration"]["distribution"] == "power_law_" + std::string(near));
@@ -230,7 +238,8 @@ TEST_CASE("a table's own columns of software and version are noted once where th
     const outcome got = llmcost_line("op custom_allreduce --device h200 --kernels vllm" + measured, {.in = table});
     CHECK(got.code == 0);
     CHECK(got.err ==
-          "llmcost: line 2: backend: expected one of eager, nccl, sarathi, sglang, torch, trtllm, vllm; found 'vllm_eager'; "
+          "llmcost: line 2: backend: expected one of eager, nccl, sarathi, sglang, torch, trtllm, vllm; found "
+          "'vllm_eager'; "
           "it "
           "chooses nothing\nllmcost: line 4: version: expected one of 0.24.0; found '9'; it chooses nothing\n");
 }
@@ -240,7 +249,8 @@ TEST_CASE("what cannot be priced is said") {
     CHECK(refused("op gemm --devise x") == "llmcost: op: no option '--devise'; nearest: --device\n");
     CHECK(refused("op gemm --m 1 --n 1 --k 1") == "llmcost: op: needs --device\n");
     CHECK(refused("op gemm --device h200 --m 1 --n 1") == "llmcost: op: needs --k\n");
-    CHECK(refused("op gemm --device h200 --m 0 --n 1 --k 1").starts_with("llmcost: --m: expected a whole number from 1"));
+    CHECK(
+        refused("op gemm --device h200 --m 0 --n 1 --k 1").starts_with("llmcost: --m: expected a whole number from 1"));
     CHECK(refused("op gemm --device h200 --m") == "llmcost: --m: needs a value: --m N\n");
     CHECK(refused("op gemm --m 1 --m 2") == "llmcost: --m: is given twice\n");
     CHECK(refused("op gemm --device h2000 --m 1 --n 1 --k 1") ==
@@ -248,7 +258,8 @@ TEST_CASE("what cannot be priced is said") {
     CHECK(refused("op gemm --device a100 --dtype fp8 --m 1 --n 1 --k 1") ==
           "llmcost: a100_sxm_80gb: no peak for fp8 in its datasheet; it has float32, bfloat16, "
           "float16, int8, w4a16_mxfp4, int4_wo, fp8_wo, nvfp4_wo: say --dtype bfloat16\n");
-    CHECK(refused("op gemm --device h200 --dtype bf17 --m 1 --n 1 --k 1").starts_with("llmcost: --dtype: no type 'bf17'"));
+    CHECK(refused("op gemm --device h200 --dtype bf17 --m 1 --n 1 --k 1")
+              .starts_with("llmcost: --dtype: no type 'bf17'"));
     CHECK(refused("op gemm --device h200 --format csv --m 1 --n 1 --k 1") ==
           "llmcost: --format: expected one of text, json; found 'csv'\n");
     // bfloat16 is no operand of this device; the products that a map adds up are of it, its additions are not
@@ -260,11 +271,15 @@ TEST_CASE("what cannot be priced is said") {
     CHECK(refused("op elementwise --device apple_m5_max_40c --m 1 --k 10 --additions 1000") ==
           "llmcost: apple_m5_max_40c: no peak of its vector units (float32) in its datasheet\n");
     CHECK(has(printed("op elementwise --device apple_m5_max_40c --m 1 --k 10"), "µs"));
-    const auto table = [](const std::string& text) { return refused("op gemm --device h200 --dtype bf16", {.in = text}); };
+    const auto table = [](const std::string& text) {
+        return refused("op gemm --device h200 --dtype bf16", {.in = text});
+    };
     CHECK(table("") == "llmcost: standard input: expected CSV with a header, found nothing\n");
     CHECK(table("m,n\n1,2\n") == "llmcost: line 1: expected a column 'k'\n");
     CHECK(table("m,n,k,m\n1,2,3,4\n") == "llmcost: line 1: the column 'm' stands twice\n");
-    const auto row = [](const std::string& text) { return refused_row("op gemm --device h200 --dtype bf16", {.in = text}); };
+    const auto row = [](const std::string& text) {
+        return refused_row("op gemm --device h200 --dtype bf16", {.in = text});
+    };
     CHECK(row("m,n,k\n1,2\n") == "llmcost: line 2: has 2 fields for 3 columns\n");
     CHECK(row("m,n,k\n1,2,3\n1,2,x\n").starts_with("llmcost: line 3: k: expected a whole number"));
     CHECK(row("m,n,k,system\n1,2,3,h300\n").starts_with("llmcost: line 2: system: no device 'h300'"));
@@ -277,19 +292,20 @@ TEST_CASE("what cannot be priced is said") {
 }
 
 // of the fp8_block kernels on H200 only vLLM's is called so; it was measured with its host's launch
-TEST_CASE("a row's kernel is that of its name, whoever else is faster, and --kernels holds where a row names no software") {
+TEST_CASE(
+    "a row's kernel is that of its name, whoever else is faster, and --kernels holds where a row names no software") {
     const std::string table = "kernel_source,gemm_dtype,m,n,k\nCutlassFp8BlockScaledMMKernel,fp8_block,1,32,32\n";
     const std::string line = "op gemm --device h200_sxm" + measured;
     CHECK(printed(line, {.in = table}) == printed(line + " --kernels vllm", {.in = table}));
     const std::string sums = "op custom_allreduce --device h200 --kernels vllm" + measured;
     const std::string named = printed(sums, {.in = "message_size,num_gpus,allreduce_dtype\n4096,2,half\n"});
-    const std::string other =
+    const std::string unnamed =
         llmcost_line(sums, {.in = "message_size,num_gpus,allreduce_dtype,backend\n4096,2,half,vllm_eager\n"}).out;
-    CHECK(named.substr(named.find("half,") + 5) == other.substr(other.find("vllm_eager,") + 11));
+    CHECK(named.substr(named.find("half,") + 5) == unnamed.substr(unnamed.find("vllm_eager,") + 11));
 }
 
-// H200 reads keys and values of large batches at 4.0 to 4.3 of its 4.8 TB/s wherever the table has them; at 2,048 sequences
-// it ends at 127 tokens, where each sequence's own overhead halves that
+// H200 reads keys and values of large batches at 4.0 to 4.3 of its 4.8 TB/s wherever the table has them; at 2,048
+// sequences it ends at 127 tokens, where each sequence's own overhead halves that
 TEST_CASE("attention of more and longer sequences than were measured is as efficient as the nearest that were") {
     for (const int batch : {512, 1024, 2048}) {
         const json j =
@@ -309,7 +325,8 @@ TEST_CASE("what a device's and a calibration's file call things cannot steer a t
     const std::string unseen[]{"\u061c", "\u200b", "\u202e", "\ufeff", "\u0085", "\u2066", "\U000E0041"};
     std::string bad;
     for (const std::string& character : unseen) bad += character;
-    std::ofstream(device) << R"({"name": "X)" << bad << R"(", "vendor": "V)" << bad << R"(", "peak_tflops": {"bf16": 100},
+    std::ofstream(device) << R"({"name": "X)" << bad << R"(", "vendor": "V)" << bad
+                          << R"(", "peak_tflops": {"bf16": 100},
         "memory": {"bandwidth_gbps": 1000, "gigabytes": 16}})";
     std::ofstream(calibration)
         << R"({"device": "h200_sxm", "source": "a test", "licence": "own", "kernels": [{"family": "gemm",
@@ -317,16 +334,17 @@ TEST_CASE("what a device's and a calibration's file call things cannot steer a t
         << bad << R"(", "version": "1)" << bad << R"(", "kernel": "k)" << bad << R"(", "operand": "bfloat16",
         "roofline": {"launch_us": 1, "compute_efficiency": 0.5, "bandwidth_efficiency": 0.5, "smoothness": 2},
         "held_out": {"rows": 10, "median": 0.05, "low": -0.1, "high": 0.1}}]})";
-    for (const std::string command :
-         {"op gemm --m 1 --n 1 --k 1", "latency --model meta-llama/Llama-3.2-1B", "serve --model meta-llama/Llama-3.2-1B"})
-        for (const std::string& where : {" --device " + device, " --device h200 --calibration " + calibration})
+    for (const std::string command : {"op gemm --m 1 --n 1 --k 1", "latency --model meta-llama/Llama-3.2-1B",
+                                      "serve --model meta-llama/Llama-3.2-1B"})
+        for (const std::string& device_options : {" --device " + device, " --device h200 --calibration " + calibration})
             for (const std::string format : {"text", "json"}) {
-                const outcome got = llmcost_line(command + where + " --format " + format);
-                INFO(command, where, format);
+                const outcome got = llmcost_line(command + device_options + " --format " + format);
+                INFO(command, device_options, format);
                 CHECK(got.code == 0);
                 for (const std::string& character : unseen) CHECK_FALSE(has(got.out + got.err, character));
                 if (format == "json") CHECK(json::accept(got.out));
-                if (format == "json" && has(where, "device.json")) CHECK(json::parse(got.out)["device"] == "X" + bad);
+                if (format == "json" && has(device_options, "device.json"))
+                    CHECK(json::parse(got.out)["device"] == "X" + bad);
             }
     std::filesystem::remove_all(folder);
 }

@@ -27,13 +27,15 @@ TEST_CASE("operations are told one by one, those of like layers together") {
     const std::string text = printed("ops" + gpt2);
     CHECK(has(text, "1 x 16 tokens after 0 cached, float32\n\nname "));
     CHECK(
-        has(text, "\ntransformer.h.*.attn.c_attn.matmul_bias  Conv1D                12  16x768 [768x2304] [2304]  16x2304"));
+        has(text,
+            "\ntransformer.h.*.attn.c_attn.matmul_bias  Conv1D                12  16x768 [768x2304] [2304]  16x2304"));
     CHECK(has(text, "\nlm_head.matmul  "));
     CHECK(lines_with(text, "c_attn") == 1);
     CHECK(lines_with(printed("ops --expand" + gpt2), "attn.c_attn.matmul_bias") == 12);
     const std::string csv = printed("ops --format csv" + gpt2);
     CHECK(csv.starts_with(
-        "name,op,op_type,target,times,inputs,outputs,add,mult,div,sqrt,exp,log,tanh,erf,trig,pow,neg,cmp,flops,torch_flops,"
+        "name,op,op_type,target,times,inputs,outputs,add,mult,div,sqrt,exp,log,tanh,erf,trig,pow,neg,cmp,flops,torch_"
+        "flops,"
         "bytes_read,bytes_written,intensity,params\n"
         "transformer.wte.gather,gather,call_module,Embedding,1,[50257x768:float32] 1x16:int64,1x16x768:float32,0,"));
     CHECK(printed("ops --format markdown" + gpt2).starts_with("| name | target | times | inputs | outputs | FLOPs |"));
@@ -50,9 +52,9 @@ TEST_CASE("rows are sorted, filtered, cut, and taken together") {
     CHECK(norms["rows"].size() == 3);
     for (const auto& row : norms["rows"]) CHECK(row["target"] == "LayerNorm");
     const auto all = json_of("ops" + gpt2)["forward"];
-    for (const std::string by : {"kind", "module", "layer"}) {
+    for (const std::string group_by : {"kind", "module", "layer"}) {
         std::uint64_t flops = 0;
-        const auto answer = json_of("ops --group " + by + gpt2);
+        const auto answer = json_of("ops --group " + group_by + gpt2);
         for (const auto& group : answer["groups"]) flops += group["flops"].get<std::uint64_t>();
         CHECK(flops == all["flops"].get<std::uint64_t>());
     }
@@ -64,42 +66,42 @@ TEST_CASE("rows are sorted, filtered, cut, and taken together") {
 }
 
 TEST_CASE("what goes back stands behind the pass, and adds up to a training step") {
-    const auto both = json_of("ops --backward" + gpt2);
-    const auto whole = nlohmann::json::parse(
+    const auto with_backward = json_of("ops --backward" + gpt2);
+    const auto training_totals = nlohmann::json::parse(
         printed("--format json --training --config " + config_of("openai-community__gpt2") + " --sequence 16"));
     for (const char* primitive : {"add", "mult", "div", "exp", "tanh"}) {
-        CHECK(both["backward"][primitive] == whole["training"]["backward"][primitive]);
+        CHECK(with_backward["backward"][primitive] == training_totals["training"]["backward"][primitive]);
         std::uint64_t sum = 0;
-        for (const auto& row : both["rows"])
+        for (const auto& row : with_backward["rows"])
             if (row["op_type"] == "backward") sum += row[primitive].get<std::uint64_t>();
-        CHECK(sum == both["backward"][primitive].get<std::uint64_t>());
+        CHECK(sum == with_backward["backward"][primitive].get<std::uint64_t>());
     }
-    CHECK(both["forward"]["kept_bytes"] == whole["training"]["saved_bytes"]);
-    CHECK(both["backward"]["torch_flops"] == whole["training"]["torch_flops"]["backward"]);
-    CHECK(both["rows"].back()["name"] == "gradients that meet");
-    CHECK(both["rows"].back()["bytes_read"] == nullptr);
+    CHECK(with_backward["forward"]["kept_bytes"] == training_totals["training"]["saved_bytes"]);
+    CHECK(with_backward["backward"]["torch_flops"] == training_totals["training"]["torch_flops"]["backward"]);
+    CHECK(with_backward["rows"].back()["name"] == "gradients that meet");
+    CHECK(with_backward["rows"].back()["bytes_read"] == nullptr);
     CHECK(json_of("ops" + gpt2)["backward"] == nullptr);
 }
 
 TEST_CASE("operations on a device take as long as a step that runs eagerly") {
-    const std::string where = " --device h200 --batch 2" + gpt2;
-    const auto ops = json_of("ops" + where);
-    const auto step = json_of("latency --execution eager --logits all" + where);
+    const std::string device_options = " --device h200 --batch 2" + gpt2;
+    const auto ops = json_of("ops" + device_options);
+    const auto step = json_of("latency --execution eager --logits all" + device_options);
     double kernels = 0;
     for (const auto& kernel : step["ops"]) kernels += kernel["seconds"].get<double>();
     CHECK(ops["seconds"].get<double>() == doctest::Approx(kernels));
     CHECK(ops["kernels"] == step["launches_per_device"]);
     CHECK(ops["host_seconds"].get<double>() == doctest::Approx(step["host_seconds"].get<double>()));
     CHECK(ops["activation_dtype"] == "bfloat16");  // what the device runs float32 in
-    CHECK(has(printed("ops" + where), "each operation by itself on H200 SXM: "));
-    CHECK(has(printed("ops --sort time --top 1" + where), "share\n"));
-    CHECK(json_of("ops --dtype float32" + where)["seconds"].get<double>() > kernels);
+    CHECK(has(printed("ops" + device_options), "each operation by itself on H200 SXM: "));
+    CHECK(has(printed("ops --sort time --top 1" + device_options), "share\n"));
+    CHECK(json_of("ops --dtype float32" + device_options)["seconds"].get<double>() > kernels);
 }
 
 TEST_CASE("three levels: the model, its layers, its operations, largest first") {
     const std::string text = printed("levels" + gpt2);
-    for (const char* part : {"\nModel\n  parameters          124,439,808\n", "\nLayers\nlayer ", "\nOperations\noperation ",
-                             "peak activations", "MACs"})
+    for (const char* part : {"\nModel\n  parameters          124,439,808\n", "\nLayers\nlayer ",
+                             "\nOperations\noperation ", "peak activations", "MACs"})
         CHECK_MESSAGE(has(text, part), part);
     CHECK(!has(text, "latency"));
     CHECK(has(printed("levels --device h200" + gpt2), "throughput"));

@@ -21,7 +21,7 @@ constexpr const char* tiny_glmasr =
 /// A folder with a configuration, and what a test puts beside it.
 struct model_folder : temporary_folder {
     explicit model_folder(const char* config) { write_file(path() / "config.json", config); }
-    void beside(const char* name, const std::string& text) const { write_file(path() / name, text); }
+    void write_sibling(const char* name, const std::string& text) const { write_file(path() / name, text); }
     [[nodiscard]] std::string line(const std::string& rest) const { return "--config " + path().string() + " " + rest; }
 };
 
@@ -29,22 +29,23 @@ struct model_folder : temporary_folder {
 
 TEST_CASE("how sound is made ready is read from the files beside a configuration") {
     const model_folder folder(tiny_glmasr);
-    const std::string ask = folder.line("--audio 50 --sequence 4 --format json");
-    CHECK(has(printed(ask), "\"audio_tokens\": 625"));
-    CHECK(has(printed(ask), "\"frames\": 6000"));
+    const std::string command_line = folder.line("--audio 50 --sequence 4 --format json");
+    CHECK(has(printed(command_line), "\"audio_tokens\": 625"));
+    CHECK(has(printed(command_line), "\"frames\": 6000"));
     // an older file has what the extractor is told bare
-    folder.beside("preprocessor_config.json",
-                  R"({"feature_extractor_type": "WhisperFeatureExtractor", "chunk_length": 20})");
-    CHECK(has(printed(ask), "\"frames\": 6000"));
+    folder.write_sibling("preprocessor_config.json",
+                         R"({"feature_extractor_type": "WhisperFeatureExtractor", "chunk_length": 20})");
+    CHECK(has(printed(command_line), "\"frames\": 6000"));
     CHECK(has(printed(folder.line("--audio 10 --sequence 4")), "10 s of sound, read as 2,000 frames: 125 tokens"));
     // a newer one that says nothing of it leaves that standing, and cuts recordings off
-    folder.beside("processor_config.json", R"({"processor_class": "GlmAsrProcessor", "max_audio_len": 40})");
-    CHECK(has(printed(ask), "\"frames\": 4000"));
-    CHECK(has(printed(ask), "\"audio_tokens\": 500"));
+    folder.write_sibling("processor_config.json", R"({"processor_class": "GlmAsrProcessor", "max_audio_len": 40})");
+    CHECK(has(printed(command_line), "\"frames\": 4000"));
+    CHECK(has(printed(command_line), "\"audio_tokens\": 500"));
     // one that does holds
-    folder.beside("processor_config.json",
-                  R"({"feature_extractor": {"chunk_length": 30}, "max_audio_len": 30, "video_processor": {"fps": 2}})");
-    CHECK(has(printed(ask), "\"frames\": 3000"));
+    folder.write_sibling(
+        "processor_config.json",
+        R"({"feature_extractor": {"chunk_length": 30}, "max_audio_len": 30, "video_processor": {"fps": 2}})");
+    CHECK(has(printed(command_line), "\"frames\": 3000"));
     // as does what the line says
     CHECK(has(printed(folder.line("--set processor_config.max_audio_len=60 --audio 50 --sequence 4 --format json")),
               "\"frames\": 6000"));
@@ -53,35 +54,35 @@ TEST_CASE("how sound is made ready is read from the files beside a configuration
 TEST_CASE("a file of several processors, as it is published, is read by each") {
     const model_folder folder(
         R"({"model_type": "qwen2_5_omni_thinker", "text_config": {"rope_parameters": {"mrope_section": [16, 24, 24]}}})");
-    const std::string ask = folder.line("--audio 40 --image 1920x1080 --sequence 4 --format json");
-    CHECK(has(printed(ask), "\"audio_tokens\": 750"));
-    folder.beside("preprocessor_config.json",
-                  R"({"chunk_length": 300, "dither": 0.0, "feature_extractor_type": "WhisperFeatureExtractor",)"
-                  R"( "feature_size": 128, "hop_length": 160, "image_mean": [0.48, 0.46, 0.41],)"
-                  R"( "image_processor_type": "Qwen2VLImageProcessor", "max_pixels": 1003520, "merge_size": 2,)"
-                  R"( "min_pixels": 3136, "n_fft": 400, "n_samples": 4800000, "nb_max_frames": 30000,)"
-                  R"( "padding_side": "left", "patch_size": 14, "processor_class": "Qwen2_5OmniProcessor",)"
-                  R"( "return_attention_mask": true, "sampling_rate": 16000, "temporal_patch_size": 2})");
-    const outcome told = llmcost_line(ask);
-    CHECK(told.err == "");
-    CHECK(has(told.out, "\"audio_tokens\": 1000"));
-    CHECK(has(told.out, "\"image_tokens\": 1222"));
+    const std::string command_line = folder.line("--audio 40 --image 1920x1080 --sequence 4 --format json");
+    CHECK(has(printed(command_line), "\"audio_tokens\": 750"));
+    folder.write_sibling("preprocessor_config.json",
+                         R"({"chunk_length": 300, "dither": 0.0, "feature_extractor_type": "WhisperFeatureExtractor",)"
+                         R"( "feature_size": 128, "hop_length": 160, "image_mean": [0.48, 0.46, 0.41],)"
+                         R"( "image_processor_type": "Qwen2VLImageProcessor", "max_pixels": 1003520, "merge_size": 2,)"
+                         R"( "min_pixels": 3136, "n_fft": 400, "n_samples": 4800000, "nb_max_frames": 30000,)"
+                         R"( "padding_side": "left", "patch_size": 14, "processor_class": "Qwen2_5OmniProcessor",)"
+                         R"( "return_attention_mask": true, "sampling_rate": 16000, "temporal_patch_size": 2})");
+    const outcome result = llmcost_line(command_line);
+    CHECK(result.err == "");
+    CHECK(has(result.out, "\"audio_tokens\": 1000"));
+    CHECK(has(result.out, "\"image_tokens\": 1222"));
 }
 
 TEST_CASE("what files beside a configuration say that cannot be is an error of theirs") {
     const model_folder folder(tiny_whisper);
-    const std::string ask = folder.line("--audio 5 --sequence 4 --format csv flops");
-    folder.beside("preprocessor_config.json", R"({"chunk_length": 30})");
-    CHECK(has(refused(ask, {}, 3),
+    const std::string command_line = folder.line("--audio 5 --sequence 4 --format csv flops");
+    folder.write_sibling("preprocessor_config.json", R"({"chunk_length": 30})");
+    CHECK(has(refused(command_line, {}, 3),
               "/preprocessor_config/chunk_length: expected chunk_length times sampling_rate over hop_length"));
-    folder.beside("preprocessor_config.json", R"({"chunk_length": 15)");
-    CHECK(has(refused(ask, {}, 3), "preprocessor_config.json"));
-    folder.beside("preprocessor_config.json", "<html>");
-    CHECK(has(refused(ask, {}, 3), "preprocessor_config.json: this is "));
-    CHECK(has(refused(ask, {}, 3), "expected the settings of a processor"));
-    folder.beside("preprocessor_config.json", R"({"chunk_length": 15})");
-    CHECK(has(printed(ask), "all,"));
-    folder.beside("processor_config.json", R"({"feature_extractor": {"sampling_rate": 0}})");
-    CHECK(
-        has(refused(ask, {}, 3), "/processor_config/feature_extractor/sampling_rate: expected a positive integer, found 0"));
+    folder.write_sibling("preprocessor_config.json", R"({"chunk_length": 15)");
+    CHECK(has(refused(command_line, {}, 3), "preprocessor_config.json"));
+    folder.write_sibling("preprocessor_config.json", "<html>");
+    CHECK(has(refused(command_line, {}, 3), "preprocessor_config.json: this is "));
+    CHECK(has(refused(command_line, {}, 3), "expected the settings of a processor"));
+    folder.write_sibling("preprocessor_config.json", R"({"chunk_length": 15})");
+    CHECK(has(printed(command_line), "all,"));
+    folder.write_sibling("processor_config.json", R"({"feature_extractor": {"sampling_rate": 0}})");
+    CHECK(has(refused(command_line, {}, 3),
+              "/processor_config/feature_extractor/sampling_rate: expected a positive integer, found 0"));
 }

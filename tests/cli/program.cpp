@@ -8,55 +8,55 @@
 #include <string_view>
 #include <utility>
 
-#include <llmcost/cli/program.hpp>
+#include <llmcost/cli/commands/program.hpp>
 
 #include "parts.hpp"
 
 namespace llmcost::testing {
 
-outcome llmcost_program(const std::vector<std::string>& args, const surroundings& around) {
-    std::map<std::string, std::string> variables = around.variables;
+outcome llmcost_program(const std::vector<std::string>& args, const surroundings& settings) {
+    std::map<std::string, std::string> variables = settings.variables;
     variables.try_emplace("HF_HUB_OFFLINE", "1");
     variables.try_emplace("HF_HOME", "/nonexistent/hugging_face");
     const std::vector<std::string_view> views(args.begin(), args.end());
     std::ostringstream out, err;
-    std::istringstream in(around.in);
+    std::istringstream in(settings.in);
     const environment get = [&](const char* name) {
         const auto found = variables.find(name);
         return found == variables.end() ? nullptr : found->second.c_str();
     };
-    if (around.full) out.setstate(std::ios::badbit);
-    cli::program whole = parts::whole({out, err, in, get, around.terminal, around.terminal});
-    whole.chakra = nullptr;  // as without protobuf; tests/chakra holds what there is with it
-    const int code = cli::run_commands(views, whole);
+    if (settings.full) out.setstate(std::ios::badbit);
+    cli::program test_program = parts::full_program({out, err, in, get, settings.terminal, settings.terminal});
+    test_program.chakra = nullptr;  // as without protobuf; tests/chakra holds what there is with it
+    const int code = cli::run_commands(views, test_program);
     return {code, out.str(), err.str()};
 }
 
-outcome llmcost_line(const std::string& line, const surroundings& around) {
-    std::istringstream words(line);
+outcome llmcost_line(const std::string& line, const surroundings& settings) {
+    std::istringstream tokens(line);
     std::vector<std::string> args;
-    for (std::string word; words >> word;) args.push_back(std::move(word));
-    return llmcost_program(args, around);
+    for (std::string text; tokens >> text;) args.push_back(std::move(text));
+    return llmcost_program(args, settings);
 }
 
-std::string printed(const std::string& line, const surroundings& around, int code) {
-    outcome got = llmcost_line(line, around);
+std::string printed(const std::string& line, const surroundings& settings, int code) {
+    outcome got = llmcost_line(line, settings);
     INFO(line);
     CHECK(got.code == code);
     CHECK(got.err == "");
     return std::move(got.out);
 }
 
-std::string refused(const std::string& line, const surroundings& around, int code) {
-    outcome got = llmcost_line(line, around);
+std::string refused(const std::string& line, const surroundings& settings, int code) {
+    outcome got = llmcost_line(line, settings);
     INFO(line);
     CHECK(got.code == code);
     CHECK(got.out == "");
     return std::move(got.err);
 }
 
-std::string refused_row(const std::string& line, const surroundings& around) {
-    outcome got = llmcost_line(line, around);
+std::string refused_row(const std::string& line, const surroundings& settings) {
+    outcome got = llmcost_line(line, settings);
     INFO(line);
     CHECK(got.code == 7);
     CHECK(has(got.out, ",error\n"));

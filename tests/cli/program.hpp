@@ -26,13 +26,13 @@ struct outcome {
 };
 
 /// Runs `llmcost ARGS…` in surroundings of its own: no environment, no terminal, no network.
-[[nodiscard]] outcome llmcost_program(const std::vector<std::string>& args, const surroundings& around = {});
+[[nodiscard]] outcome llmcost_program(const std::vector<std::string>& args, const surroundings& settings = {});
 
 /// The same for one text of arguments, parted by blanks.
-[[nodiscard]] outcome llmcost_line(const std::string& line, const surroundings& around = {});
+[[nodiscard]] outcome llmcost_line(const std::string& line, const surroundings& settings = {});
 
 /// What a run prints that must end with a code and say nothing else.
-[[nodiscard]] std::string printed(const std::string& line, const surroundings& around = {}, int code = 0);
+[[nodiscard]] std::string printed(const std::string& line, const surroundings& settings = {}, int code = 0);
 
 /// The same as JSON.
 [[nodiscard]] inline nlohmann::json json_of(const std::string& line) {
@@ -40,10 +40,10 @@ struct outcome {
 }
 
 /// What a run says on standard error that must fail and print nothing.
-[[nodiscard]] std::string refused(const std::string& line, const surroundings& around = {}, int code = 2);
+[[nodiscard]] std::string refused(const std::string& line, const surroundings& settings = {}, int code = 2);
 
 /// What a table says of its first row without an answer, in the words of a refusal; the other rows are there.
-[[nodiscard]] std::string refused_row(const std::string& line, const surroundings& around);
+[[nodiscard]] std::string refused_row(const std::string& line, const surroundings& settings);
 
 /// The configuration of a golden, by the golden's name.
 [[nodiscard]] std::string config_of(const std::string& name);

@@ -9,13 +9,13 @@
 #include <functional>
 #include <string>
 
-#include <llmcost/cli/query.hpp>
+#include <llmcost/cli/args/metric_query.hpp>
 
 using namespace llmcost::testing;
 
 namespace {
 
-const std::string shown = "in " + config_of("meta-llama__Llama-3.2-1B");
+const std::string error_suffix = "in " + config_of("meta-llama__Llama-3.2-1B");
 
 /// A golden's prefill that has modules, and what its modules add up to.
 struct recorded {
@@ -40,12 +40,15 @@ struct recorded {
             for (std::size_t dot = path.find('.'); outermost && dot != std::string::npos; dot = path.find('.', dot + 1))
                 outermost = !is(path.substr(0, dot));
             if (!outermost) continue;
-            add += f[figure::add], mult += f[figure::mult], out += f[figure::out], written += f[figure::written];
+            add += f[figure::add];
+            mult += f[figure::mult];
+            out += f[figure::out];
+            written += f[figure::written];
         }
         return "scope,add,mult,act,written\n" + scope + ',' + std::to_string(add) + ',' + std::to_string(mult) + ',' +
                std::to_string(out) + ',' + std::to_string(written) + '\n';
     }
-    [[nodiscard]] std::string asked(const std::string& scope) const {
+    [[nodiscard]] std::string query_result(const std::string& scope) const {
         return printed(line + "add mult act written " + scope);
     }
     [[nodiscard]] bool is_class(const std::string& path, const std::string& type) const {
@@ -96,35 +99,36 @@ TEST_CASE("the block that llm-profiler's users know") {
 TEST_CASE("scopes add up to what the golden's modules do") {
     const recorded g("meta-llama__Llama-3.2-1B");
     const auto ends = [](const char* end) { return [end](const std::string& path) { return path.ends_with(end); }; };
-    CHECK(g.asked("attn") == g.row("attn", ends(".self_attn")));
-    CHECK(g.asked("mlp") == g.row("mlp", ends(".mlp")));
-    CHECK(g.asked("norm") == g.row("norm", ends("norm")));
-    CHECK(g.asked("head") == g.row("head", ends("lm_head")));
-    for (const char* word : {"torch.nn.Linear", "nn.Linear", "Linear"})
-        CHECK(g.asked(word) == g.row(word, [&](const std::string& path) { return g.is_class(path, "Linear"); }));
-    CHECK(g.asked("LlamaRMSNorm") == g.row("LlamaRMSNorm", ends("norm")));
-    CHECK(g.asked("LlamaDecoderLayer") ==
+    CHECK(g.query_result("attn") == g.row("attn", ends(".self_attn")));
+    CHECK(g.query_result("mlp") == g.row("mlp", ends(".mlp")));
+    CHECK(g.query_result("norm") == g.row("norm", ends("norm")));
+    CHECK(g.query_result("head") == g.row("head", ends("lm_head")));
+    for (const char* class_name : {"torch.nn.Linear", "nn.Linear", "Linear"})
+        CHECK(g.query_result(class_name) ==
+              g.row(class_name, [&](const std::string& path) { return g.is_class(path, "Linear"); }));
+    CHECK(g.query_result("LlamaRMSNorm") == g.row("LlamaRMSNorm", ends("norm")));
+    CHECK(g.query_result("LlamaDecoderLayer") ==
           g.row("LlamaDecoderLayer", [&](const std::string& path) { return g.is_class(path, "LlamaDecoderLayer"); }));
     for (const std::string path :
          {"model", "model.layers", "model.layers.12", "model.layers.12.self_attn.k_proj", "lm_head"})
-        CHECK(g.asked(path) == g.row(path, [&](const std::string& p) { return p == path; }));
-    CHECK(g.asked("model.layers.*.mlp.up_proj") == g.row("model.layers.*.mlp.up_proj", ends(".up_proj")));
-    CHECK(g.asked("model.layers.1*.mlp") == g.row("model.layers.1*.mlp", [](const std::string& p) {
+        CHECK(g.query_result(path) == g.row(path, [&](const std::string& p) { return p == path; }));
+    CHECK(g.query_result("model.layers.*.mlp.up_proj") == g.row("model.layers.*.mlp.up_proj", ends(".up_proj")));
+    CHECK(g.query_result("model.layers.1*.mlp") == g.row("model.layers.1*.mlp", [](const std::string& p) {
         return p.starts_with("model.layers.1") && p.ends_with(".mlp");
     }));
     // what matches inside of a match is not counted again
-    CHECK(g.asked("model.*") == g.row("model.*", [](const std::string& p) {
+    CHECK(g.query_result("model.*") == g.row("model.*", [](const std::string& p) {
         return p.starts_with("model.") && p.find('.', 6) == std::string::npos;
     }));
 }
 
 TEST_CASE("experts and encoders are scopes, too") {
     const recorded moe("mistralai__Mixtral-8x7B-v0.1");
-    CHECK(moe.asked("experts") ==
+    CHECK(moe.query_result("experts") ==
           moe.row("experts", [&](const std::string& p) { return moe.is_class(p, "MixtralExperts"); }));
     const recorded t5("google-t5__t5-small");
-    CHECK(t5.asked("decoder") == t5.row("decoder", [](const std::string& p) { return p == "decoder"; }));
-    CHECK(t5.asked("T5LayerNorm") ==
+    CHECK(t5.query_result("decoder") == t5.row("decoder", [](const std::string& p) { return p == "decoder"; }));
+    CHECK(t5.query_result("T5LayerNorm") ==
           t5.row("T5LayerNorm", [&](const std::string& p) { return t5.is_class(p, "T5LayerNorm"); }));
 }
 
@@ -134,7 +138,8 @@ TEST_CASE("parameters by name") {
     CHECK(printed(llama + " --format csv params model.layers.*.mlp.*_proj.weight") ==
           "scope,params\nmodel.layers.*.mlp.*_proj.weight,805306368\n");
     CHECK(refused(llama + " mult model.layers.0.mlp.up_proj.weight") ==
-          "llmcost: 'model.layers.0.mlp.up_proj.weight' is a parameter, which has params, active and weight_bytes; for mult "
+          "llmcost: 'model.layers.0.mlp.up_proj.weight' is a parameter, which has params, active and weight_bytes; for "
+          "mult "
           "ask its "
           "module 'model.layers.0.mlp.up_proj'\n");
     CHECK(refused(llama + " params lm_head.weight") ==
@@ -143,9 +148,10 @@ TEST_CASE("parameters by name") {
 
 TEST_CASE("a scope alone has every metric") {
     const std::string all = printed(llama + " --format csv attn");
-    CHECK(all.starts_with(
-        "scope,add,mult,div,sqrt,exp,log,tanh,erf,trig,pow,neg,cmp,flops,active_flops,torch_flops,macs,params,active,cache,"
-        "act,written,weight_bytes,cache_bytes\nattn,"));
+    CHECK(
+        all.starts_with("scope,add,mult,div,sqrt,exp,log,tanh,erf,trig,pow,neg,cmp,flops,active_flops,torch_flops,macs,"
+                        "params,active,cache,"
+                        "act,written,weight_bytes,cache_bytes\nattn,"));
 }
 
 // the golden's training step of 3 x 67
@@ -157,28 +163,34 @@ TEST_CASE("what autograd keeps is told of a training step") {
 }
 
 TEST_CASE("what does not exist is never a zero") {
-    const std::string see = " (see llmcost --model … --tree)\n";
+    const std::string hint = " (see llmcost --model … --tree)\n";
     CHECK(refused("--model meta-llama/Llama-3.2-1B mult attnn") ==
-          "llmcost: no scope 'attnn' in meta-llama/Llama-3.2-1B; nearest: attn, model.layers.*.self_attn" + see);
-    CHECK(refused(llama + " mul attn") == "llmcost: no metric 'mul' " + shown + "; nearest: mult (see llmcost --help)\n");
-    CHECK(refused(llama + " mul") == "llmcost: no metric or scope 'mul' " + shown + "; nearest: mult" + see);
-    CHECK(refused(llama + " linear") == "llmcost: no metric or scope 'linear' " + shown + "; nearest: Linear" + see);
-    CHECK(refused(llama + " mult model.layers.99.mlp")
-              .starts_with("llmcost: no scope 'model.layers.99.mlp' " + shown + "; nearest: model.layers.*.mlp"));
+          "llmcost: no scope 'attnn' in meta-llama/Llama-3.2-1B; nearest: attn, model.layers.*.self_attn" + hint);
+    CHECK(refused(llama + " mul attn") ==
+          "llmcost: no metric 'mul' " + error_suffix + "; nearest: mult (see llmcost --help)\n");
+    CHECK(refused(llama + " mul") == "llmcost: no metric or scope 'mul' " + error_suffix + "; nearest: mult" + hint);
+    CHECK(refused(llama + " linear") ==
+          "llmcost: no metric or scope 'linear' " + error_suffix + "; nearest: Linear" + hint);
+    CHECK(
+        refused(llama + " mult model.layers.99.mlp")
+            .starts_with("llmcost: no scope 'model.layers.99.mlp' " + error_suffix + "; nearest: model.layers.*.mlp"));
     CHECK(refused(llama + " mult model.layers.3.mlp.upproj").find("nearest: model.layers.*.mlp.up_proj") !=
           std::string::npos);
     CHECK(refused(llama + " model.layers.0.mlp.up_proj.wieght").find("nearest: model.layers.*.mlp.up_proj.weight") !=
           std::string::npos);
     CHECK(refused(llama + " qproj").find("nearest: model.layers.*.self_attn.q_proj, ") != std::string::npos);
-    CHECK(refused(llama + " experts") == "llmcost: no scope 'experts' " + shown +
-                                             "; its roles: embedding, attn, mlp, norm, rotary, head, transformer, all\n");
+    CHECK(refused(llama + " experts") ==
+          "llmcost: no scope 'experts' " + error_suffix +
+              "; its roles: embedding, attn, mlp, norm, rotary, head, transformer, all\n");
     // names that are not near are no help: all that there are, or what a word is short for
-    const std::string roles = "scopes: embedding, attn, mlp, norm, rotary, head, transformer, all, classes and paths" + see;
+    const std::string roles =
+        "scopes: embedding, attn, mlp, norm, rotary, head, transformer, all, classes and paths" + hint;
     CHECK(refused(llama + " storage")
-              .starts_with("llmcost: no metric or scope 'storage' " + shown + "; metrics: add, mult, "));
+              .starts_with("llmcost: no metric or scope 'storage' " + error_suffix + "; metrics: add, mult, "));
     CHECK(refused(llama + " storage").ends_with(", saved_bytes; " + roles));
-    CHECK(refused(llama + " params storage") == "llmcost: no scope 'storage' " + shown + "; " + roles);
-    CHECK(refused(llama + " attn foo").ends_with(", cache_bytes, encoder_cache_bytes, saved_bytes (see llmcost --help)\n"));
+    CHECK(refused(llama + " params storage") == "llmcost: no scope 'storage' " + error_suffix + "; " + roles);
+    CHECK(refused(llama + " attn foo")
+              .ends_with(", cache_bytes, encoder_cache_bytes, saved_bytes (see llmcost --help)\n"));
     CHECK(has(refused(llama + " attention"), "; nearest: attn, "));
     CHECK(has(refused(llama + " parameters"), "; nearest: params (see"));
     CHECK(refused(llama + " latency") == "llmcost: 'latency' is a command, which comes first: llmcost latency\n");

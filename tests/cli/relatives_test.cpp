@@ -32,14 +32,14 @@ const std::string foo = renamed("meta-llama__Llama-3.2-1B", "foo", "Foo");
 }  // namespace
 
 TEST_CASE("an unknown type is told whose rows read its keys") {
-    CHECK(
-        refused("--config -", {.in = foo}, 3) ==
-        "llmcost: standard input: /model_type: \"foo\" is not known; its keys read like llama, granite, arcee (--as llama); "
-        "llmcost models lists those that are\n");
+    CHECK(refused("--config -", {.in = foo}, 3) ==
+          "llmcost: standard input: /model_type: \"foo\" is not known; its keys read like llama, granite, arcee (--as "
+          "llama); "
+          "llmcost models lists those that are\n");
     const auto relatives = [](const std::string& golden) {
-        const std::string why = refused("--config -", {.in = renamed(golden, "foo", "Foo")}, 3);
-        const std::size_t at = why.find("its keys read like ");
-        return at == std::string::npos ? std::string() : why.substr(at, why.find(" (--as") - at);
+        const std::string error_text = refused("--config -", {.in = renamed(golden, "foo", "Foo")}, 3);
+        const std::size_t at = error_text.find("its keys read like ");
+        return at == std::string::npos ? std::string() : error_text.substr(at, error_text.find(" (--as") - at);
     };
     CHECK(has(relatives("Qwen__Qwen3-0.6B"), "qwen3"));
     CHECK(has(relatives("google__gemma-3-1b-it"), "gemma3_text"));
@@ -62,9 +62,9 @@ TEST_CASE("a file is read by the row of another type, and the answer says so") {
     CHECK(printed("--config - --as llama --format csv params", in) == "scope,params\nall,1235814400\n");
     const std::string page = printed("--config - --as llama", in);
     CHECK(has(page, "\nconfiguration from the standard input, read as llama: foo is not known\n"));
-    for (const char* more : {"", " --input 10 --output 3"}) {
-        const auto model =
-            nlohmann::json::parse(printed("--config - --as llama --format json" + std::string(more), in))["model"];
+    for (const char* workload_args : {"", " --input 10 --output 3"}) {
+        const auto model = nlohmann::json::parse(
+            printed("--config - --as llama --format json" + std::string(workload_args), in))["model"];
         CHECK(model["model_type"] == "foo");
         CHECK(model["as"] == "llama");
     }
@@ -77,11 +77,11 @@ TEST_CASE("a file is read by the row of another type, and the answer says so") {
 }
 
 TEST_CASE("what is timed is read by the row of another type, too") {
-    const std::string where = " --device h200 --calibration none --config - --as llama";
+    const std::string source_options = " --device h200 --calibration none --config - --as llama";
     const surroundings in{.in = foo};
-    CHECK(printed("latency" + where, in).starts_with("standard input, read as llama, on H200 SXM"));
+    CHECK(printed("latency" + source_options, in).starts_with("standard input, read as llama, on H200 SXM"));
     for (const char* command : {"latency", "latency --training", "serve", "serve --sweep"}) {
-        const auto answer = nlohmann::json::parse(llmcost_line(command + where + " --format json", in).out);
+        const auto answer = nlohmann::json::parse(llmcost_line(command + source_options + " --format json", in).out);
         CHECK(answer["as"] == "llama");
     }
 }
@@ -95,10 +95,10 @@ TEST_CASE("the class of a file that is read as another's keeps its head") {
 }
 
 TEST_CASE("a part of a file is read by the row of another type") {
-    const std::string whole = R"({"model_type":"sees","text_config":)" + foo + "}";
-    CHECK(printed("--config - --part text_config --as llama --format csv params", {.in = whole}) ==
+    const std::string nested_config = R"({"model_type":"sees","text_config":)" + foo + "}";
+    CHECK(printed("--config - --part text_config --as llama --format csv params", {.in = nested_config}) ==
           "scope,params\nall,1235814400\n");
-    CHECK(has(refused("--config - --part text_config", {.in = whole}, 3), "; its keys read like llama"));
+    CHECK(has(refused("--config - --part text_config", {.in = nested_config}, 3), "; its keys read like llama"));
 }
 
 TEST_CASE("a type that --as does not know") {
@@ -119,12 +119,13 @@ TEST_CASE("multi-token prediction layers are told on the page, and counted on re
               "1 multi-token prediction layer, which is not counted:\nthe reference leaves it out.\n"));
     CHECK_FALSE(has(printed(llama), "multi-token"));
 
-    const std::string with = v3 + " --mtp";
-    CHECK(has(printed(with), "\n1 multi-token prediction layer is counted, under mtp: 11,610,067,968 parameters.\n"));
-    CHECK(printed(with + " --format csv params mtp") == "scope,params\nmtp,11610067968\n");
+    const std::string with_mtp = v3 + " --mtp";
+    CHECK(
+        has(printed(with_mtp), "\n1 multi-token prediction layer is counted, under mtp: 11,610,067,968 parameters.\n"));
+    CHECK(printed(with_mtp + " --format csv params mtp") == "scope,params\nmtp,11610067968\n");
     CHECK(has(refused(llama + " --mtp", {}, 2), "--mtp: the configuration names no multi-token prediction layers\n"));
     CHECK(has(refused(llama + " --mtp --set num_mtp_layers=1", {}, 2),
               "--mtp: no row describes the multi-token prediction layers of llama\n"));
-    CHECK(has(refused(with + " --training", {}, 2), "--mtp: cannot stand together with --training\n"));
-    CHECK(has(refused(with + " " + llama, {}, 2), "--mtp: takes one model\n"));
+    CHECK(has(refused(with_mtp + " --training", {}, 2), "--mtp: cannot stand together with --training\n"));
+    CHECK(has(refused(with_mtp + " " + llama, {}, 2), "--mtp: takes one model\n"));
 }

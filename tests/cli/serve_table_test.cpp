@@ -53,12 +53,12 @@ TEST_CASE("a row counts the requests of one group") {
         "model_path,system,backend,isl,osl,batch_size,tp_size,attention_dp_size,moe_tp_size,moe_ep_size\n";
     const std::string answer = printed("serve --configs " LLMCOST_TEST_DIR "/fit/serving" + measured,
                                        {.in = columns + "openai/gpt-oss-120b,h200_sxm,trtllm,1024,1024,16,1,4,1,4\n"});
-    const json same = json_of("serve --config " LLMCOST_TEST_DIR
-                              "/fit/serving/openai__gpt-oss-120b.json --device h200 "
-                              "--engine trtllm --dp 4 --ep 4 --concurrency 64 --input 1024 --output 1024" +
-                              measured);
+    const json equivalent_run = json_of("serve --config " LLMCOST_TEST_DIR
+                                        "/fit/serving/openai__gpt-oss-120b.json --device h200 "
+                                        "--engine trtllm --dp 4 --ep 4 --concurrency 64 --input 1024 --output 1024" +
+                                        measured);
     const double row = std::stod(answer.substr(answer.rfind(',', answer.rfind(',') - 1) + 1));
-    CHECK(row == doctest::Approx(1e3 * same["tpot_seconds"].get<double>()).epsilon(1e-3));
+    CHECK(row == doctest::Approx(1e3 * equivalent_run["tpot_seconds"].get<double>()).epsilon(1e-3));
 }
 
 TEST_CASE("runs are read as spreadsheets and data frames write them") {
@@ -78,18 +78,20 @@ TEST_CASE("runs are read as spreadsheets and data frames write them") {
 // the single form shares each expert over the devices of --tp where --ep leaves them
 TEST_CASE("a row that does not say how experts are split is read as the single form") {
     const std::string folder = LLMCOST_TEST_DIR "/fit/serving";
-    const json alone = json_of("serve --config " + folder +
-                               "/openai__gpt-oss-120b.json --device h100 --engine vllm --tp 4 "
-                               "--concurrency 16" +
-                               measured);
+    const json single_run = json_of("serve --config " + folder +
+                                    "/openai__gpt-oss-120b.json --device h100 --engine vllm --tp 4 "
+                                    "--concurrency 16" +
+                                    measured);
     const std::string head = "model_path,system,backend,isl,osl,batch_size,tp_size";
     const std::string row = "openai/gpt-oss-120b,h100_sxm,vllm,1024,1024,16,4";
     const std::string open = printed("serve --configs " + folder + measured, {.in = head + '\n' + row + '\n'});
-    const std::string said = printed("serve --configs " + folder + measured, {.in = head + ",moe_tp_size\n" + row + ",4\n"});
-    CHECK(open.substr(open.find(row) + row.size()) == said.substr(said.find(row) + row.size() + 2));
+    const std::string explicit_output =
+        printed("serve --configs " + folder + measured, {.in = head + ",moe_tp_size\n" + row + ",4\n"});
+    CHECK(open.substr(open.find(row) + row.size()) ==
+          explicit_output.substr(explicit_output.find(row) + row.size() + 2));
     std::ostringstream first;
     first.precision(5);
-    first << 1e3 * alone["ttft_seconds"].get<double>();
+    first << 1e3 * single_run["ttft_seconds"].get<double>();
     CHECK(open.find(row + ',' + first.str()) != std::string::npos);
 }
 
@@ -106,10 +108,11 @@ TEST_CASE("rows that mean nothing are named") {
           "llmcost: line 2: has 8 fields for 7 columns\n");
     CHECK(refused_row(line, {.in = head + "\nmeta-llama/Llama-3.1-70B,v100,vllm,10,1,1,8\n"})
               .starts_with("llmcost: line 3: v100_sxm2: no peak for bfloat16"));
-    CHECK(refused_row(line,
-                      {.in = "model_path,system,isl,osl,batch_size,pp_size\nmeta-llama/Llama-3.1-70B,h200,9,9,1,81\n"}) ==
+    CHECK(refused_row(
+              line, {.in = "model_path,system,isl,osl,batch_size,pp_size\nmeta-llama/Llama-3.1-70B,h200,9,9,1,81\n"}) ==
           "llmcost: line 2: pp_size: 81 stages for a model of 80 layers: each needs one\n");
-    CHECK(refused(line + " --tp 2", {.in = head}).find("--tp: cannot stand together with --configs") != std::string::npos);
+    CHECK(refused(line + " --tp 2", {.in = head}).find("--tp: cannot stand together with --configs") !=
+          std::string::npos);
     CHECK(refused(line + " --set a=1", {.in = head}).find("--set: cannot stand together with --configs") !=
           std::string::npos);
 }

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include <llmcost/serving/engines.hpp>
-#include <llmcost/serving/intervals.hpp>
+#include <llmcost/serving/prediction_intervals.hpp>
 
 using namespace llmcost::testing;
 using nlohmann::json;
@@ -50,7 +50,8 @@ TEST_CASE("a server is told in words, and as a sweep") {
         CHECK(sweep[i]["tpot_seconds"].get<double>() >= sweep[i - 1]["tpot_seconds"].get<double>());
     }
     CHECK(sweep.back()["concurrency"].get<double>() == std::floor(sweep.back()["capacity"].get<double>()));
-    CHECK(has(printed(llama_70b + " --sweep"), " requests  first token   per token   tokens/s  per device   J/token\n"));
+    CHECK(
+        has(printed(llama_70b + " --sweep"), " requests  first token   per token   tokens/s  per device   J/token\n"));
 }
 
 TEST_CASE("a sweep has the money and the carbon of the single answer") {
@@ -60,8 +61,8 @@ TEST_CASE("a sweep has the money and the carbon of the single answer") {
     const std::size_t at = one.find("money");
     REQUIRE(at != std::string::npos);
     std::istringstream money(one.substr(at)), row(sweep.substr(sweep.find("\n        1 ")));
-    std::string word, figure;
-    money >> word >> figure;
+    std::string text, figure;
+    money >> text >> figure;
     std::vector<std::string> cells;
     for (std::string line; cells.empty() && std::getline(row, line);) {
         std::istringstream text(line);
@@ -69,24 +70,25 @@ TEST_CASE("a sweep has the money and the carbon of the single answer") {
     }
     REQUIRE(cells.size() == 10);  // two of them are units
     CHECK(cells[8] == figure);
-    const json j = json_of(priced + " --sweep")["sweep"][0], alone = json_of(priced + " --concurrency 1");
+    const json j = json_of(priced + " --sweep")["sweep"][0], single_run = json_of(priced + " --concurrency 1");
     for (const char* name : {"price_per_million_tokens", "grams_co2_per_million_tokens"})
-        CHECK(j[name].get<double>() == alone[name].get<double>());
+        CHECK(j[name].get<double>() == single_run[name].get<double>());
     CHECK(!json_of(llama_70b + " --sweep")["sweep"][0].contains("price_per_million_tokens"));
 }
 
 TEST_CASE("a level of service holds at the end of the interval, or where it is told to") {
     const json j = json_of(llama_70b + " --slo ttft=0.5s,tpot=20ms"),
                middle = json_of(llama_70b + " --slo ttft=0.5s,tpot=20ms --slo-at 0.5");
-    const int most = j["concurrency"].get<int>();
+    const int maximum = j["concurrency"].get<int>();
     CHECK(j["tpot_upper_seconds"].get<double>() <= 0.02);
     CHECK(j["ttft_upper_seconds"].get<double>() <= 0.5);
-    const json more = json_of(llama_70b + " --concurrency " + std::to_string(most + 1));
-    CHECK((more["tpot_upper_seconds"].get<double>() > 0.02 || more["ttft_upper_seconds"].get<double>() > 0.5));
-    CHECK(middle["concurrency"].get<int>() > most);
-    const json between = json_of(llama_70b + " --slo ttft=0.5s,tpot=20ms --slo-at 0.8");
-    CHECK(between["concurrency"].get<int>() >= most);
-    CHECK(between["concurrency"].get<int>() <= middle["concurrency"].get<int>());
+    const json above_limit = json_of(llama_70b + " --concurrency " + std::to_string(maximum + 1));
+    CHECK((above_limit["tpot_upper_seconds"].get<double>() > 0.02 ||
+           above_limit["ttft_upper_seconds"].get<double>() > 0.5));
+    CHECK(middle["concurrency"].get<int>() > maximum);
+    const json intermediate = json_of(llama_70b + " --slo ttft=0.5s,tpot=20ms --slo-at 0.8");
+    CHECK(intermediate["concurrency"].get<int>() >= maximum);
+    CHECK(intermediate["concurrency"].get<int>() <= middle["concurrency"].get<int>());
     CHECK(has(refused("serve --model meta-llama/Llama-3.1-70B --device h200 --tp 4 --slo tpot=20ms --slo-at 0.9"),
               "--slo-at: needs --engine: kernels alone have no interval of measured runs"));
     CHECK(has(refused(llama_70b + " --slo-at 0.9"), "--slo-at: needs --slo"));
@@ -101,11 +103,11 @@ TEST_CASE("an answer says that it is in closed form, and a simulation that it is
 
 TEST_CASE("a level of service gives the most requests that keep to it") {
     const json j = json_of(llama_70b + " --slo ttft=0.5s,tpot=20ms --slo-at 0.5");
-    const int most = j["concurrency"].get<int>();
+    const int maximum = j["concurrency"].get<int>();
     CHECK(j["tpot_seconds"].get<double>() <= 0.02);
     CHECK(j["ttft_seconds"].get<double>() <= 0.5);
-    const json more = json_of(llama_70b + " --concurrency " + std::to_string(most + 1));
-    CHECK((more["tpot_seconds"].get<double>() > 0.02 || more["ttft_seconds"].get<double>() > 0.5));
+    const json above_limit = json_of(llama_70b + " --concurrency " + std::to_string(maximum + 1));
+    CHECK((above_limit["tpot_seconds"].get<double>() > 0.02 || above_limit["ttft_seconds"].get<double>() > 0.5));
     CHECK(refused(llama_70b + " --slo tpot=1ms").find("--slo: cannot be kept: one request alone takes ") !=
           std::string::npos);
     CHECK(refused(llama_70b + " --slo ttft=0.5s,ttft=1s") == "llmcost: --slo: ttft is given twice\n");
@@ -118,35 +120,37 @@ TEST_CASE("a level of service gives the most requests that keep to it") {
 TEST_CASE("an engine's times have the interval of its measured runs, kernels alone have none") {
     using llmcost::serving_evidence;
     const std::string line = "serve --model meta-llama/Llama-3.1-70B --tp 4 --engine vllm --device ";
-    const auto stands_on = [&](const std::string& device, serving_evidence by) {
+    const auto check_evidence = [&](const std::string& device, serving_evidence evidence) {
         const json j = json_of(line + device);
-        const llmcost::serving_interval i = llmcost::interval_of("vllm", by);
-        CHECK(j["interval_stands_on"] == llmcost::words_of(by));
+        const llmcost::prediction_interval i = llmcost::prediction_interval_of("vllm", evidence);
+        CHECK(j["interval_stands_on"] == llmcost::description_of(evidence));
         CHECK(j["ttft_lower_seconds"].get<double>() ==
               doctest::Approx(j["ttft_seconds"].get<double>() * std::exp2(i.ttft.low)));
         CHECK(j["tpot_upper_seconds"].get<double>() ==
               doctest::Approx(j["tpot_seconds"].get<double>() * std::exp2(i.tpot.high)));
     };
-    stands_on("h200" + measured, serving_evidence::runs);
-    stands_on("h200 --calibration none", serving_evidence::datasheet);
-    stands_on("mi300x" + measured, serving_evidence::datasheet);
-    stands_on("h100 --dp 4 --network ib_ndr" + measured, serving_evidence::datasheet);
+    check_evidence("h200" + measured, serving_evidence::measured_runs);
+    check_evidence("h200 --calibration none", serving_evidence::datasheet);
+    check_evidence("mi300x" + measured, serving_evidence::datasheet);
+    check_evidence("h100 --dp 4 --network ib_ndr" + measured, serving_evidence::datasheet);
     CHECK(!json_of("serve --model meta-llama/Llama-3.1-70B --device h200 --tp 4").contains("ttft_lower_seconds"));
 }
 
 TEST_CASE("requests at a rate, cached prefixes, chunks, proposed tokens and stages are understood") {
     const json plain = json_of(llama_70b + " --concurrency 8");
     CHECK(json_of(llama_70b + " --rate 1")["concurrency"].get<double>() > 1);
-    const std::string too_fast = refused(llama_70b + " --rate 1000"), at_most = "can be answered: at most ";
-    REQUIRE(has(too_fast, at_most));
-    const std::string highest = too_fast.substr(too_fast.find(at_most) + at_most.size(),
-                                                too_fast.find(" a second\n") - too_fast.find(at_most) - at_most.size());
+    const std::string too_fast = refused(llama_70b + " --rate 1000"), limit_text = "can be answered: at most ";
+    REQUIRE(has(too_fast, limit_text));
+    const std::string highest =
+        too_fast.substr(too_fast.find(limit_text) + limit_text.size(),
+                        too_fast.find(" a second\n") - too_fast.find(limit_text) - limit_text.size());
     CHECK(json_of(llama_70b + " --rate " + highest)["requests_per_second"].get<double>() ==
           doctest::Approx(std::stod(highest)).epsilon(0.01));
-    CHECK(has(refused(llama_70b + " --rate " + std::to_string(1.001 * std::stod(highest))), at_most + highest));
+    CHECK(has(refused(llama_70b + " --rate " + std::to_string(1.001 * std::stod(highest))), limit_text + highest));
     CHECK(json_of(llama_70b + " --concurrency 8 --prefix-hit 0.9")["ttft_unloaded_seconds"] <
           plain["ttft_unloaded_seconds"]);
-    CHECK(json_of(llama_70b + " --concurrency 8 --chunk 128")["ttft_unloaded_seconds"] > plain["ttft_unloaded_seconds"]);
+    CHECK(json_of(llama_70b + " --concurrency 8 --chunk 128")["ttft_unloaded_seconds"] >
+          plain["ttft_unloaded_seconds"]);
     CHECK(json_of(llama_70b + " --concurrency 8 --draft 3 --acceptance 0.9")["tpot_seconds"] < plain["tpot_seconds"]);
     CHECK(refused(llama_70b + " --acceptance 0.9") == "llmcost: --acceptance: needs --draft: tokens to keep\n");
     CHECK(json_of(llama_70b + " --concurrency 8 --batch-wait 20")["ttft_seconds"].get<double>() >
@@ -173,10 +177,12 @@ TEST_CASE("what nobody measured on a device is said") {
     CHECK(has(json_of(borrowed)["not_measured"].dump(), "\"generation_attention bfloat16\""));
     CHECK(has(printed("latency --training --model meta-llama/Llama-3.1-8B --device gaudi3", {}, 8), '\n' + none));
 
-    const std::string row = "model_path,system,isl,osl,batch_size,tp_size\nmeta-llama/Llama-3.1-70B,gaudi3,100,100,1,8\n";
+    const std::string row =
+        "model_path,system,isl,osl,batch_size,tp_size\nmeta-llama/Llama-3.1-70B,gaudi3,100,100,1,8\n";
     const outcome rows = llmcost_line("serve --configs " LLMCOST_TEST_DIR "/fit/serving" + measured, {.in = row});
     CHECK(rows.code == 0);
-    CHECK(rows.err == "llmcost: system: nothing was measured on gaudi3: estimated from its datasheet (see --calibration)\n");
+    CHECK(rows.err ==
+          "llmcost: system: nothing was measured on gaudi3: estimated from its datasheet (see --calibration)\n");
 }
 
 TEST_CASE("a rate is answered as it was asked for, and nobody waits where all are served") {
@@ -186,57 +192,63 @@ TEST_CASE("a rate is answered as it was asked for, and nobody waits where all ar
 }
 
 TEST_CASE("whoever spreads a model over nodes says what joins them") {
-    const std::string many = " --model meta-llama/Llama-3.1-405B --device h100 --tp 16 --calibration none";
+    const std::string multi_node = " --model meta-llama/Llama-3.1-405B --device h100 --tp 16 --calibration none";
     for (const char* command : {"serve", "latency", "simulate --engine vllm"}) {
-        CHECK(
-            has(refused(command + many), "--network: is missing: links join 8 of the 16 devices (H100 SXM); say what lies"));
-        CHECK(has(printed(command + many + " --network ib_ndr"), "50 GB/s of each device between 2 nodes of 8"));
-        CHECK(has(refused(command + many + " --network fast"), "--network: expected GB/s of each device, or a network"));
+        CHECK(has(refused(command + multi_node),
+                  "--network: is missing: links join 8 of the 16 devices (H100 SXM); say what lies"));
+        CHECK(has(printed(command + multi_node + " --network ib_ndr"), "50 GB/s of each device between 2 nodes of 8"));
+        CHECK(has(refused(command + multi_node + " --network fast"),
+                  "--network: expected GB/s of each device, or a network"));
     }
     const auto seconds = [&](const std::string& network) {
-        return json_of("latency" + many + " --batch 64 --past 1000 --network " + network)["seconds"].get<double>();
+        return json_of("latency" + multi_node + " --batch 64 --past 1000 --network " + network)["seconds"]
+            .get<double>();
     };
     CHECK(seconds("ib_ndr") == seconds("50"));
     CHECK(seconds("50") < seconds("12.5"));
     CHECK(seconds("12.5") < seconds("1"));
     CHECK(!has(printed("latency --model meta-llama/Llama-3.1-405B --device h100 --tp 8", {}, 8), "network"));
-    const std::string row = "model_path,system,isl,osl,batch_size,tp_size\nmeta-llama/Llama-3.1-70B,h100,100,100,1,16\n";
+    const std::string row =
+        "model_path,system,isl,osl,batch_size,tp_size\nmeta-llama/Llama-3.1-70B,h100,100,100,1,16\n";
     const std::string rows = "serve --calibration none --configs " LLMCOST_TEST_DIR "/fit/serving";
     CHECK(has(refused_row(rows, {.in = row}), "line 2: --network: is missing"));
     CHECK(llmcost_line(rows + " --network roce_400", {.in = row}).code == 0);
     // a rack of GB200 is one node of 72
-    CHECK(!has(printed("latency --model meta-llama/Llama-3.1-405B --device gb200 --tp 16 --calibration none"), "network"));
+    CHECK(!has(printed("latency --model meta-llama/Llama-3.1-405B --device gb200 --tp 16 --calibration none"),
+               "network"));
 }
 
 TEST_CASE("a device without a size of memory is told from one that is too small") {
-    const std::string what =
+    const std::string expected_error =
         ": no size of memory in its datasheet, which a server needs: how many requests fit is unknown\n";
     for (const std::string device : {"apple_m1", "epyc_9654"})
         CHECK(refused("serve --model meta-llama/Llama-3.2-1B --dtype float32 --device " + device) ==
-              "llmcost: " + device + what);
+              "llmcost: " + device + expected_error);
     CHECK(refused_row("serve --configs " LLMCOST_TEST_DIR "/fit/serving",
                       {.in = "model_path,system,isl,osl,batch_size\nmeta-llama/Llama-3.1-70B,apple_m1,10,10,1\n"}) ==
-          "llmcost: line 2: apple_m1" + what);
+          "llmcost: line 2: apple_m1" + expected_error);
 }
 
 // 70,553,706,496 parameters in 16 bits, 2 · 80 · 8 · 128 cached elements for each of 2,048 tokens
 TEST_CASE("what does not fit a device is refused, and in a table left open") {
-    const std::string what =
+    const std::string expected_error =
         "the model does not fit: 141.1 GB of weights and 0.671 GB of a request's cache on each device of 80 GB "
         "(more devices: tp, pp; narrower types)\n";
-    CHECK(refused("serve --model meta-llama/Llama-3.1-70B --device h100", {}, 8) == "llmcost: h100_sxm: " + what);
+    CHECK(refused("serve --model meta-llama/Llama-3.1-70B --device h100", {}, 8) ==
+          "llmcost: h100_sxm: " + expected_error);
     const std::string row = "meta-llama/Llama-3.1-70B,h100_sxm,1024,1024,1,";
     const std::string line = "serve --configs " LLMCOST_TEST_DIR "/fit/serving" + measured;
     const std::string head = "model_path,system,isl,osl,batch_size,tp_size\n";
     const outcome got = llmcost_line(line, {.in = head + row + "1\n" + row + "4\n"});
     CHECK(got.code == 0);
-    CHECK(got.err == "llmcost: line 2: h100_sxm " + what);
-    CHECK(has(got.out, '\n' + row + "1,,,\"h100_sxm " + what.substr(0, what.size() - 1) + "\"\n" + row + "4,"));
+    CHECK(got.err == "llmcost: line 2: h100_sxm " + expected_error);
+    CHECK(has(got.out, '\n' + row + "1,,,\"h100_sxm " + expected_error.substr(0, expected_error.size() - 1) + "\"\n" +
+                           row + "4,"));
     CHECK(got.out.back() == '\n');
 }
 
-// 671 billion parameters in 8 bits are 94 % of four B200, more than engines take unless they are told to; 215.8 ms and 17.10
-// ms were measured of 16 requests (ai-dynamo/aiconfigurator @095f58a5, systems/silicon_sample.csv)
+// 671 billion parameters in 8 bits are 94 % of four B200, more than engines take unless they are told to; 215.8 ms
+// and 17.10 ms were measured of 16 requests (ai-dynamo/aiconfigurator @095f58a5, systems/silicon_sample.csv)
 TEST_CASE("a model that leaves no room in an engine's usual share of memory is given all of it") {
     const std::string line =
         "serve --model deepseek-ai/DeepSeek-V3 --device b200 --tp 4 --engine trtllm --concurrency 16" + measured;
@@ -258,7 +270,8 @@ TEST_CASE("a server that cannot be is refused") {
     CHECK(refused(llama_70b + " --input 2000000 --chunk 1").find("more than 4,096 chunks") != std::string::npos);
     CHECK(refused(llama_70b + " --pp 81") == "llmcost: --pp: 81 stages for a model of 80 layers: each needs one\n");
     CHECK(json_of(llama_70b + " --pp 80")["devices"] == 320);
-    CHECK(refused(llama_70b + " --ep 2") == "llmcost: --ep: this model has no routed experts that groups could share\n");
+    CHECK(refused(llama_70b + " --ep 2") ==
+          "llmcost: --ep: this model has no routed experts that groups could share\n");
     CHECK(refused(llama_70b + " --sweep --rate 2").find("at a time") != std::string::npos);
     CHECK(refused(llama_70b + " --prefix-hit 2").find("expected a number from 0 to 1") != std::string::npos);
     CHECK(refused(llama_70b + " --batch 2")
@@ -272,9 +285,11 @@ TEST_CASE("a server that cannot be is refused") {
 }
 
 TEST_CASE("all devices of a server are counted, and its room by group and in all") {
-    const std::string on = "serve --model meta-llama/Llama-3.2-1B --input 1000 --output 100 --device ";
-    CHECK(llmcost_line(on + "h100 --pp 4 --tp 2").out.starts_with("meta-llama/Llama-3.2-1B on 8 x H100 SXM, "));
-    CHECK(has(llmcost_line(on + "h100 --dp 2").out, "room for 2021 requests in each of 2 groups, 4042 in all\n"));
+    const std::string command_line = "serve --model meta-llama/Llama-3.2-1B --input 1000 --output 100 --device ";
+    CHECK(
+        llmcost_line(command_line + "h100 --pp 4 --tp 2").out.starts_with("meta-llama/Llama-3.2-1B on 8 x H100 SXM, "));
+    CHECK(has(llmcost_line(command_line + "h100 --dp 2").out,
+              "room for 2021 requests in each of 2 groups, 4042 in all\n"));
     // 0.9 · 80 GB less 2,471,628,800 bytes of weights hold 251.3 and 502.6 requests of 8,450 tokens, 32,768 bytes each
     const std::string full =
         llmcost_line(
@@ -282,5 +297,6 @@ TEST_CASE("all devices of a server are counted, and its room by group and in all
             .out;
     CHECK(has(full, "room for 251 requests in each of 2 groups, 502 in all\n"));
     CHECK(has(full, "98 requests: 502 run at a time\n"));
-    CHECK(json_of("serve --model meta-llama/Llama-3.2-1B --device h100 --input 8400 --output 100 --dp 2")["groups"] == 2);
+    CHECK(json_of("serve --model meta-llama/Llama-3.2-1B --device h100 --input 8400 --output 100 --dp 2")["groups"] ==
+          2);
 }

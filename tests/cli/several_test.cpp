@@ -39,10 +39,14 @@ TEST_CASE("several models are a table, a row each") {
           "meta-llama/Llama-3.2-1B,llama,all,1,1024,0,1235814400,1235814400,2471628800,2670180335616,32768,\n"
           "Qwen/Qwen3-0.6B,qwen3,all,1,1024,0,596049920,596049920,1192099840,1463115317248,114688,\n");
     CHECK(printed(both_models) ==
-          "name                     model_type  sequence   params   active  weight_bytes    flops  cache_bytes_per_token\n"
-          "meta-llama/Llama-3.2-1B  llama          1,024  1.236 G  1.236 G      2.30 GiB  2.670 T               32.0 KiB\n"
-          "Qwen/Qwen3-0.6B          qwen3          1,024  596.0 M  596.0 M      1.11 GiB  1.463 T                112 KiB\n");
-    CHECK(has(printed(both_models + " --format markdown"), "| meta-llama/Llama-3.2-1B | llama | 1,024 | 1,235,814,400 |"));
+          "name                     model_type  sequence   params   active  weight_bytes    flops  "
+          "cache_bytes_per_token\n"
+          "meta-llama/Llama-3.2-1B  llama          1,024  1.236 G  1.236 G      2.30 GiB  2.670 T               32.0 "
+          "KiB\n"
+          "Qwen/Qwen3-0.6B          qwen3          1,024  596.0 M  596.0 M      1.11 GiB  1.463 T                112 "
+          "KiB\n");
+    CHECK(has(printed(both_models + " --format markdown"),
+              "| meta-llama/Llama-3.2-1B | llama | 1,024 | 1,235,814,400 |"));
     const std::string config = "--config " + config_of("meta-llama__Llama-3.2-1B");
     CHECK(has(printed(config + ' ' + config + " --format csv params"),
               "/meta-llama__Llama-3.2-1B.json,llama,all,1,1024,0,1235814400,\n"));
@@ -55,9 +59,9 @@ TEST_CASE("words of a table are its columns and its scope") {
           "Qwen/Qwen3-0.6B,qwen3,attn,16,200,0,638777753600,\n");
     // each figure is the one of the model by itself
     for (const char* name : {"meta-llama/Llama-3.2-1B", "Qwen/Qwen3-0.6B"}) {
-        const std::string alone =
+        const std::string single_model =
             printed("--format csv --input 100 --output 20 flops cache_bytes attn --model " + std::string(name));
-        const std::string total = alone.substr(alone.rfind("total,") + 6);
+        const std::string total = single_model.substr(single_model.rfind("total,") + 6);
         CHECK(has(printed(both_models + " --format csv --input 100 --output 20 flops cache_bytes attn"),
                   std::string(name) + ',' + (name[0] == 'm' ? "llama," : "qwen3,") + "attn,1,100,20,0," +
                       total.substr(0, total.size() - 1) + ",\n"));
@@ -104,11 +108,13 @@ TEST_CASE("a folder of configurations is a table, and a row that cannot be read 
 }
 
 TEST_CASE("a scope that one model has not is its row's error, a word that none has is the command line's") {
-    const outcome experts = llmcost_line("--model Qwen/Qwen3-30B-A3B --model Qwen/Qwen3-0.6B --format csv params experts");
+    const outcome experts =
+        llmcost_line("--model Qwen/Qwen3-30B-A3B --model Qwen/Qwen3-0.6B --format csv params experts");
     CHECK(experts.code == 7);
     CHECK(has(experts.out, "\nQwen/Qwen3-30B-A3B,qwen3_moe,experts,1,1024,0,28991029248,\n"));
     CHECK(has(experts.out, "\nQwen/Qwen3-0.6B,,,,,,,\"no scope 'experts' in Qwen/Qwen3-0.6B"));
-    CHECK(has(refused(both_models + " paramz"), "no metric or scope 'paramz' in meta-llama/Llama-3.2-1B; nearest: params"));
+    CHECK(has(refused(both_models + " paramz"),
+              "no metric or scope 'paramz' in meta-llama/Llama-3.2-1B; nearest: params"));
     CHECK(has(refused(both_models + " --tree"), "--tree: takes one model; several are a table\n"));
     CHECK(has(refused(both_models + " --set x"), "--set: expected key=value, found 'x'\n"));
     CHECK(has(refused(both_models + " --as lama"), "--as: 'lama' is not known"));
@@ -122,5 +128,6 @@ TEST_CASE("a workload that a model has no room for is its row's error; one beyon
         "--model google-bert/bert-base-uncased --model meta-llama/Llama-3.2-1B --format csv --sequence 200000 params");
     CHECK(got.code == 7);
     CHECK(has(got.out, "the workload needs 200000 positions and the model has 512\n"));
-    CHECK(has(got.err, "llmcost: meta-llama/Llama-3.2-1B: the tokens are beyond the model's context (1 of 2 models)\n"));
+    CHECK(
+        has(got.err, "llmcost: meta-llama/Llama-3.2-1B: the tokens are beyond the model's context (1 of 2 models)\n"));
 }

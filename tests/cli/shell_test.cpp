@@ -21,8 +21,8 @@
 #include <llmcost/base/version.hpp>
 #include <llmcost/bundled/all.hpp>
 #include <llmcost/bundled/verified_types.hpp>
-#include <llmcost/cli/program.hpp>
-#include <llmcost/cli/text.hpp>
+#include <llmcost/cli/args/text.hpp>
+#include <llmcost/cli/commands/program.hpp>
 #include <llmcost/devices/all.hpp>
 #include <llmcost/report/metrics.hpp>
 
@@ -35,8 +35,8 @@ using llmcost::cli::command;
 
 namespace {
 
-const std::span<const command* const> all_commands = parts::whole({std::cout, std::cerr, std::cin}).commands;
-const std::span<const llmcost::cli::option_row> options_of_page = parts::page.options;
+const std::span<const command* const> all_commands = parts::full_program({std::cout, std::cerr, std::cin}).commands;
+const std::span<const llmcost::cli::option_spec> options_of_page = parts::page.options;
 
 std::string dashes_for_roff(std::string_view text) {
     std::string out;
@@ -45,7 +45,7 @@ std::string dashes_for_roff(std::string_view text) {
 }
 
 /// What stands between two texts; empty where the first does not.
-std::string behind(std::string_view text, std::string_view begin, std::string_view end) {
+std::string text_between(std::string_view text, std::string_view begin, std::string_view end) {
     const std::size_t at = text.find(begin);
     if (at == std::string_view::npos) return {};
     text.remove_prefix(at + begin.size());
@@ -75,8 +75,8 @@ TEST_CASE("completions know every option, metric and choice") {
                                                                       : std::string(row.name)),
                           row.name);
         for (const auto& metric : llmcost::metrics) CHECK(has(text, metric.name));
-        for (const char* word : {"markdown", "bfloat16", "transformer", "meta-llama/Llama-3.2-1B"})
-            CHECK_MESSAGE(has(text, word), word);
+        for (const char* completion : {"markdown", "bfloat16", "transformer", "meta-llama/Llama-3.2-1B"})
+            CHECK_MESSAGE(has(text, completion), completion);
     }
     CHECK(llmcost_line("--completion tcsh").code == 2);
 }
@@ -84,7 +84,8 @@ TEST_CASE("completions know every option, metric and choice") {
 TEST_CASE("the man page has every option, metric and exit code") {
     const std::string page = printed("--man");
     CHECK(page.starts_with(".TH LLMCOST 1 "));
-    for (const auto& row : options_of_page) CHECK_MESSAGE(has(page, "\\fB" + dashes_for_roff(row.name) + "\\fR"), row.name);
+    for (const auto& row : options_of_page)
+        CHECK_MESSAGE(has(page, "\\fB" + dashes_for_roff(row.name) + "\\fR"), row.name);
     for (const auto& metric : llmcost::metrics) CHECK(has(page, "\\fB" + std::string(metric.name) + "\\fR"));
     for (const char* code : {"0", "1", "2", "3", "4", "5", "6", "7", "70"})
         CHECK(has(page, ".TP\n\\fB" + std::string(code) + "\\fR\n"));
@@ -101,17 +102,17 @@ TEST_CASE("help, completions and the man page have every option of every command
         INFO(name);
         CHECK(has(printed("--help"), ' ' + name));
         CHECK(has(page, "\n\\fBllmcost " + name + "\\fR "));
-        const std::string in_page = behind(page, ".SS " + name + '\n', "\n.S");
-        const std::string in_bash = behind(bash, "\n    " + name + ")\n", "' ;;\n");
-        const std::string in_zsh = behind(zsh, '\n' + name + ")\n", ";;\n");
+        const std::string in_page = text_between(page, ".SS " + name + '\n', "\n.S");
+        const std::string in_bash = text_between(bash, "\n    " + name + ")\n", "' ;;\n");
+        const std::string in_zsh = text_between(zsh, '\n' + name + ")\n", ";;\n");
         const std::string help = printed(name + " --help");
         for (const auto& row : c->options) {
             const std::string option(row.name);
             INFO(option);
             CHECK(has(help, "\n  " + option + ' '));
             CHECK(has(in_page, "\\fB" + dashes_for_roff(option) + "\\fR"));
-            CHECK(has(behind(in_bash, "options='", "'") + ' ', option + ' '));
-            CHECK(has(in_zsh, (row.repeats ? "'*" : "'") + option + '['));
+            CHECK(has(text_between(in_bash, "options='", "'") + ' ', option + ' '));
+            CHECK(has(in_zsh, (row.is_repeatable ? "'*" : "'") + option + '['));
             CHECK(has(fish, "from " + name + "' -l " + option.substr(2) + " -d '"));
         }
     }
@@ -121,25 +122,28 @@ TEST_CASE("help, completions and the man page have every option of every command
 
 TEST_CASE("completions know the values of the command's own option") {
     const std::string bash = printed("--completion bash"), zsh = printed("--completion zsh");
-    const auto of = [&](const std::string& name) { return behind(bash, "\n    " + name + ")\n", "' ;;\n"); };
-    CHECK(has(of("latency"), "--device) COMPREPLY=( $(compgen -f -W 'h100_sxm "));
-    CHECK(has(of("latency"), "--engine) COMPREPLY=( $(compgen -W 'trtllm vllm sglang' "));
-    CHECK(has(of("latency"), "--execution) COMPREPLY=( $(compgen -W 'graph stream eager' "));
-    CHECK(has(of("latency"), "--format) COMPREPLY=( $(compgen -W 'text json csv' "));
-    CHECK(has(of("latency"), "--model) COMPREPLY=( $(compgen -f -W '"));
-    CHECK(has(of("serve"), "--format) COMPREPLY=( $(compgen -W 'text json' "));
-    CHECK(has(of("serve"), "--configs) COMPREPLY=( $(compgen -d -W '' "));
-    CHECK(has(of("serve"), "--dtype) COMPREPLY=( $(compgen -W 'float32 bfloat16 float16 fp8 fp8_block "));
-    CHECK(has(of("op"), "words='gemm "));
-    CHECK(has(of("*"), "--format) COMPREPLY=( $(compgen -W 'text json csv markdown latex' "));
-    CHECK(has(behind(zsh, "\nserve)\n", ";;\n"), ":NAME:{_files; compadd -- h100_sxm "));
+    const auto command_completions = [&](const std::string& name) {
+        return text_between(bash, "\n    " + name + ")\n", "' ;;\n");
+    };
+    CHECK(has(command_completions("latency"), "--device) COMPREPLY=( $(compgen -f -W 'h100_sxm "));
+    CHECK(has(command_completions("latency"), "--engine) COMPREPLY=( $(compgen -W 'trtllm vllm sglang' "));
+    CHECK(has(command_completions("latency"), "--execution) COMPREPLY=( $(compgen -W 'graph stream eager' "));
+    CHECK(has(command_completions("latency"), "--format) COMPREPLY=( $(compgen -W 'text json csv' "));
+    CHECK(has(command_completions("latency"), "--model) COMPREPLY=( $(compgen -f -W '"));
+    CHECK(has(command_completions("serve"), "--format) COMPREPLY=( $(compgen -W 'text json' "));
+    CHECK(has(command_completions("serve"), "--configs) COMPREPLY=( $(compgen -d -W '' "));
+    CHECK(has(command_completions("serve"),
+              "--dtype) COMPREPLY=( $(compgen -W 'float32 bfloat16 float16 fp8 fp8_block "));
+    CHECK(has(command_completions("op"), "words='gemm "));
+    CHECK(has(command_completions("*"), "--format) COMPREPLY=( $(compgen -W 'text json csv markdown latex' "));
+    CHECK(has(text_between(zsh, "\nserve)\n", ";;\n"), ":NAME:{_files; compadd -- h100_sxm "));
 }
 
 TEST_CASE("bash completes what is typed") {
     const auto file = std::filesystem::temp_directory_path() / ("llmcost_completion_" + std::to_string(::getpid()));
     std::ofstream(file) << printed("--completion bash");
-    const auto completed = [&](const std::string& words, int at) {
-        const std::string line = "bash -c 'source " + file.string() + "; COMP_WORDS=(" + words +
+    const auto completed = [&](const std::string& command_line, int at) {
+        const std::string line = "bash -c 'source " + file.string() + "; COMP_WORDS=(" + command_line +
                                  "); COMP_CWORD=" + std::to_string(at) + "; _llmcost; echo \"${COMPREPLY[*]}\"'";
         std::string out(4096, '\0');
         FILE* const pipe = ::popen(line.c_str(), "r");
@@ -163,7 +167,7 @@ TEST_CASE("docs/options.md has the options of every command") {
     std::ptrdiff_t rows = 0;
     for (const command* c : all_commands) {
         std::string table = "\n## llmcost" + (c->name.empty() ? "" : ' ' + std::string(c->name)) + '\n' +
-                            std::string(c->meaning) + "\n\n| option | value | meaning |\n| --- | --- | --- |\n";
+                            std::string(c->summary) + "\n\n| option | value | meaning |\n| --- | --- | --- |\n";
         for (const auto& row : c->options) {
             std::string value;
             for (const char letter : row.value) value += letter == '|' ? std::string("\\|") : std::string(1, letter);
@@ -189,14 +193,15 @@ TEST_CASE("models lists every row and every bundled name") {
     const auto list = nlohmann::json::parse(printed("models --format json"));
     CHECK(list["model_types"].size() == parts::rows.count);
     CHECK(list["bundled"].size() == llmcost::bundled_configs.size());
-    for (const llmcost::architecture* row : parts::rows) CHECK_MESSAGE(has(text, row->model_type), row->model_type);
+    for (const llmcost::model_spec* row : parts::rows) CHECK_MESSAGE(has(text, row->model_type), row->model_type);
     for (const auto& bundled : llmcost::bundled_configs) CHECK_MESSAGE(has(text, bundled.name), bundled.name);
     CHECK(has(printed("models --format csv"), "\nbundled,meta-llama/Llama-3.2-1B,1235814400,"));
     CHECK(has(printed("models --format markdown"), "| bundled | meta-llama/Llama-3.2-1B | 1,235,814,400 |"));
     std::istringstream in(text);
     for (std::string line; std::getline(in, line);) CHECK_MESSAGE(llmcost::cli::width_of(line) <= 100, line);
     for (const auto& bundled : llmcost::bundled_configs)
-        if (bundled.variant.empty()) CHECK(nlohmann::json::parse(bundled.json)["model_type"] == llmcost::type_of(bundled));
+        if (bundled.variant.empty())
+            CHECK(nlohmann::json::parse(bundled.json)["model_type"] == llmcost::type_of(bundled));
 }
 
 TEST_CASE("models says what each type is held against") {
@@ -211,9 +216,10 @@ TEST_CASE("models says what each type is held against") {
     const auto list = nlohmann::json::parse(printed("models --format json"));
     CHECK(list["reference"] == llmcost::verified_reference);
     CHECK(list["held"].size() == parts::rows.count);
-    const auto held = nlohmann::json::parse(printed("models t5 --format json"))["held"];
-    const auto t5 = std::find_if(held.begin(), held.end(), [](const auto& h) { return h["model_type"] == "t5"; });
-    REQUIRE(t5 != held.end());
+    const auto verified_types = nlohmann::json::parse(printed("models t5 --format json"))["held"];
+    const auto t5 = std::find_if(verified_types.begin(), verified_types.end(),
+                                 [](const auto& h) { return h["model_type"] == "t5"; });
+    REQUIRE(t5 != verified_types.end());
     CHECK((*t5)["held_against"] == nlohmann::json{"google-t5/t5-small", "small variants"});
     CHECK((*t5)["forward_passes"] == nlohmann::json{"decode", "extend", "prefill"});
     CHECK((*t5)["training"][0] == "saved bytes");
@@ -223,8 +229,10 @@ TEST_CASE("models says what each type is held against") {
     for (const auto& v : llmcost::verified_types)
         if (v.configurations.empty()) {
             const std::string name(v.model_type);
-            const std::string said = behind(printed("models " + name), "\n" + name + "  ", "\n");  // padded to the widest
-            CHECK(said.substr(std::min(said.find_first_not_of(' '), said.size())) == llmcost::not_held);
+            const std::string description =
+                text_between(printed("models " + name), "\n" + name + "  ", "\n");  // padded to the widest
+            CHECK(description.substr(std::min(description.find_first_not_of(' '), description.size())) ==
+                  llmcost::not_verified);
             CHECK(has(printed("models " + name + " --format markdown"), "| not held against a reference run |"));
         }
 }
@@ -246,7 +254,8 @@ TEST_CASE("devices lists every datasheet") {
     CHECK(list[0]["name"] == "h100_sxm");
     CHECK(list[0]["bf16"] == 989.4);
     CHECK_FALSE(list[0].contains("fp4"));
-    CHECK(has(printed("devices --format csv"), "\nl4,L4,NVIDIA,0.49,,30.3,60,121,121,242,242,,24,300,48,58,31,31,72,\n"));
+    CHECK(
+        has(printed("devices --format csv"), "\nl4,L4,NVIDIA,0.49,,30.3,60,121,121,242,242,,24,300,48,58,31,31,72,\n"));
     CHECK(has(text, "h100_nvl                         835.5  1,670.5  1,670.5       -   94"));
     CHECK(llmcost_line("devices more").code == 2);
 }
@@ -257,11 +266,11 @@ TEST_CASE("every bundled configuration of a known type gets its page, with its p
         if (!bundled.variant.empty()) continue;  // the test of goldens holds what is described
         if (parts::rows.find(config["model_type"].get<std::string>()) == nullptr) continue;
         const std::string name(bundled.name);
-        const std::string asked = "--model " + name;
-        CHECK_MESSAGE(
-            printed("--format csv params " + asked) == "scope,params\nall," + std::to_string(bundled.parameters) + '\n',
-            name);
-        const std::string page = printed(asked);
+        const std::string model_option = "--model " + name;
+        CHECK_MESSAGE(printed("--format csv params " + model_option) ==
+                          "scope,params\nall," + std::to_string(bundled.parameters) + '\n',
+                      name);
+        const std::string page = printed(model_option);
         CHECK_MESSAGE(page.starts_with(name), name);
         std::istringstream in(page);
         for (std::string line; std::getline(in, line);) CHECK_MESSAGE(llmcost::cli::width_of(line) <= 80, line);
@@ -273,7 +282,8 @@ TEST_CASE("docs/cli.md names every option, metric and exit code") {
     const std::string text{std::istreambuf_iterator<char>(in), {}};
     for (const command* c : all_commands)
         for (const auto& row : c->options) CHECK_MESSAGE(has(text, row.name), row.name);
-    for (const auto& metric : llmcost::metrics) CHECK_MESSAGE(has(text, '`' + std::string(metric.name) + '`'), metric.name);
+    for (const auto& metric : llmcost::metrics)
+        CHECK_MESSAGE(has(text, '`' + std::string(metric.name) + '`'), metric.name);
     for (const char* code : {"0", "1", "2", "3", "4", "5", "6", "7", "70"})
         CHECK(has(text, "| " + std::string(code) + " | "));
 }

@@ -16,31 +16,34 @@ const std::string seeing = " --model Qwen/Qwen2.5-VL-7B-Instruct";
 
 TEST_CASE("requests that show an image are a batch that does") {
     const auto batch = json_of(seeing + " --image 1024x768 --sequence 64 --batch 2");
-    const auto asked = json_of(seeing + " --requests 64+1024x768x2");
-    CHECK(asked["totals"] == batch["totals"]);
-    CHECK(asked["workload"]["requests"][0]["image_tokens"] == batch["workload"]["image_tokens"]);
+    const auto ragged = json_of(seeing + " --requests 64+1024x768x2");
+    CHECK(ragged["totals"] == batch["totals"]);
+    CHECK(ragged["workload"]["requests"][0]["image_tokens"] == batch["workload"]["image_tokens"]);
     CHECK(json_of(seeing + " --requests 64+1024x768@0x2")["totals"] == batch["totals"]);
     // in the past no tower runs
     CHECK(json_of(seeing + " --requests 1+1024x768@900")["totals"] == json_of(seeing + " --requests 1@900")["totals"]);
     // groups of other images are added, but for the parameters
-    const auto other = json_of(seeing + " --image 640x480 --sequence 8"),
-               both = json_of(seeing + " --requests 64+1024x768x2,8+640x480");
-    CHECK(both["totals"]["mult"] ==
-          batch["totals"]["mult"].get<std::int64_t>() + other["totals"]["mult"].get<std::int64_t>());
-    CHECK(both["totals"]["params"] == batch["totals"]["params"]);
+    const auto small_images = json_of(seeing + " --image 640x480 --sequence 8"),
+               combined = json_of(seeing + " --requests 64+1024x768x2,8+640x480");
+    CHECK(combined["totals"]["mult"] ==
+          batch["totals"]["mult"].get<std::int64_t>() + small_images["totals"]["mult"].get<std::int64_t>());
+    CHECK(combined["totals"]["params"] == batch["totals"]["params"]);
     CHECK(has(refused(seeing + " --requests 64+10 mult"), "expected an image as 1024x768 behind +, found '10'"));
     CHECK(has(refused(seeing + " --requests 64+ax10 mult"), "--requests: expected a whole number"));
-    CHECK(has(refused("--model meta-llama/Llama-3.2-1B --requests 64+10x20 mult"), "--image: this model reads no images"));
+    CHECK(has(refused("--model meta-llama/Llama-3.2-1B --requests 64+10x20 mult"),
+              "--image: this model reads no images"));
 }
 
 // 74 x 54 patches are 999 tokens, each an embedding of 3,584 features; in bfloat16 two bytes
 TEST_CASE("an encoder's cache is a figure of what is shown") {
-    const auto of = [](const std::string& asked) { return json_of(seeing + " " + asked)["totals"]["encoder_cache_bytes"]; };
-    CHECK(of("--image 1024x768") == 999 * 3584 * 2);
-    CHECK(of("--image 1024x768 --images 2 --batch 3") == 6 * 999 * 3584 * 2);
-    CHECK(of("--image 1024x768 --activation-dtype float32") == 999 * 3584 * 4);
-    CHECK(of("--image 1024x768 --past 2000 --sequence 1") == 0);
-    CHECK(of("--sequence 64") == 0);
+    const auto encoder_cache_bytes = [](const std::string& arguments) {
+        return json_of(seeing + " " + arguments)["totals"]["encoder_cache_bytes"];
+    };
+    CHECK(encoder_cache_bytes("--image 1024x768") == 999 * 3584 * 2);
+    CHECK(encoder_cache_bytes("--image 1024x768 --images 2 --batch 3") == 6 * 999 * 3584 * 2);
+    CHECK(encoder_cache_bytes("--image 1024x768 --activation-dtype float32") == 999 * 3584 * 4);
+    CHECK(encoder_cache_bytes("--image 1024x768 --past 2000 --sequence 1") == 0);
+    CHECK(encoder_cache_bytes("--sequence 64") == 0);
     CHECK(has(printed(seeing + " --image 1024x768"), "Encoder cache"));
     CHECK_FALSE(has(printed(seeing), "Encoder cache"));
     CHECK(has(printed(seeing + " --image 1024x768 --format csv encoder_cache_bytes"), "7160832"));
@@ -50,21 +53,23 @@ TEST_CASE("an encoder's cache is a figure of what is shown") {
 
 // 1,024 x 768 is read as 1,036 x 756: 74 x 54 patches, four of which are a token
 TEST_CASE("a server's prompts show images") {
-    const std::string server = "serve" + seeing + " --device h100 --calibration none --engine vllm --input 100 --output 100";
-    const auto text = json_of(server), shown = json_of(server + " --image 1024x768"),
-               long_text =
-                   json_of("serve" + seeing + " --device h100 --calibration none --engine vllm --input 1099 --output 100");
-    CHECK(shown["shown_tokens"] == 74 * 54 / 4);
-    CHECK(shown["input"] == 100 + 74 * 54 / 4);
-    const double towers = shown["tower_seconds"], ttft = shown["ttft_unloaded_seconds"];
+    const std::string server =
+        "serve" + seeing + " --device h100 --calibration none --engine vllm --input 100 --output 100";
+    const auto text = json_of(server), with_image = json_of(server + " --image 1024x768"),
+               long_text = json_of("serve" + seeing +
+                                   " --device h100 --calibration none --engine vllm --input 1099 --output 100");
+    CHECK(with_image["shown_tokens"] == 74 * 54 / 4);
+    CHECK(with_image["input"] == 100 + 74 * 54 / 4);
+    const double towers = with_image["tower_seconds"], ttft = with_image["ttft_unloaded_seconds"];
     CHECK(towers > 0);
     CHECK(ttft > long_text["ttft_unloaded_seconds"].get<double>());
-    CHECK(shown["tpot_seconds"] == long_text["tpot_seconds"]);  // alone, nobody waits for its towers
+    CHECK(with_image["tpot_seconds"] == long_text["tpot_seconds"]);  // alone, nobody waits for its towers
     // a text of as many tokens takes as long
-    const std::int64_t tokens = shown["shown_in_text_tokens"];
+    const std::int64_t tokens = with_image["shown_in_text_tokens"];
     CHECK(tokens > 999);
-    const auto as_long = json_of("serve" + seeing + " --device h100 --calibration none --engine vllm --output 100 --input " +
-                                 std::to_string(100 + tokens));
+    const auto as_long =
+        json_of("serve" + seeing + " --device h100 --calibration none --engine vllm --output 100 --input " +
+                std::to_string(100 + tokens));
     CHECK(as_long["ttft_unloaded_seconds"].get<double>() == doctest::Approx(ttft).epsilon(0.01));
     CHECK_FALSE(text.contains("shown_tokens"));
     CHECK(has(printed(server + " --image 1024x768"), "999 of those in are shown: towers take "));
@@ -74,27 +79,28 @@ TEST_CASE("a server's prompts show images") {
 // one client of an engine whose host is never waited for (its kernels' sum is taken 0.99 times): towers are all that an
 // image adds to a text that is as long
 TEST_CASE("simulated prompts show images, in their first step alone") {
-    const auto simulated = [](const std::string& asked) {
+    const auto simulated = [](const std::string& arguments) {
         return json_of("simulate" + seeing +
                        " --device h100 --calibration none --engine sglang --output 50 --concurrency 1"
                        " --requests 2 " +
-                       asked);
+                       arguments);
     };
-    const auto shown = simulated("--input 100 --image 1024x768"), as_long = simulated("--input 1099");
+    const auto with_image = simulated("--input 100 --image 1024x768"), as_long = simulated("--input 1099");
     const auto served =
         json_of("serve" + seeing + " --device h100 --calibration none --engine sglang --input 100 --image 1024x768");
-    CHECK(shown["shown_tokens"] == 999);
-    CHECK(shown["input_tokens"] == 2 * 1099);
-    CHECK(shown["tower_seconds"] == served["tower_seconds"]);
-    const double towers = shown["tower_seconds"];
-    CHECK(shown["ttft"]["mean_seconds"].get<double>() ==
+    CHECK(with_image["shown_tokens"] == 999);
+    CHECK(with_image["input_tokens"] == 2 * 1099);
+    CHECK(with_image["tower_seconds"] == served["tower_seconds"]);
+    const double towers = with_image["tower_seconds"];
+    CHECK(with_image["ttft"]["mean_seconds"].get<double>() ==
           doctest::Approx(as_long["ttft"]["mean_seconds"].get<double>() + 0.99 * towers).epsilon(1e-9));
-    CHECK(shown["tpot"]["mean_seconds"].get<double>() ==
+    CHECK(with_image["tpot"]["mean_seconds"].get<double>() ==
           doctest::Approx(as_long["tpot"]["mean_seconds"].get<double>()).epsilon(1e-9));
     CHECK(simulated("--input 100 --image 1024x768 --images 2")["shown_tokens"] == 2 * 999);
     const std::string line =
         "simulate" + seeing + " --device h100 --calibration none --engine sglang --input 100 --image 1024x768";
-    CHECK(has(printed(line), "100 tokens in, 1,024 out; 16 clients send the next behind each answer, each shows 999 more"));
+    CHECK(has(printed(line),
+              "100 tokens in, 1,024 out; 16 clients send the next behind each answer, each shows 999 more"));
     CHECK(has(printed(line), "999 tokens of each prompt; towers take "));
     CHECK(has(refused(line + " --audio 30"), "--audio: this model reads no sound"));
     // each of three turns shows one beside all before it: 1,099, then what was said and 1,099 more

@@ -31,8 +31,8 @@ std::string trace_file(const temporary_folder& in, const std::string& name, cons
 std::string failing_with_trace(const std::string& text) {
     const temporary_folder folder;
     const std::string path = trace_file(folder, "t.csv", text);
-    const std::string said = refused(simulated + "vllm --trace " + path, {}, 6);
-    return said.substr(said.find("t.csv"));
+    const std::string error_text = refused(simulated + "vllm --trace " + path, {}, 6);
+    return error_text.substr(error_text.find("t.csv"));
 }
 
 }  // namespace
@@ -59,32 +59,35 @@ TEST_CASE("a client alone is told what the closed form tells, within what their 
     const json closed = simulated_json(
         "serve --model meta-llama/Llama-3.1-70B --device h200_sxm --dtype fp8 --tp 4 --calibration none --engine vllm "
         "--input 2000 --output 200");
-    CHECK(one["tpot"]["mean_seconds"].get<double>() == doctest::Approx(closed["tpot_seconds"].get<double>()).epsilon(0.08));
-    CHECK(one["ttft"]["mean_seconds"].get<double>() == doctest::Approx(closed["ttft_seconds"].get<double>()).epsilon(0.15));
+    CHECK(one["tpot"]["mean_seconds"].get<double>() ==
+          doctest::Approx(closed["tpot_seconds"].get<double>()).epsilon(0.08));
+    CHECK(one["ttft"]["mean_seconds"].get<double>() ==
+          doctest::Approx(closed["ttft_seconds"].get<double>()).epsilon(0.15));
 }
 
 TEST_CASE("requests come as a trace says, in the formats of public ones") {
     const temporary_folder folder;
-    const auto of = [&](const std::string& text) {
+    const auto simulate_trace = [&](const std::string& text) {
         return simulated_json(simulated + "vllm --trace " + trace_file(folder, "t", text));
     };
-    const json plain = of("arrival,input,output\n10,100,20\n10.5,200,30\n");
+    const json plain = simulate_trace("arrival,input,output\n10,100,20\n10.5,200,30\n");
     CHECK(plain["requests"] == 2);
     CHECK(plain["input_tokens"] == 300);
     CHECK(plain["output_tokens"] == 50);
-    for (const char* same : {"arrived_at,num_prefill_tokens,num_decode_tokens\n10.5,200,30\n10,100,20\n",
-                             "TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:17:03.9799600,100,20\n"
-                             "2023-11-16 18:17:04.4799600,200,30\n",
-                             "idx,arrival_time_ns,input_toks,output_toks\n0,1000000000,100.0,20\n1,1500000000,200.0,30\n",
-                             "{\"timestamp\": 0, \"input_length\": 100, \"output_length\": 20, \"hash_ids\": [0]}\n\n"
-                             "{\"timestamp\": 500, \"input_length\": 200, \"output_length\": 30, \"hash_ids\": [1]}\r\n"}) {
-        const json other = of(same);
-        CHECK(other["seconds"].get<double>() == doctest::Approx(plain["seconds"].get<double>()));
-        CHECK(other["input_tokens"] == 300);
+    for (const char* equivalent_trace :
+         {"arrived_at,num_prefill_tokens,num_decode_tokens\n10.5,200,30\n10,100,20\n",
+          "TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:17:03.9799600,100,20\n"
+          "2023-11-16 18:17:04.4799600,200,30\n",
+          "idx,arrival_time_ns,input_toks,output_toks\n0,1000000000,100.0,20\n1,1500000000,200.0,30\n",
+          "{\"timestamp\": 0, \"input_length\": 100, \"output_length\": 20, \"hash_ids\": [0]}\n\n"
+          "{\"timestamp\": 500, \"input_length\": 200, \"output_length\": 30, \"hash_ids\": [1]}\r\n"}) {
+        const json reloaded = simulate_trace(equivalent_trace);
+        CHECK(reloaded["seconds"].get<double>() == doctest::Approx(plain["seconds"].get<double>()));
+        CHECK(reloaded["input_tokens"] == 300);
     }
-    const json twice =
-        of("{\"timestamp\": 0, \"input_length\": 1100, \"output_length\": 2, \"hash_ids\": [7, 8, 9]}\n"
-           "{\"timestamp\": 5000, \"input_length\": 1100, \"output_length\": 2, \"hash_ids\": [7, 8, 10]}\n");
+    const json twice = simulate_trace(
+        "{\"timestamp\": 0, \"input_length\": 1100, \"output_length\": 2, \"hash_ids\": [7, 8, 9]}\n"
+        "{\"timestamp\": 5000, \"input_length\": 1100, \"output_length\": 2, \"hash_ids\": [7, 8, 10]}\n");
     CHECK(twice["cached_share"].get<double>() == doctest::Approx(1024.0 / 2200));
 }
 
@@ -120,10 +123,10 @@ TEST_CASE("what cannot be simulated is refused") {
 }
 
 TEST_CASE("a simulation is told in words, by request and as a timeline") {
-    const std::string words = printed(simulated + "sglang --rate 5 --requests 20 --slo ttft=1s,e2e=90s --plot");
-    for (const char* part : {"20 requests of 1,024 tokens in, 1,024 out; 5 a second", "time to first token", "keep to --slo",
-                             "sglang 0.5.23: prompts before those that write", "running"})
-        CHECK(has(words, part));
+    const std::string report_text = printed(simulated + "sglang --rate 5 --requests 20 --slo ttft=1s,e2e=90s --plot");
+    for (const char* part : {"20 requests of 1,024 tokens in, 1,024 out; 5 a second", "time to first token",
+                             "keep to --slo", "sglang 0.5.23: prompts before those that write", "running"})
+        CHECK(has(report_text, part));
     std::istringstream rows(printed(simulated + "vllm --concurrency 2 --format csv"));
     std::size_t lines = 0;
     for (std::string line; std::getline(rows, line);) ++lines;
@@ -137,21 +140,21 @@ TEST_CASE("a simulation is told in words, by request and as a timeline") {
 
 TEST_CASE("prompts computed elsewhere come later and disturb nobody who writes") {
     const std::string load = "vllm --concurrency 32 --input 8000 --output 100";
-    const json together = simulated_json(simulated + load + " --replicas 2"),
-               apart = simulated_json(simulated + load + " --prefill 1 --decode 1 --network 25");
-    CHECK(apart["devices"] == together["devices"]);
-    CHECK(apart["network_gbps_per_device"] == 25);
+    const json colocated = simulated_json(simulated + load + " --replicas 2"),
+               disaggregated = simulated_json(simulated + load + " --prefill 1 --decode 1 --network 25");
+    CHECK(disaggregated["devices"] == colocated["devices"]);
+    CHECK(disaggregated["network_gbps_per_device"] == 25);
     CHECK(has(printed(simulated + load + " --prefill 1 --decode 1"), "50 GB/s of each device to those that write"));
-    CHECK(apart["itl"]["p99_seconds"].get<double>() < together["itl"]["p99_seconds"].get<double>());
+    CHECK(disaggregated["itl"]["p99_seconds"].get<double>() < colocated["itl"]["p99_seconds"].get<double>());
 }
 
 TEST_CASE("stages, a model that proposes and a router are asked for by name") {
     const std::string load = "vllm --concurrency 64 --input 500 --output 200 --requests 256";
-    const json whole = simulated_json(simulated + load), staged = simulated_json(simulated + load + " --pp 2");
+    const json unstaged = simulated_json(simulated + load), staged = simulated_json(simulated + load + " --pp 2");
     CHECK(staged["devices"] == 8);
     // twice the devices, but each half of the requests reads all weights again
-    CHECK(staged["output_tokens_per_second"].get<double>() > whole["output_tokens_per_second"].get<double>());
-    CHECK(staged["output_tokens_per_second"].get<double>() < 2 * whole["output_tokens_per_second"].get<double>());
+    CHECK(staged["output_tokens_per_second"].get<double>() > unstaged["output_tokens_per_second"].get<double>());
+    CHECK(staged["output_tokens_per_second"].get<double>() < 2 * unstaged["output_tokens_per_second"].get<double>());
     CHECK(has(printed(simulated + load + " --pp 2"), "meta-llama/Llama-3.1-70B on 8 x H200 SXM"));
     CHECK(has(refused(simulated + "vllm --pp 81"), "--pp: 81 stages for a model of 80 layers"));
     // sixteen devices are two nodes: what lies between them is said, and a slower network takes longer
@@ -162,7 +165,8 @@ TEST_CASE("stages, a model that proposes and a router are asked for by name") {
     CHECK(usual["network_gbps_per_device"] == 50);
     CHECK(slower["network_gbps_per_device"] == 5);
     CHECK(slower["tpot"]["mean_seconds"] > usual["tpot"]["mean_seconds"]);
-    CHECK(has(refused(simulated + load + " --pp 2 --network 5"), "--network: needs more devices than a node's links join"));
+    CHECK(has(refused(simulated + load + " --pp 2 --network 5"),
+              "--network: needs more devices than a node's links join"));
     // what proposes tokens takes time of its own, and room in the cache
     const std::string drafts = "vllm --concurrency 4 --requests 16 --draft 3 --acceptance 0.8";
     const json none = simulated_json(simulated + "vllm --concurrency 4 --requests 16"),
@@ -174,10 +178,12 @@ TEST_CASE("stages, a model that proposes and a router are asked for by name") {
     CHECK(tpot(small) < tpot(large));
     CHECK(tpot(small) < tpot(none));
     CHECK(has(refused(simulated + "vllm --draft-model Qwen/Qwen3-8B"), "--draft-model: needs --draft"));
-    const std::string turns = "sglang --rate 4 --requests 60 --turns 3 --replicas 4 --input 2000 --output 100 --pause 1";
+    const std::string turns =
+        "sglang --rate 4 --requests 60 --turns 3 --replicas 4 --input 2000 --output 100 --pause 1";
     CHECK(simulated_json(simulated + turns + " --router prefix")["cached_share"].get<double>() >
           simulated_json(simulated + turns)["cached_share"].get<double>());
-    const std::string tight = "sglang --concurrency 64 --input 4000 --output 1000 --disable-radix-cache --memory-share 0.2";
+    const std::string tight =
+        "sglang --concurrency 64 --input 4000 --output 1000 --disable-radix-cache --memory-share 0.2";
     CHECK(simulated_json(simulated + tight + " --ignore-eos")["preemptions"] == 0);
     const std::string full = "trtllm --concurrency 64 --input 4000 --output 1000 --memory-share 0.2";
     CHECK(simulated_json(simulated + full)["preemptions"] == 0);
@@ -208,31 +214,33 @@ TEST_CASE("first tokens over rates and throughput over speed are pictures") {
 }
 
 TEST_CASE("a plan keeps to its bounds with the fewest devices") {
-    const std::string asked =
+    const std::string plan_command =
         "plan --model Qwen/Qwen3-8B --device h200_sxm --calibration none --engine vllm --requests 300 ";
-    const json few = simulated_json(asked + "--rate 5 --slo ttft=1s,tpot=30ms --slo-at 0.5");
-    CHECK(few["keeps"] == true);
-    CHECK(few["deployments"][0]["devices"] == 1);
-    for (const std::string of : {"ttft", "tpot", "end_to_end"}) {
-        CHECK(few["deployments"][0][of + "_p50_seconds"] <= few["deployments"][0][of + "_p90_seconds"]);
-        CHECK(few["deployments"][0][of + "_p95_seconds"] <= few["deployments"][0][of + "_p99_seconds"]);
+    const json low_rate = simulated_json(plan_command + "--rate 5 --slo ttft=1s,tpot=30ms --slo-at 0.5");
+    CHECK(low_rate["keeps"] == true);
+    CHECK(low_rate["deployments"][0]["devices"] == 1);
+    for (const std::string latency_metric : {"ttft", "tpot", "end_to_end"}) {
+        CHECK(low_rate["deployments"][0][latency_metric + "_p50_seconds"] <=
+              low_rate["deployments"][0][latency_metric + "_p90_seconds"]);
+        CHECK(low_rate["deployments"][0][latency_metric + "_p95_seconds"] <=
+              low_rate["deployments"][0][latency_metric + "_p99_seconds"]);
     }
-    CHECK(few["deployments"][0]["good_share"].get<double>() >= 0.99);
-    CHECK(few["deployments"][0]["command"].get<std::string>().starts_with(
+    CHECK(low_rate["deployments"][0]["good_share"].get<double>() >= 0.99);
+    CHECK(low_rate["deployments"][0]["command"].get<std::string>().starts_with(
         "vllm serve Qwen/Qwen3-8B --tensor-parallel-size 1"));
     // bounds hold at the end of what measured runs take, unless the middle is asked for
-    const json sure = simulated_json(asked + "--rate 5 --slo ttft=9s,tpot=60ms");
+    const json sure = simulated_json(plan_command + "--rate 5 --slo ttft=9s,tpot=60ms");
     CHECK(sure["keeps"] == true);
     CHECK(sure["deployments"][0]["interval_stands_on"] == "the datasheet");
-    CHECK(
-        simulated_json(asked + "--rate 5 --slo ttft=9s,tpot=60ms --slo-at 0.5")["deployments"][0]["devices"].get<double>() <=
-        sure["deployments"][0]["devices"].get<double>());
-    CHECK(few["need_more_devices"].get<int>() > 0);
-    CHECK(few["candidates"] == 240);  // ten splits of eight devices, four budgets, three numbers of requests, two ways
-    const json many = simulated_json(asked + "--rate 100 --slo ttft=1s,tpot=30ms --slo-at 0.5");
-    CHECK(many["deployments"][0]["devices"].get<double>() > 1);
-    CHECK(has(refused(asked + "--rate 5"), "--slo: is missing"));
-    const outcome none = llmcost_line(asked + "--rate 5 --slo tpot=1us");
+    CHECK(simulated_json(plan_command + "--rate 5 --slo ttft=9s,tpot=60ms --slo-at 0.5")["deployments"][0]["devices"]
+              .get<double>() <= sure["deployments"][0]["devices"].get<double>());
+    CHECK(low_rate["need_more_devices"].get<int>() > 0);
+    CHECK(low_rate["candidates"] ==
+          240);  // ten splits of eight devices, four budgets, three numbers of requests, two ways
+    const json high_rate = simulated_json(plan_command + "--rate 100 --slo ttft=1s,tpot=30ms --slo-at 0.5");
+    CHECK(high_rate["deployments"][0]["devices"].get<double>() > 1);
+    CHECK(has(refused(plan_command + "--rate 5"), "--slo: is missing"));
+    const outcome none = llmcost_line(plan_command + "--rate 5 --slo tpot=1us");
     CHECK(none.code == 8);
     CHECK(has(none.out, "None keeps to it"));
 }
@@ -243,13 +251,14 @@ TEST_CASE("a plan tries stages beside devices that share layers, and groups that
         const json found =
             simulated_json("plan --device h200_sxm --calibration none --requests 50 --rate 1 --top 99 " + line);
         for (const json& d : found["deployments"])
-            all.insert({d["tensor_parallel"].get<int>(), d["pipeline_parallel"].get<int>(), d["data_parallel"].get<int>(),
-                        d["expert_parallel"].get<int>()});
+            all.insert({d["tensor_parallel"].get<int>(), d["pipeline_parallel"].get<int>(),
+                        d["data_parallel"].get<int>(), d["expert_parallel"].get<int>()});
         return all;
     };
     const std::string loose = " --slo ttft=90s,tpot=9s --no-separate --engine vllm --devices 4";
-    CHECK(splits("--model Qwen/Qwen3-8B" + loose) ==
-          std::set<std::vector<int>>{{1, 1, 1, 1}, {1, 2, 1, 1}, {1, 4, 1, 1}, {2, 1, 1, 1}, {2, 2, 1, 1}, {4, 1, 1, 1}});
+    CHECK(
+        splits("--model Qwen/Qwen3-8B" + loose) ==
+        std::set<std::vector<int>>{{1, 1, 1, 1}, {1, 2, 1, 1}, {1, 4, 1, 1}, {2, 1, 1, 1}, {2, 2, 1, 1}, {4, 1, 1, 1}});
     CHECK(splits("--model Qwen/Qwen3-8B --pp 3" + loose) == std::set<std::vector<int>>{{1, 3, 1, 1}});
     CHECK(splits("--model Qwen/Qwen3-30B-A3B --pp 1 --tp 2" + loose) ==
           std::set<std::vector<int>>{{2, 1, 1, 1}, {2, 1, 1, 2}, {2, 1, 2, 4}});
@@ -260,10 +269,11 @@ TEST_CASE("a plan tries stages beside devices that share layers, and groups that
 
 // 810 GB of weights: sixteen devices of 80 GB in two nodes hold them, eight do not
 TEST_CASE("a plan finds stages over nodes where one node is too small, and names each engine's options") {
-    const std::string asked =
-        "plan --model meta-llama/Llama-3.1-405B --device h100_sxm --devices 16 --calibration none --rate 0.2 --requests 50 "
+    const std::string plan_command =
+        "plan --model meta-llama/Llama-3.1-405B --device h100_sxm --devices 16 --calibration none --rate 0.2 "
+        "--requests 50 "
         "--output 100 --slo ttft=9s,tpot=200ms --slo-at 0.5 --no-separate";
-    const json found = simulated_json(asked);
+    const json found = simulated_json(plan_command);
     CHECK(found["keeps"] == true);
     CHECK(found["candidates"] == 3 * 14 * 4 * 3);
     std::set<std::string> commands;
@@ -274,15 +284,17 @@ TEST_CASE("a plan finds stages over nodes where one node is too small, and names
         if (d["pipeline_parallel"] == 2) commands.insert(d["command"].get<std::string>());
     }
     const std::string model = "meta-llama/Llama-3.1-405B";
-    CHECK(commands == std::set<std::string>{
-                          "vllm serve " + model +
-                              " --tensor-parallel-size 8 --pipeline-parallel-size 2"
-                              " --max-num-batched-tokens 8192 --max-num-seqs 1024",
-                          "python -m sglang.launch_server --model-path " + model +
-                              " --tp 8 --pp-size 2 --chunked-prefill-size 8192 --max-running-requests 2048",
-                          "trtllm-serve " + model + " --tp_size 8 --pp_size 2 --max_num_tokens 8192 --max_batch_size 2048"});
-    CHECK(has(printed(asked), "--pipeline-parallel-size 2 --max-num-batched-tokens 8192 --max-num-seqs 1024  (on 2 nodes)"));
-    std::string eight = asked;
+    CHECK(commands ==
+          std::set<std::string>{
+              "vllm serve " + model +
+                  " --tensor-parallel-size 8 --pipeline-parallel-size 2"
+                  " --max-num-batched-tokens 8192 --max-num-seqs 1024",
+              "python -m sglang.launch_server --model-path " + model +
+                  " --tp 8 --pp-size 2 --chunked-prefill-size 8192 --max-running-requests 2048",
+              "trtllm-serve " + model + " --tp_size 8 --pp_size 2 --max_num_tokens 8192 --max_batch_size 2048"});
+    CHECK(has(printed(plan_command),
+              "--pipeline-parallel-size 2 --max-num-batched-tokens 8192 --max-num-seqs 1024  (on 2 nodes)"));
+    std::string eight = plan_command;
     eight.replace(eight.find("--devices 16"), 12, "--devices 8");
     const outcome none = llmcost_line(eight);
     CHECK(none.code == 8);
@@ -290,10 +302,11 @@ TEST_CASE("a plan finds stages over nodes where one node is too small, and names
 }
 
 TEST_CASE("a plan tries each type that is named, and says how an engine comes by it") {
-    const std::string asked =
-        "plan --model Qwen/Qwen3-8B --device h200_sxm --calibration none --requests 50 --rate 1 --slo ttft=9s,tpot=90ms "
+    const std::string plan_command =
+        "plan --model Qwen/Qwen3-8B --device h200_sxm --calibration none --requests 50 --rate 1 --slo "
+        "ttft=9s,tpot=90ms "
         "--slo-at 0.5 --no-separate --tp 1 --pp 1 --top 12 ";
-    const json found = simulated_json(asked + "--dtype bfloat16,fp8 --cache-dtype bfloat16,fp8");
+    const json found = simulated_json(plan_command + "--dtype bfloat16,fp8 --cache-dtype bfloat16,fp8");
     CHECK(found["candidates"] == 3 * 4 * 4 * 3);
     std::set<std::string> of_vllm;
     for (const json& d : found["deployments"]) {
@@ -302,13 +315,14 @@ TEST_CASE("a plan tries each type that is named, and says how an engine comes by
         CHECK(has(command, "--quantization fp8") == quantises);
         CHECK(has(command, d["engine"] == "trtllm" ? "--kv_cache_dtype fp8" : "--kv-cache-dtype fp8") ==
               (d["cache_dtype"] == "fp8"));
-        if (d["engine"] == "vllm") of_vllm.insert(d["dtype"].get<std::string>() + ' ' + d["cache_dtype"].get<std::string>());
+        if (d["engine"] == "vllm")
+            of_vllm.insert(d["dtype"].get<std::string>() + ' ' + d["cache_dtype"].get<std::string>());
     }
     CHECK(of_vllm == std::set<std::string>{"bfloat16 bfloat16", "bfloat16 fp8", "fp8 bfloat16", "fp8 fp8"});
-    const std::string page = printed(asked + "--engine trtllm --dtype bfloat16,fp8");
+    const std::string page = printed(plan_command + "--engine trtllm --dtype bfloat16,fp8");
     CHECK(has(page, "weights, cache"));
     CHECK(has(page, "--kv_cache_dtype fp8  (a checkpoint in fp8)"));
-    CHECK_FALSE(has(printed(asked), "weights, cache"));
-    CHECK(has(refused(asked + "--dtype fp8,fp9"), "--dtype"));
-    CHECK(has(refused(asked + "--dtype fp8,"), "--dtype"));
+    CHECK_FALSE(has(printed(plan_command), "weights, cache"));
+    CHECK(has(refused(plan_command + "--dtype fp8,fp9"), "--dtype"));
+    CHECK(has(refused(plan_command + "--dtype fp8,"), "--dtype"));
 }

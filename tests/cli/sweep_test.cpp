@@ -7,8 +7,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include <llmcost/cli/sweep.hpp>
-#include <llmcost/cli/terminal_plot.hpp>
+#include <llmcost/cli/args/sweep.hpp>
+#include <llmcost/cli/pages/terminal_plot.hpp>
 
 #include <sstream>
 #include <string>
@@ -20,9 +20,9 @@ namespace cli = llmcost::cli;
 
 namespace {
 
-std::string list(const char* text, std::int64_t least = 1) {
+std::string list(const char* text, std::int64_t minimum = 1) {
     std::string out;
-    for (const std::int64_t n : cli::read_list_of_numbers("--x", text, least)) out += std::to_string(n) + ' ';
+    for (const std::int64_t n : cli::read_list_of_numbers("--x", text, minimum)) out += std::to_string(n) + ' ';
     return out;
 }
 
@@ -54,22 +54,22 @@ TEST_CASE("lists make a table, a row for each combination, that says model and w
           "meta-llama/Llama-3.2-1B  llama              4  9.889 G      9.888 G  2.824 M      128 KiB\n");
     // each row is the one of the workload by itself
     for (const char* past : {"0", "100"}) {
-        const std::string alone =
+        const std::string single_run =
             printed("--model google/gemma-2-2b --format csv --sequence 7 flops --past " + std::string(past));
-        CHECK(
-            has(printed("--model google/gemma-2-2b --format csv --sequence 7 flops --past 0,100"),
-                ",7," + std::string(past) + ',' + alone.substr(alone.rfind(',') + 1, alone.size() - alone.rfind(',') - 2)));
+        CHECK(has(printed("--model google/gemma-2-2b --format csv --sequence 7 flops --past 0,100"),
+                  ",7," + std::string(past) + ',' +
+                      single_run.substr(single_run.rfind(',') + 1, single_run.size() - single_run.rfind(',') - 2)));
     }
     std::istringstream lines(
         printed("--model Qwen/Qwen3-0.6B --model google/gemma-2-2b --sequence 1,2 --format json flops"));
     std::string line;
-    std::vector<std::string> seen;
+    std::vector<std::string> row_names;
     while (std::getline(lines, line)) {
         const auto row = nlohmann::json::parse(line);
-        seen.push_back(row["name"].get<std::string>() + ' ' + row["sequence"].dump());
+        row_names.push_back(row["name"].get<std::string>() + ' ' + row["sequence"].dump());
     }
-    CHECK(seen ==
-          std::vector<std::string>{"Qwen/Qwen3-0.6B 1", "Qwen/Qwen3-0.6B 2", "google/gemma-2-2b 1", "google/gemma-2-2b 2"});
+    CHECK(row_names == std::vector<std::string>{"Qwen/Qwen3-0.6B 1", "Qwen/Qwen3-0.6B 2", "google/gemma-2-2b 1",
+                                                "google/gemma-2-2b 2"});
     CHECK(has(printed("--model Qwen/Qwen3-0.6B --input 100 --output 1,20 --format csv flops"),
               "Qwen/Qwen3-0.6B,qwen3,all,1,100,20,0,"));
 }
@@ -88,7 +88,8 @@ TEST_CASE("a table for LaTeX has booktabs' rules and escapes") {
 }
 
 TEST_CASE("a workload that has no answer is a row's error, words that mean nothing are the command line's") {
-    const outcome got = llmcost_line("--model google-bert/bert-base-uncased --sequence 256..1024:x2 --format csv flops");
+    const outcome got =
+        llmcost_line("--model google-bert/bert-base-uncased --sequence 256..1024:x2 --format csv flops");
     CHECK(got.code == 7);
     CHECK(has(got.out, "google-bert/bert-base-uncased,,,,1024,,,"));
     CHECK(has(got.out, "the workload needs 1024 positions and the model has 512\n"));
@@ -96,12 +97,14 @@ TEST_CASE("a workload that has no answer is a row's error, words that mean nothi
     CHECK(has(refused("--model Qwen/Qwen3-0.6B --sequence 1,2 --tree"), "--tree: takes one workload\n"));
     CHECK(has(refused("--model Qwen/Qwen3-0.6B --sequence 1..9"), "--sequence: expected a range like 1024..131072:x2"));
     CHECK(has(refused("--model Qwen/Qwen3-0.6B --batch 1..200:+1 --sequence 1..200:+1"), "more than 10,000 rows"));
-    CHECK(has(refused("latency --device h200 --model Qwen/Qwen3-0.6B --batch 1,2"), "--batch: expected a whole number"));
+    CHECK(
+        has(refused("latency --device h200 --model Qwen/Qwen3-0.6B --batch 1,2"), "--batch: expected a whole number"));
 }
 
 TEST_CASE("a picture in the terminal is below the table") {
     const std::string page = printed("--model meta-llama/Llama-3.2-1B --sequence 1024..131072:x2 flops --plot");
-    for (const char* part : {"\nmeta-llama/Llama-3.2-1B · flops\n", "ADD + MULT\n", " T ┤", "└┬", "131,072\n", "\nA  ", "⠤"})
+    for (const char* part :
+         {"\nmeta-llama/Llama-3.2-1B · flops\n", "ADD + MULT\n", " T ┤", "└┬", "131,072\n", "\nA  ", "⠤"})
         CHECK_MESSAGE(has(page, part), part);
     std::istringstream lines(page);
     for (std::string line; std::getline(lines, line);) CHECK(cli::width_of(line) <= 81);
@@ -113,7 +116,8 @@ TEST_CASE("a picture in the terminal is below the table") {
 
 TEST_CASE("a canvas has dots where lines are, and letters where values are") {
     cli::detail::braille_canvas canvas(2, 1);
-    canvas.dot(0, 0), canvas.dot(3, 3);
+    canvas.dot(0, 0);
+    canvas.dot(3, 3);
     CHECK(canvas.row(0) == "⡀⠈");
     canvas.line(0, 0, 3, 3);
     canvas.letter(3, 3, 'A');
@@ -144,16 +148,20 @@ TEST_CASE("pictures go to their files, and the answer is the same") {
 }
 
 TEST_CASE("memory and training over workloads are tables that say whether each fits") {
-    const outcome memory = llmcost_line("memory --model Qwen/Qwen3-0.6B --sequence 1024,65536 --format csv --memory 8GB");
+    const outcome memory =
+        llmcost_line("memory --model Qwen/Qwen3-0.6B --sequence 1024,65536 --format csv --memory 8GB");
     CHECK(memory.code == 8);
     CHECK(memory.out.starts_with(
         "name,batch,sequence,past,weights,cache,cache_allocated,activations_peak,runtime,total,fits,error\n"));
     CHECK(has(memory.out, ",true,\n"));
     CHECK(has(memory.out, ",false,\n"));
-    const auto alone = nlohmann::json::parse(printed("memory --model Qwen/Qwen3-0.6B --sequence 65536 --format json"));
-    CHECK(has(memory.out, "," + alone["total"].dump() + ",false,\n"));
+    const auto single_run =
+        nlohmann::json::parse(printed("memory --model Qwen/Qwen3-0.6B --sequence 65536 --format json"));
+    CHECK(has(memory.out, "," + single_run["total"].dump() + ",false,\n"));
     const std::string steps = printed("train --model Qwen/Qwen3-0.6B --batch 1,2 --sequence 16 --format csv");
-    CHECK(steps.starts_with("name,batch,sequence,PARAM,BUFFER,GRAD,ACT,TEMP,OPT,OTH,total,error\nQwen/Qwen3-0.6B,1,16,"));
-    const auto step = nlohmann::json::parse(printed("train --model Qwen/Qwen3-0.6B --batch 2 --sequence 16 --format json"));
+    CHECK(
+        steps.starts_with("name,batch,sequence,PARAM,BUFFER,GRAD,ACT,TEMP,OPT,OTH,total,error\nQwen/Qwen3-0.6B,1,16,"));
+    const auto step =
+        nlohmann::json::parse(printed("train --model Qwen/Qwen3-0.6B --batch 2 --sequence 16 --format json"));
     CHECK(has(steps, "," + step["peak"]["total"].dump() + ",\n"));
 }

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include <llmcost/cli/tables.hpp>
-#include <llmcost/cli/text.hpp>
+#include <llmcost/cli/args/tables.hpp>
+#include <llmcost/cli/args/text.hpp>
 #include <llmcost/report/json_writer.hpp>
 
 using namespace llmcost::cli;
@@ -27,7 +27,7 @@ TEST_CASE("counts are grouped, scaled and put into units of 1024") {
     CHECK(scaled(count(999'949)) == "999.9 k");
     CHECK(scaled(count(999'950)) == "1.000 M");
     CHECK(scaled(count(1'235'814'400)) == "1.236 G");
-    CHECK(scaled(count::from_wide(~count::wide{})) == "340,282,367 Q");
+    CHECK(scaled(count::from_uint128(~count::uint128{})) == "340,282,367 Q");
     CHECK(in_bytes(count(1'023)) == "1,023 B");
     CHECK(in_bytes(count(1'024)) == "1.00 KiB");
     CHECK(in_bytes(count(1'047'552)) == "1,023 KiB");

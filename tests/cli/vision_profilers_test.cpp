@@ -12,11 +12,12 @@
 
 // Two profilers of PyTorch's vision models: what they print, found in llmcost's commands.
 //
-// pytorch-model-profiler (gslama12/pytorch-model-profiler) runs a training step and prints FLOPs of each ATen call, forward
-// and backward, and the peak of each category of memory (PARAM, BUFFER, GRAD, ACT, TEMP, OPT, OTH), each at its own time.
+// pytorch-model-profiler (gslama12/pytorch-model-profiler) runs a training step and prints FLOPs of each ATen call,
+// forward and backward, and the peak of each category of memory (PARAM, BUFFER, GRAD, ACT, TEMP, OPT, OTH), each at its
+// own time.
 //
-// The PyTorch profiler tutorial walks a model of four convolutions, ResNet-50 and a vision Transformer through a view of the
-// model (parameters, size, MACs), one of its layers and one of its operations.
+// The PyTorch profiler tutorial walks a model of four convolutions, ResNet-50 and a vision Transformer through a view
+// of the model (parameters, size, MACs), one of its layers and one of its operations.
 namespace llmcost::testing {
 namespace {
 
@@ -30,20 +31,23 @@ struct square_convolution {
     [[nodiscard]] std::int64_t parameters() const { return in * out * kernel * kernel; }
 };
 
-/// The convolutions of ResNet-18 (basic blocks) or ResNet-50 (bottlenecks) over 224 x 224, as He et al. (2015) list them.
+/// The convolutions of ResNet-18 (basic blocks) or ResNet-50 (bottlenecks) over 224 x 224, as He et al. (2015) list
+/// them.
 std::vector<square_convolution> convolutions_of(bool bottleneck) {
     std::vector<square_convolution> all{{3, 64, 7, 112}};
-    const std::int64_t depths[2][4]{{2, 2, 2, 2}, {3, 4, 6, 3}}, wide = bottleneck ? 4 : 1;
+    const std::int64_t depths[2][4]{{2, 2, 2, 2}, {3, 4, 6, 3}}, expanded_width = bottleneck ? 4 : 1;
     std::int64_t in = 64;
     for (int stage = 0; stage < 4; ++stage) {
-        const std::int64_t width = std::int64_t{64} << stage, side = 56 >> stage, out = width * wide;
+        const std::int64_t width = std::int64_t{64} << stage, side = 56 >> stage, out = width * expanded_width;
         for (std::int64_t block = 0; block < depths[bottleneck][stage]; ++block) {
-            const std::int64_t before = block == 0 && stage > 0 ? 2 * side : side;
+            const std::int64_t input_side = block == 0 && stage > 0 ? 2 * side : side;
             if (bottleneck) {
-                all.push_back({in, width, 1, before}), all.push_back({width, width, 3, side});
+                all.push_back({in, width, 1, input_side});
+                all.push_back({width, width, 3, side});
                 all.push_back({width, out, 1, side});
             } else {
-                all.push_back({in, width, 3, side}), all.push_back({width, width, 3, side});
+                all.push_back({in, width, 3, side});
+                all.push_back({width, width, 3, side});
             }
             if (in != out) all.push_back({in, out, 1, side});
             in = out;
@@ -52,8 +56,8 @@ std::vector<square_convolution> convolutions_of(bool bottleneck) {
     return all;
 }
 
-json trained(const std::string& words) {
-    return json::parse(printed("train --batch 1 --optimizer sgd --format json " + words));
+json trained(const std::string& arguments) {
+    return json::parse(printed("train --batch 1 --optimizer sgd --format json " + arguments));
 }
 
 const std::string four_convolutions = [] {
@@ -87,12 +91,12 @@ TEST_CASE("pytorch-model-profiler: FLOPs of a ResNet's step, forward and backwar
 }
 
 TEST_CASE("pytorch-model-profiler: the peak of each category of memory, at its own time") {
-    const json own = trained("--model torchvision/resnet18")["own_peaks"];
-    CHECK(own["PARAM"] == 46758048);  // 11,689,512 x 4
-    CHECK(own["GRAD"] == 46758048);   // all of them at the end of backward
-    CHECK(own["BUFFER"] == 38560);    // 2 x 4,800 statistics x 4 and 20 counters x 8
-    CHECK(own["OPT"] == 0);           // SGD without momentum keeps nothing
-    CHECK(own["ACT"] >= trained("--model torchvision/resnet18")["snapshots"]["after_forward"]["ACT"]);
+    const json category_peaks = trained("--model torchvision/resnet18")["own_peaks"];
+    CHECK(category_peaks["PARAM"] == 46758048);  // 11,689,512 x 4
+    CHECK(category_peaks["GRAD"] == 46758048);   // all of them at the end of backward
+    CHECK(category_peaks["BUFFER"] == 38560);    // 2 x 4,800 statistics x 4 and 20 counters x 8
+    CHECK(category_peaks["OPT"] == 0);           // SGD without momentum keeps nothing
+    CHECK(category_peaks["ACT"] >= trained("--model torchvision/resnet18")["snapshots"]["after_forward"]["ACT"]);
     const json with_momentum =
         json::parse(printed("train --batch 1 --optimizer sgd_momentum --format json --model torchvision/resnet18"));
     CHECK(with_momentum["own_peaks"]["OPT"] == 46758048);
@@ -133,10 +137,13 @@ TEST_CASE("the PyTorch profiler tutorial: its own model, of four convolutions") 
 
 TEST_CASE("the PyTorch profiler tutorial: ResNet-50 and a vision Transformer, model, layers and operations") {
     std::int64_t macs = 2048 * 1000, parameters = 2048 * 1000 + 1000;
-    for (const square_convolution& c : convolutions_of(true)) macs += c.macs(), parameters += c.parameters() + 2 * c.out;
+    for (const square_convolution& c : convolutions_of(true)) {
+        macs += c.macs();
+        parameters += c.parameters() + 2 * c.out;
+    }
     CHECK(printed("--model torchvision/resnet50 --format csv params weight_bytes macs") ==
-          "scope,params,weight_bytes,macs\nall," + std::to_string(parameters) + ',' + std::to_string(4 * parameters) + ',' +
-              std::to_string(macs) + "\n");
+          "scope,params,weight_bytes,macs\nall," + std::to_string(parameters) + ',' + std::to_string(4 * parameters) +
+              ',' + std::to_string(macs) + "\n");
     // width, layers, tokens of ViT-B/16
     const std::int64_t w = 768, n = 12, s = 197;
     const std::int64_t products = n * (s * 12 * w * w + 2 * s * s * w) + 196 * 3 * 256 * w + w * 1000;

@@ -17,24 +17,24 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::uint64_t width = 256, inner_width = 512, heads = 4, groups = 2, words = 512, layers = 2, keys = 128;
+constexpr std::uint64_t width = 256, inner_width = 512, heads = 4, groups = 2, vocab_size = 512, layers = 2, keys = 128;
 
 struct matrix {
     std::string theirs, ours;
     std::uint64_t outputs, inputs;
 };
 const std::vector<matrix> matrices{
-    {"attn_q", "self_attn.q_proj", width, width}, {"attn_k", "self_attn.k_proj", keys, width},
-    {"attn_v", "self_attn.v_proj", keys, width},  {"attn_output", "self_attn.o_proj", width, width},
-    {"ffn_gate", "mlp.gate_proj", inner_width, width},  {"ffn_up", "mlp.up_proj", inner_width, width},
+    {"attn_q", "self_attn.q_proj", width, width},      {"attn_k", "self_attn.k_proj", keys, width},
+    {"attn_v", "self_attn.v_proj", keys, width},       {"attn_output", "self_attn.o_proj", width, width},
+    {"ffn_gate", "mlp.gate_proj", inner_width, width}, {"ffn_up", "mlp.up_proj", inner_width, width},
     {"ffn_down", "mlp.down_proj", width, inner_width},
 };
 
-std::string small_llama(const std::string& more = "") {
+std::string small_llama(const std::string& extra_keys = "") {
     return R"({"model_type":"llama","architectures":["LlamaForCausalLM"],"hidden_size":256,"intermediate_size":512,)"
            R"("num_hidden_layers":2,"num_attention_heads":4,"num_key_value_heads":2,"vocab_size":512,)"
            R"("max_position_embeddings":4096,"tie_word_embeddings":true,"torch_dtype":"bfloat16")" +
-           more + '}';
+           extra_keys + '}';
 }
 
 /// The same as a GGUF file: matrices in Q4_K (144 bytes for 256 numbers), words in Q6_K (210), norms in F32.
@@ -45,7 +45,8 @@ std::string small_gguf(std::uint64_t rows_of_queries = width) {
         .integer("llama.embedding_length", width);
     out.integer("llama.feed_forward_length", inner_width).integer("llama.attention.head_count", heads);
     out.integer("llama.attention.head_count_kv", groups).integer("llama.context_length", 4096);
-    out.tensor("token_embd.weight", {width, words}, 14, words * 210).tensor("output_norm.weight", {width}, 0, width * 4);
+    out.tensor("token_embd.weight", {width, vocab_size}, 14, vocab_size * 210)
+        .tensor("output_norm.weight", {width}, 0, width * 4);
     for (std::uint64_t l = 0; l < layers; ++l) {
         const std::string layer = "blk." + std::to_string(l) + '.';
         for (const char* norm : {"attn_norm", "ffn_norm"}) out.tensor(layer + norm + ".weight", {width}, 0, width * 4);
@@ -58,33 +59,36 @@ std::string small_gguf(std::uint64_t rows_of_queries = width) {
 }
 constexpr std::uint64_t of_matrices = layers * (2 * width * width + 2 * keys * width + 3 * inner_width * width);
 constexpr std::uint64_t of_norms = (2 * layers + 1) * width;
-constexpr std::uint64_t gguf_weights = words * 210 + of_norms * 4 + of_matrices / 256 * 144;
+constexpr std::uint64_t gguf_weights = vocab_size * 210 + of_norms * 4 + of_matrices / 256 * 144;
 
 /// A checkpoint of safetensors: bfloat16, or its matrices in fp8 with a scale for each output.
-std::string small_safetensors(bool narrow) {
+std::string small_safetensors(bool is_fp8) {
     std::string header;
     std::uint64_t at = 0;
-    const auto put = [&](const std::string& name, const std::string& sizes, const std::string& type, std::uint64_t bytes) {
+    const auto add_tensor = [&](const std::string& name, const std::string& sizes, const std::string& type,
+                                std::uint64_t bytes) {
         header += (header.empty() ? "{\"" : ",\"") + name + R"(":{"dtype":")" + type + R"(","shape":[)" + sizes +
                   R"(],"data_offsets":[)" + std::to_string(at) + ',' + std::to_string(at + bytes) + "]}";
         at += bytes;
     };
-    put("model.embed_tokens.weight", "512,256", "BF16", words * width * 2);
-    put("model.norm.weight", "256", "BF16", width * 2);
+    add_tensor("model.embed_tokens.weight", "512,256", "BF16", vocab_size * width * 2);
+    add_tensor("model.norm.weight", "256", "BF16", width * 2);
     for (std::uint64_t l = 0; l < layers; ++l) {
         const std::string layer = "model.layers." + std::to_string(l) + '.';
         for (const char* norm : {"input_layernorm", "post_attention_layernorm"})
-            put(layer + norm + ".weight", "256", "BF16", width * 2);
+            add_tensor(layer + norm + ".weight", "256", "BF16", width * 2);
         for (const matrix& m : matrices) {
             const std::string sizes = std::to_string(m.outputs) + ',' + std::to_string(m.inputs);
-            put(layer + m.ours + ".weight", sizes, narrow ? "F8_E4M3" : "BF16", m.outputs * m.inputs * (narrow ? 1 : 2));
-            if (narrow) put(layer + m.ours + ".weight_scale", std::to_string(m.outputs) + ",1", "BF16", m.outputs * 2);
+            add_tensor(layer + m.ours + ".weight", sizes, is_fp8 ? "F8_E4M3" : "BF16",
+                       m.outputs * m.inputs * (is_fp8 ? 1 : 2));
+            if (is_fp8)
+                add_tensor(layer + m.ours + ".weight_scale", std::to_string(m.outputs) + ",1", "BF16", m.outputs * 2);
         }
     }
     return safetensors_bytes(header + '}', at);
 }
 
-std::string put(const temporary_folder& folder, const std::string& name, const std::string& bytes) {
+std::string write_into(const temporary_folder& folder, const std::string& name, const std::string& bytes) {
     write_file(folder.path() / name, bytes);
     return (folder.path() / name).string();
 }
@@ -96,7 +100,7 @@ std::uint64_t bytes_of_memory(const std::string& source) {
 
 TEST_CASE("a GGUF file is a source: its model, and the bytes that it has") {
     const temporary_folder folder;
-    const std::string file = put(folder, "small.gguf", small_gguf());
+    const std::string file = write_into(folder, "small.gguf", small_gguf());
     const std::string page = printed("--gguf " + file);
     CHECK(has(page, "Parameters        1,312,000"));
     CHECK(has(page, "metadata of GGUF file " + file));
@@ -105,7 +109,7 @@ TEST_CASE("a GGUF file is a source: its model, and the bytes that it has") {
         const json all = json_of(source + file);
         CHECK(all["totals"]["weight_bytes"] == gguf_weights);
         CHECK(all["weights"]["bytes"] == gguf_weights);
-        CHECK(all["weights"]["quantized"] == of_matrices + words * width);
+        CHECK(all["weights"]["quantized"] == of_matrices + vocab_size * width);
         CHECK(bytes_of_memory(source + file) == gguf_weights);
     }
     CHECK(printed("--gguf " + file + " --format csv weight_bytes mlp") ==
@@ -115,7 +119,7 @@ TEST_CASE("a GGUF file is a source: its model, and the bytes that it has") {
     CHECK(has(printed("train --gguf " + file), "A training step"));
     CHECK(json_of("fit --memory 1GB --gguf " + file)["fits"] == true);
     // otherwise as the command line says
-    CHECK(bytes_of_memory("--gguf " + file + " --dtype bfloat16") == 2 * (of_matrices + words * width + of_norms));
+    CHECK(bytes_of_memory("--gguf " + file + " --dtype bfloat16") == 2 * (of_matrices + vocab_size * width + of_norms));
     CHECK(has(llmcost_line("--gguf " + file + " --set num_hidden_layers=1").err, "not all as the model predicts"));
     const std::string engine = "latency --device h100 --gguf " + file;
     CHECK(has(refused(engine, {}, 3), "no kernels for types of llama.cpp are known: say in what they are run"));
@@ -124,7 +128,7 @@ TEST_CASE("a GGUF file is a source: its model, and the bytes that it has") {
 
 TEST_CASE("where a file differs from the model, its bytes are taken, and a line says so") {
     const temporary_folder folder;
-    const std::string file = put(folder, "other.gguf", small_gguf(2 * width));
+    const std::string file = write_into(folder, "other.gguf", small_gguf(2 * width));
     const outcome got = llmcost_line("memory --format json --gguf " + file);
     CHECK(got.code == 0);
     CHECK(has(got.err, "which are not all as the model predicts (llmcost check)\n"));
@@ -134,36 +138,37 @@ TEST_CASE("where a file differs from the model, its bytes are taken, and a line 
 
 TEST_CASE("safetensors are a source with the configuration beside them, or with a model") {
     const temporary_folder folder;
-    const std::string plain = put(folder, "plain/model.safetensors", small_safetensors(false));
+    const std::string plain = write_into(folder, "plain/model.safetensors", small_safetensors(false));
     CHECK(has(refused("--safetensors " + plain), "needs " + (folder.path() / "plain/config.json").string()));
-    const std::string config = put(folder, "plain/config.json", small_llama());
-    const std::string here = "--safetensors " + (folder.path() / "plain").string();
-    CHECK(bytes_of_memory("--safetensors " + plain) == 2 * (of_matrices + words * width + of_norms));
-    CHECK(has(printed("check " + here), "they agree"));
+    const std::string config = write_into(folder, "plain/config.json", small_llama());
+    const std::string folder_option = "--safetensors " + (folder.path() / "plain").string();
+    CHECK(bytes_of_memory("--safetensors " + plain) == 2 * (of_matrices + vocab_size * width + of_norms));
+    CHECK(has(printed("check " + folder_option), "they agree"));
     // module by module, bytes in a file are those of its element type
-    for (const std::string more :
-         {" --format csv --tree", " --format csv --scopes weight_bytes", " --format csv", " --format csv weight_bytes attn",
-          " --format csv weight_bytes Linear", " --format csv weight_bytes model.layers.*.mlp",
+    for (const std::string query :
+         {" --format csv --tree", " --format csv --scopes weight_bytes", " --format csv",
+          " --format csv weight_bytes attn", " --format csv weight_bytes Linear",
+          " --format csv weight_bytes model.layers.*.mlp",
           " --format csv weight_bytes model.layers.1.mlp.up_proj.weight", " --format csv weight_bytes transformer"})
-        CHECK(printed(here + more) == printed("--config " + config + more));
-    const std::string narrow = put(folder, "narrow/model.safetensors", small_safetensors(true));
+        CHECK(printed(folder_option + query) == printed("--config " + config + query));
+    const std::string fp8_weights = write_into(folder, "narrow/model.safetensors", small_safetensors(true));
     const std::string plan =
         R"(,"quantization_config":{"quant_method":"compressed-tensors","format":"float-quantized","config_groups":{"g":)"
         R"({"targets":["Linear"],"weights":{"num_bits":8,"type":"float","strategy":"channel"}}},"ignore":["lm_head"]})";
-    const std::string beside = put(folder, "narrow/config.json", small_llama(plan));
-    CHECK(has(printed("check --safetensors " + narrow), "14 are parts of quantised weights: they agree"));
-    for (const std::string more : {" --format csv --scopes weight_bytes", " --format csv weight_bytes"})
-        CHECK(printed("--safetensors " + narrow + more) == printed("--config " + beside + more));
-    CHECK(has(refused("--gguf x --safetensors " + narrow), "--gguf: cannot stand together with --safetensors"));
+    const std::string sibling_config = write_into(folder, "narrow/config.json", small_llama(plan));
+    CHECK(has(printed("check --safetensors " + fp8_weights), "14 are parts of quantised weights: they agree"));
+    for (const std::string query : {" --format csv --scopes weight_bytes", " --format csv weight_bytes"})
+        CHECK(printed("--safetensors " + fp8_weights + query) == printed("--config " + sibling_config + query));
+    CHECK(has(refused("--gguf x --safetensors " + fp8_weights), "--gguf: cannot stand together with --safetensors"));
     CHECK(has(refused("check --config " + config), "needs --gguf FILE or --safetensors FILE"));
 }
 
 TEST_CASE("all commands tell the same bytes of quantised weights") {
     const temporary_folder folder;
-    const std::string config = "--config " + put(folder, "config.json", small_llama());
-    for (const std::string word : {"awq", "gptq", "fp8", "fp8-block", "nvfp4", "mxfp4"}) {
-        CAPTURE(word);
-        const std::string source = config + " --quantization " + word;
+    const std::string config = "--config " + write_into(folder, "config.json", small_llama());
+    for (const std::string name : {"awq", "gptq", "fp8", "fp8-block", "nvfp4", "mxfp4"}) {
+        CAPTURE(name);
+        const std::string source = config + " --quantization " + name;
         const std::uint64_t bytes = bytes_of_memory(source);
         const json page = json_of(source);
         CHECK(page["totals"]["weight_bytes"] == bytes);
@@ -172,13 +177,14 @@ TEST_CASE("all commands tell the same bytes of quantised weights") {
         for (const json& r : page["roles"])
             if (!has(r["scope"].get<std::string>(), "/")) roles += r["weight_bytes"].get<std::uint64_t>();
         CHECK(roles == bytes);
-        CHECK(printed(source + " --format csv weight_bytes") == "scope,weight_bytes\nall," + std::to_string(bytes) + '\n');
+        CHECK(printed(source + " --format csv weight_bytes") ==
+              "scope,weight_bytes\nall," + std::to_string(bytes) + '\n');
         CHECK(has(printed(source + " " + config + " --format csv weight_bytes"), ',' + std::to_string(bytes) + ','));
         CHECK(json_of(source + " --input 10 --output 5")["totals"]["weight_bytes"] == bytes);
         for (const std::string device : {" --device h100", " --device b200"}) {
-            CHECK(
-                json::parse(llmcost_line("latency " + source + device + " --format json").out)["weight_bytes_per_device"] ==
-                bytes);
+            CHECK(json::parse(
+                      llmcost_line("latency " + source + device + " --format json").out)["weight_bytes_per_device"] ==
+                  bytes);
             CHECK(json::parse(llmcost_line("serve " + source + device + " --input 9 --output 9 --format json")
                                   .out)["weight_bytes_per_device"] == bytes);
         }
@@ -186,8 +192,8 @@ TEST_CASE("all commands tell the same bytes of quantised weights") {
 }
 
 TEST_CASE("--quantization predicts checkpoints that do not exist yet") {
-    const auto bytes = [](const std::string& model, const std::string& word) {
-        return bytes_of_memory("--model " + model + " --quantization " + word);
+    const auto bytes = [](const std::string& model, const std::string& name) {
+        return bytes_of_memory("--model " + model + " --quantization " + name);
     };
     const std::string llama_70b = "meta-llama/Llama-3.1-70B", llama_8b = "meta-llama/Llama-3.1-8B";
     // what published checkpoints take: tests/unit/quantization_test.cpp has their sources
@@ -207,7 +213,8 @@ TEST_CASE("--quantization predicts checkpoints that do not exist yet") {
     CHECK(bytes(llama_8b, "nf4") == bytes(llama_8b, "bnb-4bit"));
     CHECK(bytes(llama_8b, "int8") == bytes(llama_8b, "bnb_8bit"));
     CHECK(bytes("deepseek-ai/DeepSeek-V3", "none") == 671026404352 * 2);
-    CHECK(has(printed("--model " + llama_8b + " --quantization awq"), "weights as awq would store them (86.9 % of them"));
+    CHECK(
+        has(printed("--model " + llama_8b + " --quantization awq"), "weights as awq would store them (86.9 % of them"));
     CHECK(refused("--model " + llama_8b + " --quantization awk") ==
           "llmcost: --quantization: no way to quantise is called 'awk'; nearest: awq\n");
     CHECK(has(refused("--model " + llama_8b + " --quantization everything"), "; expected one of none, awq, gptq, fp8"));
@@ -218,12 +225,13 @@ TEST_CASE("--quantization predicts checkpoints that do not exist yet") {
 
 TEST_CASE("a narrow type of weights leaves activations and cache as wide as they are") {
     const std::string model = "--model meta-llama/Llama-3.1-8B --sequence 100";
-    const json wide = json_of("memory " + model), narrow = json_of("memory --dtype fp8 " + model);
-    CHECK(narrow["cache"] == wide["cache"]);
-    CHECK(narrow["activations_peak"] == wide["activations_peak"]);
-    CHECK(narrow["weights"] == wide["weights"].get<std::uint64_t>() / 2);
+    const json bfloat16_memory = json_of("memory " + model), fp8_memory = json_of("memory --dtype fp8 " + model);
+    CHECK(fp8_memory["cache"] == bfloat16_memory["cache"]);
+    CHECK(fp8_memory["activations_peak"] == bfloat16_memory["activations_peak"]);
+    CHECK(fp8_memory["weights"] == bfloat16_memory["weights"].get<std::uint64_t>() / 2);
     CHECK(has(printed("--dtype fp8 " + model), "float8_e4m3fn weights, bfloat16 activations and cache"));
-    CHECK(json_of("memory --dtype fp8 --cache-dtype fp8 " + model)["cache"] == wide["cache"].get<std::uint64_t>() / 2);
+    CHECK(json_of("memory --dtype fp8 --cache-dtype fp8 " + model)["cache"] ==
+          bfloat16_memory["cache"].get<std::uint64_t>() / 2);
 }
 
 TEST_CASE("where a device multiplies no fp8, engines unpack its weights") {

@@ -16,7 +16,9 @@ namespace {
 
 const std::string on_llama = " --batch 16 --sequence 200 " + llama;
 
-nlohmann::json counters_json(const std::string& line) { return nlohmann::json::parse(printed(line + " --format json")); }
+nlohmann::json counters_json(const std::string& line) {
+    return nlohmann::json::parse(printed(line + " --format json"));
+}
 
 }  // namespace
 
@@ -79,8 +81,10 @@ TEST_CASE("why names every counter, and one line by line until nothing is left")
         const auto read = counters_json(std::string("why --against ") + counter + on_llama)["counters"];
         REQUIRE(read.size() == 1);
         std::int64_t ours = 0, theirs = 0;
-        for (const auto& line : read[0]["lines"])
-            ours += line["ours"].get<std::int64_t>(), theirs += line["theirs"].get<std::int64_t>();
+        for (const auto& line : read[0]["lines"]) {
+            ours += line["ours"].get<std::int64_t>();
+            theirs += line["theirs"].get<std::int64_t>();
+        }
         CHECK(ours == read[0]["ours"].get<std::int64_t>());
         CHECK(theirs == read[0]["theirs"].get<std::int64_t>());
     }
@@ -96,7 +100,8 @@ TEST_CASE("where a number is not held, or there is none, the page says so") {
               "not held against the tool: torch.jit leaves out"));
     CHECK(has(printed("why --against 6nd --config " + config_of("Qwen__Qwen3-30B-A3B")),
               "no answer: not every parameter meets every token"));
-    CHECK(has(printed("--convention thop --past 10 " + llama), "not held against the tool: no record of it has tokens"));
+    CHECK(
+        has(printed("--convention thop --past 10 " + llama), "not held against the tool: no record of it has tokens"));
     CHECK(has(printed("--convention deepspeed --config " + config_of("variant__axk2_groups")),
               "sdpa: no answer: llmcost's walk"));
     CHECK(has(printed("why --against palm --past 10" + on_llama), "no answer: a training step has no past"));

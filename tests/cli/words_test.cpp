@@ -17,8 +17,8 @@ using nlohmann::json;
 namespace {
 
 /// What a run says beside its answer.
-std::string note(const std::string& line, const surroundings& around = {}, int code = 0) {
-    const outcome o = llmcost_line(line, around);
+std::string note(const std::string& line, const surroundings& settings = {}, int code = 0) {
+    const outcome o = llmcost_line(line, settings);
     CHECK(o.code == code);
     CHECK(o.out != "");
     return o.err;
@@ -50,7 +50,8 @@ TEST_CASE("rows are told once whose kernels answer instead, by what named the so
     const std::string instead = "'torch' was not measured on h200_sxm for gemm bfloat16: vllm stands in for it\n";
     const std::string line = "op gemm --device h200 --dtype bfloat16" + measured;
     CHECK(note(line, {.in = rows}) == "llmcost: line 2: backend: " + instead);
-    CHECK(note(line + " --kernels torch", {.in = "m,n,k\n1,64,64\n1,64,64\n"}) == "llmcost: line 2: --kernels: " + instead);
+    CHECK(note(line + " --kernels torch", {.in = "m,n,k\n1,64,64\n1,64,64\n"}) ==
+          "llmcost: line 2: --kernels: " + instead);
     CHECK(note("serve --configs " LLMCOST_TEST_DIR "/fit/serving" + measured,
                {.in = "model_path,system,backend,isl,osl,batch_size,tp_size\n"
                       "meta-llama/Llama-3.1-70B,a100_sxm_80gb,vllm,100,10,1,4\n"}) ==
@@ -58,7 +59,8 @@ TEST_CASE("rows are told once whose kernels answer instead, by what named the so
 }
 
 TEST_CASE("tokens of an encoder that a model does not have are refused, whatever is asked of it") {
-    const std::string encoder = "llmcost: --encoder-sequence: this model has no encoder beside a decoder: say --sequence\n";
+    const std::string encoder =
+        "llmcost: --encoder-sequence: this model has no encoder beside a decoder: say --sequence\n";
     for (const std::string command : {"", "latency --device h200 "}) {
         const auto refusal = [&](const std::string& model) {
             return refused(command + "--model " + model + " --encoder-sequence 9");
@@ -109,7 +111,8 @@ TEST_CASE("a cache is kept in no format that packs weights alone") {
     const std::string attention = "op generation_attention --device h200 --dtype bf16 ";
     CHECK(refused(attention + "--step 9 --num_heads 8 --num_key_value_heads 8 --kv_cache_dtype int4_wo") ==
           "llmcost: --kv_cache_dtype: " + instead + "int4_wo'\n");
-    CHECK(refused_row(attention, {.in = "step,num_heads,num_key_value_heads,kv_cache_dtype\n9,8,8,fp8\n9,8,8,int4_wo\n"}) ==
+    CHECK(refused_row(attention,
+                      {.in = "step,num_heads,num_key_value_heads,kv_cache_dtype\n9,8,8,fp8\n9,8,8,int4_wo\n"}) ==
           "llmcost: line 3: kv_cache_dtype: " + instead + "int4_wo'\n");
 }
 
@@ -130,19 +133,20 @@ TEST_CASE("a row that leaves its type open has that of the option, and without o
 }
 
 TEST_CASE("what is wrong with a row is said in one form, whoever reads it") {
-    const std::string what = "expected a whole number from 1 to 2147483647, found '0'\n";
+    const std::string expected_error = "expected a whole number from 1 to 2147483647, found '0'\n";
     CHECK(refused_row("op gemm --device h200 --dtype bf16", {.in = "m,n,k\n1,2,3\n1,0,3\n"}) ==
-          "llmcost: line 3: n: " + what);
+          "llmcost: line 3: n: " + expected_error);
     CHECK(refused_row("serve --configs " LLMCOST_TEST_DIR "/fit/serving",
                       {.in = "model_path,system,isl,osl,batch_size\n\nmeta-llama/Llama-3.1-70B,h200,9,9,0\n"}) ==
-          "llmcost: line 3: batch_size: " + what);
+          "llmcost: line 3: batch_size: " + expected_error);
 }
 
 // kernels of configs/calibrations/h200_sxm/gemm/*/bfloat16.json and .../moe/vllm-0.24.0/fp8_block-balanced.json
 TEST_CASE("a kernel that nobody measured chooses nothing, which is said once") {
     const std::string line = "op gemm --device h200 --dtype bf16" + measured;
     const std::string columns = "m,n,k,kernel_source,backend\n";
-    CHECK(note(line, {.in = columns + "64,64,64,foo,trtllm\n1,64,64,foo,trtllm\n1,64,64,torch_flow,trtllm\n1,64,64,,\n"}) ==
+    CHECK(note(line,
+               {.in = columns + "64,64,64,foo,trtllm\n1,64,64,foo,trtllm\n1,64,64,torch_flow,trtllm\n1,64,64,,\n"}) ==
           "llmcost: line 2: kernel_source: expected one of torch_flow; found 'foo'; it chooses nothing\n");
     CHECK(note(line, {.in = columns + "1,64,64,torch_flow,\n"}) == "");
     // of another software than the row's own
@@ -171,8 +175,9 @@ TEST_CASE("a type that a device does not multiply is refused with the one to say
     CHECK(refused("serve --device t4" + llama) == "llmcost: " + t4 + "--dtype float16\n");
     CHECK(refused("latency --device apple_m1 --dtype int8" + llama)
               .ends_with("int4_wo, fp8_wo, nvfp4_wo: say --dtype bfloat16\n"));
-    CHECK(refused("latency --model mistralai/Mixtral-8x7B-v0.1 --device a100 --tp 8 --experts-dtype fp8 --engine trtllm")
-              .ends_with(": say --experts-dtype bfloat16\n"));
+    CHECK(
+        refused("latency --model mistralai/Mixtral-8x7B-v0.1 --device a100 --tp 8 --experts-dtype fp8 --engine trtllm")
+            .ends_with(": say --experts-dtype bfloat16\n"));
     CHECK(refused_row("serve --configs " LLMCOST_TEST_DIR "/fit/serving",
                       {.in = "model_path,system,isl,osl,batch_size,tp_size\nmeta-llama/Llama-3.1-70B,v100,9,9,1,8\n"})
               .ends_with("it has float32, float16, int8: say gemm_quant_mode float16\n"));
@@ -181,7 +186,8 @@ TEST_CASE("a type that a device does not multiply is refused with the one to say
 TEST_CASE("a device is said to be near where it is, and else where devices are listed") {
     const std::string sizes = " --m 1 --n 1 --k 1", list = " (see llmcost devices)\n";
     for (const std::string name : {"foo", "quantum_processor", "x"})
-        CHECK(refused("op gemm --device " + name + sizes) == "llmcost: --device: no device or file '" + name + "'" + list);
+        CHECK(refused("op gemm --device " + name + sizes) ==
+              "llmcost: --device: no device or file '" + name + "'" + list);
     CHECK(refused("op gemm --device h20o" + sizes) ==
           "llmcost: --device: no device or file 'h20o'; nearest: h200, h20, h100" + list);
     CHECK(refused("latency --model meta-llama/Llama-3.2-1B --device foo") ==
@@ -205,37 +211,37 @@ TEST_CASE("words of op that are near nothing are told what there is") {
 
 // calibrations have collectives of up to 8 GPUs, those of one node
 TEST_CASE("links between nodes, which nobody knows, are told once") {
-    const std::string what =
+    const std::string expected_error =
         "num_gpus: links between nodes are not known: between the 16 devices are taken the links of one node, and a "
         "network of several is slower\n";
     for (const std::string family : {"nccl", "custom_allreduce"}) {
         const std::string line = "op " + family + " --device h200" + measured;
-        CHECK(note(line + " --message_size 1024 --num_gpus 16") == "llmcost: --" + what);
+        CHECK(note(line + " --message_size 1024 --num_gpus 16") == "llmcost: --" + expected_error);
         CHECK(note(line + " --message_size 1024 --num_gpus 8") == "");
         CHECK(note(line + " --dtype half", {.in = "message_size,num_gpus\n8,8\n8,16\n16,16\n"}) ==
-              "llmcost: line 3: " + what);
+              "llmcost: line 3: " + expected_error);
     }
 }
 
 // Llama-3.2-1B's configuration says 131,072
 TEST_CASE("tokens beyond a model's context are answered and told, whatever is asked") {
-    const auto told = [](const std::string& tokens) {
+    const auto context_warning = [](const std::string& tokens) {
         return "llmcost: meta-llama/Llama-3.2-1B: " + tokens + " tokens are beyond the model's context of 131,072\n";
     };
     const std::string model = " --model meta-llama/Llama-3.2-1B", device = model + " --device h200" + measured;
     for (const std::string query : {" flops", " --scopes", " --tree", " --format json", " --format csv"}) {
         INFO(query);
-        CHECK(note(model + " --past 131072 --sequence 1" + query) == told("131,073"));
+        CHECK(note(model + " --past 131072 --sequence 1" + query) == context_warning("131,073"));
         CHECK(note(model + " --past 131071 --sequence 1" + query) == "");
     }
-    CHECK(note(model + " --input 131000 --output 73 flops") == told("131,073"));
+    CHECK(note(model + " --input 131000 --output 73 flops") == context_warning("131,073"));
     CHECK(note(model + " --input 131000 --output 72 flops") == "");
-    CHECK(note(model + " --requests 5@9,1@139999x2 flops") == told("140,000"));
-    CHECK(note("latency --past 139999" + device) == told("140,000"));
+    CHECK(note(model + " --requests 5@9,1@139999x2 flops") == context_warning("140,000"));
+    CHECK(note("latency --past 139999" + device) == context_warning("140,000"));
     CHECK(note("latency --past 131071" + device) == "");
-    CHECK(note("latency --requests 1@5,1@139999" + device) == told("140,000"));
-    CHECK(note("latency --training --sequence 140000" + device, {}, 8) == told("140,000"));
-    CHECK(note("serve --input 139000 --output 1000" + device) == told("140,000"));
+    CHECK(note("latency --requests 1@5,1@139999" + device) == context_warning("140,000"));
+    CHECK(note("latency --training --sequence 140000" + device, {}, 8) == context_warning("140,000"));
+    CHECK(note("serve --input 139000 --output 1000" + device) == context_warning("140,000"));
     CHECK(note("serve --input 131000 --output 72" + device) == "");
     const std::string row = "meta-llama/Llama-3.1-70B,h200,vllm,139000,1000,1,8\n";
     CHECK(note("serve --configs " LLMCOST_TEST_DIR "/fit/serving" + measured,

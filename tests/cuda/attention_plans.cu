@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The llmcost authors
 // SPDX-License-Identifier: Apache-2.0
-// cuDNN plans attention for an H200 that need not be there: its graph is one that cuDNN knows a kernel for. The driver is
-// the toolkit's stub, which loads nothing.
+// cuDNN plans attention for an H200 that need not be there: its graph is one that cuDNN knows a kernel for. The driver
+// is the toolkit's stub, which loads nothing.
 #include <llmcost/cuda/fused_attention.cuh>
 
 #include <cstdint>
@@ -22,20 +22,23 @@ constexpr char h200[] =
 
 struct known_shape {
     const char* family;
-    std::int64_t sizes[most_operator_sizes];
+    std::int64_t sizes[max_operator_sizes];
     bool takes;
 };
 constexpr known_shape shapes[]{
-    {"context_attention", {1, 512, 32, 8, 128, 0, 0}, true},    {"context_attention", {2, 513, 16, 16, 64, 0, 100}, true},
-    {"context_attention", {1, 512, 8, 4, 256, 256, 512}, true}, {"generation_attention", {8, 4095, 32, 8, 128, 0}, true},
-    {"full_attention", {8, 577, 16, 16, 64, 577}, true},        {"context_attention", {1, 512, 32, 8, 100, 0, 0}, false},
+    {"context_attention", {1, 512, 32, 8, 128, 0, 0}, true},
+    {"context_attention", {2, 513, 16, 16, 64, 0, 100}, true},
+    {"context_attention", {1, 512, 8, 4, 256, 256, 512}, true},
+    {"generation_attention", {8, 4095, 32, 8, 128, 0}, true},
+    {"full_attention", {8, 577, 16, 16, 64, 577}, true},
+    {"context_attention", {1, 512, 32, 8, 100, 0, 0}, false},
 };
 
 /// Whether cuDNN compiles a kernel for a shape and gets as far as loading it.
 bool takes(const known_shape& s, cudnnBackendDescriptor_t properties) {
     operator_shape shape;
-    shape.family = find_family(s.family), shape.operand = find_operand("bfloat16");
-    for (std::size_t i = 0; i < most_operator_sizes; ++i) shape.sizes[i] = s.sizes[i];
+    shape.family = find_operator_type(s.family), shape.operand = find_operand_type("bfloat16");
+    for (std::size_t i = 0; i < max_operator_sizes; ++i) shape.sizes[i] = s.sizes[i];
     try {
         const attention_plan plan(attention_shape(shape), nullptr, properties);
         return true;

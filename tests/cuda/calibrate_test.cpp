@@ -31,7 +31,10 @@ struct simulated_timer {
         const double wobble = std::sin(calls * 12.9898) * 43758.5453;
         double t = truth * (1 + noise * 2 * (wobble - std::floor(wobble) - 0.5));
         double clock = 1980;
-        if (every != 0 && calls % every == 0) t *= 2, clock = slow_clock != 0 ? slow_clock : clock;
+        if (every != 0 && calls % every == 0) {
+            t *= 2;
+            clock = slow_clock != 0 ? slow_clock : clock;
+        }
         return {t, clock};
     }
 };
@@ -80,9 +83,9 @@ TEST_CASE("outliers do not move the median, and throttled samples do not count")
 
 TEST_CASE("a table keeps what it has, and a later run goes on where one was cut") {
     const std::string path = folder() + "/h200_sxm__gemm__cuda__13.0__gemm_perf.csv";
-    const operator_family& gemm = *find_family("gemm");
-    const operator_shape first{&gemm, {1, 4096, 4096}, find_operand("bfloat16")},
-        second{&gemm, {2, 4096, 4096}, find_operand("bfloat16")};
+    const operator_type& gemm = *find_operator_type("gemm");
+    const operator_shape first{&gemm, {1, 4096, 4096}, find_operand_type("bfloat16")},
+        second{&gemm, {2, 4096, 4096}, find_operand_type("bfloat16")};
     {
         measured_table t(path, gemm);
         CHECK_FALSE(t.has(first, "cublasLt"));
@@ -91,16 +94,16 @@ TEST_CASE("a table keeps what it has, and a later run goes on where one was cut"
     }
     CHECK(text_of(path) == "kernel_source,gemm_dtype,m,n,k,latency_us\ncublasLt,bfloat16,1,4096,4096,12.5\n");
     std::ofstream(path, std::ios::app) << "cublasLt,bfloat16,2,40";  // killed while it wrote
-    measured_table again(path, gemm);
-    CHECK(again.size() == 1);
-    CHECK(again.has(first, "cublasLt"));
-    CHECK_FALSE(again.has(second, "cublasLt"));
-    again.add(second, "cublasLt", 13e-6);
+    measured_table reopened(path, gemm);
+    CHECK(reopened.size() == 1);
+    CHECK(reopened.has(first, "cublasLt"));
+    CHECK_FALSE(reopened.has(second, "cublasLt"));
+    reopened.add(second, "cublasLt", 13e-6);
     CHECK(text_of(path).ends_with("12.5\ncublasLt,bfloat16,2,4096,4096,13\n"));
-    CHECK_THROWS_AS(measured_table(path, *find_family("norm")), std::runtime_error);
-    const operator_shape third{&gemm, {4, 4096, 4096}, find_operand("bfloat16")};
-    again.give_up(third, "cublasLt");  // it broke the device
-    CHECK(again.has(third, "cublasLt"));
+    CHECK_THROWS_AS(measured_table(path, *find_operator_type("norm")), std::runtime_error);
+    const operator_shape third{&gemm, {4, 4096, 4096}, find_operand_type("bfloat16")};
+    reopened.mark_failed(third, "cublasLt");  // it broke the device
+    CHECK(reopened.has(third, "cublasLt"));
     measured_table later(path, gemm);
     CHECK(later.has(third, "cublasLt"));
     CHECK(later.size() == 2);

@@ -17,8 +17,8 @@ config_document file_of(const gpu_properties& gpu) { return parse_config(device_
 
 }  // namespace
 
-// clocks and buses as NVIDIA's datasheets and whitepapers have them; what comes out is held against the datasheet itself
-// (Hopper's quotes vector units at 1980 MHz and tensor units at 1830, so that no single clock gives both)
+// clocks and buses as NVIDIA's datasheets and whitepapers have them; what comes out is held against the datasheet
+// itself (Hopper's quotes vector units at 1980 MHz and tensor units at 1830, so that no single clock gives both)
 TEST_CASE("what a driver says of a GPU comes to its datasheet") {
     const gpu_properties gpus[]{
         {"NVIDIA A100-SXM4-80GB", 8, 0, 108, 1410, 1593, 5120, 80e9, 40e6},
@@ -36,19 +36,19 @@ TEST_CASE("what a driver says of a GPU comes to its datasheet") {
         const device* sheet = datasheet_of(gpu);
         REQUIRE(sheet != nullptr);
         const config_document file = file_of(gpu);
-        const device own = file.read_with([](config_view root) { return read_device(root, "own"); });
-        CHECK(own.title == gpu.name);
+        const device custom_device = file.read_with([](config_view root) { return parse_device(root, "own"); });
+        CHECK(custom_device.title == gpu.name);
         for (const auto figure : {&device::fp32, &device::bf16, &device::fp16, &device::fp8, &device::memory_bandwidth,
-                                  &device::memory_gigabytes, &device::units, &device::cache_megabytes})
-            CHECK(own.*figure == doctest::Approx(sheet->*figure).epsilon(0.02));
+                                  &device::memory_gigabytes, &device::num_compute_units, &device::cache_megabytes})
+            CHECK(custom_device.*figure == doctest::Approx(sheet->*figure).epsilon(0.02));
     }
 }
 
 TEST_CASE("a GPU that is newer than the table has the rates of its predecessor") {
     const config_document file = file_of({"NVIDIA X \"1\"", 10, 3, 100, 1000, 1000, 1024, 1e9, 1e6});
-    const device own = file.read_with([](config_view root) { return read_device(root); });
-    CHECK(own.bf16 == 819.2);
-    CHECK(own.title == "NVIDIA X 1");
+    const device custom_device = file.read_with([](config_view root) { return parse_device(root); });
+    CHECK(custom_device.bf16 == 819.2);
+    CHECK(custom_device.title == "NVIDIA X 1");
 }
 
 TEST_CASE("names of GPUs become datasheets and files") {

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The llmcost authors
 // SPDX-License-Identifier: Apache-2.0
-// A GPU that nobody has a datasheet of, for llmcost-calibrate without one: every kernel follows one roofline of what its
-// driver says, within 2 %; it has one kernel of each family and refuses experts.
+// A GPU that nobody has a datasheet of, for llmcost-calibrate without one: every kernel follows one roofline of what
+// its driver says, within 2 %; it has one kernel of each family and refuses experts.
 #include "../../bench/gpu.hpp"
 
 #include <llmcost/devices/device_file.hpp>
 #include <llmcost/json.hpp>
-#include <llmcost/latency/operators.hpp>
+#include <llmcost/latency/operand_types.hpp>
 #include <llmcost/latency/roofline.hpp>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ cuda::gpu_properties gpu_at_hand() { return {"NVIDIA Simulation 1", 9, 0, 100, 1
 
 struct operator_runner::parts {
     config_document file = parse_config(cuda::device_file_of(gpu_at_hand()), "simulation");
-    device datasheet = file.read_with([](config_view root) { return read_device(root); });
+    device datasheet = file.read_with([](config_view root) { return parse_device(root); });
     std::size_t runs = 0;
 };
 
@@ -34,15 +34,15 @@ operator_runner::~operator_runner() = default;
 
 outcome operator_runner::operator()(const operator_shape& shape, string_ref kernel, int) {
     outcome o;
-    if (shape.family->name == "moe") {
+    if (shape.type->name == "moe") {
         o.refused = "a simulation has no experts";
         return o;
     }
     constexpr roofline truth{6e-6, 0.6, 0.7, 2};
-    const device& on = parts_->datasheet;
-    const datasheet_seconds at = seconds_of(on, shape.work());
+    const device& datasheet = parts_->datasheet;
+    const datasheet_seconds at = roofline_terms(datasheet, shape.work());
     const double wobble = std::sin(static_cast<double>(++parts_->runs) * 12.9898) * 43758.5453;
-    o.seconds = std::max(truth(at.compute, at.memory), least_seconds(on, shape.work())) *
+    o.seconds = std::max(truth(at.compute, at.memory), roofline_seconds(datasheet, shape.work())) *
                 (1 + 0.04 * (wobble - std::floor(wobble) - 0.5));
     o.spread = 0.004;
     o.kernel = kernel.empty() ? "simulated" : std::string(kernel);

@@ -30,25 +30,26 @@ const device& h200() { return *find_device("h200"); }
 
 std::vector<sweep_point> sweep_of(bool full, std::int64_t gpus = 1) {
     return calibration_sweep(
-        {&h200(), {find_operand("bfloat16"), find_operand("float16"), find_operand("fp8")}, full, gpus});
+        {&h200(), {find_operand_type("bfloat16"), find_operand_type("float16"), find_operand_type("fp8")}, full, gpus});
 }
 
 /// What makes a point another one.
 std::string name_of(const sweep_point& p) {
     const operator_shape& s = p.shape;
-    std::string name = std::string(s.family->name) + ' ' + std::string(p.kernel) + ' ' + std::string(s.operand->name) + ' ' +
-                       std::string(s.variant);
-    for (std::size_t i = 0; i < s.family->size_count; ++i) name += ' ' + std::to_string(s.sizes[i]);
+    std::string name = std::string(s.type->name) + ' ' + std::string(p.kernel) + ' ' + std::string(s.operand->name) +
+                       ' ' + std::string(s.variant);
+    for (std::size_t i = 0; i < s.type->size_count; ++i) name += ' ' + std::to_string(s.sizes[i]);
     return name;
 }
 
-/// Seconds that a point takes with a sampler which is never content before its time: memory is filled at 200 GB/s, cuDNN
-/// plans for half a second, buffers of eight GPUs take a tenth; a sample has what holds its graph back and reads the clock.
+/// Seconds that a point takes with a sampler which is never content before its time: memory is filled at 200 GB/s,
+/// cuDNN plans for half a second, buffers of eight GPUs take a tenth; a sample has what holds its graph back and reads
+/// the clock.
 double seconds_of_point(const sweep_point& p) {
     const double t = predicted_seconds(h200(), p.shape, nullptr, {});
     const double graph = t * copies_of(p.shape, t);
     const double samples = std::clamp(0.05 / graph, 5.0, 400.0);
-    const string_ref family = p.shape.family->name;
+    const string_ref family = p.shape.type->name;
     const double set_up = family == "nccl" ? 0.1 : p.kernel == "cudnn" ? 0.5 : 0.02;
     return set_up + std::max(p.shape.work().bytes, 150e6) / 200e9 + 0.002 +
            (4 + samples) * (graph + 150e-6 + (family == "launch" ? 0.3e-6 * static_cast<double>(p.shape.sizes[0]) : 0));
@@ -57,8 +58,8 @@ double seconds_of_point(const sweep_point& p) {
 /// The time of a GPU whose kernels follow one roofline, within 2 %.
 double simulated_seconds(const operator_shape& s) {
     constexpr roofline truth{5e-6, 0.6, 0.7, 2};
-    const datasheet_seconds at = seconds_of(h200(), s.work());
-    return std::max(truth(at.compute, at.memory), least_seconds(h200(), s.work()));
+    const datasheet_seconds at = roofline_terms(h200(), s.work());
+    return std::max(truth(at.compute, at.memory), roofline_seconds(h200(), s.work()));
 }
 double noise(std::size_t i) {
     const double wobble = std::sin(static_cast<double>(i) * 12.9898) * 43758.5453;
@@ -76,25 +77,25 @@ std::filesystem::path fresh_folder(const char* name) {
 
 TEST_CASE("a sweep has every point once, with sizes that its family has and work that can be priced") {
     for (const bool full : {false, true}) {
-        std::set<std::string> seen, families;
+        std::set<std::string> encoded_features, families;
         for (const sweep_point& p : sweep_of(full, 8)) {
             const operator_shape& s = p.shape;
-            REQUIRE(s.family != nullptr);
+            REQUIRE(s.type != nullptr);
             REQUIRE(s.operand != nullptr);
             CAPTURE(name_of(p));
-            CHECK(seen.insert(name_of(p)).second);
-            families.insert(std::string(s.family->name));
-            for (std::size_t i = 0; i < s.family->size_count; ++i) {
-                if (s.family->sizes[i].required) CHECK(s.sizes[i] > 0);
+            CHECK(encoded_features.insert(name_of(p)).second);
+            families.insert(std::string(s.type->name));
+            for (std::size_t i = 0; i < s.type->size_count; ++i) {
+                if (s.type->sizes[i].required) CHECK(s.sizes[i] > 0);
                 CHECK(s.sizes[i] >= 0);
             }
-            CHECK(can_price(h200(), s.work()));
+            CHECK(has_peak(h200(), s.work()));
             CHECK(predicted_seconds(h200(), s, nullptr, {}) > 0);
             CHECK(predicted_seconds(h200(), s, nullptr, {}) <= 0.02);
             CHECK_FALSE(p.kernel.empty());
         }
         // latent attention and engines' own all-reduces are theirs alone
-        for (const operator_family& f : operator_families)
+        for (const operator_type& f : operator_families)
             CHECK(families.contains(std::string(f.name)) ==
                   (f.name != "context_mla" && f.name != "generation_mla" && f.name != "custom_allreduce" &&
                    f.name != "linear_attention" && f.name != "network"));
@@ -125,7 +126,7 @@ TEST_CASE("a run that is out of time has some of everything, says what it left, 
     std::set<std::string> done;
     double clock = 0;
     const auto run = [&](double budget) {
-        return run_sweep(
+        return measure_sweep(
             sweep, budget, [&] { return clock; }, [&](const sweep_point& p) { return done.contains(name_of(p)); },
             [&](const sweep_point& p) -> std::string {
                 clock += seconds_of_point(p);
@@ -140,16 +141,16 @@ TEST_CASE("a run that is out of time has some of everything, says what it left, 
     CHECK(first.left_out > 0);
     CHECK(first.known == 0);
     CHECK(first.measured == done.size());
-    std::set<std::string> words, all_words;
-    const auto word_of = [](const sweep_point& p) {
-        return std::string(p.shape.family->name) + ' ' + std::string(p.kernel) + ' ' + std::string(p.shape.operand->name) +
-               ' ' + std::string(p.shape.variant);
+    std::set<std::string> measured_groups, all_groups;
+    const auto group_name = [](const sweep_point& p) {
+        return std::string(p.shape.type->name) + ' ' + std::string(p.kernel) + ' ' +
+               std::string(p.shape.operand->name) + ' ' + std::string(p.shape.variant);
     };
     for (const sweep_point& p : sweep) {
-        all_words.insert(word_of(p));
-        if (done.contains(name_of(p))) words.insert(word_of(p));
+        all_groups.insert(group_name(p));
+        if (done.contains(name_of(p))) measured_groups.insert(group_name(p));
     }
-    CHECK(words == all_words);
+    CHECK(measured_groups == all_groups);
     clock = 0;
     const sweep_report second = run(1e9);
     CHECK(second.known == first.measured);
@@ -163,7 +164,10 @@ TEST_CASE("a part of a sweep has sizes from all over their range") {
     std::set<std::int64_t> rows, columns;
     for (std::size_t i = 0; i < sweep.size() / 8; ++i) {
         const operator_shape& s = sweep[i].shape;
-        if (s.family->name == "gemm" && s.operand->name == "bfloat16") rows.insert(s.sizes[0]), columns.insert(s.sizes[1]);
+        if (s.type->name == "gemm" && s.operand->name == "bfloat16") {
+            rows.insert(s.sizes[0]);
+            columns.insert(s.sizes[1]);
+        }
     }
     CHECK(*rows.begin() <= 4);
     CHECK(*rows.rbegin() >= 4096);
@@ -172,11 +176,11 @@ TEST_CASE("a part of a sweep has sizes from all over their range") {
 }
 
 TEST_CASE("launches in a graph are as many as ten milliseconds hold, and of empty kernels those that are asked for") {
-    const operator_shape gemm{find_family("gemm"), {1, 1, 1}, find_operand("bfloat16")};
+    const operator_shape gemm{find_operator_type("gemm"), {1, 1, 1}, find_operand_type("bfloat16")};
     CHECK(copies_of(gemm, 1e-6) == 20);
     CHECK(copies_of(gemm, 1e-3) == 10);
     CHECK(copies_of(gemm, 1) == 4);
-    CHECK(copies_of({find_family("launch"), {1000, 1}, find_operand("bfloat16"), "graph"}, 1e-6) == 1000);
+    CHECK(copies_of({find_operator_type("launch"), {1000, 1}, find_operand_type("bfloat16"), "graph"}, 1e-6) == 1000);
 }
 
 TEST_CASE("rows are spread over experts evenly, or by a power law, none of them lost") {
@@ -197,41 +201,41 @@ TEST_CASE("rows are spread over experts evenly, or by a power law, none of them 
 
 TEST_CASE("a simulated GPU's tables are read as they were written, and fits find its times again") {
     const std::filesystem::path folder = fresh_folder("llmcost_sweep_test");
-    std::map<const operator_family*, measured_table> tables;
-    std::map<const operator_family*, std::size_t> rows;
+    std::map<const operator_type*, measured_table> tables;
+    std::map<const operator_type*, std::size_t> rows;
     std::size_t i = 0;
     for (const sweep_point& p : sweep_of(false, 8)) {
-        const std::string family(p.shape.family->name);
+        const std::string family(p.shape.type->name);
         const auto at = tables.try_emplace(
-            p.shape.family, (folder / ("h200_sxm__" + family + "__cuda__13.0__" + family + "_perf.csv")).string(),
-            *p.shape.family);
+            p.shape.type, (folder / ("h200_sxm__" + family + "__cuda__13.0__" + family + "_perf.csv")).string(),
+            *p.shape.type);
         at.first->second.add(p.shape, p.kernel, simulated_seconds(p.shape) * noise(++i));
         CHECK(at.first->second.has(p.shape, p.kernel));
-        ++rows[p.shape.family];
+        ++rows[p.shape.type];
     }
     std::vector<std::string> paths;
     for (const auto& of_family : tables) {
-        const operator_family* family = of_family.first;
+        const operator_type* family = of_family.first;
         const measured_table& written = of_family.second;
         CAPTURE(std::string(family->name));
         paths.push_back(written.path());
         std::size_t read = 0;
         for (const bench::table& t : bench::read_tables(written.path(), "a test", "own")) {
             CAPTURE(t.kernel);
-            CAPTURE(t.words());
+            CAPTURE(t.label());
             read += t.rows.size();
             const bench::owned_calibration c = bench::fit(t, t.rows, h200());
-            std::vector<double> off;
+            std::vector<double> errors;
             for (const bench::measurement& r : t.rows) {
                 operator_shape s = r.shape;
                 s.variant = t.variant;
-                off.push_back(std::fabs(std::log(estimate(h200(), s, &c.c).seconds / simulated_seconds(s))));
+                errors.push_back(std::fabs(std::log(estimate(h200(), s, &c.c).seconds / simulated_seconds(s))));
                 CHECK(written.has(s, t.kernel));
             }
-            CHECK(bench::quantile(off, 0.5) < 0.02);
-            CHECK(bench::quantile(off, 1) < 0.06);
-            const std::vector<double> held = bench::held_out(t, bench::left_out::shapes, h200());
-            if (t.rows.size() > 20) CHECK(bench::median_error(held) < 0.04);
+            CHECK(bench::quantile(errors, 0.5) < 0.02);
+            CHECK(bench::quantile(errors, 1) < 0.06);
+            const std::vector<double> log_ratios = bench::held_out_ratios(t, bench::left_out::shapes, h200());
+            if (t.rows.size() > 20) CHECK(bench::median_error(log_ratios) < 0.04);
         }
         CHECK(read == rows.at(family));
     }
@@ -243,19 +247,19 @@ TEST_CASE("a simulated GPU's tables are read as they were written, and fits find
 
 TEST_CASE("a kernel with a single row has no rows held out, and an interval at least a tenth wide") {
     const std::filesystem::path folder = fresh_folder("llmcost_single_row_test");
-    const operator_family& family = *find_family("launch");
+    const operator_type& family = *find_operator_type("launch");
     const std::string path = (folder / "h200_sxm__launch__cuda__13.0__launch_perf.csv").string();
-    measured_table(path, family).add({&family, {10, 1}, find_operand("bfloat16"), "graph"}, "empty", 2e-6);
+    measured_table(path, family).add({&family, {10, 1}, find_operand_type("bfloat16"), "graph"}, "empty", 2e-6);
     const std::vector<bench::table> tables = bench::read_tables(path, "a test", "own");
     REQUIRE(tables.size() == 1);
-    CHECK(bench::held_out(tables[0], bench::left_out::shapes, h200()).empty());
+    CHECK(bench::held_out_ratios(tables[0], bench::left_out::shapes, h200()).empty());
     const bench::owned_calibration c = bench::fit(tables[0], tables[0].rows, h200());
-    const held_out_error e = bench::error_in_sample(tables[0], h200(), c.c);
-    CHECK(e.rows == 0);
+    const cross_validation_error e = bench::error_in_sample(tables[0], h200(), c.c);
+    CHECK(e.num_rows == 0);
     CHECK(e.low <= -std::log2(1.1));
     CHECK(e.high >= std::log2(1.1));
-    operator_shape other{&family, {500, 1}, find_operand("bfloat16"), "graph"};
-    CHECK(estimate(h200(), other, &c.c).seconds == doctest::Approx(2e-6).epsilon(0.02));
+    operator_shape extrapolated{&family, {500, 1}, find_operand_type("bfloat16"), "graph"};
+    CHECK(estimate(h200(), extrapolated, &c.c).seconds == doctest::Approx(2e-6).epsilon(0.02));
     bench::fit_tables(folder / "calibrations", folder / "accuracy.md", "a test", "own", {path});
     CHECK(std::filesystem::exists(folder / "calibrations/h200_sxm/launch/cuda-13.0/bfloat16-graph.json"));
 }

@@ -6,7 +6,7 @@
 #include <doctest/doctest.h>
 
 #include <llmcost/analysis/evaluator.hpp>
-#include <llmcost/described/described_model.hpp>
+#include <llmcost/custom/custom_model.hpp>
 #include <llmcost/json.hpp>
 #include <llmcost/memory/training_step.hpp>
 #include <llmcost/presets.hpp>
@@ -30,10 +30,10 @@ using namespace llmcost;
 
 const std::filesystem::path models = LLMCOST_TEST_DIR "/../configs/models";
 
-described_model described_in(const config_document& file) {
-    return file.read_with([&](config_view root) { return described_model(root, file.name()); });
+custom_model load_custom_model(const config_document& file) {
+    return file.read_with([&](config_view root) { return custom_model(root, file.name()); });
 }
-described_model described_as(const std::string& text) { return described_in(parse_config(text, "model.json")); }
+custom_model parse_custom_model(const std::string& text) { return load_custom_model(parse_config(text, "model.json")); }
 
 /// A description of one input, (batch, 16), and these layers.
 std::string over_features(std::string_view layers) {
@@ -44,7 +44,7 @@ std::string over_images(std::string_view layers) {
            std::string(layers) + "]}";
 }
 TEST_CASE("a Llama in a file is the Llama of the library in every figure") {
-    const described_model described = described_in(read_config_file((models / "llama.json").string()));
+    const custom_model custom = load_custom_model(read_config_file((models / "llama.json").string()));
     const model& built_in = presets::llama_3_2_1b;
     std::vector<workload> works;
     for (const std::int64_t sequence : {1, 7, 200})
@@ -57,29 +57,31 @@ TEST_CASE("a Llama in a file is the Llama of the library in every figure") {
     for (const workload& w : works) {
         CAPTURE(w.sequence);
         CAPTURE(w.past);
-        CHECK(count_model(described.subject(), w) == count_model(built_in, w));
+        CHECK(count_model(custom.as_model(), w) == count_model(built_in, w));
     }
     for (const role part : {role::attn, role::mlp, role::norm, role::head, role::embedding, role::rotary})
-        CHECK(count_model(described.subject(), works[1], scope_query{part}) ==
+        CHECK(count_model(custom.as_model(), works[1], scope_query{part}) ==
               count_model(built_in, works[1], scope_query{part}));
-    const model_listing ours = list_model(described.subject(), works[2]), theirs = list_model(built_in, works[2]);
+    const model_listing ours = list_model(custom.as_model(), works[2]), theirs = list_model(built_in, works[2]);
     REQUIRE(ours.scopes.size() == theirs.scopes.size());
     for (std::size_t i = 0; i < ours.scopes.size(); ++i) CHECK(ours.scopes[i].path == theirs.scopes[i].path);
     REQUIRE(ours.tensors.size() == theirs.tensors.size());
     for (std::size_t i = 0; i < ours.tensors.size(); ++i) CHECK(ours.tensors[i].name == theirs.tensors[i].name);
     const workload step{.batch = 1, .sequence = 64};
-    CHECK(train(described.subject(), step, {}).memory.peak.bytes.total == train(built_in, step, {}).memory.peak.bytes.total);
+    CHECK(train(custom.as_model(), step, {}).memory.peak.bytes.total ==
+          train(built_in, step, {}).memory.peak.bytes.total);
 }
 
 TEST_CASE("parts of the library's models are called by their classes") {
     const std::string config =
         R"(, "config": {"hidden_size": "hidden_size", "num_attention_heads": 32, "num_key_value_heads": 8,
         "intermediate_size": 8192, "num_hidden_layers": 16, "vocab_size": 128256, "head_dim": 64}})";
-    const auto llama = [&](const std::string& inside) {
+    const auto llama = [&](const std::string& inner_layers) {
         return parse_config(
             R"({"dtype": "bfloat16", "sizes": {"hidden_size": 2048}, "inputs": {"ids": {"shape": ["batch", "sequence"], "dtype": "int64"}},
             "layers": [)" +
-                inside + R"(, {"function": "logits_to_keep"}, {"type": "Linear", "name": "lm_head", "role": "head",
+                inner_layers +
+                R"(, {"function": "logits_to_keep"}, {"type": "Linear", "name": "lm_head", "role": "head",
             "in_features": "hidden_size", "out_features": 128256, "bias": false, "tied": true}]})",
             "parts.json");
     };
@@ -89,21 +91,21 @@ TEST_CASE("parts of the library's models are called by their classes") {
               config + R"(, {"type": "LlamaRMSNorm", "name": "norm", "hidden_size": "hidden_size"})");
     const config_document as_base = llama(R"({"type": "LlamaModel", "name": "model")" + config);
     for (const config_document* file : {&by_layers, &as_base}) {
-        const described_model m =
-            file->read_with([&](config_view root) { return described_model(root, file->name(), &parts::rows); });
+        const custom_model m =
+            file->read_with([&](config_view root) { return custom_model(root, file->name(), &parts::rows); });
         for (const workload& w :
              {workload{.batch = 3, .sequence = 7, .past = 5}, workload{.batch = 2, .sequence = 40, .training = true}})
-            CHECK(count_model(m.subject(), w) == count_model(presets::llama_3_2_1b, w));
+            CHECK(count_model(m.as_model(), w) == count_model(presets::llama_3_2_1b, w));
     }
 }
 
 TEST_CASE("expressions are those of Python") {
     const auto out = [&](const std::string& expression) {
-        const described_model m =
-            described_as(R"({"sizes": {"h": 6, "n": [1, 2, 3]}, "inputs": {"x": {"shape": ["batch", 16]}},
+        const custom_model m =
+            parse_custom_model(R"({"sizes": {"h": 6, "n": [1, 2, 3]}, "inputs": {"x": {"shape": ["batch", 16]}},
             "layers": [{"type": "Linear", "name": "fc", "in_features": 16, "bias": false, "out_features": ")" +
-                         expression + R"("}]})");
-        return count_model(m.subject(), {}).params.to_64() / 16;
+                               expression + R"("}]})");
+        return count_model(m.as_model(), {}).params.to_64() / 16;
     };
     const std::pair<const char*, std::uint64_t> rows[]{{"7", 7},
                                                        {"2 + 3 * 4", 14},
@@ -134,8 +136,8 @@ TEST_CASE("expressions are those of Python") {
 }
 
 TEST_CASE("what is wrong with a description is said with its place") {
-    const auto fc = [](std::string_view with) {
-        return over_features(R"({"type": "Linear", "name": "fc", "in_features": 16, )" + std::string(with) + "}");
+    const auto fc = [](std::string_view arguments) {
+        return over_features(R"({"type": "Linear", "name": "fc", "in_features": 16, )" + std::string(arguments) + "}");
     };
     const std::pair<std::string, const char*> rows[]{
         {fc(R"("out_features": "2 * (3")"),
@@ -156,16 +158,20 @@ TEST_CASE("what is wrong with a description is said with its place") {
         {over_features(R"({"function": "relu", "type": "ReLU"})"), "/layers/0: is of two kinds"},
         {over_features(R"({"name": "x"})"), "/layers/0: expected one of type, function"},
         {over_features(R"({"residual": []})"), "/layers/0/residual: expected a step"},
-        {over_features(R"({"function": "relu"}, {"type": "Linear", "name": "fc", "in_features": 8, "out_features": 4})"),
+        {over_features(
+             R"({"function": "relu"}, {"type": "Linear", "name": "fc", "in_features": 8, "out_features": 4})"),
          "model.json: /layers/1: linear: sizes do not meet; it reads (1, 16) of /layers/0"},
         {over_features(R"({"residual": [{"type": "Linear", "name": "a", "in_features": 16, "out_features": 4}]})"),
-         "/layers/0: residual: sizes do not meet; it reads (1, 4) of /layers/0/residual/0 and (1, 16) that the caller hands "
+         "/layers/0: residual: sizes do not meet; it reads (1, 4) of /layers/0/residual/0 and (1, 16) that the caller "
+         "hands "
          "in"},
         {over_images(R"({"type": "Conv2d", "name": "c", "in_channels": 8, "out_channels": 8, "kernel_size": 33})"),
          "/layers/0: convolution: the kernel is larger than its input"},
-        {over_images(R"({"type": "Conv2d", "name": "c", "in_channels": 8, "out_channels": 8, "kernel_size": [1, 2, 3]})"),
+        {over_images(
+             R"({"type": "Conv2d", "name": "c", "in_channels": 8, "out_channels": 8, "kernel_size": [1, 2, 3]})"),
          "expected as many numbers as dimensions, or one"},
-        {over_features(R"({"function": "chunk", "dim": 1, "output": ["a", "b", "c"]})"), "chunk: the results do not divide"},
+        {over_features(R"({"function": "chunk", "dim": 1, "output": ["a", "b", "c"]})"),
+         "chunk: the results do not divide"},
         {R"({"inputs": {"x": {"shape": ["batch", 16]}}, "blocks": {"A": {"layers": [{"type": "A"}]}}, "layers": [{"type": "A"}]})",
          "/blocks/A/layers/0/type: a block stands in front of those that call it, and does not call itself"},
         {R"({"layers": [{"function": "relu"}]})", "/inputs: missing; expected an object"},
@@ -183,32 +189,33 @@ TEST_CASE("what is wrong with a description is said with its place") {
              R"({"type": "Linear", "name": "l{i}", "repeat": 1000000000, "index": "i", "in_features": 16, "out_features": 16})"),
          "storages"},
     };
-    for (const auto& [text, said] : rows) {
+    for (const auto& [text, message] : rows) {
         CAPTURE(text);
         std::string problem;
         try {
-            (void)described_as(text);
+            (void)parse_custom_model(text);
         } catch (const std::exception& e) {
             problem = e.what();
         }
-        CHECK_MESSAGE(problem.find(said) != std::string::npos, problem);
+        CHECK_MESSAGE(problem.find(message) != std::string::npos, problem);
     }
 }
 
 TEST_CASE("like layers cost no time, and differing ones are walked one by one") {
     const auto chain = [&](const char* repeat, const char* width) {
-        return described_as(over_features(std::string(R"({"type": "Linear", "name": "l", "index": "i", "in_features": 16,
-            "out_features": ")") + width + R"(", "repeat": )" +
-                                          repeat + "}"));
+        return parse_custom_model(
+            over_features(std::string(R"({"type": "Linear", "name": "l", "index": "i", "in_features": 16,
+            "out_features": ")") +
+                          width + R"(", "repeat": )" + repeat + "}"));
     };
-    CHECK(count_model(chain("1000000000", "16").subject(), {}).params == count(272) * count(1000000000));
-    CHECK(count_model(chain("5", "16 + 0 * i").subject(), {}) == count_model(chain("5", "16").subject(), {}));
+    CHECK(count_model(chain("1000000000", "16").as_model(), {}).params == count(272) * count(1000000000));
+    CHECK(count_model(chain("5", "16 + 0 * i").as_model(), {}) == count_model(chain("5", "16").as_model(), {}));
 }
 
 TEST_CASE("a number that bends with the workload is exact everywhere") {
-    const described_model m = described_as(R"~({"inputs": {"x": {"shape": ["batch", "min(sequence, 50)", 16]}},
+    const custom_model m = parse_custom_model(R"~({"inputs": {"x": {"shape": ["batch", "min(sequence, 50)", 16]}},
         "layers": [{"type": "Linear", "name": "fc", "in_features": 16, "out_features": 4}]})~");
-    evaluator evaluate(m.subject());
+    cost_evaluator evaluate(m.as_model());
     for (std::int64_t sequence = 1; sequence < 120; ++sequence) {
         const workload w{.batch = 2, .sequence = sequence};
         CHECK(evaluate(w).mult == count(static_cast<std::uint64_t>(2 * std::min<std::int64_t>(sequence, 50) * 64)));
@@ -218,52 +225,53 @@ TEST_CASE("a number that bends with the workload is exact everywhere") {
 TEST_CASE("a number that bends inside of a block is exact, too, and a length that one refuses others may have") {
     const std::string block = R"~("blocks": {"Half": {"arguments": {"n": null}, "layers": [
         {"function": "slice", "dim": 1, "end": "n // 2 + 1"}, {"type": "Linear", "name": "fc", "in_features": 16, "out_features": 4}]}})~";
-    const described_model m = described_as(R"~({"inputs": {"x": {"shape": ["batch", "sequence", 16]}}, )~" + block +
-                                           R"~(, "layers": [{"type": "Half", "name": "half", "n": "sequence"}]})~");
-    evaluator evaluate(m.subject());
+    const custom_model m = parse_custom_model(R"~({"inputs": {"x": {"shape": ["batch", "sequence", 16]}}, )~" + block +
+                                              R"~(, "layers": [{"type": "Half", "name": "half", "n": "sequence"}]})~");
+    cost_evaluator evaluate(m.as_model());
     for (std::int64_t sequence = 1; sequence < 40; ++sequence)
         CHECK(evaluate({.batch = 2, .sequence = sequence}).mult ==
               count(static_cast<std::uint64_t>(2 * (sequence / 2 + 1) * 64)));
-    const described_model thirds = described_as(R"~({"inputs": {"x": {"shape": ["batch", "sequence / 3", 16]}},
+    const custom_model thirds = parse_custom_model(R"~({"inputs": {"x": {"shape": ["batch", "sequence / 3", 16]}},
         "layers": [{"type": "Linear", "name": "fc", "in_features": 16, "out_features": 4}]})~");
-    CHECK(count_model(thirds.subject(), {.sequence = 9}).mult == count(3 * 64));
-    CHECK(testing::thrown_by([&] { (void)count_model(thirds.subject(), {.sequence = 8}); }).find("leaves a remainder") !=
-          std::string::npos);
+    CHECK(count_model(thirds.as_model(), {.sequence = 9}).mult == count(3 * 64));
+    CHECK(testing::thrown_by([&] {
+              (void)count_model(thirds.as_model(), {.sequence = 8});
+          }).find("leaves a remainder") != std::string::npos);
 }
 
 TEST_CASE("images have the size that the workload says, or the description's own") {
-    const described_model m = described_as(
+    const custom_model m = parse_custom_model(
         over_images(R"({"type": "Conv2d", "name": "c", "in_channels": 8, "out_channels": 4, "kernel_size": 1})"));
-    CHECK(count_model(m.subject(), {}).mult == count(8 * 4 * 32 * 32));
-    CHECK(count_model(m.subject(), {.image_height = 10, .image_width = 7}).mult == count(8 * 4 * 10 * 7));
+    CHECK(count_model(m.as_model(), {}).mult == count(8 * 4 * 32 * 32));
+    CHECK(count_model(m.as_model(), {.image_height = 10, .image_width = 7}).mult == count(8 * 4 * 10 * 7));
 }
 
 TEST_CASE("what a block is not given may be computed of what it is") {
-    const described_model m = described_as(R"({"inputs": {"x": {"shape": ["batch", 16]}},
+    const custom_model m = parse_custom_model(R"({"inputs": {"x": {"shape": ["batch", 16]}},
         "blocks": {"A": {"arguments": {"wide": "2 * narrow", "narrow": null},
                          "layers": [{"type": "Linear", "in_features": 16, "out_features": "wide", "bias": false}]}},
         "layers": [{"type": "A", "name": "block{1 + 1}-{narrow_of}", "narrow": 3}], "sizes": {"narrow_of": 7}})");
-    const model_listing all = list_model(m.subject(), {});
+    const model_listing all = list_model(m.as_model(), {});
     CHECK(all.total.params == count(16 * 6));
     CHECK(all.find("block2-7.0") != nullptr);
 }
 
 TEST_CASE("a module without modules inside hands out what it makes, and a block reads a list") {
-    const described_model m = described_as(R"({"inputs": {"x": {"shape": ["batch", 16]}},
+    const custom_model m = parse_custom_model(R"({"inputs": {"x": {"shape": ["batch", 16]}},
         "blocks": {"Twice": {"input": "all[]", "layers": [{"function": "relu", "output": "all[]"},
                                                           {"function": "cat", "input": "all[]", "dim": 1}]}},
         "layers": [{"type": "Twice", "name": "twice"},
                    {"type": "Holder", "name": "held", "layers": [{"parameter": "weight", "shape": [5], "output": "w"}]},
                    {"buffer": "places", "shape": [3], "dtype": "int64", "output": "places"}]})");
-    const model_listing all = list_model(m.subject(), {});
-    CHECK(all.total.out == count(32));
-    CHECK(all.find("twice")->sums.out == count(32));
-    CHECK(all.find("held")->sums.out == count());
+    const model_listing all = list_model(m.as_model(), {});
+    CHECK(all.total.module_output_elements == count(32));
+    CHECK(all.find("twice")->sums.module_output_elements == count(32));
+    CHECK(all.find("held")->sums.module_output_elements == count());
 }
 
 TEST_CASE("the schema that ships is made from the tables") {
     const std::filesystem::path path = models / "description.schema.json";
-    const std::string text = described_schema::schema().dump(1) + '\n';
+    const std::string text = custom_schema::schema().dump(1) + '\n';
     if (std::getenv("LLMCOST_UPDATE") != nullptr) std::ofstream(path) << text;
     std::ifstream in(path);
     const std::string shipped{std::istreambuf_iterator<char>(in), {}};
@@ -274,8 +282,8 @@ TEST_CASE("every description that ships is read, and follows the schema's kinds 
     for (const auto& entry : std::filesystem::recursive_directory_iterator(models)) {
         if (entry.path().extension() != ".json" || entry.path().filename() == "description.schema.json") continue;
         CAPTURE(entry.path());
-        const described_model m = described_in(read_config_file(entry.path().string()));
-        CHECK(count_model(m.subject(), {}).params > count{});
+        const custom_model m = load_custom_model(read_config_file(entry.path().string()));
+        CHECK(count_model(m.as_model(), {}).params > count{});
     }
 }
 

@@ -8,37 +8,37 @@
 
 #include <nlohmann/json.hpp>
 
-#include <llmcost/described/function_table.hpp>
+#include <llmcost/custom/function_table.hpp>
 
 // The JSON Schema of descriptions, made from the tables that read them.
-namespace described_schema {
+namespace custom_schema {
 
 using json = nlohmann::ordered_json;
 
 inline json reference(const char* name) { return {{"$ref", std::string("#/$defs/") + name}}; }
 
 /// What a row's argument may be.
-inline json argument(const llmcost::described::argument_row& a) {
-    using llmcost::described::argument_kind;
+inline json argument(const llmcost::custom::argument_row& a) {
+    using llmcost::custom::argument_kind;
     switch (a.kind) {
         case argument_kind::no_figure: return {{"description", "no figure follows from it"}};
         case argument_kind::rate: return {{"type", "number"}, {"minimum", 0}, {"maximum", 1}};
-        case argument_kind::word: {
-            json words = json::array();
-            std::string_view rest = a.words;
+        case argument_kind::choice: {
+            json enum_values = json::array();
+            std::string_view rest = a.choices;
             while (!rest.empty()) {
                 const std::size_t end = std::min(rest.find(' '), rest.size());
-                words.push_back(std::string(rest.substr(0, end)));
+                enum_values.push_back(std::string(rest.substr(0, end)));
                 rest.remove_prefix(std::min(end + 1, rest.size()));
             }
-            return {{"enum", words}};
+            return {{"enum", enum_values}};
         }
-        default: return reference(a.many ? "numbers" : "number");
+        default: return reference(a.is_list ? "numbers" : "number");
     }
 }
 
 /// If `key` names this row, its arguments are these.
-inline json rule(const char* key, const llmcost::described::layer_row& row) {
+inline json rule(const char* key, const llmcost::custom::layer_row& row) {
     json properties = json::object(), required = json::array();
     for (std::size_t i = 0; i < row.argument_count(); ++i) {
         properties[row.arguments[i].name] = argument(row.arguments[i]);
@@ -64,17 +64,18 @@ inline json schema() {
                text = {{"type", "string"}};
     const json truth = {{"type", "boolean"}};
     json common = {{"input", names}, {"output", names}, {"repeat", number}, {"first", number}, {"index", text}};
-    const auto with = [&](json more) {
-        more.update(common);
-        return more;
+    const auto add_common_properties = [&](json properties) {
+        properties.update(common);
+        return properties;
     };
-    const json module = {{"type", text}, {"name", text}, {"class", text}, {"role", text}, {"idle", truth}, {"again", truth}};
+    const json module = {{"type", text}, {"name", text},  {"class", text},
+                         {"role", text}, {"idle", truth}, {"again", truth}};
     json container = module, rules = json::array(), functions = json::array();
     container["layers"] = steps;
-    for (const auto& row : llmcost::described::layer_table) rules.push_back(rule("type", row));
-    for (const auto& row : llmcost::described::function_table) functions.push_back(rule("function", row));
-    json of_module = object(with(module), {"type"}, true),
-         of_function = object(with({{"function", text}}), {"function"}, true);
+    for (const auto& row : llmcost::custom::layer_table) rules.push_back(rule("type", row));
+    for (const auto& row : llmcost::custom::function_table) functions.push_back(rule("function", row));
+    json of_module = object(add_common_properties(module), {"type"}, true),
+         of_function = object(add_common_properties({{"function", text}}), {"function"}, true);
     of_module["allOf"] = rules;
     of_module["not"] = {{"required", {"layers"}}};
     of_function["allOf"] = functions;
@@ -86,19 +87,23 @@ inline json schema() {
     defs["steps"] = {{"type", "array"}, {"minItems", 1}, {"items", reference("step")}};
     defs["step"] = {
         {"oneOf",
-         {of_module, object(with(container), {"layers"}), of_function,
-          object(with({{"residual", steps}, {"around", steps}, {"inplace", truth}}), {"residual"}),
-          object(with({{"parallel", {{"type", "array"}, {"items", steps}}}, {"join", text}, {"dim", number}}), {"parallel"}),
-          object(with({{"if", number}, {"then", steps}, {"else", steps}}), {"if", "then"}),
-          object(with({{"parameter", text}, {"shape", reference("numbers")}}), {"parameter", "shape", "output"}),
-          object(with({{"buffer", text}, {"shape", reference("numbers")}, {"dtype", text}}), {"buffer", "shape"}),
-          object(with({{"refuse", text}}), {"refuse"})}}};
-    defs["block"] =
-        object({{"arguments", {{"type", "object"}, {"additionalProperties", {{"anyOf", {number, {{"type", "null"}}}}}}}},
-                {"input", names},
-                {"output", names},
-                {"layers", steps}},
-               {"layers"});
+         {of_module, object(add_common_properties(container), {"layers"}), of_function,
+          object(add_common_properties({{"residual", steps}, {"around", steps}, {"inplace", truth}}), {"residual"}),
+          object(add_common_properties(
+                     {{"parallel", {{"type", "array"}, {"items", steps}}}, {"join", text}, {"dim", number}}),
+                 {"parallel"}),
+          object(add_common_properties({{"if", number}, {"then", steps}, {"else", steps}}), {"if", "then"}),
+          object(add_common_properties({{"parameter", text}, {"shape", reference("numbers")}}),
+                 {"parameter", "shape", "output"}),
+          object(add_common_properties({{"buffer", text}, {"shape", reference("numbers")}, {"dtype", text}}),
+                 {"buffer", "shape"}),
+          object(add_common_properties({{"refuse", text}}), {"refuse"})}}};
+    defs["block"] = object(
+        {{"arguments", {{"type", "object"}, {"additionalProperties", {{"anyOf", {number, {{"type", "null"}}}}}}}},
+         {"input", names},
+         {"output", names},
+         {"layers", steps}},
+        {"layers"});
     const json input = object({{"shape", reference("numbers")}, {"dtype", text}}, {"shape"});
     json root = object({{"name", text},
                         {"class", text},
@@ -122,4 +127,4 @@ inline json schema() {
     return out;
 }
 
-}  // namespace described_schema
+}  // namespace custom_schema

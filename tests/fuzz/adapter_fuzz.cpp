@@ -7,13 +7,13 @@
 #include <string_view>
 #include <vector>
 
-#include <llmcost/cli/adapter_option.hpp>
+#include <llmcost/cli/request/adapter_option.hpp>
 #include <llmcost/memory/training_step.hpp>
 
 #include "rows.hpp"
 
-// A configuration of an adapter, or words in its place, beside small models: whatever it says, the answer is an error or a
-// training step.
+// A configuration of an adapter, or words in its place, beside small models: whatever it says, the answer is an error
+// or a training step.
 namespace {
 
 const std::vector<llmcost::model>& adapted_models() {
@@ -47,17 +47,20 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
     std::ostringstream notes;
     try {
-        llmcost::cli::asked_adapter asked;
+        llmcost::cli::requested_adapter adapter_request;
         if (text.starts_with('{')) {
-            asked.file = llmcost::parse_config(text, "fuzz.json", {}, llmcost::config_subject::adapter)
-                             .read_with([](llmcost::config_view root) { return llmcost::read_adapter(root); });
-            asked.is_file = true;
+            adapter_request.file =
+                llmcost::parse_config(text, "fuzz.json", {}, llmcost::document_kind::adapter)
+                    .read_with([](llmcost::config_view root) { return llmcost::parse_adapter(root); });
+            adapter_request.is_file = true;
         } else {
-            if (text.find('/') != std::string_view::npos || text.find('.') != std::string_view::npos) return 0;  // a path
-            asked = llmcost::cli::detail::read_adapter_option(text);
+            if (text.find('/') != std::string_view::npos || text.find('.') != std::string_view::npos)
+                return 0;  // a path
+            adapter_request = llmcost::cli::detail::read_adapter_option(text);
         }
-        llmcost::cli::detail::settle_adapter(asked, subject, notes);
-        (void)llmcost::train(subject, {.batch = 2, .sequence = 5, .on_cpu = true}, {.adapts = asked.file.adapts});
+        llmcost::cli::detail::resolve_adapter(adapter_request, subject, notes);
+        (void)llmcost::train(subject, {.batch = 2, .sequence = 5, .uses_cpu_kernels = true},
+                             {.adapter_config = adapter_request.file.adapts});
     } catch (const llmcost::error&) {
         return 0;
     } catch (const llmcost::overflow_error&) {

@@ -21,11 +21,11 @@ namespace llmcost::testing {
 
 /// A promise that an input has broken.
 struct broken_promise {
-    std::string what;
+    std::string message;
 };
 
-inline void require(bool holds, const char* what) {
-    if (!holds) throw broken_promise{what};
+inline void require(bool holds, const char* message) {
+    if (!holds) throw broken_promise{message};
 }
 
 inline bool is_clean(std::string_view message) {
@@ -70,7 +70,7 @@ inline void require_tree(config_view root) {
 }
 
 template <class Ask>
-void ask(Ask get) {
+void check_accessor(Ask get) {
     try {
         (void)get();
     } catch (const config_error& problem) {
@@ -84,31 +84,31 @@ void ask(Ask get) {
 }
 
 /// Every question about a value is answered or refused with a clean message.
-inline void ask_everything(config_view value) {
-    ask([&] {
+inline void check_all_accessors(config_view value) {
+    check_accessor([&] {
         const std::int64_t n = value.as_positive();
-        require(n >= 1 && n <= largest_input, "positive");
+        require(n >= 1 && n <= max_input, "positive");
         return n;
     });
-    ask([&] {
+    check_accessor([&] {
         const std::int64_t n = value.as_non_negative();
-        require(n >= 0 && n <= largest_input, "non-negative");
+        require(n >= 0 && n <= max_input, "non-negative");
         return n;
     });
-    ask([&] {
+    check_accessor([&] {
         const double r = value.as_real();
         require(std::isfinite(r), "finite");
         return r;
     });
-    ask([&] { return value.as_integer(); });
-    ask([&] { return value.as_extended_real(); });
-    ask([&] { return value.as_boolean(); });
-    ask([&] { return value.as_string(); });
-    ask([&] { return value.as_array(); });
-    ask([&] { return value.as_object(); });
-    ask([&] { return value.find("rope_scaling"); });
-    ask([&] { return value.positive("hidden_size", 1); });
-    ask([&] { return value[value.size()]; });
+    check_accessor([&] { return value.as_integer(); });
+    check_accessor([&] { return value.as_extended_real(); });
+    check_accessor([&] { return value.as_boolean(); });
+    check_accessor([&] { return value.as_string(); });
+    check_accessor([&] { return value.as_array(); });
+    check_accessor([&] { return value.as_object(); });
+    check_accessor([&] { return value.find("rope_scaling"); });
+    check_accessor([&] { return value.positive("hidden_size", 1); });
+    check_accessor([&] { return value[value.size()]; });
 }
 
 /// The double that Python's json module gives for a text that is no JSON number.
@@ -118,7 +118,8 @@ inline bool is_special(const config_node& n) { return n.type == config_node::kin
 inline void require_same(const nlohmann::json& dom, config_view view) {
     const config_node& n = view.node();
     if (is_special(n)) {
-        require(dom.is_object() && dom.size() == 1 && dom.contains("__float__") && dom["__float__"] == std::string(n.string),
+        require(dom.is_object() && dom.size() == 1 && dom.contains("__float__") &&
+                    dom["__float__"] == std::string(n.string),
                 "special number");
         return;
     }
@@ -166,7 +167,7 @@ inline void exercise_config(std::string_view input) {
             const config_view value{root.nodes(), i};
             require(is_utf8(value.key()) && is_utf8(value.node().string), "UTF-8");
             special = special || is_special(value.node());
-            ask_everything(value);
+            check_all_accessors(value);
         }
         require(special || !dom.is_discarded(), "not JSON, yet accepted");
 
@@ -176,21 +177,21 @@ inline void exercise_config(std::string_view input) {
             rest.remove_prefix(std::min(path.size() + 1, rest.size()));
             const std::string_view value = rest.substr(0, rest.find('\0'));
             rest.remove_prefix(value.size());
-            const config_document before = document;
+            const config_document original = document;
             try {
                 document.set(path, value);
             } catch (const error& problem) {
                 require(problem.code() == errc::bad_value && is_clean(problem.what()), "refusal of an override");
-                require(document.root().nodes() != before.root().nodes(), "a copy of its own");
+                require(document.root().nodes() != original.root().nodes(), "a copy of its own");
             }
             require_tree(document.root());
-            require_tree(before.root());
+            require_tree(original.root());
         }
         for (std::uint32_t i = 0; i < document.root().node().end; ++i)
-            ask_everything(config_view{document.root().nodes(), i});
+            check_all_accessors(config_view{document.root().nodes(), i});
     } catch (const error& problem) {
         require(problem.code() == errc::bad_value && is_clean(problem.what()), "refusal");
-        require(problem.where().starts_with("fuzz.json"), "a refusal without a place");
+        require(problem.location().starts_with("fuzz.json"), "a refusal without a place");
     }
 }
 

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include <llmcost/analysis/evaluator.hpp>
-#include <llmcost/described/described_model.hpp>
+#include <llmcost/custom/custom_model.hpp>
 #include <llmcost/json.hpp>
 #include <llmcost/report/listing.hpp>
 
@@ -15,11 +15,12 @@ namespace {
 
 void hold_description(const llmcost::model& m) {
     using namespace llmcost;
-    evaluator evaluate(m);
-    for (const workload& load : {workload{.batch = 2, .sequence = 5}, workload{.batch = 3, .sequence = 9, .past = 4},
-                                 workload{.sequence = 6, .training = true}, workload{.image_height = 40, .image_width = 24}}) {
+    cost_evaluator evaluate(m);
+    for (const workload& load :
+         {workload{.batch = 2, .sequence = 5}, workload{.batch = 3, .sequence = 9, .past = 4},
+          workload{.sequence = 6, .training = true}, workload{.image_height = 40, .image_width = 24}}) {
         try {
-            const figures all = count_model(m, load);
+            const model_metrics all = count_model(m, load);
             if (list_model(m, load).total != all) std::abort();
             if (!load.training && evaluate(load) != all) std::abort();
         } catch (const error&) {
@@ -38,9 +39,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     try {
         const llmcost::config_document file = llmcost::parse_config(text, "fuzz.json");
         file.read_with([&](llmcost::config_view root) {
-            if (!llmcost::described_model::is_described(root)) return;
-            const llmcost::described_model described(root, file.name());
-            hold_description(described.subject());
+            if (!llmcost::custom_model::is_custom_model(root)) return;
+            const llmcost::custom_model custom(root, file.name());
+            hold_description(custom.as_model());
         });
     } catch (const llmcost::error&) {
     } catch (const llmcost::overflow_error&) {

@@ -24,7 +24,7 @@ void hold_gguf(const llmcost::gguf_file& file, std::size_t size) {
     }
     if (bytes != file.weights.bytes() || bytes > llmcost::count(size) || file.data_begin > size + file.alignment)
         std::abort();
-    const std::string text = llmcost::config_of(file);
+    const std::string text = llmcost::make_config(file);
     llmcost::parse_config(text, "from GGUF").read_with([](llmcost::config_view v) { return parts::rows.read(v); });
 }
 

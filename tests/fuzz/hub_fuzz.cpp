@@ -20,9 +20,9 @@ namespace {
 namespace fs = std::filesystem;
 namespace hub = llmcost::detail::hub;
 
-void promise(bool kept, const char* what) {
-    if (kept) return;
-    std::fprintf(stderr, "broken promise: %s\n", what);
+void promise(bool is_satisfied, const char* message) {
+    if (is_satisfied) return;
+    std::fprintf(stderr, "broken promise: %s\n", message);
     std::abort();
 }
 
@@ -70,9 +70,10 @@ void read_header(std::string_view text) {
     hub::http_header header;
     hub::split(text, '\n', [&](std::string_view line) { static_cast<void>(header.add_line(line)); });
     const hub::file_facts facts = hub::read_facts(header);
-    promise(!hub::is_blob(facts.blob) || facts.blob.find_first_of("./\\") == std::string::npos, "a blob is a plain name");
+    promise(!hub::is_blob(facts.blob) || facts.blob.find_first_of("./\\") == std::string::npos,
+            "a blob is a plain name");
     static_cast<void>(hub::wanted_wait(header));
-    static_cast<void>(header.tells_its_end());
+    static_cast<void>(header.has_framed_body());
     promise(is_printable(hub::printable(header.get("x-error-message"))), "a server's words are printable");
 }
 
@@ -96,13 +97,13 @@ private:
 };
 
 /// Looks up in a cache whose ref is `text`: nothing but the one snapshot may be found.
-void look_up(std::string_view text) {
+void exercise_cache_lookup(std::string_view text) {
     static const temporary_folder temporary;
     static const std::string commit(40, '1');
     const fs::path& folder = temporary.path();
     const hub::repo_cache cache(folder, "org/name");
     const std::string blob = hub::git_name("{}");
-    if (!cache.has(commit, "config.json", blob, 2)) cache.put(commit, "config.json", blob, "{}", true);
+    if (!cache.has(commit, "config.json", blob, 2)) cache.store(commit, "config.json", blob, "{}", true);
     fs::create_directories(folder / "models--org--name/refs");
     std::ofstream(folder / "models--org--name/refs/main", std::ios::binary) << text;
 
@@ -111,8 +112,9 @@ void look_up(std::string_view text) {
     const auto found = llmcost::find_in_cache({"org/name"}, "config.json", options);
     promise(found.has_value() == (hub::trim(text) == commit), "a ref is a commit or nothing");
     expect_answer_or_error([&] {
-        if (const auto other = llmcost::find_in_cache({"org/name", std::string(text)}, "config.json", options)) {
-            promise(other->commit == commit, "no other revision is found");
+        if (const auto revision_file =
+                llmcost::find_in_cache({"org/name", std::string(text)}, "config.json", options)) {
+            promise(revision_file->commit == commit, "no other revision is found");
         }
     });
 }
@@ -134,7 +136,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     switch (data[0] % 4) {
         case 0: read_name(text); break;
         case 1: read_header(text); break;
-        case 2: look_up(text); break;
+        case 2: exercise_cache_lookup(text); break;
         default: read_environment(text); break;
     }
     return 0;

@@ -6,7 +6,7 @@
 #include "config_exercise.hpp"
 #include "rows.hpp"
 
-#include <llmcost/analysis/formula.hpp>
+#include <llmcost/analysis/closed_form.hpp>
 #include <llmcost/llmcost.hpp>
 #include <llmcost/report/listing.hpp>
 
@@ -17,7 +17,8 @@
 #include <string_view>
 #include <vector>
 
-// What must hold of every configuration and workload from text to figures; run by the fuzzer and over the files it left.
+// What must hold of every configuration and workload from text to figures; run by the fuzzer and over the files it
+// left.
 namespace llmcost::testing {
 
 /// A workload from the numbers under a configuration's key `workload`; what is missing or cannot be is left as it is.
@@ -25,10 +26,10 @@ inline workload workload_in(config_view root) {
     workload load{.sequence = 7};
     const auto found = root.find("workload");
     if (!found || !found->is_object()) return load;
-    const auto number = [&](std::string_view key, std::int64_t least, std::int64_t otherwise) {
+    const auto number = [&](std::string_view key, std::int64_t minimum, std::int64_t otherwise) {
         const auto n = found->find(key);
-        const auto whole = n ? detail::whole_number(n->node()) : maybe<std::int64_t>{};
-        return whole && *whole >= least && *whole <= largest_input ? *whole : otherwise;
+        const auto integer = n ? detail::integer_value(n->node()) : maybe<std::int64_t>{};
+        return integer && *integer >= minimum && *integer <= max_input ? *integer : otherwise;
     };
     load.batch = number("batch", 1, load.batch);
     load.sequence = number("sequence", 1, load.sequence);
@@ -42,9 +43,9 @@ inline workload workload_in(config_view root) {
 }
 
 /// The figures, or nothing where they do not fit or the model has no such positions.
-inline std::optional<llmcost::figures> counted(const model& m, const workload& load, scope_query asked = {}) {
+inline std::optional<llmcost::model_metrics> counted(const model& m, const workload& load, scope_query query = {}) {
     try {
-        return count_model(m, load, asked);
+        return count_model(m, load, query);
     } catch (const overflow_error&) {
         return std::nullopt;
     } catch (const workload_error&) {
@@ -56,17 +57,35 @@ inline std::optional<llmcost::figures> counted(const model& m, const workload& l
 }
 
 /// Figures that are sums over sequences; bytes of whole tensors are rounded and are left out.
-inline std::vector<count> sums_of(const llmcost::figures& f) {
-    return {f.add,    f.mult,       f.div, f.sqrt,          f.exp,   f.log, f.tanh,    f.erf,         f.trig,
-            f.pow,    f.neg,        f.cmp, f.active_params, f.cache, f.out, f.written, f.torch_flops, f.backward_torch_flops,
-            f.params, f.saved_bytes};
+inline std::vector<count> sums_of(const llmcost::model_metrics& f) {
+    return {f.add,
+            f.mult,
+            f.div,
+            f.sqrt,
+            f.exp,
+            f.log,
+            f.tanh,
+            f.erf,
+            f.trig,
+            f.pow,
+            f.neg,
+            f.cmp,
+            f.active_params,
+            f.cache_elements,
+            f.module_output_elements,
+            f.written_elements,
+            f.torch_flops,
+            f.backward_torch_flops,
+            f.params,
+            f.saved_bytes};
 }
 
 /// From two sequences on every figure is affine in the batch, so that a product that wrapped would show.
-inline void require_affine(const model& m, workload load, const llmcost::figures& found) {
+inline void require_affine(const model& m, workload load, const llmcost::model_metrics& found) {
     const std::int64_t batch = load.batch;
     if (batch <= 3) return;
-    if (load.sequence == 1 && !load.training && is_exception(crossed_batches, std::string_view(m.kind->model_type))) return;
+    if (load.sequence == 1 && !load.training && is_exception(crossed_batches, std::string_view(m.spec->model_type)))
+        return;
     load.batch = 2;
     const auto two = counted(m, load);
     load.batch = 3;
@@ -78,12 +97,14 @@ inline void require_affine(const model& m, workload load, const llmcost::figures
 }
 
 /// A walk layer by layer finds what a walk by kinds of layers finds.
-inline void require_same_listed(const model& m, const workload& load, const std::optional<llmcost::figures>& found) {
+inline void require_same_listed(const model& m, const workload& load,
+                                const std::optional<llmcost::model_metrics>& found) {
     try {
         const model_listing listing = list_model(m, load);
         require(found.has_value(), "listed, but not counted");
         require(listing.total == *found, "a listing of its own");
-    } catch (const overflow_error&) {  // or a stack of more layers than a list holds, wherever a family keeps their number
+    } catch (
+        const overflow_error&) {  // or a stack of more layers than a list holds, wherever a family keeps their number
     } catch (const workload_error&) {
         require(!found.has_value(), "counted, but not listed");
     } catch (const description_error&) {
@@ -101,16 +122,18 @@ inline void require_same_closed(const model& m, const workload& load) {
     } catch (const workload_error&) {
         return;
     }
-    workload far = form->around();
+    workload probe = form->reference_workload();
     for (const bool end : {false, true}) {
-        if (end)
-            far.batch = form->where().batch.high, far.sequence = std::min(form->where().sequence.high, far.sequence * 1000);
-        if (!form->covers(far)) return;
-        auto walked = counted(m, far);
-        if (!walked) return;
-        walked->saved_bytes = {};
+        if (end) {
+            probe.batch = form->valid_region().batch.high;
+            probe.sequence = std::min(form->valid_region().sequence.high, probe.sequence * 1000);
+        }
+        if (!form->contains_workload(probe)) return;
+        auto traced = counted(m, probe);
+        if (!traced) return;
+        traced->saved_bytes = {};
         try {
-            require((*form)(far) == *walked, "a closed form of its own");
+            require((*form)(probe) == *traced, "a closed form of its own");
         } catch (const overflow_error&) {
             require(false, "walked, but not closed");
         }
@@ -128,7 +151,7 @@ inline void exercise_model(std::string_view text) {
         closes = document.root().contains("closes") && !load.training;
         built = document.read_with([](config_view root) { return parts::rows.read(root); });
     } catch (const error& problem) {
-        require(is_clean(problem.what()) && problem.where().starts_with("fuzz.json"), "refusal");
+        require(is_clean(problem.what()) && problem.location().starts_with("fuzz.json"), "refusal");
         require(problem.code() == errc::bad_value || problem.code() == errc::missing_key ||
                     problem.code() == errc::unsupported || problem.code() == errc::unknown_model_type,
                 "code");
@@ -137,10 +160,10 @@ inline void exercise_model(std::string_view text) {
     const auto found = counted(*built, load);
     if (found) require_affine(*built, load, *found);
     if (found && closes) require_same_closed(*built, load);
-    const std::int64_t layers = built->dims.num_hidden_layers + built->dims.encoder.num_hidden_layers;
+    const std::int64_t layers = built->config.num_hidden_layers + built->config.encoder.num_hidden_layers;
     if (layers <= 6) require_same_listed(*built, load, found);
-    for (const role what : {role::attn, role::mlp, role::transformer}) {
-        const auto part = counted(*built, load, scope_query{what});
+    for (const role module_role : {role::attn, role::mlp, role::transformer}) {
+        const auto part = counted(*built, load, scope_query{module_role});
         require(!found || (part && part->mult <= found->mult), "a part that is more than the whole");
     }
 }

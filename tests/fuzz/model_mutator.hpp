@@ -54,31 +54,31 @@ inline constexpr std::string_view config_keys[] = {
 // clang-format on
 inline constexpr std::string_view workload_keys[] = {"batch",  "sequence",  "past",     "encoder_sequence",
                                                      "logits", "attention", "training", "dtype"};
-inline constexpr std::string_view config_words[] = {"auto",
-                                                    "bfloat16",
-                                                    "float8_e4m3fn",
-                                                    "full_attention",
-                                                    "sliding_attention",
-                                                    "chunked_attention",
-                                                    "linear_attention",
-                                                    "conv",
-                                                    "mamba",
-                                                    "attention",
-                                                    "greedy",
-                                                    "group_limited_greedy",
-                                                    "noaux_tc",
-                                                    "gated-gelu",
-                                                    "gated-silu",
-                                                    "gelu_new",
-                                                    "quick_gelu",
-                                                    "relu2",
-                                                    "tanh",
-                                                    "",
-                                                    "1",
-                                                    "\u001b[31m",
-                                                    "LlamaModel",
-                                                    "default",
-                                                    "yarn"};
+inline constexpr std::string_view config_strings[] = {"auto",
+                                                      "bfloat16",
+                                                      "float8_e4m3fn",
+                                                      "full_attention",
+                                                      "sliding_attention",
+                                                      "chunked_attention",
+                                                      "linear_attention",
+                                                      "conv",
+                                                      "mamba",
+                                                      "attention",
+                                                      "greedy",
+                                                      "group_limited_greedy",
+                                                      "noaux_tc",
+                                                      "gated-gelu",
+                                                      "gated-silu",
+                                                      "gelu_new",
+                                                      "quick_gelu",
+                                                      "relu2",
+                                                      "tanh",
+                                                      "",
+                                                      "1",
+                                                      "\u001b[31m",
+                                                      "LlamaModel",
+                                                      "default",
+                                                      "yarn"};
 inline constexpr std::int64_t config_numbers[] = {0,
                                                   1,
                                                   2,
@@ -138,9 +138,9 @@ public:
     json list(const json& config) {
         json out = json::array();
         const std::size_t layers = below(2) == 0 ? below(5) : size_of_stack(config);
-        const bool words = below(4) != 0;
-        const std::string_view a = config_words[3 + below(7)], b = config_words[3 + below(7)];
-        for (std::size_t i = 0; i < layers; ++i) out.push_back(words ? json(below(2) == 0 ? a : b) : number());
+        const bool uses_strings = below(4) != 0;
+        const std::string_view a = config_strings[3 + below(7)], b = config_strings[3 + below(7)];
+        for (std::size_t i = 0; i < layers; ++i) out.push_back(uses_strings ? json(below(2) == 0 ? a : b) : number());
         return out;
     }
     json value(const json& config) {
@@ -148,9 +148,9 @@ public:
             case 0: return nullptr;
             case 1: return below(2) == 0;
             case 2: return one_of(config_reals);
-            case 3: return one_of(config_words);
+            case 3: return one_of(config_strings);
             case 4: return list(config);
-            case 5: return {{"rope_type", one_of(config_words)}, {"partial_rotary_factor", one_of(config_reals)}};
+            case 5: return {{"rope_type", one_of(config_strings)}, {"partial_rotary_factor", one_of(config_reals)}};
             case 6: return {{"__float__", below(2) == 0 ? "Infinity" : "NaN"}};
             case 7: return json::object();
             default: return number();
@@ -174,8 +174,8 @@ public:
         }
     }
     /// Takes some keys over from another configuration.
-    void cross(json& config, const json& other) {
-        for (const auto& [key, value] : other.items())
+    void cross(json& config, const json& donor) {
+        for (const auto& [key, value] : donor.items())
             if (below(3) == 0) config[key] = value;
     }
 
@@ -198,12 +198,19 @@ private:
         at = one_of(near);
     }
     void exchange_type(json& config) {
-        const architecture& row = *one_of(parts::rows);
+        const model_spec& row = *one_of(parts::rows);
         config["model_type"] = row.model_type;
-        const std::string_view endings[] = {
-            "Model",       "ForCausalLM",    "ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering",
-            "ForMaskedLM", "ForPreTraining", "ForConditionalGeneration",  "ForImageClassification", "LMHeadModel"};
-        config["architectures"] = json::array({std::string(row.prefix) + std::string(one_of(endings))});
+        const std::string_view endings[] = {"Model",
+                                            "ForCausalLM",
+                                            "ForSequenceClassification",
+                                            "ForTokenClassification",
+                                            "ForQuestionAnswering",
+                                            "ForMaskedLM",
+                                            "ForPreTraining",
+                                            "ForConditionalGeneration",
+                                            "ForImageClassification",
+                                            "LMHeadModel"};
+        config["architectures"] = json::array({std::string(row.class_prefix) + std::string(one_of(endings))});
         if (below(2) == 0) config.erase("architectures");
     }
     /// A toy of the same kind: sizes of a few, whose divisibility matters more.
@@ -246,9 +253,9 @@ inline std::string mutated_config(std::string_view text, unsigned seed) {
 /// The first configuration with some keys of the second.
 inline std::string crossed_configs(std::string_view first, std::string_view second, unsigned seed) {
     nlohmann::ordered_json config = config_json(first);
-    const nlohmann::ordered_json other = config_json(second);
-    if (config.is_null() || other.is_null()) return std::string(first);
-    config_mutator(seed).cross(config, other);
+    const nlohmann::ordered_json donor = config_json(second);
+    if (config.is_null() || donor.is_null()) return std::string(first);
+    config_mutator(seed).cross(config, donor);
     return config_text(config);
 }
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include <llmcost/cli/page.hpp>
+#include <llmcost/cli/commands/default_command.hpp>
 #include <llmcost/json.hpp>
 
 #include "rows.hpp"
@@ -19,16 +19,17 @@ namespace {
 const std::vector<llmcost::model>& models() {
     static const std::vector<llmcost::model> small = [] {
         std::vector<llmcost::model> out;
-        for (const char* text : {
-                 R"({"model_type":"llama","vocab_size":97,"hidden_size":8,"intermediate_size":16,"num_hidden_layers":2,
+        for (
+            const char* text : {
+                R"({"model_type":"llama","vocab_size":97,"hidden_size":8,"intermediate_size":16,"num_hidden_layers":2,
                      "num_attention_heads":2,"num_key_value_heads":1,"tie_word_embeddings":true})",
-                 R"({"model_type":"gemma2","vocab_size":97,"hidden_size":8,"intermediate_size":16,"num_hidden_layers":3,
+                R"({"model_type":"gemma2","vocab_size":97,"hidden_size":8,"intermediate_size":16,"num_hidden_layers":3,
                      "num_attention_heads":2,"num_key_value_heads":1,"head_dim":4,"sliding_window":5})",
-                 R"({"model_type":"mixtral","vocab_size":97,"hidden_size":8,"intermediate_size":16,"num_hidden_layers":2,
+                R"({"model_type":"mixtral","vocab_size":97,"hidden_size":8,"intermediate_size":16,"num_hidden_layers":2,
                      "num_attention_heads":2,"num_key_value_heads":1,"num_local_experts":4,"num_experts_per_tok":2})",
-                 R"({"model_type":"t5","vocab_size":97,"d_model":8,"d_kv":4,"d_ff":16,"num_layers":2,"num_heads":2})",
-                 R"({"model_type":"gpt2","vocab_size":97,"n_embd":8,"n_layer":2,"n_head":2,"n_positions":40})",
-             })
+                R"({"model_type":"t5","vocab_size":97,"d_model":8,"d_kv":4,"d_ff":16,"num_layers":2,"num_heads":2})",
+                R"({"model_type":"gpt2","vocab_size":97,"n_embd":8,"n_layer":2,"n_head":2,"n_positions":40})",
+            })
             out.push_back(llmcost::parse_config(text, "small").read_with([](llmcost::config_view root) {
                 return parts::rows.read(root);
             }));
@@ -57,9 +58,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     try {
         const llmcost::cli::arguments read("", llmcost::cli::page_options, args);
-        llmcost::cli::read_subject asked{.found = {llmcost::parse_config("{}", "small"), {"small", "no configuration"}}};
-        asked.subject = subject;
-        check(llmcost::cli::answer(llmcost::cli::understand(read, asked)));
+        llmcost::cli::parsed_model source{
+            .found = {llmcost::parse_config("{}", "small"), {"small", "no configuration"}}};
+        source.subject = subject;
+        check(llmcost::cli::answer(llmcost::cli::understand(read, source)));
     } catch (const llmcost::error& e) {
         check(llmcost::printable(e.what()));
     } catch (const llmcost::overflow_error&) {

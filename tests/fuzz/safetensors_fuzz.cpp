@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The llmcost authors
 // SPDX-License-Identifier: Apache-2.0
-// Feeds the reader of safetensors whole files, and indexes, by the first letter; what it accepts is held to the format's
-// rules.
+// Feeds the reader of safetensors whole files, and indexes, by the first letter; what it accepts is held to the
+// format's rules.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

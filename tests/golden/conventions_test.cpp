@@ -4,8 +4,8 @@
 
 #include <doctest/doctest.h>
 
-#include <llmcost/conventions/explain.hpp>
-#include <llmcost/conventions/held.hpp>
+#include <llmcost/flop_counters/explain.hpp>
+#include <llmcost/flop_counters/verification.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -29,15 +29,15 @@ struct recorded_counter {
     std::string golden, model_type;
     llmcost::workload load;
     bool sdpa = false;
-    llmcost::tensors on{};
+    llmcost::tensor_kind tensor_mode{};
     std::string tool;
     std::vector<std::pair<std::string, std::string>> figures;
     bool failed = false;
 };
 
 /// Whether a word stands in a list parted by commas.
-bool has(std::string_view list, std::string_view word) {
-    return ("," + std::string(list) + ",").find("," + std::string(word) + ",") != std::string::npos;
+bool has(std::string_view list, std::string_view name) {
+    return ("," + std::string(list) + ",").find("," + std::string(name) + ",") != std::string::npos;
 }
 
 std::vector<recorded_counter> recorded_counters() {
@@ -46,33 +46,35 @@ std::vector<recorded_counter> recorded_counters() {
     std::vector<recorded_counter> all;
     recorded_counter now;
     for (std::string line; std::getline(in, line);) {
-        std::istringstream words(line);
+        std::istringstream line_stream(line);
         std::string first, attention, name;
-        words >> first;
+        line_stream >> first;
         if (first == "#" || first.empty()) continue;
         if (first == "model") {
             now.load = {.weights = llmcost::dtype::float32};
-            words >> now.golden >> now.model_type >> now.load.batch >> now.load.sequence >> now.load.encoder_sequence;
+            line_stream >> now.golden >> now.model_type >> now.load.batch >> now.load.sequence >>
+                now.load.encoder_sequence;
             continue;
         }
         recorded_counter one = now;
-        words >> attention >> one.tool;
+        line_stream >> attention >> one.tool;
         if (one.tool == "ptflops_pytorch") one.tool = "ptflops";
         if (one.tool == "ptflops_aten") one.tool = "ptflops-aten";
-        while (words >> name) {
+        while (line_stream >> name) {
             if (name == "error") {
                 one.failed = true;
                 break;
             }
             std::string number;
-            words >> number;
+            line_stream >> number;
             one.figures.emplace_back(name, number);
         }
-        for (const char* const how : {"eager", "sdpa"})
+        for (const char* const implementation : {"eager", "sdpa"})
             for (const char* const device : {"meta", "cpu"}) {
-                if (!has(attention, how) || !has(first, device)) continue;
-                one.sdpa = std::string_view(how) == "sdpa";
-                one.on = std::string_view(device) == "meta" ? llmcost::tensors::meta : llmcost::tensors::real;
+                if (!has(attention, implementation) || !has(first, device)) continue;
+                one.sdpa = std::string_view(implementation) == "sdpa";
+                one.tensor_mode =
+                    std::string_view(device) == "meta" ? llmcost::tensor_kind::meta : llmcost::tensor_kind::real;
                 one.load.implementation =
                     one.sdpa ? llmcost::attention_implementation::sdpa : llmcost::attention_implementation::eager;
                 all.push_back(one);
@@ -82,8 +84,8 @@ std::vector<recorded_counter> recorded_counters() {
 }
 
 /// fvcore's sums by operator: what is heard under a name of PyTorch's counts under one of TorchScript's.
-std::string by_operator(const llmcost::convention& c, const llmcost::heard_pass& heard, std::string_view name,
-                        llmcost::tensors on) {
+std::string by_operator(const llmcost::flop_counter& c, const llmcost::observed_pass& observed, std::string_view name,
+                        llmcost::tensor_kind tensor_mode) {
     constexpr std::pair<std::string_view, std::string_view> names[]{{"linear", "F.linear"},
                                                                     {"matmul", "torch.matmul"},
                                                                     {"matmul", "operator @"},
@@ -99,48 +101,51 @@ std::string by_operator(const llmcost::convention& c, const llmcost::heard_pass&
                                                                     {"upsample_bilinear2d", "F.interpolate"},
                                                                     {"adaptive_avg_pool2d", "mean"}};
     llmcost::count sum;
-    for (const llmcost::heard_call& call : heard.calls)
+    for (const llmcost::observed_call& call : observed.calls)
         for (const auto& [script, python] : names)
             if (script == name && python == call.name)
-                if (const llmcost::call_rule* rule = llmcost::rule_for(c, call, on))
-                    sum += llmcost::charge_of(rule->first, call.amounts);
+                if (const llmcost::counter_rule* rule = llmcost::find_rule(c, call, tensor_mode))
+                    sum += llmcost::call_cost_of(rule->first_cost, call.amounts);
     return std::string(llmcost::count_text{sum}.view());
 }
 
 /// What differs between a record and the library; empty: nothing.
-std::string difference(const recorded_counter& one, const llmcost::heard_subject& subject) {
-    const llmcost::convention* const c = llmcost::find_convention(one.tool);
+std::string difference(const recorded_counter& one, const llmcost::observed_model& subject) {
+    const llmcost::flop_counter* const c = llmcost::find_counter(one.tool);
     REQUIRE(c != nullptr);
-    const llmcost::convention_reading read = llmcost::read_convention(*c, subject, one.on);
+    const llmcost::counter_report read = llmcost::run_counter(*c, subject, one.tensor_mode);
     std::string out;
     for (const auto& [name, number] : one.figures) {
         if (name == "input_bytes") continue;  // of Python's objects: `sys.getsizeof` of a storage
         std::string ours;
         for (const llmcost::convention_figure& f : read.figures)
             if (f.name == name) ours = llmcost::count_text{f.value}.view();
-        if (ours.empty()) ours = by_operator(*c, subject.pass, name, one.on);
+        if (ours.empty()) ours = by_operator(*c, subject.pass, name, one.tensor_mode);
         if (ours != number) out += " " + name + " " + ours + " instead of " + number;
     }
     llmcost::count mine, theirs;
-    for (const llmcost::difference_line& line : read.lines) mine += line.ours, theirs += line.theirs;
+    for (const llmcost::difference_line& line : read.lines) {
+        mine += line.ours;
+        theirs += line.theirs;
+    }
     if (!(mine == read.ours && theirs == read.theirs())) out += " lines do not add up";
     return out;
 }
 
-std::string words_of(const recorded_counter& one) {
-    return one.model_type + (one.on == llmcost::tensors::meta ? " meta" : " real") + (one.sdpa ? " sdpa " : " eager ") +
-           one.tool;
+std::string format_label(const recorded_counter& one) {
+    return one.model_type + (one.tensor_mode == llmcost::tensor_kind::meta ? " meta" : " real") +
+           (one.sdpa ? " sdpa " : " eager ") + one.tool;
 }
 
 }  // namespace
 
 TEST_CASE("other counters are reprinted to the digit, but for those that are told") {
-    struct heard {
-        llmcost::heard_pass pass{};
+    struct observation {
+        llmcost::observed_pass pass{};
         std::string problem{};
     };
     std::map<std::string, llmcost::model> models;
-    std::map<std::string, heard> passes;
+    std::map<std::string, observation> passes;
     std::set<std::string> types;
     std::set<std::string> open;  // of open_figures, those that are
     int exact = 0;
@@ -152,36 +157,38 @@ TEST_CASE("other counters are reprinted to the digit, but for those that are tol
         const std::string key = one.golden + (one.sdpa ? " sdpa" : " eager") + std::to_string(one.load.sequence) + "x" +
                                 std::to_string(one.load.batch);
         const auto [at, fresh] = passes.try_emplace(key);
-        heard& listened = at->second;
+        observation& listened = at->second;
         try {
-            if (fresh) listened.pass = llmcost::hear(m, one.load);
+            if (fresh) listened.pass = llmcost::observe(m, one.load);
         } catch (const std::exception& e) {
             listened.problem = e.what();
         }
-        const std::string_view told = llmcost::not_held_because({one.tool, one.model_type, one.sdpa, one.on});
+        const std::string_view reason =
+            llmcost::unverified_reason({one.tool, one.model_type, one.sdpa, one.tensor_mode});
         std::string found = listened.problem;
         if (one.failed)
             found = "the tool fails";
         else if (found.empty())
-            found = difference(one, llmcost::heard_subject{m, one.load, {}, listened.pass});
+            found = difference(one, llmcost::observed_model{m, one.load, {}, listened.pass});
         if (found.empty())
             ++exact;
-        else if (!one.failed || !told.empty())
-            open.insert(words_of(one));
-        if (!found.empty() && !one.failed) CHECK_MESSAGE(!told.empty(), words_of(one) << ":" << found);
-        if (found.empty()) CHECK_MESSAGE(told.empty(), words_of(one) << " is told not to be held, and is");
+        else if (!one.failed || !reason.empty())
+            open.insert(format_label(one));
+        if (!found.empty() && !one.failed) CHECK_MESSAGE(!reason.empty(), format_label(one) << ":" << found);
+        if (found.empty()) CHECK_MESSAGE(reason.empty(), format_label(one) << " is told not to be held, and is");
     }
     CHECK(exact > 4000);
-    std::vector<std::string> held;
-    for (const std::string_view type : llmcost::held_types) held.emplace_back(type);
-    CHECK(held == std::vector<std::string>(types.begin(), types.end()));
-    for (const llmcost::open_figure& row : llmcost::open_figures) {
+    std::vector<std::string> verified;
+    for (const std::string_view type : llmcost::verified_counter_types) verified.emplace_back(type);
+    CHECK(verified == std::vector<std::string>(types.begin(), types.end()));
+    for (const llmcost::unverified_figure& row : llmcost::unverified_figures) {
         std::istringstream listed{std::string(row.model_types)};
         for (std::string type; listed >> type;) {
-            const bool met = std::any_of(open.begin(), open.end(), [&](const std::string& words) {
-                return words.starts_with(type + " ") && (row.tool.empty() || words.ends_with(" " + std::string(row.tool)));
+            const bool has_match = std::any_of(open.begin(), open.end(), [&](const std::string& label) {
+                return label.starts_with(type + " ") &&
+                       (row.tool.empty() || label.ends_with(" " + std::string(row.tool)));
             });
-            CHECK_MESSAGE(met, type << " " << row.tool << " is open and nothing recorded differs");
+            CHECK_MESSAGE(has_match, type << " " << row.tool << " is open and nothing recorded differs");
         }
     }
 }
@@ -191,17 +198,20 @@ TEST_CASE("FlopCounterMode's rules say what the price table of operations says")
         INFO(g.golden.name);
         llmcost::workload load{.batch = 2, .sequence = 5, .weights = llmcost::dtype::float32};
         try {
-            const llmcost::heard_pass heard = llmcost::hear(g.built, load);
-            const llmcost::convention* const c = llmcost::find_convention("flop_counter");
-            llmcost::count apart;  // of operations that its table lacks, whatever they multiply
-            for (const llmcost::heard_call& call : heard.calls)
-                if (llmcost::rule_for(*c, call, llmcost::tensors::real) == nullptr) apart += call.torch_flops;
-            CHECK(llmcost::figure_value(*c, llmcost::figure_of::first_prices, heard, llmcost::tensors::real) + apart ==
-                  heard.total.torch_flops);
+            const llmcost::observed_pass observed = llmcost::observe(g.built, load);
+            const llmcost::flop_counter* const c = llmcost::find_counter("flop_counter");
+            llmcost::count missing_flops;  // of operations that its table lacks, whatever they multiply
+            for (const llmcost::observed_call& call : observed.calls)
+                if (llmcost::find_rule(*c, call, llmcost::tensor_kind::real) == nullptr)
+                    missing_flops += call.torch_flops;
+            CHECK(
+                llmcost::figure_value(*c, llmcost::figure_source::first_prices, observed, llmcost::tensor_kind::real) +
+                    missing_flops ==
+                observed.total.torch_flops);
             llmcost::count flops;
-            for (const llmcost::heard_call& call : heard.calls) flops += call.flops;
-            CHECK(flops == heard.total.flops());
-            CHECK(heard.total == llmcost::count_model(g.built, load));
+            for (const llmcost::observed_call& call : observed.calls) flops += call.flops;
+            CHECK(flops == observed.total.flops());
+            CHECK(observed.total == llmcost::count_model(g.built, load));
         } catch (const llmcost::workload_error&) {
         }
     }

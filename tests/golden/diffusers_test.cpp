@@ -3,7 +3,7 @@
 #include "vision_file.hpp"
 
 #include <llmcost/bundled/diffusers.hpp>
-#include <llmcost/cli/class_config.hpp>
+#include <llmcost/cli/request/class_config.hpp>
 
 #include <doctest/doctest.h>
 
@@ -16,7 +16,7 @@ using namespace llmcost::testing;
 namespace {
 
 /// A description as configurations by class and bundled names find it.
-std::vector<llmcost::bundled_config> described_classes(const std::vector<vision_family>& families) {
+std::vector<llmcost::bundled_config> make_bundled_classes(const std::vector<vision_family>& families) {
     std::vector<llmcost::bundled_config> all;
     for (const vision_family& f : families) all.push_back({f.name, "", f.json, 0, f.variants.front()});
     return all;
@@ -33,11 +33,11 @@ llmcost::workload work_of(const vision_record& record) {
 
 void compare_with(const vision_record& record, const llmcost::config_document& description, const std::string& name) {
     const auto model =
-        description.read_with([&](llmcost::config_view root) { return llmcost::described_model(root, name); });
-    const vision_record got = record_of(model.subject(), work_of(record));
-    for (const auto& [word, line] : record.lines) {
-        if (word == "workload" || word == "config") continue;
-        CHECK_MESSAGE(got.lines.at(word) == line, word << ": see tests/oracle/diffusion.py --against");
+        description.read_with([&](llmcost::config_view root) { return llmcost::custom_model(root, name); });
+    const vision_record got = record_of(model.as_model(), work_of(record));
+    for (const auto& [key, line] : record.lines) {
+        if (key == "workload" || key == "config") continue;
+        CHECK_MESSAGE(got.lines.at(key) == line, key << ": see tests/oracle/diffusion.py --against");
     }
     CHECK_FALSE(got.lines.contains("folded"));
 }
@@ -47,14 +47,14 @@ void compare_with(const vision_record& record, const llmcost::config_document& d
 TEST_CASE("what is bundled of diffusers are the files in configs/models/diffusers") {
     const std::filesystem::path path = golden_folder() / "../../include/llmcost/bundled/diffusers.hpp";
     const std::map<std::string, vision_record> records = read_vision_records("diffusers.txt");
-    const std::string text =
-        bundled_header({"diffusers", "", "its own config.json",
-                        "Denoisers of diffusers, each a variant of its class's description.", "diffusers_test.cpp"},
-                       [&](const std::string& name) {
-                           const auto found = records.find(name);
-                           const std::string held = found == records.end() ? " 0" : found->second.lines.at("model");
-                           return held.substr(held.find(' ') + 1);
-                       });
+    const std::string text = bundled_header(
+        {"diffusers", "", "its own config.json", "Denoisers of diffusers, each a variant of its class's description.",
+         "diffusers_test.cpp"},
+        [&](const std::string& name) {
+            const auto found = records.find(name);
+            const std::string model_line = found == records.end() ? " 0" : found->second.lines.at("model");
+            return model_line.substr(model_line.find(' ') + 1);
+        });
     if (std::getenv("LLMCOST_UPDATE") != nullptr) std::ofstream(path) << text;
     std::ifstream in(path);
     const std::string shipped{std::istreambuf_iterator<char>(in), {}};
@@ -63,13 +63,13 @@ TEST_CASE("what is bundled of diffusers are the files in configs/models/diffuser
 
 TEST_CASE("every configuration of diffusers is exact") {
     const std::vector<vision_family> families = read_families("diffusers");
-    const std::vector<llmcost::bundled_config> classes = described_classes(families);
+    const std::vector<llmcost::bundled_config> classes = make_bundled_classes(families);
     const std::map<std::string, vision_record> records = read_vision_records("diffusers.txt");
     REQUIRE(!records.empty());
     for (const auto& [name, record] : records) {
         INFO(name);
         const llmcost::config_document config = llmcost::parse_config(record.lines.at("config"), name);
-        const auto description = llmcost::cli::described_by_class(config, classes);
+        const auto description = llmcost::cli::description_from_class(config, classes);
         REQUIRE(description.has_value());
         compare_with(record, *description, name);
     }

@@ -25,7 +25,8 @@ std::size_t listed(const golden_file& golden, const std::string& list) {
         }
     return numbers.size();
 }
-/// Features of each token of a picture that the text is handed: those in the place of its word, and those that layers add.
+/// Features of each token of a picture that the text is handed: those in the place of its word, and those that layers
+/// add.
 std::size_t features_of_picture(const golden_file& golden) {
     const std::size_t of_layers = listed(golden, "layerwise_projectors") + listed(golden, "spatial_projectors");
     return of_layers > 0 ? of_layers : 1 + listed(golden, "merger_list") + listed(golden, "deepstack_mergers");
@@ -35,7 +36,7 @@ std::size_t features_of_picture(const golden_file& golden) {
 
 // as many embeddings as tokens were recorded to stand for what is shown, each as wide as the text's words, of 4 bytes
 TEST_CASE("an encoder's cache holds an embedding for each token that stands for what is shown") {
-    std::size_t held = 0;
+    std::size_t num_cached_runs = 0;
     for (const std::filesystem::path& path : golden_paths(media_folder())) {
         const golden_file golden = read_golden(path);
         if (parts::rows.find(golden.model_type) == nullptr) continue;
@@ -43,14 +44,14 @@ TEST_CASE("an encoder's cache holds an embedding for each token that stands for 
         for (const golden_run& run : golden.runs) {
             const std::uint64_t pictures = run.tokens[0] + run.tokens[1], sound = run.tokens[2];
             const std::uint64_t features = run.past > 0 ? 0 : pictures * features_of_picture(golden) + sound;
-            const count elements = count(run.batch) * count(features) * count(built.dims.hidden_size);
+            const count elements = count(run.batch) * count(features) * count(built.config.hidden_size);
             INFO(golden.name);
             INFO(features);
             CHECK(count_model(built, workload_of(run)).encoder_cache_bytes == elements * count(4));
-            held += features > 0 ? 1 : 0;
+            num_cached_runs += features > 0 ? 1 : 0;
         }
     }
-    CHECK(held > 100);
+    CHECK(num_cached_runs > 100);
 }
 
 }  // namespace llmcost::testing

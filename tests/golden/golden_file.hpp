@@ -39,7 +39,7 @@ inline constexpr std::array<std::string_view, 14> figure_names{"ADD", "MULT", "D
 struct golden_figures {
     std::array<std::uint64_t, figure_names.size()> values{};
 
-    [[nodiscard]] std::uint64_t operator[](figure which) const { return values[static_cast<std::size_t>(which)]; }
+    [[nodiscard]] std::uint64_t operator[](figure metric) const { return values[static_cast<std::size_t>(metric)]; }
     [[nodiscard]] bool operator==(const golden_figures&) const = default;
 };
 
@@ -77,9 +77,10 @@ struct golden_run {
     std::array<std::uint64_t, 3> tokens{};  ///< of a sequence, which stand for images, videos and sound
     golden_figures total;
     std::uint64_t torch_flops = 0;
-    std::map<std::string, std::uint64_t> unknown;                  ///< calls without a price; such a run is not exact
-    std::optional<golden_cache> cache;                             ///< absent where the model returns none
-    std::optional<std::map<std::string, golden_figures>> modules;  ///< by module path; absent where only totals were kept
+    std::map<std::string, std::uint64_t> unknown;  ///< calls without a price; such a run is not exact
+    std::optional<golden_cache> cache;             ///< absent where the model returns none
+    std::optional<std::map<std::string, golden_figures>>
+        modules;  ///< by module path; absent where only totals were kept
 };
 
 /// The recorded forward and backward pass of loss = sum of logits, parameters and activations of one type.
@@ -92,7 +93,7 @@ struct golden_training {
     std::uint64_t backward_torch_flops = 0;
     std::uint64_t saved_bytes = 0;
     std::array<std::uint64_t, primitive_columns> backward{};  ///< primitives that backward executes
-    bool knows_backward = false;                              ///< whether they were recorded
+    bool has_backward = false;                                ///< whether they were recorded
     golden_media shows{};
 };
 
@@ -120,47 +121,47 @@ public:
     golden_reader(std::istream& in, std::string source) : in_(in), source_(std::move(source)) {}
 
     [[nodiscard]] golden_file read() {
-        need(next() && words_.size() == 2 && words_[0] == "llmcost-golden" && words_[1] == "1", "llmcost-golden 1");
+        need(next() && fields_.size() == 2 && fields_[0] == "llmcost-golden" && fields_[1] == "1", "llmcost-golden 1");
         std::uint64_t announced_runs = 0;
         while (next()) {
-            const std::string& word = words_[0];
-            if (word == "name")
+            const std::string& name = fields_[0];
+            if (name == "name")
                 file_.name = text(1);
-            else if (word == "model_type")
+            else if (name == "model_type")
                 file_.model_type = text(1);
-            else if (word == "architecture")
+            else if (name == "architecture")
                 file_.architecture = text(1);
-            else if (word == "device")
+            else if (name == "device")
                 file_.device = text(1);
-            else if (word == "parameters")
+            else if (name == "parameters")
                 file_.parameters = number(1);
-            else if (word == "figures")
-                need(std::equal(words_.begin() + 1, words_.end(), figure_names.begin(), figure_names.end()),
+            else if (name == "figures")
+                need(std::equal(fields_.begin() + 1, fields_.end(), figure_names.begin(), figure_names.end()),
                      "the columns of this version");
-            else if (word == "tied")
+            else if (name == "tied")
                 table(number(1), [&](std::string path) { return file_.tied.insert(path).second; });
-            else if (word == "tensors")
+            else if (name == "tensors")
                 table(number(1), [&](std::string path) { return file_.tensors.emplace(path, shape(2)).second; });
-            else if (word == "classes")
+            else if (name == "classes")
                 table(number(1), [&](std::string path) { return file_.classes.emplace(path, text(2)).second; });
-            else if (word == "runs")
+            else if (name == "runs")
                 announced_runs = number(1);
-            else if (word == "run")
+            else if (name == "run")
                 begin_run();
-            else if (word == "training" || word == "training_bfloat16")
-                file_.trainings.push_back({word == "training" ? dtype::float32 : dtype::bfloat16, number(1), number(2),
+            else if (name == "training" || name == "training_bfloat16")
+                file_.trainings.push_back({name == "training" ? dtype::float32 : dtype::bfloat16, number(1), number(2),
                                            number(3), number(4), number(5), number(6), primitives_from(7),
-                                           words_.size() > 7});
-            else if (word == "step_shows")
+                                           fields_.size() > 7});
+            else if (name == "step_shows")
                 file_.trainings.back().shows = media();
-            else if (word == "error")
+            else if (name == "error")
                 file_.errors[text(1)] = message();
-            else if (word == "end") {
+            else if (name == "end") {
                 need(announced_runs == file_.runs.size(), "the announced number of runs");
                 need(!next(), "nothing after the end");
                 return std::move(file_);
             } else
-                run_line(word);
+                run_line(name);
         }
         need(false, "the line: end");
         return {};
@@ -176,24 +177,25 @@ private:
         run.encoder_sequence = number(5);
     }
 
-    void run_line(const std::string& word) {
+    void run_line(const std::string& name) {
         need(!file_.runs.empty(), "a line of the file's head or of a run");
         golden_run& run = file_.runs.back();
-        if (word == "shows")
+        if (name == "shows")
             run.shows = media();
-        else if (word == "tokens")
+        else if (name == "tokens")
             run.tokens = {number(1), number(2), number(3)};
-        else if (word == "total")
+        else if (name == "total")
             run.total = columns(1);
-        else if (word == "torch_flops")
+        else if (name == "torch_flops")
             run.torch_flops = number(1);
-        else if (word == "unknown")
+        else if (name == "unknown")
             run.unknown[text(1)] = number(2);
-        else if (word == "cache")
+        else if (name == "cache")
             cache(run.cache.emplace());
-        else if (word == "modules")
-            table(number(1),
-                  [&, &into = run.modules.emplace()](std::string path) { return into.emplace(path, columns(2)).second; });
+        else if (name == "modules")
+            table(number(1), [&, &modules = run.modules.emplace()](std::string path) {
+                return modules.emplace(path, columns(2)).second;
+            });
         else
             need(false, "a word of the format");
     }
@@ -202,17 +204,17 @@ private:
         return {number(1), number(2), number(3), number(4), number(5), number(6), number(7), number(8)};
     }
 
-    void cache(golden_cache& into) {
-        into.total = number(1);
+    void cache(golden_cache& parsed_cache) {
+        parsed_cache.total = number(1);
         std::map<std::uint64_t, std::vector<tensor_shape>> layers;
         table(number(2), [&](const std::string& index) {
             std::vector<tensor_shape> shapes;
-            for (std::size_t i = 2; i < words_.size(); ++i) shapes.push_back(shape(i));
+            for (std::size_t i = 2; i < fields_.size(); ++i) shapes.push_back(shape(i));
             return layers.emplace(parse(index), std::move(shapes)).second;
         });
         for (auto& [index, shapes] : layers) {
-            need(index == into.layers.size(), "layers from 0 without a gap");
-            into.layers.push_back(std::move(shapes));
+            need(index == parsed_cache.layers.size(), "layers from 0 without a gap");
+            parsed_cache.layers.push_back(std::move(shapes));
         }
     }
 
@@ -221,7 +223,7 @@ private:
     void table(std::uint64_t count, Add add) {
         std::uint64_t found = 0;
         while (found < count) {
-            need(next() && words_[0] == "-", "another entry of the table");
+            need(next() && fields_[0] == "-", "another entry of the table");
             for (std::string& path : expanded(text(1))) {
                 need(add(std::move(path)), "every path once");
                 ++found;
@@ -253,16 +255,16 @@ private:
     }
 
     [[nodiscard]] golden_figures columns(std::size_t first) const {
-        need(words_.size() == first + figure_names.size(), "one number per column");
+        need(fields_.size() == first + figure_names.size(), "one number per column");
         golden_figures row;
         for (std::size_t i = 0; i < row.values.size(); ++i) row.values[i] = number(first + i);
         return row;
     }
 
     [[nodiscard]] std::array<std::uint64_t, primitive_columns> primitives_from(std::size_t first) const {
-        need(words_.size() == first || words_.size() == first + primitive_columns, "one number per primitive");
+        need(fields_.size() == first || fields_.size() == first + primitive_columns, "one number per primitive");
         std::array<std::uint64_t, primitive_columns> row{};
-        if (words_.size() == first) return row;
+        if (fields_.size() == first) return row;
         for (std::size_t i = 0; i < row.size(); ++i) row[i] = number(first + i);
         return row;
     }
@@ -276,13 +278,14 @@ private:
     }
 
     [[nodiscard]] std::string message() const {
-        const std::string_view whole = std::string_view(line_).substr(words_[0].size() + 1 + words_[1].size() + 1);
+        const std::string_view escaped_text =
+            std::string_view(line_).substr(fields_[0].size() + 1 + fields_[1].size() + 1);
         std::string plain;
-        for (std::size_t i = 0; i < whole.size(); ++i) {
-            if (whole[i] == '\\' && i + 1 < whole.size())
-                plain += whole[++i] == 'n' ? '\n' : whole[i];
+        for (std::size_t i = 0; i < escaped_text.size(); ++i) {
+            if (escaped_text[i] == '\\' && i + 1 < escaped_text.size())
+                plain += escaped_text[++i] == 'n' ? '\n' : escaped_text[i];
             else
-                plain += whole[i];
+                plain += escaped_text[i];
         }
         return plain;
     }
@@ -297,8 +300,8 @@ private:
     }
 
     [[nodiscard]] const std::string& text(std::size_t i) const {
-        need(i < words_.size(), "more words");
-        return words_[i];
+        need(i < fields_.size(), "more words");
+        return fields_[i];
     }
 
     /// Moves to the next line that is neither empty nor a comment; false at the end.
@@ -306,9 +309,9 @@ private:
         while (std::getline(in_, line_)) {
             ++line_number_;
             std::istringstream in(line_);
-            words_.clear();
-            for (std::string word; in >> word;) words_.push_back(std::move(word));
-            if (!words_.empty() && words_[0] != "#") return true;
+            fields_.clear();
+            for (std::string name; in >> name;) fields_.push_back(std::move(name));
+            if (!fields_.empty() && fields_[0] != "#") return true;
         }
         return false;
     }
@@ -322,7 +325,7 @@ private:
     std::istream& in_;
     std::string source_;
     std::string line_;
-    std::vector<std::string> words_;
+    std::vector<std::string> fields_;
     std::size_t line_number_ = 0;
     golden_file file_;
 };

@@ -19,20 +19,24 @@
 namespace llmcost::testing {
 
 /// The folder of the goldens, in the sources.
-[[nodiscard]] inline std::filesystem::path golden_folder() { return std::filesystem::path(LLMCOST_TEST_DIR) / "golden"; }
+[[nodiscard]] inline std::filesystem::path golden_folder() {
+    return std::filesystem::path(LLMCOST_TEST_DIR) / "golden";
+}
 
 /// The folder of those that show something: images, videos, sound.
 [[nodiscard]] inline std::filesystem::path media_folder() { return golden_folder() / "media"; }
 
 /// The folder whose goldens are held: the sources', or the one that `LLMCOST_GOLDENS` names (tests/oracle/draw.py).
-[[nodiscard]] inline std::filesystem::path held_folder() {
+[[nodiscard]] inline std::filesystem::path verified_folder() {
     const char* named = std::getenv("LLMCOST_GOLDENS");
     return named != nullptr ? std::filesystem::path(named) : golden_folder();
 }
 
 /// The model that the library reads from a golden's configuration.
 [[nodiscard]] inline model built_from(const golden_file& golden) {
-    return read_config_file(golden.config_path.string()).read_with([](config_view root) { return parts::rows.read(root); });
+    return read_config_file(golden.config_path.string()).read_with([](config_view root) {
+        return parts::rows.read(root);
+    });
 }
 
 /// A workload that shows what a golden recorded; one that reads no text has one token, which nobody looks at.
@@ -52,21 +56,21 @@ namespace llmcost::testing {
 /// What the library is asked for a recorded run; float32, as the reference ran.
 [[nodiscard]] inline workload workload_of(const golden_run& run) {
     const workload text{.batch = static_cast<std::int64_t>(run.batch),
-            .sequence = static_cast<std::int64_t>(run.sequence),
-            .past = static_cast<std::int64_t>(run.past),
-            .encoder_sequence = static_cast<std::int64_t>(run.encoder_sequence),
-            .weights = dtype::float32};
+                        .sequence = static_cast<std::int64_t>(run.sequence),
+                        .past = static_cast<std::int64_t>(run.past),
+                        .encoder_sequence = static_cast<std::int64_t>(run.encoder_sequence),
+                        .weights = dtype::float32};
     return showing(text, run.shows);
 }
 
 /// What the library is asked for the recorded training step.
 [[nodiscard]] inline workload workload_of(const golden_training& step) {
     const workload text{.batch = static_cast<std::int64_t>(step.batch),
-            .sequence = static_cast<std::int64_t>(step.sequence),
-            .encoder_sequence = static_cast<std::int64_t>(step.encoder_sequence),
-            .weights = step.type,
-            .activations = step.type,
-            .training = true};
+                        .sequence = static_cast<std::int64_t>(step.sequence),
+                        .encoder_sequence = static_cast<std::int64_t>(step.encoder_sequence),
+                        .weights = step.type,
+                        .activations = step.type,
+                        .training = true};
     return showing(text, step.shows);
 }
 
@@ -92,8 +96,21 @@ struct golden_model {
 }
 
 /// A run's figures in the golden's order, from ours.
-[[nodiscard]] inline std::vector<count> columns_of(const llmcost::figures& f) {
-    return {f.add, f.mult, f.div, f.sqrt, f.exp, f.log, f.tanh, f.erf, f.trig, f.pow, f.neg, f.cmp, f.out, f.written};
+[[nodiscard]] inline std::vector<count> columns_of(const llmcost::model_metrics& f) {
+    return {f.add,
+            f.mult,
+            f.div,
+            f.sqrt,
+            f.exp,
+            f.log,
+            f.tanh,
+            f.erf,
+            f.trig,
+            f.pow,
+            f.neg,
+            f.cmp,
+            f.module_output_elements,
+            f.written_elements};
 }
 
 }  // namespace llmcost::testing

@@ -20,7 +20,8 @@ std::string left_out(const golden_file& golden) {
     std::string text;
     for (const golden_run& run : golden.runs)
         for (const auto& [call, times] : run.unknown)
-            text += "\n  " + run.kind + " is not compared: " + call + " has no price (" + std::to_string(times) + " times)";
+            text +=
+                "\n  " + run.kind + " is not compared: " + call + " has no price (" + std::to_string(times) + " times)";
     for (const auto& [kind, message] : golden.errors) text += "\n  " + kind + " was not recorded: " + message;
     if (golden.device != "meta") text += "\n  executed on " + golden.device;
     return text;
@@ -29,7 +30,7 @@ std::string left_out(const golden_file& golden) {
 }  // namespace
 
 TEST_CASE("every golden is exact") {
-    const std::vector<std::filesystem::path> paths = golden_paths(held_folder());
+    const std::vector<std::filesystem::path> paths = golden_paths(verified_folder());
     REQUIRE(!paths.empty());
     for (const std::filesystem::path& path : paths) {
         const golden_file golden = read_golden(path);
@@ -70,18 +71,19 @@ TEST_CASE("every row has a golden, unless the reference has no such model") {
         const golden_file golden = read_golden(path);
         recorded.insert(golden.model_type);
         const llmcost::model m = built_from(golden);  // what it holds is held with it
-        recorded.insert(std::string(m.text_row().model_type));
-        for (const llmcost::component& part : m.beside.held)
-            if (part.kind != nullptr) recorded.insert(std::string(part.kind->model_type));
+        recorded.insert(std::string(m.text_model_spec().model_type));
+        for (const llmcost::component_model& part : m.components.models)
+            if (part.spec != nullptr) recorded.insert(std::string(part.spec->model_type));
     }
-    for (const llmcost::architecture* row : parts::rows)
-        CHECK_MESSAGE(recorded.contains(std::string(row->model_type)) != row->remote_code,
-                      std::string(row->model_type) << (row->remote_code ? " is held by a golden" : " is held by no golden"));
+    for (const llmcost::model_spec* row : parts::rows)
+        CHECK_MESSAGE(recorded.contains(std::string(row->model_type)) != row->is_remote_code,
+                      std::string(row->model_type)
+                          << (row->is_remote_code ? " is held by a golden" : " is held by no golden"));
 }
 
 TEST_CASE("every row has the classes that the reference has, exactly, and no others") {
-    for (const llmcost::architecture* row : parts::rows) {
-        if (row->remote_code) continue;
+    for (const llmcost::model_spec* row : parts::rows) {
+        if (row->is_remote_code) continue;
         const std::string differences = class_reader(std::string(row->model_type)).differences(*row);
         CHECK_MESSAGE(differences.empty(), std::string(row->model_type) << ": " << differences);
     }

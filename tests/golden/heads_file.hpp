@@ -37,23 +37,23 @@ struct recorded_class {
     std::map<std::string, std::vector<recorded_class>> found;
     std::vector<recorded_class>* classes = nullptr;
     for (std::string line; std::getline(in, line);) {
-        std::istringstream words(line);
-        std::string word, name;
-        words >> word >> name;
-        if (word == "type") {
+        std::istringstream line_stream(line);
+        std::string text, name;
+        line_stream >> text >> name;
+        if (text == "type") {
             classes = &found[name];
-        } else if (word == "class" && classes != nullptr) {
+        } else if (text == "class" && classes != nullptr) {
             recorded_class one{name, {}, {}, {}};
-            words >> one.configuration;
-            for (std::uint64_t n = 0; words >> n;) one.figures.push_back(n);
+            line_stream >> one.configuration;
+            for (std::uint64_t n = 0; line_stream >> n;) one.figures.push_back(n);
             classes->push_back(std::move(one));
-        } else if (word == "-" && classes != nullptr && !classes->empty()) {
+        } else if (text == "-" && classes != nullptr && !classes->empty()) {
             std::string sizes;
-            words >> sizes;
+            line_stream >> sizes;
             classes->back().parameters.push_back(name + " " + sizes);
-        } else if (word == "error" && classes != nullptr) {
+        } else if (text == "error" && classes != nullptr) {
             if (!classes->empty()) classes->push_back({name, classes->front().configuration, {}, {}, true});
-        } else if (word != "#") {
+        } else if (text != "#") {
             throw std::runtime_error("heads.txt: " + line);
         }
     }
@@ -84,24 +84,27 @@ public:
         }
     }
     /// Where a row differs from what was recorded; empty where nowhere.
-    [[nodiscard]] std::string differences(const architecture& row) const {
+    [[nodiscard]] std::string differences(const model_spec& row) const {
         std::string text;
         std::uint32_t heads = 0;
         for (std::size_t h = 0; h < 32; ++h)
             for (const built_class& one : classes_)
                 if ((one.recorded.failed || one.open) &&
-                    one.recorded.name == std::string(row.prefix) + name_of(static_cast<head_kind>(h)))
+                    one.recorded.name == std::string(row.class_prefix) + name_of(static_cast<head_kind>(h)))
                     heads |= 1U << h;
         for (const built_class& one : classes_) try {
-                const model m = one.document.read_with([&](config_view root) { return parts::rows.read_by(row, root); });
-                heads |= 1U << static_cast<unsigned>(m.dims.head);
+                const model m =
+                    one.document.read_with([&](config_view root) { return parts::rows.parse_with(row, root); });
+                heads |= 1U << static_cast<unsigned>(m.config.head);
                 if (one.recorded.failed) continue;
-                text +=
-                    one.open ? one.recorded.name + " stands in heads_open.txt and is read\n" : difference(one.recorded, m);
+                text += one.open ? one.recorded.name + " stands in heads_open.txt and is read\n"
+                                 : difference(one.recorded, m);
             } catch (const std::exception& problem) {
-                if (!one.open && !one.recorded.failed) text += one.recorded.name + " is refused: " + problem.what() + "\n";
+                if (!one.open && !one.recorded.failed)
+                    text += one.recorded.name + " is refused: " + problem.what() + "\n";
             }
-        if (!classes_.empty() && (row.heads.bits & ~heads) != 0) text += "a head that the reference has not\n";
+        if (!classes_.empty() && (row.supported_heads.bits & ~heads) != 0)
+            text += "a head that the reference has not\n";
         return text;
     }
 
@@ -114,19 +117,20 @@ private:
     [[nodiscard]] static std::string difference(const recorded_class& recorded, const model& m) {
         const auto encoder_sequence = static_cast<std::int64_t>(recorded.figures.at(3));
         const workload load{.batch = 2, .sequence = 5, .encoder_sequence = encoder_sequence, .weights = dtype::float32};
-        const llmcost::figures f = count_model(m, load);
-        std::vector<count> ours{f.params, f.torch_flops, f.cache, count(recorded.figures[3])};
+        const llmcost::model_metrics f = count_model(m, load);
+        std::vector<count> ours{f.params, f.torch_flops, f.cache_elements, count(recorded.figures[3])};
         for (const count n : columns_of(f)) ours.push_back(n);
         std::string text;
         for (std::size_t i = 0; i < ours.size(); ++i)
             if (i >= recorded.figures.size() || ours[i] != count(recorded.figures[i]))
-                text +=
-                    recorded.name + " column " + std::to_string(i) + ": " + std::string(count_text{ours[i]}.view()) + "\n";
+                text += recorded.name + " column " + std::to_string(i) + ": " +
+                        std::string(count_text{ours[i]}.view()) + "\n";
         std::set<std::string> listed;
         for (const llmcost::tensor_shape& tensor : list_model(m, load).tensors) {
-            std::string words = tensor.name;
-            for (const std::int64_t n : tensor.sizes) words += (words == tensor.name ? " " : "x") + std::to_string(n);
-            listed.insert(words);
+            std::string signature = tensor.name;
+            for (const std::int64_t n : tensor.sizes)
+                signature += (signature == tensor.name ? " " : "x") + std::to_string(n);
+            listed.insert(signature);
         }
         for (const std::string& parameter : recorded.parameters)
             if (!listed.contains(parameter)) text += recorded.name + " has " + parameter + "\n";

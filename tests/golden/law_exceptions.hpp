@@ -12,13 +12,13 @@ namespace llmcost::testing {
 /// Types, apart by spaces, that a law does not hold for, and what the reference does instead.
 struct law_exception {
     std::string_view types;
-    std::string_view why;
+    std::string_view reason;
 };
 using law_exceptions = std::vector<law_exception>;
 
 /// Whether a word stands in a list of words.
-[[nodiscard]] inline bool has_listed(std::string_view list, std::string_view word) {
-    return (' ' + std::string(list) + ' ').find(' ' + std::string(word) + ' ') != std::string::npos;
+[[nodiscard]] inline bool has_listed(std::string_view list, std::string_view name) {
+    return (' ' + std::string(list) + ' ').find(' ' + std::string(name) + ' ') != std::string::npos;
 }
 [[nodiscard]] inline bool is_exception(const law_exceptions& exceptions, std::string_view type) {
     return std::ranges::any_of(exceptions, [&](const law_exception& e) { return has_listed(e.types, type); });

@@ -14,10 +14,10 @@ namespace {
 /// Compares what a description is and executes with what was recorded, line by line.
 void compare(const std::string& name, const vision_record& expected, const vision_record& got) {
     INFO(name);
-    for (const auto& [word, line] : expected.lines) {
-        if (word == "described" || word == "images") continue;
-        CHECK_MESSAGE(got.lines.at(word) == line,
-                      word << ": " << (expected.lines.contains("described") ? expected.lines.at("described") : ""));
+    for (const auto& [key, line] : expected.lines) {
+        if (key == "described" || key == "images") continue;
+        CHECK_MESSAGE(got.lines.at(key) == line,
+                      key << ": " << (expected.lines.contains("described") ? expected.lines.at("described") : ""));
     }
     CHECK_FALSE(got.lines.contains("folded"));
 }
@@ -25,32 +25,32 @@ void compare(const std::string& name, const vision_record& expected, const visio
 }  // namespace
 
 TEST_CASE("every layer of the table is exact") {
-    int held = 0;
+    int num_verified = 0;
     for (const auto& [name, record] : read_vision_records("layers.txt")) {
         if (!record.lines.contains("described")) continue;
         const llmcost::config_document document = llmcost::parse_config(record.lines.at("described"), name);
         const auto model =
-            document.read_with([&](llmcost::config_view root) { return llmcost::described_model(root, name); });
-        compare(name, record, record_of(model.subject(), two_images(0, 0)));
-        ++held;
+            document.read_with([&](llmcost::config_view root) { return llmcost::custom_model(root, name); });
+        compare(name, record, record_of(model.as_model(), two_images(0, 0)));
+        ++num_verified;
     }
-    CHECK(held > 100);
+    CHECK(num_verified > 100);
 }
 
 TEST_CASE("the U-Nets of configs/models/unet.json are exact") {
-    int held = 0;
+    int num_verified = 0;
     for (const auto& [name, record] : read_vision_records("layers.txt")) {
         if (!record.lines.contains("images")) continue;
         llmcost::config_document document =
             llmcost::read_config_file((golden_folder() / "../../configs/models/unet.json").string());
         llmcost::cli::use_variant(document, name);
         const auto model =
-            document.read_with([&](llmcost::config_view root) { return llmcost::described_model(root, name); });
+            document.read_with([&](llmcost::config_view root) { return llmcost::custom_model(root, name); });
         std::istringstream sides(record.lines.at("images"));
         std::int64_t height = 0, width = 0;
         sides >> height >> width;
-        compare(name, record, record_of(model.subject(), two_images(height, width)));
-        ++held;
+        compare(name, record, record_of(model.as_model(), two_images(height, width)));
+        ++num_verified;
     }
-    CHECK(held == 3);
+    CHECK(num_verified == 3);
 }

@@ -15,9 +15,11 @@ namespace llmcost::testing {
 
 /// A configuration with what files beside it say, `{"preprocessor_config": {}, "processor_config": {}}` or `none`.
 [[nodiscard]] inline model read_with_files(const std::string& config, const std::string& files) {
-    std::string whole = config;
-    if (files != "none") whole = config.substr(0, config.rfind('}')) + "," + files.substr(files.find('{') + 1);
-    return parse_config(whole, "config.json").read_with([](config_view root) { return parts::rows.read(root); });
+    std::string merged_config = config;
+    if (files != "none") merged_config = config.substr(0, config.rfind('}')) + "," + files.substr(files.find('{') + 1);
+    return parse_config(merged_config, "config.json").read_with([](config_view root) {
+        return parts::rows.read(root);
+    });
 }
 
 /// Why such a configuration is refused; empty where it is read.
@@ -30,9 +32,10 @@ namespace llmcost::testing {
     return "";
 }
 
-/// Calls `check(model, where, what is shown, what becomes of it)` for each row of a table; gives the rows of each type.
+/// Calls `check(model, where, module_role is shown, module_role becomes of it)` for each row of a table; gives the rows
+/// of each type.
 ///
-/// Lines are `type NAME`, `config OBJECT`, `files OBJECT` (all files beside it) or `processor OBJECT` (one of them), and
+/// Lines are `type NAME`, `json OBJECT`, `files OBJECT` (all files beside it) or `processor OBJECT` (one of them), and
 /// rows of these: `WHAT = BECOMES`.
 template <class Check>
 std::map<std::string, int> for_media_rows(const char* table, Check check) {
@@ -42,14 +45,14 @@ std::map<std::string, int> for_media_rows(const char* table, Check check) {
     model m;
     while (std::getline(in, line)) {
         const std::size_t space = line.find(' ');
-        const std::string word = line.substr(0, space), rest = line.substr(space + 1);
-        if (word == "#") continue;
-        if (word == "type") {
+        const std::string name = line.substr(0, space), rest = line.substr(space + 1);
+        if (name == "#") continue;
+        if (name == "type") {
             type = rest;
-        } else if (word == "config") {
+        } else if (name == "config") {
             config = rest;
-        } else if (word == "files" || word == "processor") {
-            files = word == "files" || rest == "none" ? rest : "{\"preprocessor_config\": " + rest + "}";
+        } else if (name == "files" || name == "processor") {
+            files = name == "files" || rest == "none" ? rest : "{\"preprocessor_config\": " + rest + "}";
             m = read_with_files(config, files);
         } else {
             const std::size_t sign = line.find('=');

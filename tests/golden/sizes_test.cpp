@@ -13,13 +13,13 @@ using namespace llmcost::testing;
 namespace {
 
 /// `TOKENS PICTURES HEIGHT WIDTH` of an image, as the oracle writes it: with what it does not tell left out.
-std::string shown(const llmcost::model& m, std::int64_t width, std::int64_t height, bool told) {
+std::string format_image_shape(const llmcost::model& m, std::int64_t width, std::int64_t height, bool has_tile_shape) {
     const llmcost::workload load{.images = 1, .image_height = height, .image_width = width};
     try {
-        const llmcost::media_shape image = m.kind->media(m, load).image;
-        std::string out = std::to_string(image.tokens);
-        if (!told) return out + " - - -";
-        for (const std::int64_t n : {image.tiles, image.height, image.width}) out += " " + std::to_string(n);
+        const llmcost::media_shape image = m.spec->compute_media_shapes(m, load).image;
+        std::string out = std::to_string(image.num_tokens);
+        if (!has_tile_shape) return out + " - - -";
+        for (const std::int64_t n : {image.num_tiles, image.height, image.width}) out += " " + std::to_string(n);
         return out;
     } catch (const llmcost::description_error&) {
         return "refused";
@@ -34,22 +34,22 @@ std::string refused_processor(const std::string& config, const std::string& proc
 
 // sizes.txt, which tests/oracle/sizes.py writes
 TEST_CASE("an image of any size becomes as many tokens as its processor makes of it") {
-    const auto rows = for_media_rows("sizes.txt", [](const llmcost::model& m, const std::string& where,
+    const auto rows = for_media_rows("sizes.txt", [](const llmcost::model& m, const std::string& location,
                                                      const std::string& size, const std::string& want) {
         std::istringstream sides(size);
         std::int64_t width = 0, height = 0;
         sides >> width >> height;
-        INFO(where << " " << size);
-        CHECK(shown(m, width, height, want.find('-') == std::string::npos) == want);
+        INFO(location << " " << size);
+        CHECK(format_image_shape(m, width, height, want.find('-') == std::string::npos) == want);
     });
     CHECK(rows.size() > 50);
 }
 
 TEST_CASE("what a processor file says that a tower cannot read is refused where it stands") {
     const auto names = [](const std::string& config, const std::string& processor, const char* pointer) {
-        const std::string sentence = refused_processor(config, processor);
-        INFO(sentence);
-        CHECK(sentence.find(std::string("/preprocessor_config/") + pointer + ":") != std::string::npos);
+        const std::string message = refused_processor(config, processor);
+        INFO(message);
+        CHECK(message.find(std::string("/preprocessor_config/") + pointer + ":") != std::string::npos);
     };
     const std::string qwen = R"({"model_type": "qwen3_vl"})", internvl = R"({"model_type": "internvl"})";
     names(qwen, R"({"patch_size": 14})", "patch_size");

@@ -14,14 +14,14 @@ using namespace llmcost::testing;
 namespace {
 
 /// `TOKENS FRAMES SAMPLES` of a recording, without those that the oracle does not tell.
-std::string heard(const llmcost::model& m, std::int64_t milliseconds, const std::string& want) {
+std::string format_audio_shape(const llmcost::model& m, std::int64_t milliseconds, const std::string& want) {
     try {
-        const llmcost::sound_shape audio = m.kind->media(m, {.audio_milliseconds = milliseconds}).audio;
-        std::istringstream told(want);
-        std::string out, word;
-        for (const std::int64_t n : {audio.tokens, audio.frames, audio.samples}) {
-            if (!(told >> word)) word.clear();
-            out += (out.empty() ? "" : " ") + (word == "-" ? word : std::to_string(n));
+        const llmcost::audio_shape audio = m.spec->compute_media_shapes(m, {.audio_milliseconds = milliseconds}).audio;
+        std::istringstream expected_fields(want);
+        std::string out, name;
+        for (const std::int64_t n : {audio.num_tokens, audio.num_frames, audio.num_samples}) {
+            if (!(expected_fields >> name)) name.clear();
+            out += (out.empty() ? "" : " ") + (name == "-" ? name : std::to_string(n));
         }
         return out;
     } catch (const llmcost::description_error&) {
@@ -33,13 +33,13 @@ std::string heard(const llmcost::model& m, std::int64_t milliseconds, const std:
 
 // sounds.txt, which tests/oracle/sounds.py writes
 TEST_CASE("a recording of any length becomes what its feature extractor makes of it") {
-    const auto rows = for_media_rows("sounds.txt", [](const llmcost::model& m, const std::string& where,
+    const auto rows = for_media_rows("sounds.txt", [](const llmcost::model& m, const std::string& location,
                                                       const std::string& length, const std::string& want) {
-        INFO(where << " " << length);
-        CHECK(heard(m, std::stoll(length), want) == want);
+        INFO(location << " " << length);
+        CHECK(format_audio_shape(m, std::stoll(length), want) == want);
     });
-    for (const llmcost::architecture* row : parts::rows)
-        if (row->reads.audio && !llmcost::string_ref(row->model_type).ends_with("_encoder")) {
+    for (const llmcost::model_spec* row : parts::rows)
+        if (row->modalities.has_audio && !llmcost::string_ref(row->model_type).ends_with("_encoder")) {
             INFO(row->model_type);
             CHECK(rows.contains(row->model_type));
         }
@@ -47,13 +47,13 @@ TEST_CASE("a recording of any length becomes what its feature extractor makes of
 
 TEST_CASE("what a file says of sound that a tower cannot read is refused where it stands") {
     const auto names = [](const std::string& type, const std::string& files, const char* pointer) {
-        const std::string sentence = refusal_of(R"({"model_type": ")" + type + R"("})", files);
-        INFO(type << " " << files << ": " << sentence);
-        CHECK(sentence.find(std::string("config.json: /") + pointer + ": expected") != std::string::npos);
+        const std::string message = refusal_of(R"({"model_type": ")" + type + R"("})", files);
+        INFO(type << " " << files << ": " << message);
+        CHECK(message.find(std::string("config.json: /") + pointer + ": expected") != std::string::npos);
     };
-    const auto older = [](const std::string& said) { return R"({"preprocessor_config": )" + said + "}"; };
-    const auto newer = [](const std::string& said) {
-        return R"({"processor_config": {"feature_extractor": )" + said + "}}";
+    const auto older = [](const std::string& settings) { return R"({"preprocessor_config": )" + settings + "}"; };
+    const auto newer = [](const std::string& settings) {
+        return R"({"processor_config": {"feature_extractor": )" + settings + "}}";
     };
     names("whisper", older(R"({"chunk_length": 15})"), "preprocessor_config/chunk_length");
     names("whisper", older(R"({"hop_length": 80})"), "preprocessor_config/hop_length");
@@ -84,9 +84,10 @@ TEST_CASE("what a file says of sound that a tower cannot read is refused where i
     names("vibevoice_asr", older(R"({"sampling_rate": 16000})"), "preprocessor_config/sampling_rate");
     names("audio-spectrogram-transformer", older(R"({"max_length": 512})"), "preprocessor_config/max_length");
     // the newer file holds where both are there; sizes that nothing depends on are left alone
-    const std::string both =
+    const std::string conflicting_files =
         R"({"preprocessor_config": {"chunk_length": 15}, "processor_config": {"feature_extractor": {"chunk_length": 30}}})";
-    CHECK(refusal_of(R"({"model_type": "whisper"})", both).empty());
-    CHECK(refusal_of(R"({"model_type": "whisper"})", older(R"({"n_samples": 1, "dither": 0.1, "padding_side": "left"})"))
-              .empty());
+    CHECK(refusal_of(R"({"model_type": "whisper"})", conflicting_files).empty());
+    CHECK(
+        refusal_of(R"({"model_type": "whisper"})", older(R"({"n_samples": 1, "dither": 0.1, "padding_side": "left"})"))
+            .empty());
 }

@@ -5,8 +5,8 @@
 #include "golden_compare.hpp"
 
 #include <llmcost/bundled/torchvision.hpp>
-#include <llmcost/cli/variant.hpp>
-#include <llmcost/described/described_model.hpp>
+#include <llmcost/cli/args/variant.hpp>
+#include <llmcost/custom/custom_model.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -41,8 +41,8 @@ struct vision_family {
     std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
     for (vision_family& family : all)
         parse_config(family.json, family.name).read_with([&](config_view root) {
-            for (const config_view each : root.object("variants"))
-                family.variants.emplace_back(each.key().data(), each.key().size());
+            for (const config_view variant : root.object("variants"))
+                family.variants.emplace_back(variant.key().data(), variant.key().size());
         });
     return all;
 }
@@ -72,25 +72,26 @@ struct vision_record {
     for (std::string line; std::getline(in, line);) {
         if (line.starts_with('#')) continue;
         const std::size_t blank = line.find(' ');
-        const std::string word = line.substr(0, blank);
+        const std::string name = line.substr(0, blank);
         std::string rest = line.substr(blank + 1);
-        if (word == "model") {
+        if (name == "model") {
             const std::size_t end = rest.find(' ');
             last = &all[rest.substr(0, end)];
             rest = rest.substr(end + 1);
         }
         if (last == nullptr) throw std::runtime_error(std::string(file) + ": expected a line that names a model");
-        last->lines[word] = rest;
+        last->lines[name] = rest;
     }
     return all;
 }
 
-/// What a header says that bundles the descriptions of a folder; `parameters` are those of a variant, 0 where nobody knows.
+/// What a header says that bundles the descriptions of a folder; `parameters` are those of a variant, 0 where nobody
+/// knows.
 struct bundle {
     std::string folder;
     std::string prefix;  ///< of the names
     std::string source;
-    std::string what;  ///< its table is, as a sentence
+    std::string description;  ///< its table is, as a sentence
     std::string written_by;
 };
 template <class Parameters>
@@ -104,12 +105,13 @@ template <class Parameters>
     }
     std::vector<std::string> names;
     for (const auto& [name, family] : family_of) names.push_back(name);
-    std::sort(names.begin(), names.end(),
-              [](const std::string& x, const std::string& y) { return llmcost::detail::compare_ignoring_case(x, y) < 0; });
+    std::sort(names.begin(), names.end(), [](const std::string& x, const std::string& y) {
+        return llmcost::detail::compare_ignoring_case(x, y) < 0;
+    });
     std::string rows;
     for (const std::string& name : names)
-        rows += "    {\"" + b.prefix + name + "\"sv, \"" + b.source + "\"sv, detail::described_" + b.folder + "_" + family_of[name] + ", " +
-                parameters(name) + ", \"" + name + "\"sv},\n";
+        rows += "    {\"" + b.prefix + name + "\"sv, \"" + b.source + "\"sv, detail::described_" + b.folder + "_" +
+                family_of[name] + ", " + parameters(name) + ", \"" + name + "\"sv},\n";
     return R"(// SPDX-FileCopyrightText: 2026 The llmcost authors
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -127,7 +129,7 @@ namespace detail {
            R"(
 }  // namespace detail
 
-/// )" + b.what +
+/// )" + b.description +
            R"(
 inline constexpr bundled_config bundled_)" +
            b.folder + R"([] = {
@@ -157,32 +159,33 @@ template <class Numbers>
 }
 
 /// The model of a bundled description.
-[[nodiscard]] inline described_model described_by(const bundled_config& c) {
+[[nodiscard]] inline custom_model build_custom_model(const bundled_config& c) {
     config_document document = parse_config(c.json, std::string(c.name));
     cli::use_variant(document, c.variant);
-    return document.read_with([&](config_view root) { return described_model(root, std::string(c.name)); });
+    return document.read_with([&](config_view root) { return custom_model(root, std::string(c.name)); });
 }
 
 /// Two images of a size.
 [[nodiscard]] inline workload two_images(std::int64_t height, std::int64_t width) {
     workload load{.batch = 2, .sequence = 1, .weights = dtype::float32};
-    load.image_height = height, load.image_width = width;
+    load.image_height = height;
+    load.image_width = width;
     return load;
 }
 
 /// The same of one of ours, then a training step.
 [[nodiscard]] inline vision_record record_of(const model& m, workload load = two_images(224, 224)) {
     const model_listing listing = list_model(m, load);
-    const figures folded = count_model(m, load);
+    const model_metrics folded = count_model(m, load);
     load.training = true;
-    const figures step = count_model(m, load);
+    const model_metrics step = count_model(m, load);
 
     std::vector<std::string> tensors, classes, modules;
     for (const llmcost::tensor_shape& t : listing.tensors) tensors.push_back(t.name + ' ' + text_of(shape_of(t.sizes)));
     for (const scope_figures& s : listing.scopes) {
         if (s.path.empty()) continue;
         classes.push_back(s.path + ' ' + s.type);
-        const std::vector<count> columns = columns_of(figures_of(s.sums));
+        const std::vector<count> columns = columns_of(model_metrics_of(s.sums));
         if (std::any_of(columns.begin(), columns.end(), [](count n) { return n != count(); }))
             modules.push_back(s.path + ' ' + row_of(columns));
     }

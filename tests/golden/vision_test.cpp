@@ -30,8 +30,8 @@ TEST_CASE("what is bundled of torchvision are the files in configs/models/torchv
          "The classification models of torchvision, each a variant of its family's description.", "vision_test.cpp"},
         [&](const std::string& name) {
             const auto found = records.find(name);
-            const std::string held = found == records.end() ? " 0" : found->second.lines.at("model");
-            return held.substr(held.find(' ') + 1);
+            const std::string model_line = found == records.end() ? " 0" : found->second.lines.at("model");
+            return model_line.substr(model_line.find(' ') + 1);
         });
     if (std::getenv("LLMCOST_UPDATE") != nullptr) std::ofstream(path) << text;
     CHECK_MESSAGE(contents_of(path) == text, path << ": run LLMCOST_UPDATE=1 build/tests/golden");
@@ -40,20 +40,21 @@ TEST_CASE("what is bundled of torchvision are the files in configs/models/torchv
 TEST_CASE("every model of torchvision is exact") {
     const std::map<std::string, vision_record> records = read_vision_records();
     REQUIRE(!records.empty());
-    std::set<std::string> described;
+    std::set<std::string> verified_names;
     for (const llmcost::bundled_config& c : llmcost::bundled_torchvision) {
         const std::string name(c.variant);
-        described.insert(name);
+        verified_names.insert(name);
         INFO(name);
         if (!records.contains(name)) {
             FAIL_CHECK("torchvision.txt has no record of it");
             continue;
         }
-        const llmcost::described_model held = described_by(c);
-        const vision_record got = record_of(held.subject());
-        for (const auto& [word, line] : records.at(name).lines)
-            CHECK_MESSAGE(got.lines.at(word) == line, word << ": see tests/oracle/vision.py --against");
+        const llmcost::custom_model custom = build_custom_model(c);
+        const vision_record got = record_of(custom.as_model());
+        for (const auto& [key, line] : records.at(name).lines)
+            CHECK_MESSAGE(got.lines.at(key) == line, key << ": see tests/oracle/vision.py --against");
         CHECK_FALSE(got.lines.contains("folded"));
     }
-    for (const auto& [name, record] : records) CHECK_MESSAGE(described.contains(name), name << " is not described");
+    for (const auto& [name, record] : records)
+        CHECK_MESSAGE(verified_names.contains(name), name << " is not described");
 }

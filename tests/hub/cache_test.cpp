@@ -113,11 +113,11 @@ TEST_CASE("a file in a subfolder is found") {
 
 TEST_CASE("looking up writes nothing") {
     const made_cache cache;
-    const auto before = files_below(cache.folder.path());
+    const auto original_files = files_below(cache.folder.path());
     CHECK(find_in_cache({"Org/Name.x"}, "config.json", cache.options));
     CHECK_FALSE(find_in_cache({"Org/Name.x", "other"}, "config.json", cache.options));
     CHECK_FALSE(find_in_cache({"new/one"}, "config.json", cache.options));
-    CHECK(files_below(cache.folder.path()) == before);
+    CHECK(files_below(cache.folder.path()) == original_files);
 }
 
 TEST_CASE("without a cache folder there is nothing to find") {
@@ -135,7 +135,7 @@ TEST_CASE("a cached file is fetched without the network, a missing one names the
         return llmcost::fetch({"Org/Name.x", "v2"}, "config.json", cache.options);
     });
     CHECK(thrown.code() == errc::network);
-    CHECK(thrown.where() == "Org/Name.x@v2");
+    CHECK(thrown.location() == "Org/Name.x@v2");
     CHECK(contains(thrown.what(), "HF_HUB_OFFLINE is set"));
     CHECK(contains(thrown.what(), cache.folder.path().string()));
 }
@@ -171,13 +171,13 @@ TEST_CASE("an unfinished file leaves no trace, a finished one replaces the old")
 TEST_CASE("without working symlinks the snapshot holds a real file") {
     const temporary_folder folder;
     const llmcost::detail::hub::repo_cache cache(folder.path(), "org/name");
-    cache.put(first_commit, "a/config.json", third_blob, "{}", false);
+    cache.store(first_commit, "a/config.json", third_blob, "{}", false);
     const fs::path path = cache.snapshot(first_commit, "a/config.json");
     CHECK_FALSE(fs::is_symlink(path));
     CHECK(read_file(path) == "{}");
     CHECK_FALSE(fs::exists(folder.path() / "models--org--name/blobs"));
 
-    cache.put(second_commit, "a/config.json", third_blob, "{}", true);
+    cache.store(second_commit, "a/config.json", third_blob, "{}", true);
     const fs::path link = cache.snapshot(second_commit, "a/config.json");
     CHECK(fs::read_symlink(link) == "../../../blobs/" + third_blob);
     CHECK(read_file(link) == "{}");

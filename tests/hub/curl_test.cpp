@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
-#include <llmcost/detail/hub_client.hpp>
+#include <llmcost/hub/client.hpp>
 
 #include <string>
 
@@ -40,8 +40,8 @@ TEST_CASE("a URL is taken apart") {
 
 TEST_CASE("what is no http URL or names a user is none") {
     for (const std::string bad :
-         {"", "huggingface.co", "/a", "ftp://a/", "file:///a", "http://", "https://u@a/", "https://u:p@a/", "https://:p@a/",
-          "https://a b/", "https://a/\n", "https://a:99999/", "https://a\x7f/"}) {
+         {"", "huggingface.co", "/a", "ftp://a/", "file:///a", "http://", "https://u@a/", "https://u:p@a/",
+          "https://:p@a/", "https://a b/", "https://a/\n", "https://a:99999/", "https://a\x7f/"}) {
         CAPTURE(bad);
         CHECK_FALSE(parse_url(curl(), bad));
     }
@@ -59,17 +59,17 @@ TEST_CASE("a relative URL is resolved, one with a host of its own is not taken f
 }
 
 TEST_CASE("an origin is scheme, host and port together") {
-    const auto same = [](const std::string& a, const std::string& b) {
+    const auto is_same_origin = [](const std::string& a, const std::string& b) {
         return parse_url(curl(), a)->same_origin(*parse_url(curl(), b));
     };
-    CHECK(same("https://a.example/x", "https://A.example:443/y"));
-    CHECK(same("http://a.example", "http://a.example:80/"));
-    CHECK_FALSE(same("https://a.example", "http://a.example"));
-    CHECK_FALSE(same("https://a.example", "https://a.example:444"));
-    CHECK_FALSE(same("https://a.example", "https://a.example.evil.example"));
-    CHECK_FALSE(same("https://a.example", "https://b.a.example"));
-    CHECK_FALSE(same("https://a.example", "https://a.example./"));
-    CHECK_FALSE(same("http://a.example:443", "https://a.example"));
+    CHECK(is_same_origin("https://a.example/x", "https://A.example:443/y"));
+    CHECK(is_same_origin("http://a.example", "http://a.example:80/"));
+    CHECK_FALSE(is_same_origin("https://a.example", "http://a.example"));
+    CHECK_FALSE(is_same_origin("https://a.example", "https://a.example:444"));
+    CHECK_FALSE(is_same_origin("https://a.example", "https://a.example.evil.example"));
+    CHECK_FALSE(is_same_origin("https://a.example", "https://b.a.example"));
+    CHECK_FALSE(is_same_origin("https://a.example", "https://a.example./"));
+    CHECK_FALSE(is_same_origin("http://a.example:443", "https://a.example"));
 }
 
 TEST_CASE("loopback is this machine by name") {
@@ -82,7 +82,8 @@ TEST_CASE("loopback is this machine by name") {
     CHECK_FALSE(loopback("http://128.0.0.1/"));
     CHECK(loopback("http://127.255.0.9/"));
     // what is no address of four octets is looked up in DNS, which may lead anywhere
-    for (const std::string host : {"127.0.0.1.1", "127.999.1.1", "127.0.0.256", "127.0.0.1.", "127..0.1", "127.0.0.08"}) {
+    for (const std::string host :
+         {"127.0.0.1.1", "127.999.1.1", "127.0.0.256", "127.0.0.1.", "127..0.1", "127.0.0.08"}) {
         CAPTURE(host);
         const auto url = parse_url(curl(), "http://" + host + "/");
         if (url && url->host == host) CHECK_FALSE(url->loopback());
@@ -91,8 +92,8 @@ TEST_CASE("loopback is this machine by name") {
 }
 
 TEST_CASE("a redirect never leaves https and stays at home over http") {
-    const auto may = [](const std::string& from, const std::string& to) {
-        return may_follow(*parse_url(curl(), from), *parse_url(curl(), to));
+    const auto may = [](const std::string& source, const std::string& to) {
+        return may_follow(*parse_url(curl(), source), *parse_url(curl(), to));
     };
     CHECK(may("https://a.example/", "https://b.example/"));
     CHECK(may("http://a.example/", "https://b.example/"));
@@ -116,7 +117,7 @@ TEST_CASE("an endpoint that is no plain URL is refused without showing it") {
             return 0;
         });
         CHECK(thrown.code() == errc::bad_value);
-        CHECK(thrown.where() == "HF_ENDPOINT");
+        CHECK(thrown.location() == "HF_ENDPOINT");
         CHECK_FALSE(contains(thrown.what(), "secret"));
     }
 }

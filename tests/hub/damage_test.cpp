@@ -81,7 +81,8 @@ TEST_CASE("a real file of another content than the hub's is replaced when the hu
     const temporary_folder folder;
     quick_options options(server.url(), folder.path());
     options.symlinks = false;
-    write_file(folder.path() / "models--org--name/snapshots" / first_commit / "config.json", small_content.substr(0, 9));
+    write_file(folder.path() / "models--org--name/snapshots" / first_commit / "config.json",
+               small_content.substr(0, 9));
     CHECK(read_file(download({"org/name"}, "config.json", options).path) == small_content);
     static_cast<void>(download({"org/name"}, "config.json", options));
     CHECK(server.count("GET") == 1);
@@ -96,15 +97,15 @@ TEST_CASE("a body that is not what its ETag says is asked for once more, then re
     };
     for (const std::string& blob : {first_blob, llmcost::detail::hub::sha256(small_content)}) {
         CAPTURE(blob);
-        const loopback_server once(hub_with(blob, 1));
-        const outcome mended = try_download(once);
+        const loopback_server flaky_server(hub_with(blob, 1));
+        const outcome mended = try_download(flaky_server);
         CHECK(std::string(mended.thrown.what()).empty());
         CHECK(mended.gets == 2);
 
         const loopback_server always_wrong(hub_with(blob, 100));
         const outcome refused = try_download(always_wrong);
         CHECK(refused.thrown.code() == errc::network);
-        CHECK(refused.thrown.where() == always_wrong.url() + "/org/name/resolve/main/config.json");
+        CHECK(refused.thrown.location() == always_wrong.url() + "/org/name/resolve/main/config.json");
         CHECK(contains(refused.thrown.what(), "the content is not what its ETag says"));
         CHECK(refused.gets == 2);
         CHECK(refused.files.empty());
@@ -117,7 +118,9 @@ TEST_CASE("that a branch lacks a file is asked again, of a commit it is remember
     write_file(folder.path() / "models--org--name/refs/main", first_commit);
     const loopback_server server{small_hub{second_commit}};
     quick_options options(server.url(), folder.path());
-    const llmcost::error of_commit = error_of([&] { return fetch({"org/name", first_commit}, "config.json", options); });
+    const llmcost::error of_commit = error_of([&] {
+        return fetch({"org/name", first_commit}, "config.json", options);
+    });
     CHECK(of_commit.code() == errc::not_found);
     CHECK(server.requests().empty());
     options.offline = true;

@@ -22,14 +22,15 @@ TEST_CASE("a server that does not answer is given up in time") {
         return result;
     };
     const loopback_server mute([](const server_request&) -> server_reply { return {"", true}; });
-    const outcome asked = tried_within(std::chrono::milliseconds(900), mute, [](llmcost::hub_options& options) {
+    const outcome mute_outcome = tried_within(std::chrono::milliseconds(900), mute, [](llmcost::hub_options& options) {
         options.etag_timeout = std::chrono::milliseconds(100);
         options.attempts = 2;
     });
-    CHECK(asked.heads == 2);
+    CHECK(mute_outcome.heads == 2);
 
     const loopback_server stalls([](const server_request& to) -> server_reply {
-        return to.method == "HEAD" ? small_hub{}(to) : server_reply{"HTTP/1.1 200 OK\r\nContent-Length: 23\r\n\r\n{", true};
+        return to.method == "HEAD" ? small_hub{}(to)
+                                   : server_reply{"HTTP/1.1 200 OK\r\nContent-Length: 23\r\n\r\n{", true};
     });
     tried_within(std::chrono::milliseconds(900), stalls, [](llmcost::hub_options& options) {
         options.download_timeout = std::chrono::seconds(60);
@@ -56,9 +57,9 @@ TEST_CASE("one deadline holds for all attempts, redirects and waits of a downloa
         options.attempts = 100;
         options.first_wait = std::chrono::milliseconds(0);
     };
-    const std::string begun = "HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n";
+    const std::string partial_response = "HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n";
     const loopback_server body_drips([&](const server_request& to) -> server_reply {
-        return to.method == "HEAD" ? get_sends("1000000", {})(to) : server_reply{begun, false, false, true};
+        return to.method == "HEAD" ? get_sends("1000000", {})(to) : server_reply{partial_response, false, false, true};
     });
     CHECK(elapsed(body_drips, hurry) < std::chrono::seconds(2));
 
@@ -79,7 +80,7 @@ TEST_CASE("one deadline holds for all attempts, redirects and waits of a downloa
     CHECK(slow_redirects.count("HEAD") <= 3);
 
     // a wait that would outlast the deadline is not begun
-    const loopback_server busy(always(503, {{"Retry-After", "3"}}));
+    const loopback_server busy(make_fixed_reply(503, {{"Retry-After", "3"}}));
     const outcome waits = try_download(busy, hurry);
     CHECK(waits.waits.empty());
     CHECK(contains(waits.thrown.what(), "HTTP 503"));

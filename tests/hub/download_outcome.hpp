@@ -14,7 +14,7 @@
 
 using milliseconds = std::vector<std::chrono::milliseconds::rep>;
 
-/// What came of one download of `config.json` of `org/name` into an empty cache.
+/// What came of one download of `json.json` of `org/name` into an empty cache.
 struct outcome {
     llmcost::error thrown{llmcost::errc::usage, "", ""};
     std::size_t heads = 0;
@@ -42,7 +42,7 @@ inline outcome try_download(const loopback_server& server) {
 }
 
 /// A server that answers all requests in the same way.
-inline loopback_server::handler always(int status, const server_reply::field_list& fields) {
+inline loopback_server::handler make_fixed_reply(int status, const server_reply::field_list& fields) {
     return [=](const server_request& to) { return server_reply::make(to, status, fields, "<html>a page</html>"); };
 }
 
@@ -53,7 +53,7 @@ inline loopback_server::handler get_sends(const std::string& size, const std::st
         const std::size_t head = bytes.find("\r\n\r\n");
         const std::string body = head == std::string::npos ? "" : bytes.substr(head + 4);
         return {"HTTP/1.1 200 OK\r\nConnection: close\r\nX-Repo-Commit: " + first_commit + "\r\nETag: \"" +
-                llmcost::detail::hub::git_name(body) + "\"\r\n" + (size.empty() ? "" : "Content-Length: " + size + "\r\n") +
-                "\r\n"};
+                llmcost::detail::hub::git_name(body) + "\"\r\n" +
+                (size.empty() ? "" : "Content-Length: " + size + "\r\n") + "\r\n"};
     };
 }

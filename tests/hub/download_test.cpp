@@ -26,7 +26,7 @@ std::set<std::string> cache_of(const std::string& blob) {
             "models--org--name/snapshots/" + first_commit + "/config.json"};
 }
 
-const std::set<std::string> whole_cache = cache_of(first_blob);
+const std::set<std::string> complete_cache = cache_of(first_blob);
 
 }  // namespace
 
@@ -41,7 +41,7 @@ TEST_CASE("a download fills the cache in the layout of the Hugging Face tools") 
     CHECK(fs::read_symlink(file.path) == "../../blobs/" + first_blob);
     CHECK(read_file(folder.path() / "models--org--name/refs/main") == first_commit);
     CHECK(read_file(folder.path() / "CACHEDIR.TAG").starts_with("Signature: 8a477f597d28d172789f06886806bc55"));
-    CHECK(files_below(folder.path()) == whole_cache);
+    CHECK(files_below(folder.path()) == complete_cache);
     CHECK(llmcost::find_in_cache({"org/name"}, "config.json", options)->path == file.path);
 }
 
@@ -103,7 +103,8 @@ TEST_CASE("a branch that moved gets a second snapshot, and the same content no s
     const loopback_server old_server{small_hub{}};
     static_cast<void>(download({"org/name"}, "config.json", quick_options(old_server.url(), folder.path())));
     const loopback_server new_server{small_hub{second_commit, first_blob}};
-    const llmcost::hub_file file = download({"org/name"}, "config.json", quick_options(new_server.url(), folder.path()));
+    const llmcost::hub_file file =
+        download({"org/name"}, "config.json", quick_options(new_server.url(), folder.path()));
     CHECK(file.commit == second_commit);
     CHECK(read_file(file.path) == small_hub{}.content);
     CHECK(read_file(folder.path() / "models--org--name/refs/main") == second_commit);
@@ -117,10 +118,11 @@ TEST_CASE("a blob of another size is damaged and downloaded again") {
         const temporary_folder folder;
         write_file(folder.path() / "models--org--name/blobs" / first_blob, damaged);
         const loopback_server server{small_hub{}};
-        const llmcost::hub_file file = download({"org/name"}, "config.json", quick_options(server.url(), folder.path()));
+        const llmcost::hub_file file =
+            download({"org/name"}, "config.json", quick_options(server.url(), folder.path()));
         CHECK(server.count("GET") == 1);
         CHECK(read_file(file.path) == small_hub{}.content);
-        CHECK(files_below(folder.path()) == whole_cache);
+        CHECK(files_below(folder.path()) == complete_cache);
     }
 }
 
@@ -131,7 +133,7 @@ TEST_CASE("a link into nothing is mended") {
     static_cast<void>(download({"org/name"}, "config.json", options));
     fs::remove(folder.path() / "models--org--name/blobs" / first_blob);
     CHECK(read_file(fetch({"org/name"}, "config.json", options).path) == small_hub{}.content);
-    CHECK(files_below(folder.path()) == whole_cache);
+    CHECK(files_below(folder.path()) == complete_cache);
 }
 
 TEST_CASE("without symlinks the snapshot is a real file") {
@@ -157,8 +159,8 @@ TEST_CASE("an empty file is a file") {
 TEST_CASE("a chunked answer without a length is whole once its last chunk came") {
     const std::string blob = llmcost::detail::hub::sha256("abcde");
     const loopback_server server([blob](const server_request& to) -> server_reply {
-        const std::string head = "HTTP/1.1 200 OK\r\nConnection: close\r\nX-Repo-Commit: " + first_commit + "\r\nETag: \"" +
-                                 blob + "\"\r\nTransfer-Encoding: chunked\r\n\r\n";
+        const std::string head = "HTTP/1.1 200 OK\r\nConnection: close\r\nX-Repo-Commit: " + first_commit +
+                                 "\r\nETag: \"" + blob + "\"\r\nTransfer-Encoding: chunked\r\n\r\n";
         return {to.method == "HEAD" ? head : head + "3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n"};
     });
     const temporary_folder folder;

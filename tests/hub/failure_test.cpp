@@ -18,10 +18,10 @@ using llmcost::errc;
 TEST_CASE("401, 403 and 404 are told as missing, private or gated") {
     for (const int status : {401, 403, 404}) {
         CAPTURE(status);
-        const loopback_server server(always(status, {}));
+        const loopback_server server(make_fixed_reply(status, {}));
         const outcome result = try_download(server);
         CHECK(result.thrown.code() == errc::not_found);
-        CHECK(result.thrown.where() == server.url() + "/org/name/resolve/main/config.json");
+        CHECK(result.thrown.location() == server.url() + "/org/name/resolve/main/config.json");
         CHECK(contains(result.thrown.what(), "HTTP " + std::to_string(status)));
         CHECK(contains(result.thrown.what(), "missing, private or gated"));
         CHECK(contains(result.thrown.what(), "set HF_TOKEN"));
@@ -32,7 +32,7 @@ TEST_CASE("401, 403 and 404 are told as missing, private or gated") {
 }
 
 TEST_CASE("a token that was sent in vain is told of, but not shown") {
-    const loopback_server server(always(401, {}));
+    const loopback_server server(make_fixed_reply(401, {}));
     const outcome result = try_download(server, [](llmcost::hub_options& options) { options.token = test_token; });
     CHECK(server.requests().at(0).field("authorization") == "Bearer " + test_token);
     CHECK(contains(result.thrown.what(), "the one sent may not"));
@@ -40,40 +40,43 @@ TEST_CASE("a token that was sent in vain is told of, but not shown") {
 }
 
 TEST_CASE("the hub's own error codes are put into words") {
-    const auto told = [](int status, const std::string& code) {
-        const loopback_server server(always(status, {{"X-Error-Code", code}}));
+    const auto get_not_found_error = [](int status, const std::string& code) {
+        const loopback_server server(make_fixed_reply(status, {{"X-Error-Code", code}}));
         const outcome result = try_download(server);
         CHECK(result.thrown.code() == errc::not_found);
         return std::string(result.thrown.what());
     };
-    CHECK(contains(told(404, "EntryNotFound"), "org/name@main has no file \"config.json\""));
-    CHECK(contains(told(404, "RevisionNotFound"), "org/name has no revision \"main\""));
-    CHECK(contains(told(403, "GatedRepo"), "org/name is gated"));
-    CHECK(contains(told(401, "RepoNotFound"), "missing, private or gated"));
+    CHECK(contains(get_not_found_error(404, "EntryNotFound"), "org/name@main has no file \"config.json\""));
+    CHECK(contains(get_not_found_error(404, "RevisionNotFound"), "org/name has no revision \"main\""));
+    CHECK(contains(get_not_found_error(403, "GatedRepo"), "org/name is gated"));
+    CHECK(contains(get_not_found_error(401, "RepoNotFound"), "missing, private or gated"));
 }
 
 TEST_CASE("a missing file is remembered, a missing repository is not") {
-    const loopback_server server(always(404, {{"X-Error-Code", "EntryNotFound"}, {"X-Repo-Commit", first_commit}}));
+    const loopback_server server(
+        make_fixed_reply(404, {{"X-Error-Code", "EntryNotFound"}, {"X-Repo-Commit", first_commit}}));
     const std::set<std::string> expected = {"models--org--name/.no_exist/" + first_commit + "/config.json",
                                             "models--org--name/refs/main"};
     CHECK(try_download(server).files == expected);
 
     const temporary_folder folder;
     const quick_options options(server.url(), folder.path());
-    const auto other = [&] { return download({"org/name", second_commit}, "config.json", options); };
-    CHECK(error_of(other).code() == errc::not_found);
+    const auto download_second_commit = [&] { return download({"org/name", second_commit}, "config.json", options); };
+    CHECK(error_of(download_second_commit).code() == errc::not_found);
     CHECK_FALSE(std::filesystem::exists(folder.path() / "models--org--name/refs"));
 
-    const loopback_server evil(always(404, {{"X-Error-Code", "EntryNotFound"}, {"X-Repo-Commit", "../../../../x"}}));
+    const loopback_server evil(
+        make_fixed_reply(404, {{"X-Error-Code", "EntryNotFound"}, {"X-Repo-Commit", "../../../../x"}}));
     CHECK(try_download(evil).files.empty());
 }
 
 TEST_CASE("a server's words are cleaned and cut before they are shown") {
-    const loopback_server server(always(404, {{"X-Error-Message", "\x1b]0;title\x07" + std::string(4000, 'y') + "END"}}));
-    const std::string what = try_download(server).thrown.what();
-    CHECK(contains(what, "(the server says: ?]0;title?yyy"));
-    CHECK_FALSE(contains(what, "END"));
-    CHECK(what.find_first_of("\x1b\x07\r\n") == std::string::npos);
+    const loopback_server server(
+        make_fixed_reply(404, {{"X-Error-Message", "\x1b]0;title\x07" + std::string(4000, 'y') + "END"}}));
+    const std::string message = try_download(server).thrown.what();
+    CHECK(contains(message, "(the server says: ?]0;title?yyy"));
+    CHECK_FALSE(contains(message, "END"));
+    CHECK(message.find_first_of("\x1b\x07\r\n") == std::string::npos);
 }
 
 TEST_CASE("other statuses are errors of the network, not repeated") {
@@ -109,7 +112,7 @@ TEST_CASE("a status that GET alone gives leaves no file") {
 TEST_CASE("408, 429 and 5xx are tried again with growing waits, then given up") {
     for (const int status : {408, 429, 500, 502, 503, 504}) {
         CAPTURE(status);
-        const loopback_server server(always(status, {}));
+        const loopback_server server(make_fixed_reply(status, {}));
         const outcome result = try_download(server, [](llmcost::hub_options& options) {
             options.attempts = 5;
             options.longest_wait = std::chrono::milliseconds(1500);
@@ -134,13 +137,13 @@ TEST_CASE("a server that recovers is enough") {
 }
 
 TEST_CASE("a wait that the server asks for is honoured, one that is too long ends the attempts") {
-    const loopback_server patient(always(429, {{"Retry-After", "7"}}));
+    const loopback_server patient(make_fixed_reply(429, {{"Retry-After", "7"}}));
     CHECK(try_download(patient).waits == milliseconds{7000, 7000});
-    const loopback_server quota(always(429, {{"RateLimit", "\"api\";r=0;t=9"}, {"Retry-After", "1"}}));
+    const loopback_server quota(make_fixed_reply(429, {{"RateLimit", "\"api\";r=0;t=9"}, {"Retry-After", "1"}}));
     CHECK(try_download(quota).waits == milliseconds{9000, 9000});
 
     for (const std::string seconds : {"11", "18446744073709551615"}) {
-        const loopback_server server(always(429, {{"Retry-After", seconds}}));
+        const loopback_server server(make_fixed_reply(429, {{"Retry-After", seconds}}));
         const outcome result = try_download(server);
         CHECK(result.thrown.code() == errc::network);
         CHECK(contains(result.thrown.what(), "wait " + seconds + " seconds"));
@@ -158,11 +161,12 @@ TEST_CASE("a connection that ends too early is tried again and leaves no file") 
     CHECK(body.gets == 3);
     CHECK(body.files.empty());
 
-    const loopback_server in_header([](const server_request&) -> server_reply { return {"HTTP/1.1 200 OK\r\nX-Repo"}; });
+    const loopback_server in_header(
+        [](const server_request&) -> server_reply { return {"HTTP/1.1 200 OK\r\nX-Repo"}; });
     CHECK(try_download(in_header).thrown.code() == errc::network);
 
-    const loopback_server before([](const server_request&) -> server_reply { return {}; });
-    CHECK(try_download(before).heads == 3);
+    const loopback_server silent_server([](const server_request&) -> server_reply { return {}; });
+    CHECK(try_download(silent_server).heads == 3);
 
     const loopback_server reset([cut](const server_request& to) -> server_reply {
         return to.method == "HEAD" ? small_hub{}(to) : server_reply{cut, false, true};
@@ -193,8 +197,8 @@ TEST_CASE("a length that does not agree with the hub's leaves no file") {
 TEST_CASE("a file beyond the limit is refused, told or not") {
     const auto limit = [](llmcost::hub_options& options) { options.max_size = 9; };
     const std::string ten = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n0123456789";
-    const loopback_server told(get_sends("10", ten));
-    const outcome early = try_download(told, limit);
+    const loopback_server sized_server(get_sends("10", ten));
+    const outcome early = try_download(sized_server, limit);
     CHECK(contains(early.thrown.what(), "the file has 10 bytes, more than 9"));
     CHECK(early.gets == 0);
 
@@ -218,19 +222,19 @@ TEST_CASE("a file beyond the limit is refused, told or not") {
 TEST_CASE("a closed port is told at once") {
     std::string url;
     {
-        const loopback_server gone{small_hub{}};
-        url = gone.url();
+        const loopback_server closed_server{small_hub{}};
+        url = closed_server.url();
     }
     const temporary_folder folder;
     const quick_options options(url, folder.path());
     const llmcost::error thrown = error_of([&] { return download({"org/name"}, "config.json", options); });
     CHECK(thrown.code() == errc::network);
-    CHECK(thrown.where() == url + "/org/name/resolve/main/config.json");
+    CHECK(thrown.location() == url + "/org/name/resolve/main/config.json");
     CHECK(options.waits.empty());
 }
 
 TEST_CASE("an answer that is not the hub's becomes no path") {
-    const auto told = [](const std::string& commit, const std::string& etag) {
+    const auto get_network_error = [](const std::string& commit, const std::string& etag) {
         const loopback_server server([&](const server_request& to) {
             return server_reply::make(to, 200, {{"X-Repo-Commit", commit}, {"ETag", etag}}, "{}");
         });
@@ -242,11 +246,11 @@ TEST_CASE("an answer that is not the hub's becomes no path") {
     };
     for (const std::string commit : {"", "main", "../../../../../../../../../../../../x/../y", "1111111"}) {
         CAPTURE(commit);
-        CHECK(contains(told(commit, first_blob), "X-Repo-Commit"));
+        CHECK(contains(get_network_error(commit, first_blob), "X-Repo-Commit"));
     }
     for (const std::string etag : {"", "\"abc\"", "../../x", "\"../../../../../../../../../../../../../xx/y\""}) {
         CAPTURE(etag);
-        CHECK(contains(told(first_commit, etag), "ETag"));
+        CHECK(contains(get_network_error(first_commit, etag), "ETag"));
     }
 }
 
@@ -256,7 +260,9 @@ TEST_CASE("another commit than the one asked for is not taken") {
     });
     const temporary_folder folder;
     const quick_options options(server.url(), folder.path());
-    const llmcost::error thrown = error_of([&] { return download({"org/name", second_commit}, "config.json", options); });
+    const llmcost::error thrown = error_of([&] {
+        return download({"org/name", second_commit}, "config.json", options);
+    });
     CHECK(thrown.code() == errc::network);
     CHECK(contains(thrown.what(), first_commit));
     CHECK(files_below(folder.path()).empty());

@@ -31,7 +31,7 @@ TEST_CASE("nothing is written through a link that stands for a folder of the cac
         const quick_options options(server.url(), cache.path());
         const llmcost::error thrown = error_of([&] { return download({"org/name"}, "config.json", options); });
         CHECK(thrown.code() == errc::io);
-        CHECK(thrown.where() == bare.string());
+        CHECK(thrown.location() == bare.string());
         CHECK(contains(thrown.what(), "that is no link"));
         CHECK(files_below(elsewhere.path()) == std::set<std::string>{"main"});
         CHECK(read_file(elsewhere.path() / "main") == "not ours");

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
-#include <llmcost/detail/hub_hash.hpp>
+#include <llmcost/hub/hash.hpp>
 
 #include <string>
 

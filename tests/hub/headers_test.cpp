@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
-#include <llmcost/detail/hub_headers.hpp>
+#include <llmcost/hub/headers.hpp>
 
 #include <cstdint>
 #include <initializer_list>
@@ -30,7 +30,8 @@ TEST_CASE("fields are found by name in any case, the first of a name wins") {
 }
 
 TEST_CASE("a second status line begins a new header") {
-    const http_header header = read_lines({"HTTP/1.1 100 Continue\r\n", "ETag: old\r\n", "HTTP/2 404\r\n", "Age: 1\r\n"});
+    const http_header header =
+        read_lines({"HTTP/1.1 100 Continue\r\n", "ETag: old\r\n", "HTTP/2 404\r\n", "Age: 1\r\n"});
     CHECK(header.status() == 404);
     CHECK(header.get("etag").empty());
     CHECK(header.get("age") == "1");
@@ -82,13 +83,14 @@ TEST_CASE("the wait is read from RateLimit and from Retry-After") {
     CHECK_FALSE(quota_wait(";=;;=r=t"));
     CHECK_FALSE(quota_wait(""));
     CHECK(wanted_wait(read_lines({"HTTP/1.1 429 No", "Retry-After: 3"})) == std::uint64_t{3});
-    CHECK(wanted_wait(read_lines({"HTTP/1.1 429 No", "Retry-After: 3", "RateLimit: \"a\";r=0;t=9"})) == std::uint64_t{9});
+    CHECK(wanted_wait(read_lines({"HTTP/1.1 429 No", "Retry-After: 3", "RateLimit: \"a\";r=0;t=9"})) ==
+          std::uint64_t{9});
     CHECK_FALSE(wanted_wait(read_lines({"HTTP/1.1 429 No", "Retry-After: Wed, 21 Oct 2026 07:28:00 GMT"})));
 }
 
 TEST_CASE("whether a cut body can be told from a whole one") {
-    CHECK(read_lines({"HTTP/1.1 200 OK", "Content-Length: 1"}).tells_its_end());
-    CHECK(read_lines({"HTTP/1.1 200 OK", "Transfer-Encoding: chunked"}).tells_its_end());
-    CHECK(read_lines({"HTTP/2 200"}).tells_its_end());
-    CHECK_FALSE(read_lines({"HTTP/1.1 200 OK"}).tells_its_end());
+    CHECK(read_lines({"HTTP/1.1 200 OK", "Content-Length: 1"}).has_framed_body());
+    CHECK(read_lines({"HTTP/1.1 200 OK", "Transfer-Encoding: chunked"}).has_framed_body());
+    CHECK(read_lines({"HTTP/2 200"}).has_framed_body());
+    CHECK_FALSE(read_lines({"HTTP/1.1 200 OK"}).has_framed_body());
 }

@@ -92,8 +92,8 @@ inline bool contains(std::string_view text, std::string_view part) { return text
 
 /// Options that ask `endpoint`, keep to `folder` and note the waits instead of waiting.
 struct quick_options : llmcost::hub_options {
-    quick_options(const std::string& asked, const std::filesystem::path& folder) {
-        endpoint = asked;
+    quick_options(const std::string& server_url, const std::filesystem::path& folder) {
+        endpoint = server_url;
         cache_dir = folder;
         etag_timeout = std::chrono::milliseconds(2000);
         download_timeout = std::chrono::milliseconds(2000);
@@ -105,7 +105,7 @@ struct quick_options : llmcost::hub_options {
     std::vector<std::chrono::milliseconds::rep> waits;
 };
 
-/// A hub that knows one file, `org/name`'s `config.json`, and plays by the rules.
+/// A hub that knows one file, `org/name`'s `json.json`, and plays by the rules.
 struct small_hub {
     std::string commit = first_commit;
     std::string blob{};  ///< empty: git's name of `content`

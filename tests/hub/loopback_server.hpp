@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/detail/hub_text.hpp>
+#include <llmcost/hub/text.hpp>
 
 #include <atomic>
 #include <chrono>
@@ -45,7 +45,8 @@ struct server_reply {
     using field_list = std::vector<std::pair<std::string, std::string>>;
 
     /// An honest answer; a client that asks HEAD is told of the body but does not get it.
-    static server_reply make(const server_request& to, int status, const field_list& fields, const std::string& body = {}) {
+    static server_reply make(const server_request& to, int status, const field_list& fields,
+                             const std::string& body = {}) {
         std::string text = "HTTP/1.1 " + std::to_string(status) + " Some Reason\r\nConnection: close\r\n";
         for (const auto& [name, value] : fields) text += name + ": " + value + "\r\n";
         text += "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n";
@@ -58,7 +59,8 @@ class loopback_server {
 public:
     using handler = std::function<server_reply(const server_request&)>;
 
-    explicit loopback_server(handler handle) : handle_(std::move(handle)), listener_(::socket(AF_INET, SOCK_STREAM, 0)) {
+    explicit loopback_server(handler handle)
+        : handle_(std::move(handle)), listener_(::socket(AF_INET, SOCK_STREAM, 0)) {
         sockaddr_in address{};
         address.sin_family = AF_INET;
         address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);

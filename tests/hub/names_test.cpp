@@ -97,8 +97,9 @@ TEST_CASE("a file name cannot leave its folder") {
     const temporary_folder folder;
     llmcost::hub_options options;
     options.cache_dir = folder.path();
-    const std::string bad[] = {"",     "/etc/passwd", "..",    "../x", "a/../b", "a/..",  ".",    "./a",
-                               "a//b", "a/",          "C:\\x", "C:x",  "a\\b",   "\\\\h", "a\nb", std::string(256, 'a')};
+    const std::string bad[] = {
+        "",     "/etc/passwd", "..",    "../x", "a/../b", "a/..",  ".",    "./a",
+        "a//b", "a/",          "C:\\x", "C:x",  "a\\b",   "\\\\h", "a\nb", std::string(256, 'a')};
     for (const std::string& filename : bad) {
         CAPTURE(filename);
         const auto find = [&] { return llmcost::find_in_cache({"org/name"}, filename, options); };
@@ -114,12 +115,14 @@ TEST_CASE("a repository id that was not parsed is checked too") {
     llmcost::hub_options options;
     options.cache_dir = folder.path();
     CHECK(error_of([&] { return llmcost::download({"../name"}, "a", options); }).code() == errc::bad_value);
-    CHECK(error_of([&] { return llmcost::find_in_cache({"org/name", "../x"}, "a", options); }).code() == errc::bad_value);
+    CHECK(error_of([&] {
+              return llmcost::find_in_cache({"org/name", "../x"}, "a", options);
+          }).code() == errc::bad_value);
 }
 
 TEST_CASE("a message shows no control character of a name") {
     const llmcost::error thrown = error_of([] { return parse_repo_id("org/\x1b[31mred\r\n\xc2\x9b"); });
-    CHECK(thrown.where() == "org/?[31mred????");
+    CHECK(thrown.location() == "org/?[31mred????");
 }
 
 TEST_CASE("text is encoded and made printable byte by byte") {

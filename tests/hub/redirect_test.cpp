@@ -30,7 +30,7 @@ server_reply storage(const server_request& to) {
     return server_reply::make(to, 200, {{"ETag", "\"of the storage\""}}, "{}");
 }
 
-/// Downloads `config.json` of `org/name` with a token.
+/// Downloads `json.json` of `org/name` with a token.
 llmcost::hub_file download_with_token(const std::string& endpoint, const temporary_folder& folder) {
     quick_options options(endpoint, folder.path());
     options.token = test_token;
@@ -85,8 +85,9 @@ TEST_CASE("a redirect within the endpoint keeps the token") {
 }
 
 TEST_CASE("the storage that HEAD is led to gets the GET alone, without the token") {
-    const loopback_server other(storage);
-    const loopback_server hub([&](const server_request& to) { return redirect(to, other.url() + "/signed?key=1", linked); });
+    const loopback_server storage_server(storage);
+    const loopback_server hub(
+        [&](const server_request& to) { return redirect(to, storage_server.url() + "/signed?key=1", linked); });
     const temporary_folder folder;
     const llmcost::hub_file file = download_with_token(hub.url(), folder);
     CHECK(file.commit == first_commit);
@@ -94,32 +95,33 @@ TEST_CASE("the storage that HEAD is led to gets the GET alone, without the token
     CHECK(std::filesystem::read_symlink(file.path) == "../../blobs/" + second_blob);
     CHECK(hub.requests().size() == 1);
     CHECK(all_have_token(hub));
-    REQUIRE(other.requests().size() == 1);
-    CHECK(other.requests()[0].method == "GET");
-    CHECK(other.requests()[0].target == "/signed?key=1");
-    CHECK(none_has_token(other));
+    REQUIRE(storage_server.requests().size() == 1);
+    CHECK(storage_server.requests()[0].method == "GET");
+    CHECK(storage_server.requests()[0].target == "/signed?key=1");
+    CHECK(none_has_token(storage_server));
 }
 
 TEST_CASE("a GET that is led away loses the token") {
-    const loopback_server other(storage);
+    const loopback_server storage_server(storage);
     const loopback_server hub([&](const server_request& to) {
-        if (to.method == "GET") return redirect(to, other.url() + "/file");
+        if (to.method == "GET") return redirect(to, storage_server.url() + "/file");
         return server_reply::make(to, 200, {{"X-Repo-Commit", first_commit}, {"ETag", third_blob}}, "{}");
     });
     const temporary_folder folder;
     CHECK(read_file(download_with_token(hub.url(), folder).path) == "{}");
     CHECK(all_have_token(hub));
-    CHECK(none_has_token(other));
+    CHECK(none_has_token(storage_server));
 }
 
 TEST_CASE("a hub behind a redirect is asked without the token") {
-    const loopback_server other{small_hub{}};
-    const loopback_server mirror([&](const server_request& to) { return redirect(to, other.url() + to.target); });
+    const loopback_server storage_server{small_hub{}};
+    const loopback_server mirror(
+        [&](const server_request& to) { return redirect(to, storage_server.url() + to.target); });
     const temporary_folder folder;
     CHECK(download_with_token(mirror.url(), folder).commit == first_commit);
     CHECK(mirror.requests().size() == 1);
-    CHECK(other.requests().size() == 2);
-    CHECK(none_has_token(other));
+    CHECK(storage_server.requests().size() == 2);
+    CHECK(none_has_token(storage_server));
 }
 
 TEST_CASE("a redirect that comes back does not bring the token back") {
@@ -129,11 +131,11 @@ TEST_CASE("a redirect that comes back does not bring the token back") {
             return server_reply::make(to, 200, {{"X-Repo-Commit", first_commit}, {"ETag", third_blob}}, "{}");
         return redirect(to, other_url + "/away");
     });
-    const loopback_server other([&](const server_request& to) { return redirect(to, hub.url() + "/back"); });
-    other_url = other.url();
+    const loopback_server storage_server([&](const server_request& to) { return redirect(to, hub.url() + "/back"); });
+    other_url = storage_server.url();
     const temporary_folder folder;
     CHECK(read_file(download_with_token(hub.url(), folder).path) == "{}");
-    CHECK(none_has_token(other));
+    CHECK(none_has_token(storage_server));
     const auto requests = hub.requests();
     REQUIRE(requests.size() == 3);
     CHECK(requests[0].field("authorization") == "Bearer " + test_token);
@@ -176,8 +178,8 @@ TEST_CASE("five redirects are followed, six are not") {
 }
 
 TEST_CASE("a redirect that breaks the rules is not followed") {
-    const loopback_server other(storage);
-    const std::string port = other.url().substr(other.url().rfind(':'));
+    const loopback_server storage_server(storage);
+    const std::string port = storage_server.url().substr(storage_server.url().rfind(':'));
     const std::string targets[] = {"",
                                    "ftp://127.0.0.1" + port + "/x",
                                    "file:///etc/passwd",
@@ -205,16 +207,17 @@ TEST_CASE("a redirect that breaks the rules is not followed") {
         CHECK(hub.requests().size() == 1);
         CHECK(files_below(folder.path()).empty());
     }
-    CHECK(other.requests().empty());
+    CHECK(storage_server.requests().empty());
 }
 
 TEST_CASE("a message shows no query, which may be a signature") {
-    const loopback_server other([](const server_request& to) { return server_reply::make(to, 403, {}); });
-    const loopback_server hub(
-        [&](const server_request& to) { return redirect(to, other.url() + "/file?Signature=secret", linked); });
+    const loopback_server storage_server([](const server_request& to) { return server_reply::make(to, 403, {}); });
+    const loopback_server hub([&](const server_request& to) {
+        return redirect(to, storage_server.url() + "/file?Signature=secret", linked);
+    });
     const temporary_folder folder;
     const llmcost::error thrown = error_of([&] { return download_with_token(hub.url(), folder); });
-    CHECK(thrown.where() == other.url() + "/file");
+    CHECK(thrown.location() == storage_server.url() + "/file");
     CHECK(thrown.code() == errc::network);
     CHECK_FALSE(contains(thrown.what(), "secret"));
     CHECK(files_below(folder.path()).empty());
@@ -239,7 +242,7 @@ TEST_CASE("a token that could break out of its line is never sent nor shown") {
         options.token_file = folder.path() / "token";
         const llmcost::error from_file = error_of([&] { return download({"org/name"}, "config.json", options); });
         CHECK(from_file.code() == errc::bad_value);
-        CHECK(from_file.where() == options.token_file.string());
+        CHECK(from_file.location() == options.token_file.string());
     }
     CHECK(hub.requests().empty());
 }
@@ -261,26 +264,26 @@ TEST_CASE("the token file serves where no token is given, and may be missing") {
 
 TEST_CASE("a proxy that cannot be used is told of without its password") {
     const temporary_folder folder;
-    const char* const before = std::getenv("http_proxy");
-    const std::string kept = before == nullptr ? "" : before;
+    const char* const original_proxy = std::getenv("http_proxy");
+    const std::string saved_proxy = original_proxy == nullptr ? "" : original_proxy;
     for (const char* const proxy : {"carrier-pigeon://me:secret@127.0.0.1:1", "http://me:secret@127.0.0.1:port"}) {
         ::setenv("http_proxy", proxy, 1);
         const llmcost::error thrown = error_of([&] { return download_with_token("http://hub.invalid", folder); });
         CHECK(thrown.code() == errc::network);
         CHECK_FALSE(contains(thrown.what(), "secret"));
     }
-    before == nullptr ? ::unsetenv("http_proxy") : ::setenv("http_proxy", kept.c_str(), 1);
+    original_proxy == nullptr ? ::unsetenv("http_proxy") : ::setenv("http_proxy", saved_proxy.c_str(), 1);
 }
 
 TEST_CASE("what stays on this machine goes through no proxy") {
     const loopback_server proxy{small_hub{}};
     const loopback_server hub{small_hub{}};
     const temporary_folder folder;
-    const char* const before = std::getenv("http_proxy");
-    const std::string kept = before == nullptr ? "" : before;
+    const char* const original_proxy = std::getenv("http_proxy");
+    const std::string saved_proxy = original_proxy == nullptr ? "" : original_proxy;
     ::setenv("http_proxy", proxy.url().c_str(), 1);
     const llmcost::error thrown = error_of([&] { return download_with_token(hub.url(), folder); });
-    before == nullptr ? ::unsetenv("http_proxy") : ::setenv("http_proxy", kept.c_str(), 1);
+    original_proxy == nullptr ? ::unsetenv("http_proxy") : ::setenv("http_proxy", saved_proxy.c_str(), 1);
     CHECK(std::string(thrown.what()).empty());
     CHECK(proxy.requests().empty());
     CHECK(hub.requests().size() == 2);

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
-#include <llmcost/detail/regular_file.hpp>
+#include <llmcost/files/regular_file.hpp>
 #include <llmcost/hub.hpp>
 
 #include <filesystem>
@@ -26,8 +26,8 @@ void make_pipe(const fs::path& path) {
 
 TEST_CASE("a regular file is read up to a limit, anything else is told by its kind") {
     const temporary_folder folder;
-    const auto read = [](const fs::path& path, std::size_t most) {
-        return llmcost::detail::read_regular_file(path.string(), most, "here");
+    const auto read = [](const fs::path& path, std::size_t maximum) {
+        return llmcost::detail::read_regular_file(path.string(), maximum, "here");
     };
     const std::string long_text(200'000, 'x');
     write_file(folder.path() / "file", long_text);
@@ -43,7 +43,7 @@ TEST_CASE("a regular file is read up to a limit, anything else is told by its ki
     const auto refused = [&](const fs::path& path) {
         const llmcost::error thrown = error_of([&] { return read(path, 10); });
         CHECK(thrown.code() == errc::io);
-        CHECK(thrown.where() == "here");
+        CHECK(thrown.location() == "here");
         return std::string(thrown.what());
     };
     CHECK(refused(folder.path() / "pipe") == "here: expected a regular file, found a pipe");
@@ -60,7 +60,7 @@ TEST_CASE("a token file that is a pipe is refused, not waited for") {
     options.token_file = folder.path() / "token";
     const llmcost::error thrown = error_of([&] { return llmcost::download({"org/name"}, "config.json", options); });
     CHECK(thrown.code() == errc::io);
-    CHECK(thrown.where() == options.token_file.string());
+    CHECK(thrown.location() == options.token_file.string());
     CHECK(contains(thrown.what(), "found a pipe"));
     CHECK(server.requests().empty());
 }

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
-#include <llmcost/detail/hub_signals.hpp>
 #include <llmcost/hub.hpp>
+#include <llmcost/hub/signals.hpp>
 
 #include <array>
 #include <cerrno>
@@ -23,7 +23,7 @@ using llmcost::errc;
 namespace {
 
 /// The error number of a write that nobody reads.
-int write_to_nobody() {
+int write_to_closed_pipe() {
     std::array<int, 2> ends{};
     REQUIRE(::pipe(ends.data()) == 0);
     ::close(ends[0]);
@@ -41,29 +41,29 @@ bool blocked(int signal) {
 class file_size_limit {
 public:
     explicit file_size_limit(rlim_t bytes) {
-        REQUIRE(::getrlimit(RLIMIT_FSIZE, &before_) == 0);
-        const rlimit small{bytes, before_.rlim_max};
+        REQUIRE(::getrlimit(RLIMIT_FSIZE, &original_limit_) == 0);
+        const rlimit small{bytes, original_limit_.rlim_max};
         REQUIRE(::setrlimit(RLIMIT_FSIZE, &small) == 0);
     }
     file_size_limit(const file_size_limit&) = delete;
     file_size_limit& operator=(const file_size_limit&) = delete;
-    ~file_size_limit() { ::setrlimit(RLIMIT_FSIZE, &before_); }
+    ~file_size_limit() { ::setrlimit(RLIMIT_FSIZE, &original_limit_); }
 
 private:
-    rlimit before_{};
+    rlimit original_limit_{};
 };
 
 }  // namespace
 
 TEST_CASE("a write to a closed pipe is an error while the signals are held, and they are given back") {
-    const bool before = blocked(SIGPIPE);
+    const bool was_blocked = blocked(SIGPIPE);
     {
-        const llmcost::detail::hub::write_signals_held held;
-        CHECK(write_to_nobody() == EPIPE);
+        const llmcost::detail::hub::write_signal_guard signal_guard;
+        CHECK(write_to_closed_pipe() == EPIPE);
         CHECK(blocked(SIGPIPE));
         CHECK(blocked(SIGXFSZ));
     }
-    CHECK(blocked(SIGPIPE) == before);
+    CHECK(blocked(SIGPIPE) == was_blocked);
     sigset_t pending;
     CHECK(::sigpending(&pending) == 0);
     CHECK(sigismember(&pending, SIGPIPE) == 0);
@@ -74,7 +74,7 @@ TEST_CASE("a download is not ended by a connection that the other side closed") 
     const temporary_folder folder;
     quick_options options(server.url(), folder.path());
     int failure = 0;
-    options.sleep = [&](std::chrono::milliseconds) { failure = write_to_nobody(); };
+    options.sleep = [&](std::chrono::milliseconds) { failure = write_to_closed_pipe(); };
     CHECK(error_of([&] { return download({"org/name"}, "config.json", options); }).code() == errc::network);
     CHECK(failure == EPIPE);
 }

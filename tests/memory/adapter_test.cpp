@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The llmcost authors
 // SPDX-License-Identifier: Apache-2.0
-#include <llmcost/cli/adapter_option.hpp>
+#include <llmcost/cli/request/adapter_option.hpp>
 #include <llmcost/json.hpp>
 #include <llmcost/memory/module_names.hpp>
 
@@ -26,8 +26,8 @@ model read_small(const std::string& name, const std::string& changes) {
     return document.read_with([](config_view root) { return parts::rows.read(root); });
 }
 adapter read_json(const std::string& text) {
-    return parse_config(text, "a.json", {}, config_subject::adapter).read_with([](config_view root) {
-        return read_adapter(root).adapts;
+    return parse_config(text, "a.json", {}, document_kind::adapter).read_with([](config_view root) {
+        return parse_adapter(root).adapts;
     });
 }
 std::string refused(const std::string& text) {
@@ -39,35 +39,37 @@ std::string refused(const std::string& text) {
     return "read";
 }
 adapter settled(const std::string& text, const model& m) {
-    cli::asked_adapter asked{.file = {read_json(text), {}}, .is_file = true};
+    cli::requested_adapter request{.file = {read_json(text), {}}, .is_file = true};
     std::ostringstream notes;
-    cli::detail::settle_adapter(asked, m, notes);
+    cli::detail::resolve_adapter(request, m, notes);
     CHECK(notes.str() == "");
-    return asked.file.adapts;
+    return request.file.adapts;
 }
 std::vector<std::string> adapted_of(const std::string& text, const model& m) {
-    return match_adapter(settled(text, m), m).adapted;
+    return find_adapter_targets(settled(text, m), m).adapted;
 }
 
 }  // namespace
 
 TEST_CASE("an adapted model executes what was recorded") {
     std::ifstream in(LLMCOST_TEST_DIR "/memory/adapted_counts.txt");
-    int seen = 0;
+    int num_checked = 0;
     for (std::string line; std::getline(in, line);) {
         if (line.starts_with('#')) continue;
         INFO(line);
         std::istringstream parts(line);
-        std::string name, changes, words;
-        std::getline(parts, name, ' '), parts.ignore(2);
+        std::string name, changes, adapter_json;
+        std::getline(parts, name, ' ');
+        parts.ignore(2);
         std::getline(parts, changes, '|');
         workload load;
         parts >> load.batch >> load.sequence;
-        parts.ignore(3), std::getline(parts, words);
+        parts.ignore(3);
+        std::getline(parts, adapter_json);
         model m = read_small(name, changes);
-        adapter_policy policy{settled(words, m), m};
+        adapter_policy policy{settled(adapter_json, m), m};
         m.policy = &policy;
-        const figures f = count_model(m, load);
+        const model_metrics f = count_model(m, load);
         std::string numbers;
         std::getline(in, numbers);
         std::istringstream expected(numbers);
@@ -80,9 +82,9 @@ TEST_CASE("an adapted model executes what was recorded") {
         }
         // a walk of the same model by itself is untouched by the one before
         CHECK(count_model(m, load) == f);
-        ++seen;
+        ++num_checked;
     }
-    CHECK(seen == 19);
+    CHECK(num_checked == 19);
 }
 
 TEST_CASE("a path is named by its end, an expression by all of it") {
@@ -116,8 +118,9 @@ TEST_CASE("layers, ranks and exclusions choose the modules that PEFT chooses") {
     using list = std::vector<std::string>;
     CHECK(adapted_of(R"({"peft_type":"LORA","target_modules":["q_proj"],"layers_to_transform":[0,2]})", m) ==
           list{"model.layers.0.self_attn.q_proj", "model.layers.2.self_attn.q_proj"});
-    CHECK(adapted_of(R"({"peft_type":"LORA","target_modules":["q_proj"],"layers_to_transform":1,"layers_pattern":"layers"})",
-                     m) == list{"model.layers.1.self_attn.q_proj"});
+    CHECK(adapted_of(
+              R"({"peft_type":"LORA","target_modules":["q_proj"],"layers_to_transform":1,"layers_pattern":"layers"})",
+              m) == list{"model.layers.1.self_attn.q_proj"});
     CHECK(adapted_of(R"({"peft_type":"LORA","target_modules":["up_proj"],"exclude_modules":".*\\.[01]\\..*"})", m) ==
           list{"model.layers.2.mlp.up_proj"});
     const adapter a = read_json(R"({"peft_type":"LORA","r":4,"rank_pattern":{"q_proj":2,"^model.layers.1.*":9}})");
@@ -128,46 +131,53 @@ TEST_CASE("layers, ranks and exclusions choose the modules that PEFT chooses") {
 }
 
 TEST_CASE("what is no adapter that is described is refused where it stands") {
-    const auto says = [](const char* text, const char* part) {
+    const auto check_refusal = [](const char* text, const char* part) {
         const std::string got = refused(text);
         CAPTURE(got);
         CHECK(got.find(part) != std::string::npos);
     };
-    says(R"({"peft_type":"LORRA"})", "a.json: /peft_type: no adapter of this kind is described");
-    says(R"({"peft_type":"LORRA"})", "nearest: LORA");
-    says(R"({"r":8})", "a.json: /peft_type: missing");
-    says(R"({"model_type":"llama"})", "this is the configuration of a model; expected the adapter_config.json");
-    says(R"({"peft_type":"LORA","r":-1})", "a.json: /r: expected a positive integer, found -1");
-    says(R"({"peft_type":"LORA","r":1e300})", "/r: ");
-    says(R"({"peft_type":"LORA","target_module":["q"]})",
-         "/target_module: no key of this kind of adapter; nearest: target_modules");
-    says(R"({"peft_type":"LORA","target_modules":[1]})", "/target_modules/0: expected a string");
-    says(R"({"peft_type":"LORA","target_modules":[""]})", "/target_modules/0: expected a name");
-    says(R"({"peft_type":"LORA","target_modules":"("})", "/target_modules: no regular expression");
-    says(R"({"peft_type":"LORA","layer_replication":[[0,4],[2,5]]})",
-         "/layer_replication: changes what the adapter executes");
-    says(R"({"peft_type":"LORA","target_modules":".*","layers_to_transform":[1]})", "/layers_to_transform: PEFT takes");
-    says(R"({"peft_type":"LORA","layers_pattern":"h"})", "/layers_to_transform: missing");
-    says(R"({"peft_type":"LORA","use_dora":true,"lora_bias":true})", "/lora_bias: PEFT takes none with DoRA");
-    says(R"({"peft_type":"LORA","use_dora":true,"target_parameters":["a.b"]})", "/target_parameters: PEFT has no DoRA");
-    says(R"({"peft_type":"LORA","rank_pattern":{"q":0}})", "/rank_pattern/q: expected a positive integer, found 0");
-    says(R"({"peft_type":"LORA","init_lora_weights":"mica"})", "/init_lora_weights: ");
-    says(R"({"peft_type":"LORA","bias":"some"})", "/bias: expected \"none\", \"all\" or \"lora_only\"");
-    says(R"({"peft_type":"IA3","target_modules":["k"],"feedforward_modules":["w"]})",
-         "/feedforward_modules: expected some of");
-    says(R"({"peft_type":"PROMPT_TUNING"})", "/num_virtual_tokens: missing");
-    says(R"({"peft_type":"P_TUNING","num_virtual_tokens":3,"encoder_reparameterization_type":"LSTM"})", "MLP is described");
-    CHECK(refused(R"({"peft_type":"LORA","layer_replication":null,"use_qalora":false,"a_key_of_later":null})") == "read");
+    check_refusal(R"({"peft_type":"LORRA"})", "a.json: /peft_type: no adapter of this kind is described");
+    check_refusal(R"({"peft_type":"LORRA"})", "nearest: LORA");
+    check_refusal(R"({"r":8})", "a.json: /peft_type: missing");
+    check_refusal(R"({"model_type":"llama"})",
+                  "this is the configuration of a model; expected the adapter_config.json");
+    check_refusal(R"({"peft_type":"LORA","r":-1})", "a.json: /r: expected a positive integer, found -1");
+    check_refusal(R"({"peft_type":"LORA","r":1e300})", "/r: ");
+    check_refusal(R"({"peft_type":"LORA","target_module":["q"]})",
+                  "/target_module: no key of this kind of adapter; nearest: target_modules");
+    check_refusal(R"({"peft_type":"LORA","target_modules":[1]})", "/target_modules/0: expected a string");
+    check_refusal(R"({"peft_type":"LORA","target_modules":[""]})", "/target_modules/0: expected a name");
+    check_refusal(R"({"peft_type":"LORA","target_modules":"("})", "/target_modules: no regular expression");
+    check_refusal(R"({"peft_type":"LORA","layer_replication":[[0,4],[2,5]]})",
+                  "/layer_replication: changes what the adapter executes");
+    check_refusal(R"({"peft_type":"LORA","target_modules":".*","layers_to_transform":[1]})",
+                  "/layers_to_transform: PEFT takes");
+    check_refusal(R"({"peft_type":"LORA","layers_pattern":"h"})", "/layers_to_transform: missing");
+    check_refusal(R"({"peft_type":"LORA","use_dora":true,"lora_bias":true})", "/lora_bias: PEFT takes none with DoRA");
+    check_refusal(R"({"peft_type":"LORA","use_dora":true,"target_parameters":["a.b"]})",
+                  "/target_parameters: PEFT has no DoRA");
+    check_refusal(R"({"peft_type":"LORA","rank_pattern":{"q":0}})",
+                  "/rank_pattern/q: expected a positive integer, found 0");
+    check_refusal(R"({"peft_type":"LORA","init_lora_weights":"mica"})", "/init_lora_weights: ");
+    check_refusal(R"({"peft_type":"LORA","bias":"some"})", "/bias: expected \"none\", \"all\" or \"lora_only\"");
+    check_refusal(R"({"peft_type":"IA3","target_modules":["k"],"feedforward_modules":["w"]})",
+                  "/feedforward_modules: expected some of");
+    check_refusal(R"({"peft_type":"PROMPT_TUNING"})", "/num_virtual_tokens: missing");
+    check_refusal(R"({"peft_type":"P_TUNING","num_virtual_tokens":3,"encoder_reparameterization_type":"LSTM"})",
+                  "MLP is described");
+    CHECK(refused(R"({"peft_type":"LORA","layer_replication":null,"use_qalora":false,"a_key_of_later":null})") ==
+          "read");
 }
 
 TEST_CASE("a rank without room, and modules without an adapter, are refused") {
     const model m = read_small("meta-llama__Llama-3.2-1B", "num_hidden_layers=1");
-    CHECK(match_adapter(read_json(R"({"peft_type":"LORA","r":2049,"target_modules":["k_proj"]})"), m).problem ==
+    CHECK(find_adapter_targets(read_json(R"({"peft_type":"LORA","r":2049,"target_modules":["k_proj"]})"), m).problem ==
           "model.layers.0.self_attn.k_proj has 2048 inputs and 512 outputs, no room for a rank of 2049");
-    CHECK(match_adapter(read_json(R"({"peft_type":"LORA","target_modules":["mlp"]})"), m).problem ==
+    CHECK(find_adapter_targets(read_json(R"({"peft_type":"LORA","target_modules":["mlp"]})"), m).problem ==
           "model.layers.0.mlp is a LlamaMLP, beside which PEFT has no such adapter");
-    CHECK(match_adapter(read_json(R"({"peft_type":"LORA","target_modules":["q_proj","c_attn"]})"), m).unmatched ==
-          std::vector<std::string>{"c_attn"});
+    CHECK(
+        find_adapter_targets(read_json(R"({"peft_type":"LORA","target_modules":["q_proj","c_attn"]})"), m).unmatched ==
+        std::vector<std::string>{"c_attn"});
 }
 
 }  // namespace llmcost

@@ -31,12 +31,14 @@ std::vector<dropout_line> dropout_lines() {
         if (line.starts_with('#')) continue;
         dropout_line l;
         std::istringstream parts(line);
-        std::getline(parts, l.configuration, ' '), parts.ignore(2);
+        std::getline(parts, l.configuration, ' ');
+        parts.ignore(2);
         std::getline(parts, l.changes, '|');
-        parts >> l.load.sequence >> l.load.encoder_sequence, parts.ignore(3);
+        parts >> l.load.sequence >> l.load.encoder_sequence;
+        parts.ignore(3);
         for (std::uint64_t n = 0; parts >> n;) l.figures.push_back(n);
         l.load.weights = l.load.activations = dtype::float32;
-        l.load.training = l.load.keeps_dropout = true;
+        l.load.training = l.load.has_dropout = true;
         all.push_back(l);
     }
     return all;
@@ -58,20 +60,20 @@ TEST_CASE("dropout executes and keeps what was recorded, rate by rate") {
     for (const dropout_line& l : dropout_lines()) {
         INFO(l.configuration << " " << l.changes);
         trace t{l.load};
-        model_of(l).describe(t);
-        const figures f = whole_figures_of(t.sums());
-        const std::vector<std::uint64_t> got{f.saved_bytes.to_64(), f.torch_flops.to_64(), f.backward_torch_flops.to_64(),
-                                             f.mult.to_64(), f.div.to_64()};
+        model_of(l).trace_with_loss(t);
+        const model_metrics f = full_model_metrics_of(t.totals());
+        const std::vector<std::uint64_t> got{f.saved_bytes.to_64(), f.torch_flops.to_64(),
+                                             f.backward_torch_flops.to_64(), f.mult.to_64(), f.div.to_64()};
         CHECK(got == l.figures);
     }
 }
 
 TEST_CASE("rows that say where they drop something are those that were recorded") {
     std::set<std::string> recorded;
-    for (const dropout_line& l : dropout_lines()) recorded.insert(model_of(l).kind->model_type);
-    for (const architecture* row : parts::rows) {
+    for (const dropout_line& l : dropout_lines()) recorded.insert(model_of(l).spec->model_type);
+    for (const model_spec* row : parts::rows) {
         INFO(row->model_type);
-        CHECK((row->describe != nullptr && row->drops.described()) == recorded.contains(row->model_type));
+        CHECK((row->forward != nullptr && row->dropout_keys.has_entries()) == recorded.contains(row->model_type));
     }
 }
 

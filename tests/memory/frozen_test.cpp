@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The llmcost authors
 // SPDX-License-Identifier: Apache-2.0
-#include <llmcost/cli/adapter_option.hpp>
+#include <llmcost/cli/request/adapter_option.hpp>
 #include <llmcost/json.hpp>
 #include <llmcost/memory/training_step.hpp>
 
@@ -18,7 +18,7 @@ namespace llmcost {
 namespace {
 
 struct frozen_line {
-    std::string configuration, words;
+    std::string configuration, adapter_option;
     workload load{};
     std::uint64_t trained = 0, saved = 0, forward = 0, backward = 0;
 };
@@ -29,9 +29,13 @@ frozen_line read_line(const std::string& line) {
     std::getline(parts, l.configuration, '|');
     char bar = 0;
     std::int64_t side = 0;
-    parts >> l.words >> bar >> l.load.batch >> l.load.sequence >> l.load.images >> side >> bar;
+    parts >> l.adapter_option >> bar >> l.load.batch >> l.load.sequence >> l.load.images >> side >> bar;
     parts >> l.trained >> l.saved >> l.forward >> l.backward;
-    if (l.load.sequence == 0) l.load.sequence = 1, l.load.images = 0, side = 0;  // it reads its own images alone
+    if (l.load.sequence == 0) {
+        l.load.sequence = 1;
+        l.load.images = 0;
+        side = 0;
+    }  // it reads its own images alone
     l.load.image_height = l.load.image_width = side;
     l.load.weights = l.load.activations = dtype::float32;
     return l;
@@ -41,24 +45,24 @@ frozen_line read_line(const std::string& line) {
 
 TEST_CASE("what is frozen keeps nothing and is gone back through only where something before it is trained") {
     std::ifstream in(LLMCOST_TEST_DIR "/memory/frozen.txt");
-    int held = 0;
-    for (std::string text; std::getline(in, text); ++held) {
+    int num_checked = 0;
+    for (std::string text; std::getline(in, text); ++num_checked) {
         const frozen_line l = read_line(text);
-        INFO(l.configuration << l.words);
+        INFO(l.configuration << l.adapter_option);
         const config_document document = parse_config(l.configuration, "frozen.txt");
         const model m = document.read_with([](config_view root) { return parts::rows.read(root); });
         training_plan plan{.loss = training_loss::sum};
-        cli::asked_adapter asked = cli::detail::read_adapter_option(l.words);
+        cli::requested_adapter request = cli::detail::read_adapter_option(l.adapter_option);
         std::ostringstream notes;
-        cli::detail::settle_adapter(asked, m, notes);
-        plan.adapts = asked.file.adapts;
+        cli::detail::resolve_adapter(request, m, notes);
+        plan.adapter_config = request.file.adapts;
         const training_run run = train(m, l.load, plan);
-        CHECK(run.memory.trainable == l.trained);
-        CHECK(run.counted.saved_bytes.to_64() == l.saved);
-        CHECK(run.counted.torch_flops.to_64() == l.forward);
-        CHECK(run.counted.backward_torch_flops.to_64() == l.backward);
+        CHECK(run.memory.num_trainable == l.trained);
+        CHECK(run.pass_metrics.saved_bytes.to_64() == l.saved);
+        CHECK(run.pass_metrics.torch_flops.to_64() == l.forward);
+        CHECK(run.pass_metrics.backward_torch_flops.to_64() == l.backward);
     }
-    CHECK(held == 12);
+    CHECK(num_checked == 12);
 }
 
 }  // namespace llmcost

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The llmcost authors
 // SPDX-License-Identifier: Apache-2.0
-#include <llmcost/cli/adapter_option.hpp>
-#include <llmcost/cli/train.hpp>
+#include <llmcost/cli/commands/train.hpp>
+#include <llmcost/cli/request/adapter_option.hpp>
 #include <llmcost/json.hpp>
 #include <llmcost/memory/training_step.hpp>
 
@@ -20,7 +20,7 @@ namespace llmcost {
 namespace {
 
 struct recording {
-    std::string configuration, changes, words, numbers;
+    std::string configuration, changes, options, numbers;
 };
 
 std::vector<recording> recordings(const std::string& file) {
@@ -30,8 +30,10 @@ std::vector<recording> recordings(const std::string& file) {
         if (line.starts_with('#')) continue;
         recording r;
         std::istringstream parts(line);
-        std::getline(parts, r.configuration, ' '), parts.ignore(2);
-        std::getline(parts, r.changes, '|'), std::getline(parts, r.words);
+        std::getline(parts, r.configuration, ' ');
+        parts.ignore(2);
+        std::getline(parts, r.changes, '|');
+        std::getline(parts, r.options);
         std::getline(in, r.numbers);
         all.push_back(r);
     }
@@ -50,35 +52,38 @@ model read_recorded(const recording& r) {
 
 /// An adapter in words, or as PEFT's configuration.
 adapter adapter_of(const std::string& text, const model& m) {
-    cli::asked_adapter asked;
-    asked.is_file = text.starts_with('{');
-    if (asked.is_file)
-        asked.file = parse_config(text, "adapter", {}, config_subject::adapter).read_with([](config_view root) {
-            return read_adapter(root);
+    cli::requested_adapter request;
+    request.is_file = text.starts_with('{');
+    if (request.is_file)
+        request.file = parse_config(text, "adapter", {}, document_kind::adapter).read_with([](config_view root) {
+            return parse_adapter(root);
         });
     else
-        asked = cli::detail::read_adapter_option(text);
+        request = cli::detail::read_adapter_option(text);
     std::ostringstream notes;
-    cli::detail::settle_adapter(asked, m, notes);
+    cli::detail::resolve_adapter(request, m, notes);
     CHECK(notes.str() == "");
-    return asked.file.adapts;
+    return request.file.adapts;
 }
 
 training_run run_recorded(const recording& r, const model& m) {
     workload load;
     training_plan plan;
-    std::istringstream words(r.words);
+    std::istringstream option_stream(r.options);
     std::string optimizer, adapter, recompute, precision, attention, loss, dropout;
-    words >> load.batch >> load.sequence >> optimizer >> adapter >> recompute >> precision >> attention >> loss >> dropout;
-    load.keeps_dropout = dropout == "keep";
-    load.weights = load.activations = precision == "bf16" || precision == "fp8-mixed" ? dtype::bfloat16 : dtype::float32;
-    load.autocast = precision == "bf16-mixed", load.on_cpu = true;
+    option_stream >> load.batch >> load.sequence >> optimizer >> adapter >> recompute >> precision >> attention >>
+        loss >> dropout;
+    load.has_dropout = dropout == "keep";
+    load.weights = load.activations =
+        precision == "bf16" || precision == "fp8-mixed" ? dtype::bfloat16 : dtype::float32;
+    load.autocast = precision == "bf16-mixed";
+    load.uses_cpu_kernels = true;
     load.implementation = attention == "sdpa" ? attention_implementation::sdpa : attention_implementation::eager;
     plan.loss = loss == "sum" ? training_loss::sum : loss == "fused" ? training_loss::fused : training_loss::labels;
-    plan.adapts = adapter_of(adapter, m);
-    plan.step.optimizer = find_optimizer(optimizer);
-    plan.step.recompute = recompute == "full" ? recomputation::full : recomputation::none;
-    REQUIRE(plan.step.optimizer != nullptr);
+    plan.adapter_config = adapter_of(adapter, m);
+    plan.schedule.optimizer = find_optimizer(optimizer);
+    plan.schedule.recompute = recompute == "full" ? recompute_mode::full : recompute_mode::none;
+    REQUIRE(plan.schedule.optimizer != nullptr);
     return train(m, load, plan);
 }
 
@@ -87,13 +92,13 @@ class expected_numbers {
 public:
     explicit expected_numbers(const std::string& line) : in_(line) {}
     std::uint64_t next() {
-        std::string word;
-        do in_ >> word;
-        while (word == "|");
+        std::string name;
+        do in_ >> name;
+        while (name == "|");
         REQUIRE(in_);
-        return std::stoull(word);
+        return std::stoull(name);
     }
-    void same(std::string_view what, std::uint64_t got) { CHECK_MESSAGE(next() == got, what); }
+    void expect_equal(std::string_view quantity, std::uint64_t got) { CHECK_MESSAGE(next() == got, quantity); }
 
 private:
     std::istringstream in_;
@@ -101,29 +106,29 @@ private:
 
 void check_recordings(const std::vector<recording>& all) {
     for (const recording& r : all) {
-        INFO(r.configuration << " " << r.changes << r.words);
+        INFO(r.configuration << " " << r.changes << r.options);
         const training_run run = run_recorded(r, read_recorded(r));
         const memory_timeline& m = run.memory;
         expected_numbers expected(r.numbers);
-        expected.same("trainable", m.trainable);
-        expected.same("saved_bytes", m.saved_bytes);
-        expected.same("forward FLOPs", run.counted.torch_flops.to_64());
-        expected.same("backward FLOPs", run.counted.backward_torch_flops.to_64() + m.recomputed_flops);
-        for (std::size_t i = 0; i < memory_categories; ++i) {
-            const std::uint64_t bytes = m.peak.bytes.of[i];
+        expected.expect_equal("trainable", m.num_trainable);
+        expected.expect_equal("saved_bytes", m.saved_bytes);
+        expected.expect_equal("forward FLOPs", run.pass_metrics.torch_flops.to_64());
+        expected.expect_equal("backward FLOPs", run.pass_metrics.backward_torch_flops.to_64() + m.recomputed_flops);
+        for (std::size_t i = 0; i < num_memory_categories; ++i) {
+            const std::uint64_t bytes = m.peak.bytes.by_category[i];
             if (static_cast<memory_category>(i) != memory_category::activations) {
-                expected.same(memory_category_names[i], bytes);
+                expected.expect_equal(memory_category_names[i], bytes);
                 continue;
             }
-            // integers that a pass makes and that only one kind of model has are left out: experts' indices, positions that
-            // layers made again are handed
-            const std::uint64_t seen = expected.next();
-            CHECK(bytes <= seen);
-            CHECK(seen - bytes < 50'000);
+            // integers that a pass makes and that only one kind of model has are left out: experts' indices, positions
+            // that layers made again are handed
+            const std::uint64_t recorded_bytes = expected.next();
+            CHECK(bytes <= recorded_bytes);
+            CHECK(recorded_bytes - bytes < 50'000);
         }
-        for (const memory_bytes* moment : {&m.own_peaks, &m.after_forward, &m.after_backward, &m.after_step}) {
-            expected.same("GRAD", (*moment)[memory_category::gradients]);
-            expected.same("OPT", (*moment)[memory_category::optimizer]);
+        for (const memory_bytes* moment : {&m.peak_by_category, &m.after_forward, &m.after_backward, &m.after_step}) {
+            expected.expect_equal("GRAD", (*moment)[memory_category::gradients]);
+            expected.expect_equal("OPT", (*moment)[memory_category::optimizer]);
         }
     }
 }

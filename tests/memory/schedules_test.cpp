@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The llmcost authors
 // SPDX-License-Identifier: Apache-2.0
-#include <llmcost/cli/train.hpp>
+#include <llmcost/cli/commands/train.hpp>
 #include <llmcost/json.hpp>
 #include <llmcost/memory/training_step.hpp>
 
@@ -24,26 +24,27 @@ constexpr memory_category parameters = memory_category::parameters, gradients = 
                           optimizer_bytes = memory_category::optimizer;
 
 /// What a command line of `llmcost train` asks for.
-struct asked_step {
+struct train_request {
     workload load;
     training_plan plan;
 };
-asked_step asked_of(const std::string& words, const model& m) {
+train_request parse_train_request(const std::string& options, const model& m) {
     std::vector<std::string> texts;
-    std::istringstream in(words);
-    for (std::string word; in >> word;) texts.push_back(word);
+    std::istringstream in(options);
+    for (std::string name; in >> name;) texts.push_back(name);
     const std::vector<std::string_view> views(texts.begin(), texts.end());
-    const cli::arguments given("train", cli::train_options, views);
-    asked_step out{cli::detail::training_workload(given), cli::detail::read_training_plan(given)};
-    cli::asked_adapter adapter = cli::read_adapter(given);
+    const cli::arguments parsed_arguments("train", cli::train_options, views);
+    train_request out{cli::detail::training_workload(parsed_arguments),
+                      cli::detail::parse_training_plan(parsed_arguments)};
+    cli::requested_adapter adapter = cli::read_adapter(parsed_arguments);
     std::ostringstream notes;
-    cli::settle_adapter(adapter, given, m, notes);
-    out.plan.adapts = adapter.file.adapts;
+    cli::resolve_adapter(adapter, parsed_arguments, m, notes);
+    out.plan.adapter_config = adapter.file.adapts;
     return out;
 }
-memory_timeline trained(const model& m, const std::string& words) {
-    const asked_step asked = asked_of(words, m);
-    return train(m, asked.load, asked.plan).memory;
+memory_timeline trained(const model& m, const std::string& options) {
+    const train_request request = parse_train_request(options, m);
+    return train(m, request.load, request.plan).memory;
 }
 model changed_config(const std::string& name, const std::string& changes) {
     config_document document = read_config_file(LLMCOST_TEST_DIR "/golden/" + name + ".json");
@@ -70,7 +71,8 @@ TEST_CASE("a schedule holds what PyTorch's memory tracker saw") {
         if (line.starts_with('#')) continue;
         if (line.starts_with("model ")) {
             std::istringstream parts(line.substr(6));
-            std::getline(parts, model_line, ' '), std::getline(parts, changes);
+            std::getline(parts, model_line, ' ');
+            std::getline(parts, changes);
             continue;
         }
         std::string numbers;
@@ -84,18 +86,18 @@ TEST_CASE("a schedule holds what PyTorch's memory tracker saw") {
             REQUIRE(figures);
             return n;
         };
-        CHECK(m.trainable == next());
-        for (const memory_bytes* moment : {&m.peak.bytes, &m.own_peaks}) {
-            for (std::size_t i = 0; i < memory_categories; ++i) {
-                INFO((moment == &m.own_peaks ? "own peak of " : "at the peak ") << memory_category_names[i]);
-                const std::uint64_t seen = next(), got = moment->of[i];
-                const std::uint64_t apart = got > seen ? got - seen : seen - got;
+        CHECK(m.num_trainable == next());
+        for (const memory_bytes* moment : {&m.peak.bytes, &m.peak_by_category}) {
+            for (std::size_t i = 0; i < num_memory_categories; ++i) {
+                INFO((moment == &m.peak_by_category ? "own peak of " : "at the peak ") << memory_category_names[i]);
+                const std::uint64_t recorded_bytes = next(), got = moment->by_category[i];
+                const std::uint64_t difference = got > recorded_bytes ? got - recorded_bytes : recorded_bytes - got;
                 if (static_cast<memory_category>(i) == temporaries)
-                    CHECK(apart * 100 <= m.peak.bytes.total);
+                    CHECK(difference * 100 <= m.peak.bytes.total);
                 else if (static_cast<memory_category>(i) == activations)
-                    CHECK((got <= seen && (apart <= 2'000 || moment == &m.own_peaks)));
+                    CHECK((got <= recorded_bytes && (difference <= 2'000 || moment == &m.peak_by_category)));
                 else
-                    CHECK(got == seen);
+                    CHECK(got == recorded_bytes);
             }
         }
         for (const memory_bytes* moment : {&m.after_forward, &m.after_backward, &m.after_step}) {
@@ -109,40 +111,43 @@ TEST_CASE("a schedule holds what PyTorch's memory tracker saw") {
 
 TEST_CASE("an optimizer's step executes what its calls are priced at") {
     // recorded call by call: a tensor of these sizes in a layer, the second step
-    const auto of = [](std::string_view name, std::vector<std::int64_t> sizes) {
+    const auto compute_primitives = [](std::string_view name, std::vector<std::int64_t> sizes) {
         tape_parameter p;
-        p.elements = 1, p.sizes = std::move(sizes), p.region = 0;
+        p.elements = 1;
+        p.sizes = std::move(sizes);
+        p.region_id = 0;
         for (const std::int64_t n : p.sizes) p.elements *= static_cast<std::uint64_t>(n);
         p.bytes = 4 * p.elements;
         return detail::step_primitives(*find_optimizer(name), 3, {p});
     };
     using n = primitives<count>;
-    CHECK(of("sgd", {7, 11}) == n{.add = 77, .mult = 77});
-    CHECK(of("sgd_momentum", {13}) == n{.add = 26, .mult = 26});
-    CHECK(of("sgd_nesterov", {13}) == n{.add = 39, .mult = 39});
-    CHECK(of("adam", {7, 11}) == n{.add = 386, .mult = 231, .div = 154, .sqrt = 77});
-    CHECK(of("adamw", {13}) == n{.add = 66, .mult = 52, .div = 26, .sqrt = 13});
-    CHECK(of("adamw:amsgrad", {7, 11}) == n{.add = 386, .mult = 308, .div = 154, .sqrt = 77, .cmp = 77});
-    CHECK(of("rmsprop", {7, 11}) == n{.add = 232, .mult = 154, .div = 77, .sqrt = 77});
-    CHECK(of("lion", {7, 11}) == n{.add = 231, .mult = 462, .cmp = 77});
-    CHECK(of("adafactor", {7, 11}) == n{.add = 408, .mult = 575, .div = 173, .sqrt = 97, .cmp = 78});
-    CHECK(of("adafactor", {11, 7}) == n{.add = 412, .mult = 575, .div = 173, .sqrt = 97, .cmp = 78});
-    CHECK(of("adafactor", {3, 5, 6}) == n{.add = 494, .mult = 696, .div = 216, .sqrt = 125, .cmp = 93});
-    CHECK(of("adafactor", {13}) == n{.add = 64, .mult = 78, .div = 13, .sqrt = 15, .cmp = 13});
-    CHECK(of("muon", {7, 11}) == n{.add = 7321, .mult = 7490, .div = 77, .sqrt = 1, .cmp = 1});
-    CHECK(of("muon", {16, 16}) == n{.add = 61695, .mult = 62720, .div = 256, .sqrt = 1, .cmp = 1});
-    CHECK(of("galore", {11, 7}) == n{.add = 528, .mult = 748, .div = 33, .sqrt = 33});
-    CHECK(of("galore", {13}) == n{.add = 52, .mult = 65, .div = 13, .sqrt = 13});
+    CHECK(compute_primitives("sgd", {7, 11}) == n{.add = 77, .mult = 77});
+    CHECK(compute_primitives("sgd_momentum", {13}) == n{.add = 26, .mult = 26});
+    CHECK(compute_primitives("sgd_nesterov", {13}) == n{.add = 39, .mult = 39});
+    CHECK(compute_primitives("adam", {7, 11}) == n{.add = 386, .mult = 231, .div = 154, .sqrt = 77});
+    CHECK(compute_primitives("adamw", {13}) == n{.add = 66, .mult = 52, .div = 26, .sqrt = 13});
+    CHECK(compute_primitives("adamw:amsgrad", {7, 11}) ==
+          n{.add = 386, .mult = 308, .div = 154, .sqrt = 77, .cmp = 77});
+    CHECK(compute_primitives("rmsprop", {7, 11}) == n{.add = 232, .mult = 154, .div = 77, .sqrt = 77});
+    CHECK(compute_primitives("lion", {7, 11}) == n{.add = 231, .mult = 462, .cmp = 77});
+    CHECK(compute_primitives("adafactor", {7, 11}) == n{.add = 408, .mult = 575, .div = 173, .sqrt = 97, .cmp = 78});
+    CHECK(compute_primitives("adafactor", {11, 7}) == n{.add = 412, .mult = 575, .div = 173, .sqrt = 97, .cmp = 78});
+    CHECK(compute_primitives("adafactor", {3, 5, 6}) == n{.add = 494, .mult = 696, .div = 216, .sqrt = 125, .cmp = 93});
+    CHECK(compute_primitives("adafactor", {13}) == n{.add = 64, .mult = 78, .div = 13, .sqrt = 15, .cmp = 13});
+    CHECK(compute_primitives("muon", {7, 11}) == n{.add = 7321, .mult = 7490, .div = 77, .sqrt = 1, .cmp = 1});
+    CHECK(compute_primitives("muon", {16, 16}) == n{.add = 61695, .mult = 62720, .div = 256, .sqrt = 1, .cmp = 1});
+    CHECK(compute_primitives("galore", {11, 7}) == n{.add = 528, .mult = 748, .div = 33, .sqrt = 33});
+    CHECK(compute_primitives("galore", {13}) == n{.add = 52, .mult = 65, .div = 13, .sqrt = 13});
 }
 
 TEST_CASE("parts of devices sum to the whole and what fills them up") {
     const model m = small_llama();
-    const std::string words = "--batch 2 --sequence 24 --optimizer adamw:fused";
-    const memory_timeline whole = trained(m, words);
-    const std::uint64_t weights = whole.peak.bytes[parameters], elements = weights / 4;
+    const std::string options = "--batch 2 --sequence 24 --optimizer adamw:fused";
+    const memory_timeline unsharded = trained(m, options);
+    const std::uint64_t weights = unsharded.peak.bytes[parameters], elements = weights / 4;
     for (const std::uint64_t n : {2, 3, 7, 8}) {
         CAPTURE(n);
-        const std::string shards = words + " --shards " + std::to_string(n);
+        const std::string shards = options + " --shards " + std::to_string(n);
         const memory_timeline layers = trained(m, shards + " --fsdp");
         // by rows: at most one row of each parameter is filled up on each device
         CHECK(n * layers.after_step[gradients] >= weights);
@@ -157,28 +162,28 @@ TEST_CASE("parts of devices sum to the whole and what fills them up") {
             CHECK(shared.optimizer_step.mult.to_64() == 4 * part);
         }
         // replicas hold the sums of gradients in buckets besides
-        CHECK(trained(m, shards).after_step[gradients] == 2 * whole.after_step[gradients]);
+        CHECK(trained(m, shards).after_step[gradients] == 2 * unsharded.after_step[gradients]);
     }
 }
 
 TEST_CASE("stage 2 keeps a part of the gradients, stage 1 all of them until they are reduced") {
     const model m = small_llama();
-    const std::string words = "--batch 2 --sequence 24 --optimizer adamw:fused --shards 4";
-    const memory_timeline one = trained(m, words + " --zero 1"), two = trained(m, words + " --zero 2");
-    CHECK(one.own_peaks[gradients] >= two.own_peaks[gradients]);
+    const std::string options = "--batch 2 --sequence 24 --optimizer adamw:fused --shards 4";
+    const memory_timeline one = trained(m, options + " --zero 1"), two = trained(m, options + " --zero 2");
+    CHECK(one.peak_by_category[gradients] >= two.peak_by_category[gradients]);
     CHECK(one.after_backward[gradients] == two.after_backward[gradients]);
-    CHECK(two.after_backward[gradients] < trained(m, words).after_backward[gradients] / 2);
+    CHECK(two.after_backward[gradients] < trained(m, options).after_backward[gradients] / 2);
     // a bucket of 5e8 elements is there while gradients come
-    CHECK(two.own_peaks[gradients] >= 2'000'000'000);
+    CHECK(two.peak_by_category[gradients] >= 2'000'000'000);
     CHECK(two.after_backward[gradients] < 2'000'000'000);
 }
 
 TEST_CASE("stage 3 holds parts of what is large, small parameters whole") {
     const model m = changed_config("meta-llama__Llama-3.2-1B", "num_hidden_layers=2");
-    const std::string words = "--batch 1 --sequence 16 --precision bf16 --optimizer adamw:fused";
-    const memory_timeline whole = trained(m, words);
-    const memory_timeline part = trained(m, words + " --shards 8 --zero 3");
-    const std::uint64_t elements = whole.trainable, small = 5 * 2048;  // five norms
+    const std::string options = "--batch 1 --sequence 16 --precision bf16 --optimizer adamw:fused";
+    const memory_timeline unsharded = trained(m, options);
+    const memory_timeline part = trained(m, options + " --shards 8 --zero 3");
+    const std::uint64_t elements = unsharded.num_trainable, small = 5 * 2048;  // five norms
     CHECK(part.after_step[parameters] == 2 * (elements / 8 + small));
     CHECK(part.after_step[optimizer_bytes] == 12 * (elements / 8) + 4 * 20);
     CHECK(part.after_step[gradients] == 2 * (elements / 8) + 1'000'000'000);
@@ -186,20 +191,22 @@ TEST_CASE("stage 3 holds parts of what is large, small parameters whole") {
 
 TEST_CASE("16 and 18 bytes for each parameter") {
     const model m = small_llama();
-    const std::string words = "--batch 1 --sequence 8 --precision bf16 --optimizer adamw:fused --master-weights";
+    const std::string options = "--batch 1 --sequence 8 --precision bf16 --optimizer adamw:fused --master-weights";
     const auto per_parameter = [&](const memory_timeline& t) {
         const std::uint64_t bytes = t.after_step[parameters] + t.after_step[gradients] + t.after_step[optimizer_bytes];
-        CHECK((bytes - 30 * 4) % t.trainable == 0);
-        return (bytes - 30 * 4) / t.trainable;
+        CHECK((bytes - 30 * 4) % t.num_trainable == 0);
+        return (bytes - 30 * 4) / t.num_trainable;
     };
-    CHECK(per_parameter(trained(m, words)) == 16);
-    CHECK(per_parameter(trained(m, words + " --gradient-dtype fp32")) == 18);
+    CHECK(per_parameter(trained(m, options)) == 16);
+    CHECK(per_parameter(trained(m, options + " --gradient-dtype fp32")) == 18);
 }
 
 TEST_CASE("schedules keep their order") {
     const model m = small_llama();
-    const std::string words = "--batch 2 --sequence 40 --optimizer ";
-    const auto peak = [&](const std::string& more) { return trained(m, words + more).peak.bytes.total; };
+    const std::string options = "--batch 2 --sequence 40 --optimizer ";
+    const auto peak = [&](const std::string& extra_options) {
+        return trained(m, options + extra_options).peak.bytes.total;
+    };
     // gradients that wait never lower the peak, and from the second pass on all are alike
     CHECK(peak("sgd --gradient-accumulation 2") >= peak("sgd"));
     CHECK(peak("sgd --gradient-accumulation 2") == peak("sgd --gradient-accumulation 64"));
@@ -211,14 +218,14 @@ TEST_CASE("schedules keep their order") {
     CHECK(peak("adamw --offload optimizer") <= peak("adamw"));
     CHECK(peak("sgd --offload activations") <= peak("sgd"));
     CHECK(peak("adamw --shards 4 --fsdp") <= peak("adamw --shards 2 --fsdp"));
-    for (const memory_timeline& t : {trained(m, words + "adamw"), trained(m, words + "adamw --offload both")}) {
+    for (const memory_timeline& t : {trained(m, options + "adamw"), trained(m, options + "adamw --offload both")}) {
         // what is elsewhere is what would be here, a tensor that two operations keep counted with each
-        CHECK(t.offloaded + t.saved_bytes + t.after_step[optimizer_bytes] >=
-              trained(m, words + "adamw").saved_bytes + trained(m, words + "adamw").after_step[optimizer_bytes]);
+        CHECK(t.offloaded_bytes + t.saved_bytes + t.after_step[optimizer_bytes] >=
+              trained(m, options + "adamw").saved_bytes + trained(m, options + "adamw").after_step[optimizer_bytes]);
     }
-    const memory_timeline away = trained(m, words + "adamw --offload optimizer");
-    CHECK(away.offloaded == trained(m, words + "adamw").after_step[optimizer_bytes]);
-    CHECK(away.after_step[optimizer_bytes] == 0);
+    const memory_timeline offloaded_optimizer = trained(m, options + "adamw --offload optimizer");
+    CHECK(offloaded_optimizer.offloaded_bytes == trained(m, options + "adamw").after_step[optimizer_bytes]);
+    CHECK(offloaded_optimizer.after_step[optimizer_bytes] == 0);
 }
 
 }  // namespace llmcost

@@ -15,8 +15,8 @@
 /// What may change without a golden that turns red, and why. A change is green exactly where one of these says so.
 namespace llmcost::testing {
 
-/// Types whose goldens do not hold every field and size of their row yet (too few layers, no bfloat16; or recordings of what
-/// is shown alone, which are not tried here), or whose description divides by a size that a change makes zero.
+/// Types whose goldens do not hold every field and size of their row yet (too few layers, no bfloat16; or recordings of
+/// what is shown alone, which are not tried here), or whose description divides by a size that a change makes zero.
 inline constexpr std::string_view unmutated_types[]{"aimv2_vision_model",
                                                     "aya_vision",
                                                     "data2vec-vision",
@@ -70,16 +70,17 @@ inline constexpr std::string_view unmutated_types[]{"aimv2_vision_model",
 }
 
 /// Whether a word stands in a list of words.
-[[nodiscard]] constexpr bool stands_in(std::string_view list, std::string_view word) {
-    for (std::size_t at = list.find(word); at != std::string_view::npos; at = list.find(word, at + 1)) {
+[[nodiscard]] constexpr bool contains_word(std::string_view list, std::string_view name) {
+    for (std::size_t at = list.find(name); at != std::string_view::npos; at = list.find(name, at + 1)) {
         const bool begins = at == 0 || list[at - 1] == ' ',
-                   ends = at + word.size() == list.size() || list[at + word.size()] == ' ';
+                   ends = at + name.size() == list.size() || list[at + name.size()] == ' ';
         if (begins && ends) return true;
     }
     return false;
 }
 
-/// Whether a change, `field` or `field=value`, is one of those listed: the same, any value of a field, or all that begin so
+/// Whether a change, `field` or `field=value`, is one of those listed: the same, any value of a field, or all that
+/// begin so
 /// (`*`).
 [[nodiscard]] constexpr bool covers(std::string_view list, std::string_view change) {
     while (!list.empty()) {
@@ -98,7 +99,7 @@ inline constexpr std::string_view unmutated_types[]{"aimv2_vision_model",
 struct price_claim {
     std::string_view operations;
     std::string_view changes;
-    std::string_view why;
+    std::string_view reason;
 };
 
 inline constexpr price_claim price_claims[] = {
@@ -113,11 +114,11 @@ inline constexpr price_claim price_claims[] = {
 struct claim {
     std::string_view changes;
     std::string_view types;  ///< empty: all
-    std::string_view why;
+    std::string_view reason;
     std::string_view but = "";  ///< types that have such a golden
 
     [[nodiscard]] constexpr bool holds(std::string_view change, std::string_view type) const {
-        return covers(changes, change) && (types.empty() || stands_in(types, type)) && !stands_in(but, type);
+        return covers(changes, change) && (types.empty() || contains_word(types, type)) && !contains_word(but, type);
     }
 };
 
@@ -140,7 +141,7 @@ inline constexpr claim claims[] = {
 struct default_claim {
     std::string_view changes;
     std::string_view types;
-    std::string_view why;
+    std::string_view reason;
 };
 
 inline constexpr default_claim default_claims[] = {
@@ -171,8 +172,9 @@ inline std::string required_keys(std::string_view type) {
         {"lfm2_moe", R"("num_hidden_layers": 2, "layer_types": ["conv", "full_attention"])"},
         {"ministral", R"("head_dim": 128)"},
         {"nemotron", R"("num_key_value_heads": 8)"},
-        {"qwen4_exp_text", R"("indexer_n_heads": 4, "indexer_kv_heads": 1, "indexer_head_dim": 256, "indexer_budget": 64, )"
-                           R"("indexer_compress_ratio": 8)"}};
+        {"qwen4_exp_text",
+         R"("indexer_n_heads": 4, "indexer_kv_heads": 1, "indexer_head_dim": 256, "indexer_budget": 64, )"
+         R"("indexer_compress_ratio": 8)"}};
     const auto found = keys.find(type);
     return found == keys.end() ? "" : std::string(found->second);
 }

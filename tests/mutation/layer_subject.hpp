@@ -6,7 +6,7 @@
 
 #include "program_subject.hpp"
 
-#include <llmcost/described/described_model.hpp>
+#include <llmcost/custom/custom_model.hpp>
 #include <llmcost/json.hpp>
 
 #include <cstddef>
@@ -24,14 +24,14 @@ class layer_subject {
 public:
     /// `lines` of one record by their first word.
     explicit layer_subject(const std::map<std::string, std::string>& lines)
-        : described_(parse_config(lines.at("described"), "layers.txt").read_with([](config_view root) {
-              return described_model(root);
+        : custom_(parse_config(lines.at("described"), "layers.txt").read_with([](config_view root) {
+              return custom_model(root);
           })) {
         std::istringstream total(lines.at("total"));
         std::uint64_t n = 0;
-        for (std::size_t i = 0; i < primitive_kinds && total >> n; ++i) totals_.push_back(n);
-        for (const char* word : {"backward", "torch", "saved"})
-            for (std::istringstream line(lines.at(word)); line >> n;) totals_.push_back(n);
+        for (std::size_t i = 0; i < num_primitives && total >> n; ++i) totals_.push_back(n);
+        for (const char* key : {"backward", "torch", "saved"})
+            for (std::istringstream line(lines.at(key)); line >> n;) totals_.push_back(n);
         (void)run(&census_);
     }
 
@@ -39,15 +39,15 @@ public:
     [[nodiscard]] bool holds_prices() const { return run(nullptr) == totals_; }
 
 private:
-    [[nodiscard]] std::vector<std::uint64_t> run(listener* ear) const {
+    [[nodiscard]] std::vector<std::uint64_t> run(listener* listener) const {
         workload load{.batch = 2, .sequence = 1, .weights = dtype::float32};
         load.training = true;
-        trace t{load, ear};
-        described_.subject().describe(t);
-        return totals_of(t.sums());
+        trace t{load, listener};
+        custom_.as_model().trace_with_loss(t);
+        return totals_of(t.totals());
     }
 
-    described_model described_;
+    custom_model custom_;
     std::vector<std::uint64_t> totals_;  ///< as `totals_of` has them
     operation_census census_;
 };
@@ -60,10 +60,10 @@ private:
         for (std::string line; std::getline(in, line);) {
             if (line.starts_with('#')) continue;
             const std::size_t blank = line.find(' ');
-            const std::string word = line.substr(0, blank);
-            if (word == "model") lines.clear();
-            lines[word] = line.substr(blank + 1);
-            if (word == "described") found.emplace_back(lines);
+            const std::string name = line.substr(0, blank);
+            if (name == "model") lines.clear();
+            lines[name] = line.substr(blank + 1);
+            if (name == "described") found.emplace_back(lines);
         }
         return found;
     }();

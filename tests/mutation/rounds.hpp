@@ -11,15 +11,16 @@
 
 namespace llmcost::testing {
 
-/// Changes that stand for themselves where all of them together are not silent: half of them, and half of those, until one
-/// is left. Most changes of a row and of sizes reach no walk, and are done with at once.
-inline void by_halves(std::span<const std::size_t> changes, const std::function<bool(std::span<const std::size_t>)>& silent,
-                      const std::function<void(std::size_t)>& alone) {
+/// Changes that stand for themselves where all of them together are not silent: half of them, and half of those, until
+/// one is left. Most changes of a row and of sizes reach no walk, and are done with at once.
+inline void by_halves(std::span<const std::size_t> changes,
+                      const std::function<bool(std::span<const std::size_t>)>& silent,
+                      const std::function<void(std::size_t)>& check_single) {
     if (changes.empty()) return;
-    if (changes.size() == 1) return alone(changes.front());
+    if (changes.size() == 1) return check_single(changes.front());
     if (silent(changes)) return;
-    by_halves(changes.first(changes.size() / 2), silent, alone);
-    by_halves(changes.subspan(changes.size() / 2), silent, alone);
+    by_halves(changes.first(changes.size() / 2), silent, check_single);
+    by_halves(changes.subspan(changes.size() / 2), silent, check_single);
 }
 /// Changes in rounds that can be made together: each of another field.
 class rounds_of_changes {

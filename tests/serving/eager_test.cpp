@@ -4,7 +4,7 @@
 #include "unmeasured.hpp"
 
 #include <llmcost/presets.hpp>
-#include <llmcost/serving/plan.hpp>
+#include <llmcost/serving/step_time_model.hpp>
 #include <llmcost/serving/training.hpp>
 
 #include <doctest/doctest.h>
@@ -18,9 +18,9 @@ using namespace llmcost::testing;
 
 namespace {
 
-execution issued_as(issue how) {
+execution issued_as(launch_mode mode) {
     execution e;
-    e.issued = how;
+    e.launch = mode;
     return e;
 }
 
@@ -28,30 +28,31 @@ execution issued_as(issue how) {
 
 // the golden's FLOPs are FlopCounterMode's, whose own tests hold; here nothing is fused, so that none may be missing
 TEST_CASE("every product that the reference executes is a kernel of its own when it runs eagerly") {
-    std::size_t held = 0;
+    std::size_t num_checked = 0;
     for_all({{.batch = 2, .sequence = 9}, {.batch = 3, .sequence = 1, .past = 4}},
             [&](const model& m, const workload& load) {
                 double flops = 0;
-                for (const model_kernel& k : kernels_of(m, load, issued_as(issue::eager)))
-                    flops += static_cast<double>(k.times) * k.shape.work().flops;
+                for (const model_kernel& k : kernels_of(m, load, issued_as(launch_mode::eager)))
+                    flops += static_cast<double>(k.num_runs) * k.shape.work().flops;
                 CHECK(flops == static_cast<double>(count_model(m, load).torch_flops.to_64()));
-                ++held;
+                ++num_checked;
             });
-    CHECK(held == 2 * golden_models().size());
-    CHECK(held > 150);
+    CHECK(num_checked == 2 * golden_models().size());
+    CHECK(num_checked > 150);
 }
 
-// Llama-3.2-1B with two prompts of three tokens: 16 layers of 7 products, 2 products of activations and a softmax, and the
-// head
+// Llama-3.2-1B with two prompts of three tokens: 16 layers of 7 products, 2 products of activations and a softmax, and
+// the head
 TEST_CASE("eager operations are products, softmaxes and maps") {
-    const auto kernels =
-        kernels_of(presets::llama_3_2_1b, {.batch = 2, .sequence = 3, .head = logits::last}, issued_as(issue::eager));
+    const auto kernels = kernels_of(presets::llama_3_2_1b, {.batch = 2, .sequence = 3, .head = logits::last},
+                                    issued_as(launch_mode::eager));
     std::int64_t products = 0, batched = 0, softmaxes = 0;
     for (const model_kernel& k : kernels) {
-        if (k.shape.family->name == "gemm") products += k.times;
-        if (k.shape.family->name == "softmax") softmaxes += k.times;
-        if (k.shape.family->name == "batched_gemm") batched += k.times;
-        if (k.name.ends_with("mlp.act_fn")) {  // silu of 6 x 8192: each element read and written, 28 additions' worth
+        if (k.shape.type->name == "gemm") products += k.num_runs;
+        if (k.shape.type->name == "softmax") softmaxes += k.num_runs;
+        if (k.shape.type->name == "batched_gemm") batched += k.num_runs;
+        if (k.module_path.ends_with(
+                "mlp.act_fn")) {  // silu of 6 x 8192: each element read and written, 28 additions' worth
             CHECK(k.shape.variant == "silu");
             CHECK(k.shape.sizes[0] == 2 * 3);
             CHECK(k.shape.sizes[1] == 8192);
@@ -65,10 +66,11 @@ TEST_CASE("eager operations are products, softmaxes and maps") {
 }
 
 TEST_CASE("a step takes as long as its kernels, or as the host that issues them") {
-    unmeasured nobody;
+    unmeasured no_measurements;
     const model& m = presets::llama_3_2_1b;
-    const auto plan = [&](issue how) { return step_plan(m, issued_as(how), h200, nobody); };
-    step_plan graph = plan(issue::graph), stream = plan(issue::stream), eager = plan(issue::eager);
+    const auto plan = [&](launch_mode mode) { return step_time_model(m, issued_as(mode), h200, no_measurements); };
+    step_time_model graph = plan(launch_mode::cuda_graph), stream = plan(launch_mode::stream),
+                    eager = plan(launch_mode::eager);
     const step_cost of_graph = graph(1, 1, 1000), of_stream = stream(1, 1, 1000), of_eager = eager(1, 1, 1000);
     CHECK(of_stream.launches == of_graph.launches);
     CHECK(of_stream.seconds == doctest::Approx(of_graph.seconds));  // 146 kernels of 8 µs hide launches of 4 µs
@@ -76,19 +78,21 @@ TEST_CASE("a step takes as long as its kernels, or as the host that issues them"
     CHECK(of_eager.seconds == doctest::Approx(16e-6 * of_eager.launches));
     CHECK(eager(64, 1, 8000).seconds > 16e-6 * of_eager.launches);  // the device is busy for longer than that
 
-    const step_cost few{.seconds = 1e-3, .launches = 100};
-    CHECK(few.issued_in(0).seconds == 1e-3);
-    CHECK(few.issued_in(9e-6).seconds == 1e-3);
-    CHECK(few.issued_in(11e-6).seconds == doctest::Approx(1.1e-3));
+    const step_cost small_step{.seconds = 1e-3, .launches = 100};
+    CHECK(small_step.issued_in(0).seconds == 1e-3);
+    CHECK(small_step.issued_in(9e-6).seconds == 1e-3);
+    CHECK(small_step.issued_in(11e-6).seconds == doctest::Approx(1.1e-3));
 }
 
 TEST_CASE("a training step that runs eagerly waits for its host") {
-    unmeasured nobody;
+    unmeasured no_measurements;
     const workload load{.batch = 1, .sequence = 16};
-    const training_cost graph = training_of(presets::llama_3_2_1b, load, {}, h200, nobody);
-    const training_cost eager = training_of(presets::llama_3_2_1b, load, issued_as(issue::eager), h200, nobody);
-    CHECK(graph.whole.seconds == doctest::Approx(graph.forward.seconds + graph.backward.seconds + graph.optimizer.seconds));
+    const training_cost graph = training_of(presets::llama_3_2_1b, load, {}, h200, no_measurements);
+    const training_cost eager =
+        training_of(presets::llama_3_2_1b, load, issued_as(launch_mode::eager), h200, no_measurements);
+    CHECK(graph.total.seconds ==
+          doctest::Approx(graph.forward.seconds + graph.backward.seconds + graph.optimizer.seconds));
     CHECK(eager.backward.launches == doctest::Approx(2 * eager.forward.launches).epsilon(0.01));
-    CHECK(eager.whole.seconds ==
+    CHECK(eager.total.seconds ==
           doctest::Approx(16e-6 * (eager.forward.launches + eager.backward.launches + eager.optimizer.launches)));
 }

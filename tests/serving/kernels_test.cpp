@@ -4,8 +4,8 @@
 #include "unmeasured.hpp"
 
 #include <llmcost/presets.hpp>
-#include <llmcost/serving/plan.hpp>
-#include <llmcost/serving/ragged.hpp>
+#include <llmcost/serving/mixed_batch.hpp>
+#include <llmcost/serving/step_time_model.hpp>
 
 #include <doctest/doctest.h>
 
@@ -24,9 +24,9 @@ using namespace llmcost::testing;
 namespace {
 
 std::string line_of(const model_kernel& k) {
-    std::string text = k.name + ' ' + std::string(k.shape.family->name);
-    for (std::size_t i = 0; i < k.shape.family->size_count; ++i) text += ' ' + std::to_string(k.shape.sizes[i]);
-    return text + " x" + std::to_string(k.times);
+    std::string text = k.module_path + ' ' + std::string(k.shape.type->name);
+    for (std::size_t i = 0; i < k.shape.type->size_count; ++i) text += ' ' + std::to_string(k.shape.sizes[i]);
+    return text + " x" + std::to_string(k.num_runs);
 }
 std::vector<std::string> lines_of(const std::vector<model_kernel>& kernels) {
     std::vector<std::string> all;
@@ -38,17 +38,17 @@ std::vector<std::string> lines_of(const std::vector<model_kernel>& kernels) {
 kernel_work work_of(const std::vector<model_kernel>& kernels, string_ref family = {}) {
     kernel_work sum;
     for (const model_kernel& k : kernels) {
-        if (!family.empty() && !(k.shape.family->name == family)) continue;
-        sum.flops += static_cast<double>(k.times) * k.shape.work().flops;
-        sum.bytes += static_cast<double>(k.times) * k.shape.work().bytes;
+        if (!family.empty() && !(k.shape.type->name == family)) continue;
+        sum.flops += static_cast<double>(k.num_runs) * k.shape.work().flops;
+        sum.bytes += static_cast<double>(k.num_runs) * k.shape.work().bytes;
     }
     return sum;
 }
 
 bool mixes_linearly(const model& m) {
-    for (std::int64_t i = 0; i < m.dims.num_hidden_layers; ++i)
-        if (m.dims.layers[i].mixer == mixer_kind::recurrent) return true;
-    return m.dims.ssm.state_size > 0;
+    for (std::int64_t i = 0; i < m.config.num_hidden_layers; ++i)
+        if (m.config.layers[i].token_mixer == token_mixer_kind::recurrent) return true;
+    return m.config.ssm.state_size > 0;
 }
 
 }  // namespace
@@ -56,19 +56,21 @@ bool mixes_linearly(const model& m) {
 // Llama-3.2-1B: 16 layers, width 2048, 32 heads of 64 with 8 keys, 8192 inside, 128256 words; 16 sequences are 32,768
 // elements. The activation reads gate and up and writes once.
 TEST_CASE("a decoder's step is the kernels that an engine runs") {
-    const std::vector<std::string> lines =
-        lines_of(kernels_of(presets::llama_3_2_1b, {.batch = 16, .sequence = 1, .past = 1000, .head = logits::last}, {}));
+    const std::vector<std::string> lines = lines_of(
+        kernels_of(presets::llama_3_2_1b, {.batch = 16, .sequence = 1, .past = 1000, .head = logits::last}, {}));
     const std::vector<std::string> products{
         "model.layers.*.self_attn.q_proj+k_proj+v_proj gemm 16 3072 2048 x16",
         "model.layers.*.self_attn generation_attention 16 1000 32 8 64 0 0 x16",
         "model.layers.*.self_attn.o_proj gemm 16 2048 2048 x16",
         "model.layers.*.mlp.gate_proj+up_proj gemm 16 16384 2048 x16",
-        "model.layers.*.mlp.act_fn elementwise 16 8192 393216 3801088 0 x16",  // moved 3 · 16 · 8192, by sums and products
-                                                                               // of silu (2), its division and exponential
-                                                                               // (16, 9), its sign and the gate (1 each)
+        "model.layers.*.mlp.act_fn elementwise 16 8192 393216 3801088 0 x16",  // moved 3 · 16 · 8192, by sums and
+                                                                               // products of silu (2), its division and
+                                                                               // exponential (16, 9), its sign and the
+                                                                               // gate (1 each)
         "model.layers.*.mlp.down_proj gemm 16 2048 8192 x16",
-        "model.layers.* elementwise 16 2048 133120 164608 0 x31",  // the sum, and the norm of it: 4 · 32768 and the norm's
-                                                                   // weight; 5 for each element, 48 for each row's root
+        "model.layers.* elementwise 16 2048 133120 164608 0 x31",  // the sum, and the norm of it: 4 · 32768 and the
+                                                                   // norm's weight; 5 for each element, 48 for each
+                                                                   // row's root
         "lm_head gemm 16 128256 2048 x1"};
     for (const std::string& line : products) {
         INFO(line);
@@ -81,8 +83,9 @@ TEST_CASE("a decoder's step is the kernels that an engine runs") {
 }
 
 TEST_CASE("a chain moves two bytes for each element that it reads or writes") {
-    for (const model_kernel& k : kernels_of(presets::llama_3_2_1b, {.batch = 16, .sequence = 1, .head = logits::last}, {}))
-        if (k.name.ends_with("act_fn")) CHECK(k.shape.work().bytes == 2.0 * 3 * 16 * 8192);
+    for (const model_kernel& k :
+         kernels_of(presets::llama_3_2_1b, {.batch = 16, .sequence = 1, .head = logits::last}, {}))
+        if (k.module_path.ends_with("act_fn")) CHECK(k.shape.work().bytes == 2.0 * 3 * 16 * 8192);
 }
 
 // Mamba-Codestral-7B: 64 layers, 128 heads of 64 values, 8 groups of keys, states of 128, chunks of 256 tokens
@@ -93,10 +96,11 @@ TEST_CASE("a scan by a state per head is one kernel, of one token or of chunks")
     REQUIRE(mamba != nullptr);
     const auto scan = [&](const workload& load) {
         for (const model_kernel& k : kernels_of(mamba->built, load, {}))
-            if (k.shape.family->name == "linear_attention") return k;
+            if (k.shape.type->name == "linear_attention") return k;
         return model_kernel{};
     };
-    const model_kernel step = scan({.batch = 2, .sequence = 1, .past = 9}), prompt = scan({.batch = 1, .sequence = 300});
+    const model_kernel step = scan({.batch = 2, .sequence = 1, .past = 9}),
+                       prompt = scan({.batch = 1, .sequence = 300});
     CHECK(line_of(step) == "backbone.layers.*.mixer linear_attention 2 1 128 8 128 64 256 x64");
     CHECK(step.shape.work().flops == 2.0 * 128 * 4 * 128 * 64);
     CHECK(step.shape.work().bytes == 2.0 * (8 * 128 * 128 * 64 + 2 * 2 * (128 * 64 + 8 * 128)));
@@ -105,55 +109,59 @@ TEST_CASE("a scan by a state per head is one kernel, of one token or of chunks")
 }
 
 TEST_CASE("a prompt's attention is one kernel that sees its past") {
-    const std::vector<std::string> lines =
-        lines_of(kernels_of(presets::llama_3_2_1b, {.batch = 2, .sequence = 100, .past = 30, .head = logits::last}, {}));
-    CHECK(std::count(lines.begin(), lines.end(), "model.layers.*.self_attn context_attention 2 100 32 8 64 0 30 x16") == 1);
+    const std::vector<std::string> lines = lines_of(
+        kernels_of(presets::llama_3_2_1b, {.batch = 2, .sequence = 100, .past = 30, .head = logits::last}, {}));
+    CHECK(std::count(lines.begin(), lines.end(), "model.layers.*.self_attn context_attention 2 100 32 8 64 0 30 x16") ==
+          1);
     CHECK(std::count(lines.begin(), lines.end(), "lm_head gemm 2 128256 2048 x1") == 1);
 }
 
 // decoding sees all that was there, so that no score is masked: what eager executes and what kernels do is the same
 TEST_CASE("kernels execute the products of the reference, all of them and no more") {
-    std::size_t held = 0;
+    std::size_t num_checked = 0;
     for_all(
         {{.batch = 3, .sequence = 1, .past = 4, .head = logits::last},
          {.batch = 2, .sequence = 1, .past = 0, .encoder_sequence = 5}},  // einsum makes no product over one key
         [&](const model& m, const workload& load) {
             const std::vector<model_kernel> kernels = kernels_of(m, load, {});
-            if (m.dims.mla.kv_lora_rank > 0 || mixes_linearly(m) || load.sequence != 1) return;
-            const count whole = count_model(m, load).torch_flops;
+            if (m.config.mla.kv_lora_rank > 0 || mixes_linearly(m) || load.sequence != 1) return;
+            const count total_flops = count_model(m, load).torch_flops;
             const count routed = count_model(m, load, scope_query{role::experts}).torch_flops;
-            CHECK(work_of(kernels).flops - work_of(kernels, "moe").flops == static_cast<double>((whole - routed).to_64()));
-            ++held;
+            CHECK(work_of(kernels).flops - work_of(kernels, "moe").flops ==
+                  static_cast<double>((total_flops - routed).to_64()));
+            ++num_checked;
         },
         {{"mimo_v2_flash levit", "values are of another width than keys; a kernel has one"},
          {"xlnet deberta-v2 funnel", "relative positions are scored by products that no kernel does"},
          {"musicgen_melody", "what it hears stands in front of a first token, which is no step then"},
          {"longformer", "tokens see windows, the kernel that stands for them all tokens"},
          {"deepseek_v4", "entries that stand for many tokens are compared beside a window, which no kernel tells"}});
-    CHECK(held > 100);
+    CHECK(num_checked > 100);
 }
 
 TEST_CASE("layers that are alike are walked a few times and stand for all") {
     std::size_t shortened = 0, mixed = 0;
     for_all({{.batch = 2, .sequence = 1, .past = 4, .head = logits::last}, {.batch = 2, .sequence = 9}},
             [&](const model& m, const workload& load) {
-                const auto few = kernels_of(m, load, {}), each = llmcost::detail::folded_kernels(m, load, {}, {});
-                CHECK(lines_of(few) == lines_of(each));
-                const auto run = llmcost::longest_run(m.dims.layers, m.dims.num_hidden_layers, 3);
-                if (run.times > 3) ++(m.dims.layers.mixed() ? mixed : shortened);
+                const auto shortened_kernels = kernels_of(m, load, {}),
+                           all_kernels = llmcost::detail::folded_kernels(m, load, {}, {});
+                CHECK(lines_of(shortened_kernels) == lines_of(all_kernels));
+                const auto run = llmcost::longest_layer_run(m.config.layers, m.config.num_hidden_layers, 3);
+                if (run.repetitions > 3) ++(m.config.layers.is_heterogeneous() ? mixed : shortened);
             });
     CHECK(shortened > 30);
     CHECK(mixed > 10);
 }
 
-// three dense layers and 58 with experts; full and sliding attention in turns; every fourth, sixth, eighth layer another
+// three dense layers and 58 with experts; full and sliding attention in turns; every fourth, sixth, eighth layer
+// another
 TEST_CASE("what comes again in a plan is found") {
     const auto run_of = [](const std::string& kinds) {
         layer_plan plan;
         for (std::size_t i = 0; i < kinds.size(); ++i)
-            (void)plan.set(static_cast<std::int64_t>(i), {.own = static_cast<std::uint8_t>(kinds[i])});
-        const auto run = llmcost::longest_run(plan, static_cast<std::int64_t>(kinds.size()), 3);
-        return std::array{run.first, run.period, run.times};
+            (void)plan.set(static_cast<std::int64_t>(i), {.family_tag = static_cast<std::uint8_t>(kinds[i])});
+        const auto run = llmcost::longest_layer_run(plan, static_cast<std::int64_t>(kinds.size()), 3);
+        return std::array{run.first, run.period, run.repetitions};
     };
     const auto times = [](std::string_view part, int n) {
         std::string all;
@@ -170,17 +178,17 @@ TEST_CASE("what comes again in a plan is found") {
 
 TEST_CASE("one latent is compared where it is cached, a prompt's is expanded") {
     for_models([&](const golden_model& g) {
-        const mla_sizes& mla = g.built.dims.mla;
+        const mla_config& mla = g.built.config.mla;
         if (mla.kv_lora_rank == 0) return;
         const auto step = kernels_of(g.built, {.batch = 2, .sequence = 1, .past = 5}, {});
         const auto prompt = kernels_of(g.built, {.batch = 2, .sequence = 6, .past = 1}, {});
         std::int64_t absorbed = 0, expanded = 0;
         for (const model_kernel& k : step)
-            if (k.name.ends_with("kv_b_proj")) absorbed += k.times * k.shape.sizes[1] * k.shape.sizes[2];
+            if (k.module_path.ends_with("kv_b_proj")) absorbed += k.num_runs * k.shape.sizes[1] * k.shape.sizes[2];
         for (const model_kernel& k : prompt)
-            if (k.name.ends_with("kv_b_proj")) {
+            if (k.module_path.ends_with("kv_b_proj")) {
                 CHECK(k.shape.sizes[0] == 2 * 7);
-                expanded += k.times * k.shape.sizes[1] * k.shape.sizes[2];
+                expanded += k.num_runs * k.shape.sizes[1] * k.shape.sizes[2];
             }
         // the same weights either way, those of the layers that have latents
         count weights;
@@ -198,10 +206,10 @@ TEST_CASE("proposed tokens are checked by the kernels that decode") {
         return workload{.batch = 2, .sequence = 1, .past = past, .encoder_sequence = 20};
     };
     execution decoding;
-    decoding.decodes = true;
+    decoding.is_decode_step = true;
     for_models(
         [&](const golden_model& g) {
-            if (fitted(g.built, load).past != load.past || count_model(g.built, load).cache == count{}) return;
+            if (fitted(g.built, load).past != load.past || count_model(g.built, load).cache_elements == count{}) return;
             const auto checked = kernels_of(g.built, load, decoding);
             for (const literal family : {"generation_attention", "generation_mla"}) {
                 double one_by_one = 0;
@@ -212,7 +220,7 @@ TEST_CASE("proposed tokens are checked by the kernels that decode") {
             CHECK(work_of(checked, "context_attention").flops == 0);
             CHECK(work_of(checked, "context_mla").flops == 0);
             for (const model_kernel& k : checked)
-                if (k.name.ends_with("kv_b_proj")) CHECK(k.shape.sizes[0] == load.batch * load.sequence);
+                if (k.module_path.ends_with("kv_b_proj")) CHECK(k.shape.sizes[0] == load.batch * load.sequence);
         },
         {{"dots3_note dots3_note_text hy_v4", "expand what was cached in every step, as the reference does"}});
 }
@@ -225,42 +233,47 @@ TEST_CASE("groups of one step share what goes through all rows, and the launches
                 return kernels_of(g.built, {.batch = batch, .sequence = 1, .past = past, .head = logits::last}, {});
             };
             // one sequence alone may lie in memory otherwise than several
-            std::vector<model_kernel> alike = step(2, 100), apart = step(2, 100);
-            join_step(alike, step(2, 100));
-            join_step(apart, step(2, 300));
-            CHECK(alike.size() == step(4, 100).size());
-            std::int64_t own = 0, beside = 0;
-            for (const model_kernel& k : apart) (k.launch == model_kernel::own_launch ? own : beside) += k.times;
+            std::vector<model_kernel> uniform = step(2, 100), ragged = step(2, 100);
+            merge_step(uniform, step(2, 100));
+            merge_step(ragged, step(2, 300));
+            CHECK(uniform.size() == step(4, 100).size());
+            std::int64_t separate_launches = 0, joined_launches = 0;
+            for (const model_kernel& k : ragged)
+                (k.shared_launch_index == model_kernel::separate_launch ? separate_launches : joined_launches) +=
+                    k.num_runs;
             std::int64_t launched = 0;
-            for (const model_kernel& k : step(4, 100)) launched += k.times;
-            CHECK(own == launched);
-            for (const literal family : {"generation_attention", "generation_mla", "linear_attention", "full_attention"}) {
-                CHECK(work_of(alike, family).flops == work_of(step(4, 100), family).flops);
-                CHECK(work_of(apart, family).flops ==
+            for (const model_kernel& k : step(4, 100)) launched += k.num_runs;
+            CHECK(separate_launches == launched);
+            for (const literal family :
+                 {"generation_attention", "generation_mla", "linear_attention", "full_attention"}) {
+                CHECK(work_of(uniform, family).flops == work_of(step(4, 100), family).flops);
+                CHECK(work_of(ragged, family).flops ==
                       work_of(step(2, 100), family).flops + work_of(step(2, 300), family).flops);
             }
         },
         {{"deepseek_v4", "the token that fills a window makes an entry of it, so that not every step runs the same"},
-         {"rwkv", "states without tokens meet all tokens of a batch, which goes on as its square (`RwkvSelfAttention`)"}});
+         {"rwkv",
+          "states without tokens meet all tokens of a batch, which goes on as its square (`RwkvSelfAttention`)"}});
 }
 
 TEST_CASE("rows that are more than 64 bits are refused") {
     std::vector<model_kernel> all = kernels_of(presets::llama_3_2_1b, {.batch = 1, .sequence = 1, .past = 1}, {}),
-                              more = all;
-    all[0].shape.sizes[0] = more[0].shape.sizes[0] = std::int64_t{1} << 62;
-    CHECK_THROWS_AS(join_step(all, more), overflow_error);
+                              added = all;
+    all[0].shape.sizes[0] = added[0].shape.sizes[0] = std::int64_t{1} << 62;
+    CHECK_THROWS_AS(merge_step(all, added), overflow_error);
 }
 
 TEST_CASE("a window reaches the kernel, and bounds what it reads") {
     for_models([&](const golden_model& g) {
-        if (g.built.dims.sliding_window == 0 || g.built.dims.num_hidden_layers == 0) return;
+        if (g.built.config.sliding_window == 0 || g.built.config.num_hidden_layers == 0) return;
         const workload load = fitted(g.built, {.batch = 1, .sequence = 1, .past = 100000});
-        const std::int64_t window = g.built.dims.sliding_window;
+        const std::int64_t window = g.built.config.sliding_window;
         for (const model_kernel& k : kernels_of(g.built, load, {})) {
-            if (!(k.shape.family->name == "generation_attention") || k.shape.sizes[5] == 0) continue;
+            if (!(k.shape.type->name == "generation_attention") || k.shape.sizes[5] == 0) continue;
             CHECK(k.shape.sizes[5] == window);
-            const double seen = static_cast<double>(std::min(window, load.past + 1));
-            CHECK(k.shape.work().flops == 4.0 * static_cast<double>(k.shape.sizes[2] * k.shape.sizes[4]) * seen);
+            const double visible_keys = static_cast<double>(std::min(window, load.past + 1));
+            CHECK(k.shape.work().flops ==
+                  4.0 * static_cast<double>(k.shape.sizes[2] * k.shape.sizes[4]) * visible_keys);
         }
     });
 }
@@ -268,58 +281,64 @@ TEST_CASE("a window reaches the kernel, and bounds what it reads") {
 TEST_CASE("devices that share a model do its products together") {
     const model& m = presets::llama_3_1_70b;  // 64 heads, 8 of keys and values
     const workload load{.batch = 4, .sequence = 1, .past = 100, .head = logits::last};
-    const double whole = work_of(kernels_of(m, load, {}), "gemm").flops;
+    const double total_flops = work_of(kernels_of(m, load, {}), "gemm").flops;
     for (const std::int64_t n : {2, 4, 8}) {
-        execution how;
-        how.shards.tensor = n;
-        const auto kernels = kernels_of(m, load, how);
-        CHECK(work_of(kernels, "gemm").flops * static_cast<double>(n) == whole);
+        execution execution_config;
+        execution_config.parallel.tensor_parallel_size = n;
+        const auto kernels = kernels_of(m, load, execution_config);
+        CHECK(work_of(kernels, "gemm").flops * static_cast<double>(n) == total_flops);
         std::int64_t sums = 0;
         for (const model_kernel& k : kernels)
-            if (k.shape.family->name == "nccl" && k.shape.variant == "all_reduce") {
+            if (k.shape.type->name == "nccl" && k.shape.variant == "all_reduce") {
                 CHECK(k.shape.sizes[0] == 4 * 8192);
                 CHECK(k.shape.sizes[1] == n);
-                sums += k.times;
+                sums += k.num_runs;
             }
         CHECK(sums == 2 * 80 + 1);  // attention and feed-forward of each layer, the embedding
     }
-    execution many;
-    many.shards.tensor = 16;  // each key is on two devices
-    for (const model_kernel& k : kernels_of(m, load, many))
-        if (k.shape.family->name == "generation_attention") CHECK(k.shape.sizes[3] == 1);
+    execution tp16_config;
+    tp16_config.parallel.tensor_parallel_size = 16;  // each key is on two devices
+    for (const model_kernel& k : kernels_of(m, load, tp16_config))
+        if (k.shape.type->name == "generation_attention") CHECK(k.shape.sizes[3] == 1);
 }
 
 TEST_CASE("experts are told how they are split, and tokens of all groups come to them") {
-    execution how;
-    how.shards = {.tensor = 2, .data = 4, .expert_tensor = 1, .expert = 8};
-    std::int64_t seen = 0, gathered = 0, scattered = 0;
-    for (const model_kernel& k :
-         kernels_of(presets::deepseek_v3, {.batch = 3, .sequence = 1, .past = 9, .head = logits::last}, how)) {
-        if (k.shape.family->name == "moe") {
+    execution execution_config;
+    execution_config.parallel = {.tensor_parallel_size = 2,
+                                 .data_parallel_size = 4,
+                                 .expert_tensor_parallel_size = 1,
+                                 .expert_parallel_size = 8};
+    std::int64_t moe_kernels = 0, gathered = 0, scattered = 0;
+    for (const model_kernel& k : kernels_of(
+             presets::deepseek_v3, {.batch = 3, .sequence = 1, .past = 9, .head = logits::last}, execution_config)) {
+        if (k.shape.type->name == "moe") {
             CHECK(line_of(k) == "model.layers.*.mlp.experts moe 12 7168 2048 8 256 1 8 x58");
-            seen += k.times;
+            moe_kernels += k.num_runs;
         }
-        if (k.shape.variant == "all_gather" && k.shape.sizes[1] == 4) gathered += k.times;
-        if (k.shape.variant == "reduce_scatter") scattered += k.times;
+        if (k.shape.variant == "all_gather" && k.shape.sizes[1] == 4) gathered += k.num_runs;
+        if (k.shape.variant == "reduce_scatter") scattered += k.num_runs;
     }
-    CHECK(seen == 58);
+    CHECK(moe_kernels == 58);
     CHECK(gathered == 58);
     CHECK(scattered == 58);
 }
 
 TEST_CASE("what cannot be split is said") {
     const model& llama = presets::llama_3_2_1b;
-    CHECK(string_ref(sharding_problem(llama, {.tensor = 3})) == "attention heads do not divide by it");
-    CHECK(string_ref(sharding_problem(llama, {.tensor = 4})).empty());
-    CHECK(string_ref(sharding_problem(llama, {.tensor = 0})) == "needs at least one device");
-    CHECK(string_ref(sharding_problem(presets::deepseek_v3, {.tensor = 8})) ==
+    CHECK(string_ref(parallel_config_error(llama, {.tensor_parallel_size = 3})) ==
+          "attention heads do not divide by it");
+    CHECK(string_ref(parallel_config_error(llama, {.tensor_parallel_size = 4})).empty());
+    CHECK(string_ref(parallel_config_error(llama, {.tensor_parallel_size = 0})) == "needs at least one device");
+    CHECK(string_ref(parallel_config_error(presets::deepseek_v3, {.tensor_parallel_size = 8})) ==
           "experts are on another number of devices than attention");
-    CHECK(string_ref(sharding_problem(presets::deepseek_v3, {.tensor = 8, .expert = 8})).empty());
+    CHECK(
+        string_ref(parallel_config_error(presets::deepseek_v3, {.tensor_parallel_size = 8, .expert_parallel_size = 8}))
+            .empty());
 }
 
 TEST_CASE("no step is faster than physics, and more of anything takes no less time") {
-    unmeasured nobody;
-    step_plan steps(presets::llama_3_1_70b, {}, h200, nobody);
+    unmeasured no_measurements;
+    step_time_model steps(presets::llama_3_1_70b, {}, h200, no_measurements);
     const double weights = 2.0 * 70e9;
     CHECK(steps.seconds(1, 1, 1) > weights / (h200.memory_bandwidth * 1e9));
     for (std::int64_t n = 1; n < 4096; n *= 2) {

@@ -13,17 +13,17 @@
 #include <cstddef>
 #include <cstdint>
 
-// The PyTorch profiler tutorial walks one model through five tools on three levels; its metrics are those of MIT 6.5940:
-// its own model of four convolutions, and AlexNet, whose figures the course gives.
+// The PyTorch profiler tutorial walks one model through five tools on three levels; its metrics are those of
+// MIT 6.5940: its own model of four convolutions, and AlexNet, whose figures the course gives.
 namespace {
 
 using namespace llmcost;
 
 struct my_model {
-    static constexpr role what = role::none;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return {"", "MyModel"}; }
-    constexpr value describe(trace& t, value x) const {
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return {"", "MyModel"}; }
+    constexpr tensor forward(trace& t, tensor x) const {
         for (const literal name : {"conv1", "conv2", "conv3", "conv4"})
             x = t.call(name, convolution_2d{.in = 3, .out = 3, .kernel = 3, .padding = 1}, x);
         return x;
@@ -31,10 +31,10 @@ struct my_model {
 };
 
 struct relu_in_place {
-    static constexpr role what = role::none;
-    static constexpr bool leaf = true;
-    [[nodiscard]] constexpr class_name type() const { return {"", "ReLU"}; }
-    constexpr value describe(trace& t, value x) const {
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = true;
+    [[nodiscard]] constexpr class_name type_name() const { return {"", "ReLU"}; }
+    constexpr tensor forward(trace& t, tensor x) const {
         t.in_place(op::relu, x);
         return x;
     }
@@ -42,13 +42,13 @@ struct relu_in_place {
 
 /// AlexNet with its two groups, 224 x 224.
 struct alex_net {
-    static constexpr role what = role::none;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return {"", "AlexNet"}; }
-    constexpr value describe(trace& t, value x) const {
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return {"", "AlexNet"}; }
+    constexpr tensor forward(trace& t, tensor x) const {
         int n = 0;
-        const auto next = [&](const auto& layer, const value& in) { return t.call({"features", n++}, layer, in); };
-        const auto convolve = [&](const convolution_2d& layer, const value& in) {
+        const auto next = [&](const auto& layer, const tensor& in) { return t.call({"features", n++}, layer, in); };
+        const auto convolve = [&](const convolution_2d& layer, const tensor& in) {
             return next(relu_in_place{}, next(layer, in));
         };
         const max_pool_2d pool{3, 2};
@@ -64,20 +64,21 @@ struct alex_net {
 };
 
 template <class Net>
-value pixels_through(const site&, trace& t) {
+tensor pixels_through(const layer_context&, trace& t) {
     const Net net;
-    const module_info m{"", -1, net.type(), Net::what, Net::leaf};
+    const module_info m{"", -1, net.type_name(), Net::module_role, Net::is_leaf};
     t.enter(m);
-    return t.leave(m, net.describe(t, t.input({t.load().batch, 3, 224, 224})));
+    return t.leave(m, net.forward(t, t.input({t.load().batch, 3, 224, 224})));
 }
 template <class Net>
 model model_of() {
-    static constexpr architecture row = [](architecture a) {
-        a.model_type = "own", a.describe = pixels_through<Net>;
-        return a;
-    }(architecture{});
+    static constexpr model_spec row = [](model_spec spec) {
+        spec.model_type = "own";
+        spec.forward = pixels_through<Net>;
+        return spec;
+    }(model_spec{});
     model m;
-    m.kind = &row;
+    m.spec = &row;
     return m;
 }
 
@@ -88,7 +89,7 @@ TEST_CASE("PyTorch profiler tutorial: its own model on three levels") {
     constexpr std::uint64_t plane = 224 * 224;
     const model_levels m = levels_of(g);
     CHECK(m.parameters == count(336));
-    CHECK(g.total.params * count(4) == count(1344));  // its model size
+    CHECK(g.total_metrics.params * count(4) == count(1344));  // its model size
     CHECK(m.total.macs() == count(81 * plane * 4));
     CHECK(m.total.macs() == count(16'257'024));
     CHECK(m.total.flops() == count(2 * 81 * plane * 4));  // a bias takes the place of the first addition
@@ -96,10 +97,10 @@ TEST_CASE("PyTorch profiler tutorial: its own model on three levels") {
     CHECK(m.total_activations == count(5 * 3 * plane));
     REQUIRE(m.layers.size() == 4);
     for (const layer_level& layer : m.layers) {
-        CHECK(layer.of.type == "Conv2d");
-        CHECK(layer.of.costs.parameters == count(84));
-        CHECK(layer.of.costs.macs() == count(4'064'256));
-        CHECK(layer.activations.both() == count(2 * 3 * plane));
+        CHECK(layer.group.type == "Conv2d");
+        CHECK(layer.group.costs.parameters == count(84));
+        CHECK(layer.group.costs.macs() == count(4'064'256));
+        CHECK(layer.activations.total() == count(2 * 3 * plane));
     }
     REQUIRE(m.operators.size() == 1);
     CHECK(m.operators[0].name == "convolution_bias");
@@ -117,18 +118,18 @@ TEST_CASE("PyTorch profiler tutorial: AlexNet as MIT 6.5940 counts it") {
 }
 
 TEST_CASE("PyTorch profiler tutorial: latency and throughput on a device, slowest layers and operations first") {
-    const model own = model_of<alex_net>();
+    const model alexnet = model_of<alex_net>();
     const workload load{.batch = 8, .weights = dtype::bfloat16};
-    execution how;
-    how.issued = issue::eager;
-    testing::unmeasured nobody;
-    const operator_times times = operator_times_of(own, load, how, testing::h200, nobody);
-    const model_levels m = levels_of(graph_of(own, load), {times.forward, times.backward});
+    execution execution_config;
+    execution_config.launch = launch_mode::eager;
+    testing::unmeasured no_measurements;
+    const operator_times times = operator_times_of(alexnet, load, execution_config, testing::h200, no_measurements);
+    const model_levels m = levels_of(graph_of(alexnet, load), {times.forward, times.backward});
     CHECK(m.total.seconds == doctest::Approx(times.device_seconds));
     double layers = 0, operators = 0;
     for (std::size_t i = 0; i < m.layers.size(); ++i) {
-        layers += m.layers[i].of.costs.seconds;
-        if (i > 0) CHECK(m.layers[i - 1].of.costs.seconds >= m.layers[i].of.costs.seconds);
+        layers += m.layers[i].group.costs.seconds;
+        if (i > 0) CHECK(m.layers[i - 1].group.costs.seconds >= m.layers[i].group.costs.seconds);
     }
     for (std::size_t i = 0; i < m.operators.size(); ++i) {
         operators += m.operators[i].costs.seconds;

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The llmcost authors
 // SPDX-License-Identifier: Apache-2.0
-#include <llmcost/kernels/library.hpp>
+#include <llmcost/kernels/kernel_library.hpp>
 #include <llmcost/llmcost.hpp>
 #include <llmcost/presets.hpp>
-#include <llmcost/serving/ragged.hpp>
+#include <llmcost/serving/mixed_batch.hpp>
 
 #include <doctest/doctest.h>
 
@@ -27,31 +27,34 @@ const std::string calibrations = LLMCOST_TEST_DIR "/../configs/calibrations";
 
 /// Seconds of one layer's attention in a step of these groups, as `latency` prices it.
 double attention_seconds(const std::string& device, const std::string& software, std::initializer_list<group> groups,
-                         bool asks = true) {
+                         bool uses_fused_decodes = true) {
     static std::map<std::string, kernel_library> libraries;  // reading one takes longer than asking it
-    kernel_library& library = libraries.try_emplace(device + software, device, software, "", calibrations).first->second;
-    execution how;
+    kernel_library& library =
+        libraries.try_emplace(device + software, device, software, "", calibrations).first->second;
+    execution execution_config;
     const auto kernels = [&](const group& g) {
-        return kernels_of(presets::llama_3_1_8b, {.batch = g.batch, .sequence = g.sequence, .past = g.past}, how);
+        return kernels_of(presets::llama_3_1_8b, {.batch = g.batch, .sequence = g.sequence, .past = g.past},
+                          execution_config);
     };
     for (const group& g : groups)
-        if (asks && g.sequence > 1) how.beside_prompts = take_decodes(kernels(g), library);
+        if (uses_fused_decodes && g.sequence > 1)
+            execution_config.mixed_decode_mode = merge_decodes_into_prefill(kernels(g), library);
     std::vector<model_kernel> step;
-    for (const group& g : groups) join_step(step, kernels(g), how.beside_prompts);
-    const std::vector<known_kernel> known = with_measurements(step, how, library);
-    const std::vector<latency_estimate> each = estimates_of(*find_device(device), known);
+    for (const group& g : groups) merge_step(step, kernels(g), execution_config.mixed_decode_mode);
+    const std::vector<known_kernel> known = match_kernels(step, execution_config, library);
+    const std::vector<latency_estimate> estimates = estimates_of(*find_device(device), known);
     double sum = 0;
     for (std::size_t i = 0; i < known.size(); ++i)
-        if (known[i].what.shape.family->name == "context_attention" ||
-            known[i].what.shape.family->name == "generation_attention")
-            sum += each[i].seconds;
+        if (known[i].kernel.shape.type->name == "context_attention" ||
+            known[i].kernel.shape.type->name == "generation_attention")
+            sum += estimates[i].seconds;
     return sum;
 }
 
 }  // namespace
 
-// Llama-3.1-8B's attention in vLLM 0.19.0 (casys-kaist/LLMServingSim @5daddb21): FlashAttention-2 shares keys between heads
-// only where all sequences have one new token
+// Llama-3.1-8B's attention in vLLM 0.19.0 (casys-kaist/LLMServingSim @5daddb21): FlashAttention-2 shares keys between
+// heads only where all sequences have one new token
 TEST_CASE("where heads share no keys beside prompts, sequences that decode take as long as tiles of prompts") {
     struct row {
         const char* device;
@@ -68,28 +71,29 @@ TEST_CASE("where heads share no keys beside prompts, sequences that decode take 
                         {"rtx_pro_6000_blackwell_server", {1, 64, 2048}, {64, 1, 2048}, 578.849},
                         {"rtx_pro_6000_blackwell_server", {1, 512, 2048}, {16, 1, 2048}, 246.401},
                         {"rtx_pro_6000_blackwell_server", {1, 512, 2048}, {16, 1, 16}, 124.256}};
-    double together = 0, apart = 0;
+    double fused_error = 0, separate_error = 0;
     for (const row& r : rows) {
         INFO(r.device << ' ' << r.prompt.sequence << ' ' << r.prompt.past << ' ' << r.decodes.batch << ' '
                       << r.decodes.past);
-        const auto off = [&](bool asks) {
-            return std::fabs(
-                std::log2(attention_seconds(r.device, "vllm", {r.prompt, r.decodes}, asks) * 1e6 / r.microseconds));
+        const auto compute_log_error = [&](bool uses_fused_decodes) {
+            return std::fabs(std::log2(attention_seconds(r.device, "vllm", {r.prompt, r.decodes}, uses_fused_decodes) *
+                                       1e6 / r.microseconds));
         };
-        CHECK(off(true) < 1);
-        together += off(true), apart += off(false);
+        CHECK(compute_log_error(true) < 1);
+        fused_error += compute_log_error(true);
+        separate_error += compute_log_error(false);
     }
-    CHECK(together < apart / 2);
+    CHECK(fused_error < separate_error / 2);
 }
 
 TEST_CASE("where they share them, each kernel is its own, in one launch where the engine makes one call") {
     const auto saves = [](const char* software) {
         const double prompt = attention_seconds("h200_sxm", software, {{1, 512, 0}}),
                      decodes = attention_seconds("h200_sxm", software, {{64, 1, 2048}}),
-                     both = attention_seconds("h200_sxm", software, {{1, 512, 0}, {64, 1, 2048}});
-        CHECK(both == attention_seconds("h200_sxm", software, {{64, 1, 2048}, {1, 512, 0}}));
-        CHECK(both >= std::max(prompt, decodes));
-        return prompt + decodes - both;
+                     combined = attention_seconds("h200_sxm", software, {{1, 512, 0}, {64, 1, 2048}});
+        CHECK(combined == attention_seconds("h200_sxm", software, {{64, 1, 2048}, {1, 512, 0}}));
+        CHECK(combined >= std::max(prompt, decodes));
+        return prompt + decodes - combined;
     };
     CHECK(saves("trtllm") == doctest::Approx(0));
     for (const char* software : {"vllm", "sglang"}) {
@@ -111,11 +115,13 @@ TEST_CASE("how a call mixes goes with the software and the chip that were measur
 TEST_CASE("what stands beside others in a call adds no more than it takes alone, and no less than waves of all parts") {
     for (const char* device : {"rtx_4090", "h100_sxm", "h200_sxm", "a100_sxm_80gb"}) {
         INFO(device);
-        const auto step = [&](std::initializer_list<group> groups) { return attention_seconds(device, "vllm", groups); };
-        const double few = step({{1, 2, 0}});
+        const auto step = [&](std::initializer_list<group> groups) {
+            return attention_seconds(device, "vllm", groups);
+        };
+        const double small_group_seconds = step({{1, 2, 0}});
         for (const group& much : {group{128, 2048, 0}, group{8, 8192, 0}, group{64, 100, 0}}) {
             CHECK(step({much, {1, 2, 0}}) >= step({much}));
-            CHECK(step({much, {1, 2, 0}}) <= step({much}) + few + 1e-12);
+            CHECK(step({much, {1, 2, 0}}) <= step({much}) + small_group_seconds + 1e-12);
         }
         // five times 32 heads are two waves of 128 units, whether all lengths are equal or one is not
         const double equal = step({{5, 2, 32768}}), unequal = step({{4, 2, 32768}, {1, 2, 32769}});
@@ -126,10 +132,12 @@ TEST_CASE("what stands beside others in a call adds no more than it takes alone,
 
 TEST_CASE("groups are priced where nobody measured attention") {
     for (const char* device : {"l40s", "mi300x", "b200_sxm"}) {
-        const auto step = [&](std::initializer_list<group> groups) { return attention_seconds(device, "vllm", groups); };
-        const double both = step({{1, 512, 0}, {1, 100, 0}});
-        CHECK(both >= step({{1, 512, 0}}));
-        CHECK(both <= step({{1, 512, 0}}) + step({{1, 100, 0}}));
+        const auto step = [&](std::initializer_list<group> groups) {
+            return attention_seconds(device, "vllm", groups);
+        };
+        const double combined = step({{1, 512, 0}, {1, 100, 0}});
+        CHECK(combined >= step({{1, 512, 0}}));
+        CHECK(combined <= step({{1, 512, 0}}) + step({{1, 100, 0}}));
     }
 }
 
@@ -137,9 +145,11 @@ TEST_CASE("a state space's chains are launched once for all groups, however long
     const auto launches = [](std::initializer_list<group> groups) {
         std::vector<model_kernel> step;
         for (const group& g : groups)
-            join_step(step, kernels_of(presets::mamba_2_8b, {.batch = g.batch, .sequence = g.sequence, .past = g.past}, {}));
+            merge_step(step,
+                       kernels_of(presets::mamba_2_8b, {.batch = g.batch, .sequence = g.sequence, .past = g.past}, {}));
         std::int64_t all = 0;
-        for (const model_kernel& k : step) all += k.launch == model_kernel::own_launch ? k.times : 0;
+        for (const model_kernel& k : step)
+            all += k.shared_launch_index == model_kernel::separate_launch ? k.num_runs : 0;
         return all;
     };
     CHECK(launches({{8, 64, 0}, {1, 3, 0}}) == launches({{8, 64, 0}}));
@@ -148,34 +158,37 @@ TEST_CASE("a state space's chains are launched once for all groups, however long
 }
 
 TEST_CASE("what parameters alone make is read and computed once for all groups") {
-    const auto done = [](issue issued, std::initializer_list<group> groups) {
-        execution how;
-        how.issued = issued;
+    const auto done = [](launch_mode issued, std::initializer_list<group> groups) {
+        execution execution_config;
+        execution_config.launch = issued;
         std::vector<model_kernel> step;
         for (const group& g : groups)
-            join_step(step,
-                      kernels_of(presets::mamba_2_8b, {.batch = g.batch, .sequence = g.sequence, .past = g.past}, how));
+            merge_step(step, kernels_of(presets::mamba_2_8b, {.batch = g.batch, .sequence = g.sequence, .past = g.past},
+                                        execution_config));
         double bytes = 0, flops = 0;
         for (const model_kernel& k : step) {
             const kernel_work work = k.shape.work();
-            bytes += static_cast<double>(k.times) * work.bytes, flops += static_cast<double>(k.times) * work.flops;
+            bytes += static_cast<double>(k.num_runs) * work.bytes;
+            flops += static_cast<double>(k.num_runs) * work.flops;
         }
         return std::pair{bytes, flops};
     };
-    for (const issue issued : {issue::graph, issue::eager})  // nothing of a state space reads how many tokens it has seen
+    for (const launch_mode issued :
+         {launch_mode::cuda_graph, launch_mode::eager})  // nothing of a state space reads how many tokens it has seen
         CHECK(done(issued, {{3, 1, 7}, {1, 1, 8}, {4, 1, 900}}) == done(issued, {{8, 1, 7}}));
 }
 
 TEST_CASE("operations that look alike in one group are launched once with another's") {
     const auto launches = [](std::initializer_list<group> groups) {
-        execution how;
-        how.issued = issue::eager;
+        execution execution_config;
+        execution_config.launch = launch_mode::eager;
         std::vector<model_kernel> step;
         for (const group& g : groups)
-            join_step(step,
-                      kernels_of(presets::llama_3_2_1b, {.batch = g.batch, .sequence = g.sequence, .past = g.past}, how));
+            merge_step(step, kernels_of(presets::llama_3_2_1b,
+                                        {.batch = g.batch, .sequence = g.sequence, .past = g.past}, execution_config));
         std::int64_t all = 0;
-        for (const model_kernel& k : step) all += k.launch == model_kernel::own_launch ? k.times : 0;
+        for (const model_kernel& k : step)
+            all += k.shared_launch_index == model_kernel::separate_launch ? k.num_runs : 0;
         return all;
     };
     // of 64 tokens behind none both products of attention multiply 64 by 64, and one behind none looks like many others
@@ -186,48 +199,55 @@ TEST_CASE("operations that look alike in one group are launched once with anothe
 }
 
 TEST_CASE("a group that grows beside others takes no less") {
-    const group beside[] = {{1, 512, 0}, {64, 1, 2048}, {2, 100, 3000}};
+    const group companion_groups[] = {{1, 512, 0}, {64, 1, 2048}, {2, 100, 3000}};
     for (const char* device : {"rtx_4090", "h100_sxm", "h200_sxm", "a100_sxm_80gb", "b200_sxm"})
         for (const char* software : {"vllm", "trtllm"})
-            for (const group& other : beside)
-                for (const group& from : {group{1, 1, 0}, group{8, 2, 0}, group{64, 1, 700}, group{4, 100, 1000}})
+            for (const group& companion : companion_groups)
+                for (const group& initial_group :
+                     {group{1, 1, 0}, group{8, 2, 0}, group{64, 1, 700}, group{4, 100, 1000}})
                     for (std::int64_t group::*const size : {&group::batch, &group::sequence, &group::past}) {
-                        if (from.sequence == 1 && size == &group::sequence) continue;  // two tokens are another kernel's
-                        group g = from;
-                        double before = 0;
+                        if (initial_group.sequence == 1 && size == &group::sequence)
+                            continue;  // two tokens are another kernel's
+                        group g = initial_group;
+                        double previous_seconds = 0;
                         for (int i = 0; i < 24; ++i, g.*size += 1 + g.*size / 3) {
                             INFO(device << ' ' << software << ' ' << g.batch << 'x' << g.sequence << '@' << g.past
-                                        << " beside " << other.batch << 'x' << other.sequence << '@' << other.past);
-                            const double now = attention_seconds(device, software, {other, g});
-                            CHECK(now >= before * (1 - 1e-9));
-                            before = now;
+                                        << " beside " << companion.batch << 'x' << companion.sequence << '@'
+                                        << companion.past);
+                            const double now = attention_seconds(device, software, {companion, g});
+                            CHECK(now >= previous_seconds * (1 - 1e-9));
+                            previous_seconds = now;
                         }
                     }
 }
 
 TEST_CASE("layers of two kinds are no groups of one launch") {
-    execution how;
+    execution execution_config;
     for (const std::int64_t tokens : {1, 128}) {
         std::vector<model_kernel> step;
         for (int group = 0; group < 2; ++group) {
-            join_step(step,
-                      kernels_of(presets::gpt_oss_20b, {.batch = 1, .sequence = tokens, .past = 5 + 100 * group}, how));
-            std::int64_t own = 0, beside = 0;
+            merge_step(step, kernels_of(presets::gpt_oss_20b, {.batch = 1, .sequence = tokens, .past = 5 + 100 * group},
+                                        execution_config));
+            std::int64_t separate_launches = 0, joined_launches = 0;
             for (const model_kernel& k : step)
-                if (k.shape.family->axes > 1) (k.launch == model_kernel::own_launch ? own : beside) += k.times;
-            CHECK(own == 24);  // 12 with a window, 12 without
-            CHECK(beside == 24 * group);
+                if (k.shape.type->num_axes > 1)
+                    (k.shared_launch_index == model_kernel::separate_launch ? separate_launches : joined_launches) +=
+                        k.num_runs;
+            CHECK(separate_launches == 24);  // 12 with a window, 12 without
+            CHECK(joined_launches == 24 * group);
         }
     }
 }
 
 TEST_CASE("prompts of different lengths fill each other's idle units") {
     for (const char* device : {"rtx_4090", "h200_sxm"}) {
-        const auto step = [&](std::initializer_list<group> groups) { return attention_seconds(device, "vllm", groups); };
-        const double one = step({{1, 64, 0}}), both = step({{1, 64, 0}, {1, 65, 0}});
-        CHECK(both >= step({{1, 65, 0}}));
-        CHECK(both < 1.5 * one);
-        CHECK(both == doctest::Approx(step({{1, 65, 0}, {1, 64, 0}})));  // whatever their order
+        const auto step = [&](std::initializer_list<group> groups) {
+            return attention_seconds(device, "vllm", groups);
+        };
+        const double one = step({{1, 64, 0}}), combined = step({{1, 64, 0}, {1, 65, 0}});
+        CHECK(combined >= step({{1, 65, 0}}));
+        CHECK(combined < 1.5 * one);
+        CHECK(combined == doctest::Approx(step({{1, 65, 0}, {1, 64, 0}})));  // whatever their order
         const double longest = step({{1, 4000, 0}});
         CHECK(step({{1, 4000, 0}, {1, 16, 8000}, {1, 64, 0}}) >= longest);
     }

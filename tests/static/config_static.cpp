@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The llmcost authors
 // SPDX-License-Identifier: Apache-2.0
-#include <llmcost/reading/config.hpp>
+#include <llmcost/base/config_view.hpp>
 
 #include <array>
 #include <cstdint>
@@ -43,7 +43,7 @@ constexpr std::array<config_node, 20> nodes{{
     {.type = kind::integer, .key = "zero", .integer = 0, .parent = 0, .end = 19},
     {.type = kind::string, .key = "name", .string = "llama", .parent = 0, .end = 20},
 }};
-constexpr config_view config{nodes, 0};
+constexpr config_view json{nodes, 0};
 
 // whether a call is a constant expression
 template <class F, auto = (static_cast<void>(F{}()), 0)>
@@ -58,80 +58,81 @@ static_assert(sizeof(config_view) <= 24);
 static_assert(std::forward_iterator<llmcost::config_iterator>);
 
 // whole numbers
-static_assert(config.positive("hidden_size") == 32);
-static_assert(config.integer("hidden_size") == 32);
-static_assert(config.integer("negative") == -1);
-static_assert(config.integer("large") == 2147483648);
-static_assert(config.non_negative("zero") == 0);
-static_assert(config.positive("absent", 7) == 7);
-static_assert(config.positive("hidden_size", 7) == 32);
-static_assert(config.object("rope").non_negative("null", 3) == 3);
-static_assert(!config.object("rope").optional_positive("null").has_value());
-static_assert(!config.optional_integer("absent").has_value());
-static_assert(config.optional_integer("zero") == 0);
-static_assert(config.find("hidden_size")->is_integer() && !config.find("half")->is_integer());
-static_assert(!config.find("tie")->is_integer() && !config.find("theta")->is_integer());
-static_assert(compiles([] { return config.positive("hidden_size"); }));
-static_assert(!compiles([] { return config.positive("absent"); }));
-static_assert(!compiles([] { return config.positive("zero"); }));
-static_assert(!compiles([] { return config.positive("negative"); }));
-static_assert(!compiles([] { return config.positive("large"); }));
-static_assert(!compiles([] { return config.positive("large", 1); }));
-static_assert(!compiles([] { return config.positive("half"); }));
-static_assert(!compiles([] { return config.positive("name"); }));
-static_assert(!compiles([] { return config.non_negative("negative"); }));
-static_assert(!compiles([] { return config.integer("tie"); }));
-static_assert(!compiles([] { return config.integer("tie", 1); }));
-static_assert(!compiles([] { return config.integer("theta"); }));
-static_assert(!compiles([] { return config.object("rope").integer("null"); }));
+static_assert(json.positive("hidden_size") == 32);
+static_assert(json.integer("hidden_size") == 32);
+static_assert(json.integer("negative") == -1);
+static_assert(json.integer("large") == 2147483648);
+static_assert(json.non_negative("zero") == 0);
+static_assert(json.positive("absent", 7) == 7);
+static_assert(json.positive("hidden_size", 7) == 32);
+static_assert(json.object("rope").non_negative("null", 3) == 3);
+static_assert(!json.object("rope").optional_positive("null").has_value());
+static_assert(!json.optional_integer("absent").has_value());
+static_assert(json.optional_integer("zero") == 0);
+static_assert(json.find("hidden_size")->is_integer() && !json.find("half")->is_integer());
+static_assert(!json.find("tie")->is_integer() && !json.find("theta")->is_integer());
+static_assert(compiles([] { return json.positive("hidden_size"); }));
+static_assert(!compiles([] { return json.positive("absent"); }));
+static_assert(!compiles([] { return json.positive("zero"); }));
+static_assert(!compiles([] { return json.positive("negative"); }));
+static_assert(!compiles([] { return json.positive("large"); }));
+static_assert(!compiles([] { return json.positive("large", 1); }));
+static_assert(!compiles([] { return json.positive("half"); }));
+static_assert(!compiles([] { return json.positive("name"); }));
+static_assert(!compiles([] { return json.non_negative("negative"); }));
+static_assert(!compiles([] { return json.integer("tie"); }));
+static_assert(!compiles([] { return json.integer("tie", 1); }));
+static_assert(!compiles([] { return json.integer("theta"); }));
+static_assert(!compiles([] { return json.object("rope").integer("null"); }));
 
 // reals
-static_assert(config.real("half") == 0.5);
-static_assert(config.real("zero") == 0.0);
-static_assert(config.real("absent", 1.5) == 1.5);
-static_assert(!config.object("rope").optional_real("null").has_value());
-static_assert(config.array("limit")[1].as_extended_real() == infinity);
-static_assert(!compiles([] { return config.array("limit")[1].as_real(); }));
-static_assert(!compiles([] { return config.real("tie"); }));
-static_assert(!compiles([] { return config.find("name")->as_extended_real(); }));
+static_assert(json.real("half") == 0.5);
+static_assert(json.real("zero") == 0.0);
+static_assert(json.real("absent", 1.5) == 1.5);
+static_assert(!json.object("rope").optional_real("null").has_value());
+static_assert(json.array("limit")[1].as_extended_real() == infinity);
+static_assert(!compiles([] { return json.array("limit")[1].as_real(); }));
+static_assert(!compiles([] { return json.real("tie"); }));
+static_assert(!compiles([] { return json.find("name")->as_extended_real(); }));
 
 // booleans and strings
-static_assert(!config.boolean("tie") && config.boolean("absent", true) && !config.boolean("tie", true));
-static_assert(!config.optional_boolean("absent").has_value());
-static_assert(config.string("name") == "llama" && config.string("absent", "x") == "x");
-static_assert(!config.optional_string("absent").has_value());
-static_assert(!compiles([] { return config.boolean("zero"); }));
-static_assert(!compiles([] { return config.boolean("name", true); }));
-static_assert(!compiles([] { return config.string("zero"); }));
+static_assert(!json.boolean("tie") && json.boolean("absent", true) && !json.boolean("tie", true));
+static_assert(!json.optional_boolean("absent").has_value());
+static_assert(json.string("name") == "llama" && json.string("absent", "x") == "x");
+static_assert(!json.optional_string("absent").has_value());
+static_assert(!compiles([] { return json.boolean("zero"); }));
+static_assert(!compiles([] { return json.boolean("name", true); }));
+static_assert(!compiles([] { return json.string("zero"); }));
 
 // containers
-static_assert(config.is_object() && config.size() == 12);
-static_assert(config.contains("rope") && !config.contains("factor"));
-static_assert(config.object("rope").find("null")->is_null());
-static_assert(config.array("layer_types").size() == 3);
-static_assert(config.array("layer_types")[1].as_string() == "sliding");
-static_assert(config[1].key() == "rope" && config[2].key() == "layer_types" && config[11].key() == "name");
-static_assert(config.optional_array("layer_types")->size() == 3 && !config.optional_array("absent").has_value());
-static_assert(config.optional_object("empty")->size() == 0 && !config.optional_object("absent").has_value());
-static_assert(!config.object("rope").find("null")->contains("anything"));
-static_assert(!compiles([] { return config.array("layer_types")[3]; }));
-static_assert(!compiles([] { return config.array("rope"); }));
-static_assert(!compiles([] { return config.object("layer_types"); }));
-static_assert(!compiles([] { return config.find("name")->contains("anything"); }));
+static_assert(json.is_object() && json.size() == 12);
+static_assert(json.contains("rope") && !json.contains("factor"));
+static_assert(json.object("rope").find("null")->is_null());
+static_assert(json.array("layer_types").size() == 3);
+static_assert(json.array("layer_types")[1].as_string() == "sliding");
+static_assert(json[1].key() == "rope" && json[2].key() == "layer_types" && json[11].key() == "name");
+static_assert(json.optional_array("layer_types")->size() == 3 && !json.optional_array("absent").has_value());
+static_assert(json.optional_object("empty")->size() == 0 && !json.optional_object("absent").has_value());
+static_assert(!json.object("rope").find("null")->contains("anything"));
+static_assert(!compiles([] { return json.array("layer_types")[3]; }));
+static_assert(!compiles([] { return json.array("rope"); }));
+static_assert(!compiles([] { return json.object("layer_types"); }));
+static_assert(!compiles([] { return json.find("name")->contains("anything"); }));
 
 constexpr int children(config_view view) {
     int n = 0;
     for (const config_view child : view) n += child.node().parent == view.index() ? 1 : 100;
     return n;
 }
-static_assert(children(config) == 12);
-static_assert(children(config.object("rope")) == 2 && children(config.array("layer_types")) == 3);
-static_assert(children(config.object("empty")) == 0 && children(*config.find("name")) == 0);
+static_assert(children(json) == 12);
+static_assert(children(json.object("rope")) == 2 && children(json.array("layer_types")) == 3);
+static_assert(children(json.object("empty")) == 0 && children(*json.find("name")) == 0);
 
 // characters
 using llmcost::detail::unprintable;
 using llmcost::detail::utf8_length;
-static_assert(utf8_length("") == 0 && utf8_length("a") == 1 && utf8_length("\u00e9") == 2 && utf8_length("\u20ac") == 3);
+static_assert(utf8_length("") == 0 && utf8_length("a") == 1 && utf8_length("\u00e9") == 2 &&
+              utf8_length("\u20ac") == 3);
 static_assert(utf8_length("\U0001F600") == 4);
 static_assert(utf8_length("\xC0\x80") == 0 && utf8_length("\xE0\x80\x80") == 0 && utf8_length("\xF0\x80\x80\x80") == 0);
 static_assert(utf8_length("\xED\xA0\x80") == 0 && utf8_length("\xF4\x90\x80\x80") == 0 &&

@@ -36,7 +36,9 @@ calibration_document read(const std::filesystem::path& path) {
 }
 operator_shape shape_of(const kernel_calibration& c, std::initializer_list<std::int64_t> sizes) {
     operator_shape shape;
-    shape.family = find_family(c.family), shape.operand = find_operand(c.operand), shape.variant = c.variant;
+    shape.type = find_operator_type(c.family);
+    shape.operand = find_operand_type(c.operand);
+    shape.variant = c.variant;
     std::copy(sizes.begin(), sizes.end(), shape.sizes);
     return shape;
 }
@@ -58,33 +60,33 @@ TEST_CASE("shipped calibrations: more never takes less time, and no time beats p
             CHECK(c.family == of_family.filename().string());
             CHECK(of_software.filename().string() == std::string(c.software) + '-' + std::string(c.version));
             const std::string variant = c.variant.empty() ? "" : '-' + std::string(c.variant);
-            CHECK(path.filename().string() == std::string(find_operand(c.operand)->name) + variant + ".json");
-            CHECK(c.error.rows > 2);
+            CHECK(path.filename().string() == std::string(find_operand_type(c.operand)->name) + variant + ".json");
+            CHECK(c.error.num_rows > 2);
             CHECK(c.error.median < 0.15);
-            const residual_table& r = c.residual;
-            int falls = 0, beaten = 0;
-            for (std::size_t s = 0; s < r.site_count; s += 13) {
+            const correction_table& r = c.correction;
+            int num_decreases = 0, beaten = 0;
+            for (std::size_t s = 0; s < r.num_layer_shapes; s += 13) {
                 operator_shape shape = shape_of(c, {});
-                const operator_family& f = *shape.family;
-                std::copy(r.sites + s * r.columns, r.sites + (s + 1) * r.columns, shape.sizes + f.axes);
+                const operator_type& f = *shape.type;
+                std::copy(r.sites + s * r.columns, r.sites + (s + 1) * r.columns, shape.sizes + f.num_axes);
                 const std::int64_t others[] = {1, 3, 40};
-                for (std::size_t along = 0; along < f.axes; ++along)
-                    for (const std::int64_t other : others) {
-                        if (f.axes == 1 && other > 1) continue;
-                        if (f.axes == 2) shape.sizes[1 - along] = other;
-                        double before = 0;
+                for (std::size_t axis = 0; axis < f.num_axes; ++axis)
+                    for (const std::int64_t other_size : others) {
+                        if (f.num_axes == 1 && other_size > 1) continue;
+                        if (f.num_axes == 2) shape.sizes[1 - axis] = other_size;
+                        double previous_seconds = 0;
                         for (std::int64_t n = 1; n < 200000; n += 1 + n / 5) {
-                            shape.sizes[along] = n;
+                            shape.sizes[axis] = n;
                             const latency_estimate e = estimate(*d, shape, &c);
-                            if (e.seconds < before * (1 - 1e-9)) ++falls;
-                            if (e.seconds < least_seconds(*d, detail::work_of(shape, &c)) || e.lower > e.seconds ||
+                            if (e.seconds < previous_seconds * (1 - 1e-9)) ++num_decreases;
+                            if (e.seconds < roofline_seconds(*d, detail::work_of(shape, &c)) || e.lower > e.seconds ||
                                 e.upper < e.seconds)
                                 ++beaten;
-                            before = e.seconds;
+                            previous_seconds = e.seconds;
                         }
                     }
             }
-            CHECK(falls == 0);
+            CHECK(num_decreases == 0);
             CHECK(beaten == 0);
         }
     }
@@ -95,46 +97,48 @@ TEST_CASE("shipped calibrations: more never takes less time, and no time beats p
 TEST_CASE("what stands in for something else never takes less time for more") {
     for (const std::filesystem::path& path : shipped()) {
         const calibration_document file = read(path);
-        const device& own = *find_device(file.device_name());
+        const device& measured_device = *find_device(file.device_name());
         for (const kernel_calibration& c : file.kernels()) {
-            const residual_table& r = c.residual;
+            const correction_table& r = c.correction;
             operator_shape shape = shape_of(c, {});
-            const operator_family& f = *shape.family;
-            if (r.site_count == 0) continue;
-            for (std::size_t i = 0; i < f.size_count; ++i) shape.sizes[i] = f.sizes[i].otherwise;
-            std::copy_n(r.sites + r.site_count / 2 * r.columns, r.columns, shape.sizes + f.axes);
-            const auto falls = [&](const device& d, operator_shape at) {
+            const operator_type& f = *shape.type;
+            if (r.num_layer_shapes == 0) continue;
+            for (std::size_t i = 0; i < f.size_count; ++i) shape.sizes[i] = f.sizes[i].default_value;
+            std::copy_n(r.sites + r.num_layer_shapes / 2 * r.columns, r.columns, shape.sizes + f.num_axes);
+            const auto count_decreases = [&](const device& d, operator_shape at) {
                 int n = 0;
-                for (std::size_t along = 0; along < f.axes; ++along) {
-                    double before = 0;
-                    if (f.axes == 2) at.sizes[1 - along] = 500;
-                    for (at.sizes[along] = 1; at.sizes[along] < 100000; at.sizes[along] += 1 + at.sizes[along] / 6) {
+                for (std::size_t axis = 0; axis < f.num_axes; ++axis) {
+                    double previous_seconds = 0;
+                    if (f.num_axes == 2) at.sizes[1 - axis] = 500;
+                    for (at.sizes[axis] = 1; at.sizes[axis] < 100000; at.sizes[axis] += 1 + at.sizes[axis] / 6) {
                         const double seconds = estimate(d, at, &c).seconds;
-                        n += seconds < before * (1 - 1e-9) ? 1 : 0;
-                        before = seconds;
+                        n += seconds < previous_seconds * (1 - 1e-9) ? 1 : 0;
+                        previous_seconds = seconds;
                     }
                 }
                 return n;
             };
-            INFO(own.names[0] << ' ' << c.family << ' ' << c.software << ' ' << c.operand << ' ' << c.variant);
+            INFO(measured_device.names[0] << ' ' << c.family << ' ' << c.software << ' ' << c.operand << ' '
+                                          << c.variant);
             for (const literal elsewhere : {"h100_sxm", "b200_sxm", "l40s"})
-                if (const device* d = find_device(elsewhere); can_price(*d, shape.work())) CHECK(falls(*d, shape) == 0);
-            operator_shape beside = shape;
-            for (std::size_t i = 0; i < f.sites; ++i) beside.sizes[f.axes + i] += 1;
-            CHECK(falls(own, beside) == 0);
+                if (const device* d = find_device(elsewhere); has_peak(*d, shape.work()))
+                    CHECK(count_decreases(*d, shape) == 0);
+            operator_shape neighbor_shape = shape;
+            for (std::size_t i = 0; i < f.num_layer_shape_sizes; ++i) neighbor_shape.sizes[f.num_axes + i] += 1;
+            CHECK(count_decreases(measured_device, neighbor_shape) == 0);
             if (f.variant_column.empty()) continue;
-            operator_shape word = shape;
-            for (const literal other : {"bfloat16", "fp8", "balanced"}) {
-                if ((f.name == "moe") != (string_ref(other) == "balanced")) continue;
-                word.variant = other;
-                CHECK(falls(own, word) == 0);
+            operator_shape variant_shape = shape;
+            for (const literal other_variant : {"bfloat16", "fp8", "balanced"}) {
+                if ((f.name == "moe") != (string_ref(other_variant) == "balanced")) continue;
+                variant_shape.variant = other_variant;
+                CHECK(count_decreases(measured_device, variant_shape) == 0);
             }
         }
     }
 }
 
-// Llama-3.1-8B's attention in vLLM 0.19.0 (LLMServingSim): a tile of queries takes its keys on one unit, so that 16 tokens
-// behind 8,192 wait as long as 128 do, and seven times as long as one that is decoded by all units
+// Llama-3.1-8B's attention in vLLM 0.19.0 (LLMServingSim): a tile of queries takes its keys on one unit, so that 16
+// tokens behind 8,192 wait as long as 128 do, and seven times as long as one that is decoded by all units
 TEST_CASE("prompts behind others take what their longest part takes") {
     struct row {
         const char* device;
@@ -168,32 +172,34 @@ TEST_CASE("tokens before a prompt: more of either never takes less time") {
         const device* d = find_device(file.device_name());
         for (const kernel_calibration& c : file.kernels()) {
             operator_shape shape = shape_of(c, {});
-            const operator_family& f = *shape.family;
-            const std::size_t past = f.added();
-            if (past == f.size_count || !f.sizes[past].past) continue;
+            const operator_type& f = *shape.type;
+            const std::size_t past = f.additive_size_index();
+            if (past == f.size_count || !f.sizes[past].is_past_length) continue;
             INFO(d->names[0] << ' ' << c.family << ' ' << c.software << ' ' << c.kernel << ' ' << c.operand << ' '
                              << c.variant);
-            const residual_table& r = c.residual;
-            int falls = 0, jumps = 0;
-            for (std::size_t s = 0; s < r.site_count; s += 13) {
-                std::copy(r.sites + s * r.columns, r.sites + (s + 1) * r.columns, shape.sizes + f.axes);
+            const correction_table& r = c.correction;
+            int num_decreases = 0, jumps = 0;
+            for (std::size_t s = 0; s < r.num_layer_shapes; s += 13) {
+                std::copy(r.sites + s * r.columns, r.sites + (s + 1) * r.columns, shape.sizes + f.num_axes);
                 for (const std::int64_t batch : {1, 8})
-                    for (const std::size_t along : {std::size_t{1}, past}) {
-                        shape.sizes[0] = batch, shape.sizes[1] = 64, shape.sizes[past] = 0;
-                        const double nothing_before = estimate(*d, shape, &c).seconds;
+                    for (const std::size_t axis : {std::size_t{1}, past}) {
+                        shape.sizes[0] = batch;
+                        shape.sizes[1] = 64;
+                        shape.sizes[past] = 0;
+                        const double seconds_without_past = estimate(*d, shape, &c).seconds;
                         shape.sizes[past] = 1;  // 64 pairs beside 2,080
-                        jumps += estimate(*d, shape, &c).seconds > 1.05 * nothing_before ? 1 : 0;
+                        jumps += estimate(*d, shape, &c).seconds > 1.05 * seconds_without_past ? 1 : 0;
                         shape.sizes[past] = 16000;
-                        double before = 0;
+                        double previous_seconds = 0;
                         for (std::int64_t n = 1; n < 100000; n += 1 + n / 5) {
-                            shape.sizes[along] = n;
+                            shape.sizes[axis] = n;
                             const double seconds = estimate(*d, shape, &c).seconds;
-                            falls += seconds < before * (1 - 1e-9) ? 1 : 0;
-                            before = seconds;
+                            num_decreases += seconds < previous_seconds * (1 - 1e-9) ? 1 : 0;
+                            previous_seconds = seconds;
                         }
                     }
             }
-            CHECK(falls == 0);
+            CHECK(num_decreases == 0);
             CHECK(jumps == 0);
         }
     }
@@ -240,7 +246,8 @@ TEST_CASE("shipped calibrations give what was measured") {
             if (path.parent_path().parent_path() != calibrations / r.device / r.family) continue;
             const calibration_document file = read(path);
             for (const kernel_calibration& c : file.kernels()) {
-                if (c.software != r.software || find_operand(c.operand) != find_operand(r.operand) || c.variant != r.variant)
+                if (c.software != r.software || find_operand_type(c.operand) != find_operand_type(r.operand) ||
+                    c.variant != r.variant)
                     continue;
                 const double seconds = estimate(*find_device(r.device), shape_of(c, r.sizes), &c).seconds;
                 nearest = std::fmin(nearest, std::fabs(seconds * 1e6 / r.microseconds - 1));
@@ -273,16 +280,18 @@ TEST_CASE("what nobody measured here lies in the interval of its operation, not 
         {"t4", "tanh", 786432, 2048, 54450.2},
     };
     const auto estimated = [](const row& r, string_ref operation) {
-        return estimate(*find_device(r.device), {find_family("elementwise"), {r.m, r.k}, find_operand("float32"), operation},
+        return estimate(*find_device(r.device),
+                        {find_operator_type("elementwise"), {r.m, r.k}, find_operand_type("float32"), operation},
                         nullptr);
     };
     for (const row& r : rows) {
-        const latency_estimate own = estimated(r, r.operation), any = estimated(r, "map");
-        CHECK(own.lower <= r.microseconds * 1e-6);
-        CHECK(own.upper >= r.microseconds * 1e-6);
-        CHECK(own.upper / own.seconds < 0.5 * any.upper / any.seconds);
+        const latency_estimate operation_estimate = estimated(r, r.operation), map_estimate = estimated(r, "map");
+        CHECK(operation_estimate.lower <= r.microseconds * 1e-6);
+        CHECK(operation_estimate.upper >= r.microseconds * 1e-6);
+        CHECK(operation_estimate.upper / operation_estimate.seconds < 0.5 * map_estimate.upper / map_estimate.seconds);
     }
-    CHECK(elementwise_row("something_else").around.high == elementwise_row("map").around.high);
+    CHECK(find_elementwise_operation("something_else").interval.high ==
+          find_elementwise_operation("map").interval.high);
 }
 
 TEST_CASE("the page of errors says what the calibrations say") {
@@ -294,17 +303,17 @@ TEST_CASE("the page of errors says what the calibrations say") {
         const calibration_document file = read(path);
         for (const kernel_calibration& c : file.kernels()) {
             char error[64];
-            std::snprintf(error, sizeof error, " | %lld | %.1f %% |", static_cast<long long>(c.error.rows),
+            std::snprintf(error, sizeof error, " | %lld | %.1f %% |", static_cast<long long>(c.error.num_rows),
                           100 * c.error.median);
             const auto line_with = [&](string_ref operand) {
                 return "| " + std::string(c.family) + " | " + std::string(file.device_name()) + " | " +
                        std::string(c.software) + ' ' + std::string(c.version) + " | " + std::string(c.kernel) + " | " +
                        std::string(operand) + (c.variant.empty() ? "" : ' ' + std::string(c.variant)) + error;
             };
-            bool said = page.find(line_with(c.operand)) != std::string::npos;
-            for (const string_ref alias : find_operand(c.operand)->aliases)
-                said = said || page.find(line_with(alias)) != std::string::npos;
-            CHECK_MESSAGE(said, "docs/accuracy.md should have: " << line_with(c.operand));
+            bool is_listed = page.find(line_with(c.operand)) != std::string::npos;
+            for (const string_ref alias : find_operand_type(c.operand)->aliases)
+                is_listed = is_listed || page.find(line_with(alias)) != std::string::npos;
+            CHECK_MESSAGE(is_listed, "docs/accuracy.md should have: " << line_with(c.operand));
         }
     }
 }

@@ -42,17 +42,17 @@ const std::string small_mixtral =
 TEST_CASE("a checkpoint as predicted agrees, whether tied tensors are stored or not") {
     const llmcost::model_listing listing = listing_of(small_llama);
     std::vector<stored_tensor> stored = checkpoint_of(listing);
-    CHECK(check_tensors(listing, stored).agrees());
+    CHECK(check_tensors(listing, stored).has_no_mismatch());
     CHECK(check_tensors(listing, stored).agree == stored.size());
     stored.push_back({"lm_head.weight", "BF16", {20, 8}, 0});
-    tensor_check both = check_tensors(listing, stored);
-    CHECK(both.agrees());
-    CHECK(both.tied == std::vector<std::string>{"lm_head.weight"});
+    tensor_check result = check_tensors(listing, stored);
+    CHECK(result.has_no_mismatch());
+    CHECK(result.tied == std::vector<std::string>{"lm_head.weight"});
     // the head alone stands for both
     stored.erase(stored.begin());
-    both = check_tensors(listing, stored);
-    CHECK(both.agrees());
-    CHECK(both.tied.empty());
+    result = check_tensors(listing, stored);
+    CHECK(result.has_no_mismatch());
+    CHECK(result.tied.empty());
 }
 
 TEST_CASE("what differs is told by name") {
@@ -61,12 +61,12 @@ TEST_CASE("what differs is told by name") {
     stored.push_back({"model.layers.0.extra.weight", "BF16", {1}, 0});
     stored.push_back({"model.layers.0.self_attn.rotary_emb.inv_freq", "F32", {2}, 0});
     stored[1].sizes = {7};
-    const std::string changed = stored[1].name, gone = stored[2].name;
+    const std::string changed = stored[1].name, removed = stored[2].name;
     stored.erase(stored.begin() + 2);
     const tensor_check c = check_tensors(listing, stored);
-    CHECK_FALSE(c.agrees());
+    CHECK_FALSE(c.has_no_mismatch());
     CHECK(c.not_predicted == std::vector<std::string>{"model.layers.0.extra.weight"});
-    CHECK(c.absent == std::vector<std::string>{gone});
+    CHECK(c.absent == std::vector<std::string>{removed});
     CHECK(c.buffers == std::vector<std::string>{"model.layers.0.self_attn.rotary_emb.inv_freq"});
     REQUIRE(c.other_sizes.size() == 1);
     CHECK(c.other_sizes[0].name == changed);
@@ -79,7 +79,7 @@ TEST_CASE("the prefix of a base model may be there or not") {
     const llmcost::model_listing listing = listing_of(small_llama);
     std::vector<stored_tensor> stored = checkpoint_of(listing);
     for (stored_tensor& t : stored) t.name.erase(0, 6);  // "model."
-    CHECK(check_tensors(listing, stored).agrees());
+    CHECK(check_tensors(listing, stored).has_no_mismatch());
     const llmcost::model_listing base =
         listing_of(R"({"model_type":"bert","architectures":["BertModel"],"hidden_size":8,"intermediate_size":12,)"
                    R"("num_hidden_layers":1,"num_attention_heads":2,"vocab_size":20})");
@@ -98,26 +98,26 @@ TEST_CASE("the prefix of a base model may be there or not") {
 
 TEST_CASE("experts are stored together or one by one") {
     const llmcost::model_listing listing = listing_of(small_mixtral);
-    std::vector<stored_tensor> together = checkpoint_of(listing), apart;
-    CHECK(check_tensors(listing, together).agrees());
-    for (const stored_tensor& t : together) {
+    std::vector<stored_tensor> fused = checkpoint_of(listing), separate;
+    CHECK(check_tensors(listing, fused).has_no_mismatch());
+    for (const stored_tensor& t : fused) {
         const std::string layer = "model.layers.0.block_sparse_moe.";
         if (t.name.find(".experts.") == std::string::npos) {
-            apart.push_back(t);
-            if (t.name == "model.layers.0.mlp.gate.weight") apart.back().name = layer + "gate.weight";
+            separate.push_back(t);
+            if (t.name == "model.layers.0.mlp.gate.weight") separate.back().name = layer + "gate.weight";
             continue;
         }
         for (const char* const e : {"0", "1", "2"}) {
             const std::string expert = layer + "experts." + e;
-            if (t.name.ends_with("down_proj")) apart.push_back({expert + ".w2.weight", "BF16", {8, 12}, 0});
+            if (t.name.ends_with("down_proj")) separate.push_back({expert + ".w2.weight", "BF16", {8, 12}, 0});
             if (t.name.ends_with("down_proj")) continue;
-            apart.push_back({expert + ".w1.weight", "BF16", {12, 8}, 0});
-            apart.push_back({expert + ".w3.weight", "BF16", {12, 8}, 0});
+            separate.push_back({expert + ".w1.weight", "BF16", {12, 8}, 0});
+            separate.push_back({expert + ".w3.weight", "BF16", {12, 8}, 0});
         }
     }
-    CHECK(check_tensors(listing, apart).agrees());
-    apart.pop_back();
-    CHECK(check_tensors(listing, apart).absent.size() == 1);
-    apart.back().sizes = {8, 12, 1};
-    CHECK(check_tensors(listing, apart).other_sizes.size() == 1);
+    CHECK(check_tensors(listing, separate).has_no_mismatch());
+    separate.pop_back();
+    CHECK(check_tensors(listing, separate).absent.size() == 1);
+    separate.back().sizes = {8, 12, 1};
+    CHECK(check_tensors(listing, separate).other_sizes.size() == 1);
 }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The llmcost authors
 // SPDX-License-Identifier: Apache-2.0
-#include <llmcost/reading/config.hpp>
-#include <llmcost/reading/config_error.hpp>
+#include <llmcost/base/config_error.hpp>
+#include <llmcost/base/config_view.hpp>
 
 #include <doctest/doctest.h>
 
@@ -49,9 +49,11 @@ std::string complaint_of_node(const config_node& value) {
 TEST_CASE("a wrong value is named with its place, what was expected and what was found") {
     constexpr double infinity = std::numeric_limits<double>::infinity();
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-    CHECK(complaint_of_node({.type = kind::string, .string = "32"}) == "/heads: expected a positive integer, found \"32\"");
+    CHECK(complaint_of_node({.type = kind::string, .string = "32"}) ==
+          "/heads: expected a positive integer, found \"32\"");
     CHECK(complaint_of_node({.type = kind::null}) == "/heads: expected a positive integer, found null");
-    CHECK(complaint_of_node({.type = kind::boolean, .integer = 1}) == "/heads: expected a positive integer, found true");
+    CHECK(complaint_of_node({.type = kind::boolean, .integer = 1}) ==
+          "/heads: expected a positive integer, found true");
     CHECK(complaint_of_node({.type = kind::integer, .integer = 0}) == "/heads: expected a positive integer, found 0");
     CHECK(complaint_of_node({.type = kind::integer, .integer = INT64_MIN}) ==
           "/heads: expected a positive integer, found -9223372036854775808");
@@ -59,7 +61,8 @@ TEST_CASE("a wrong value is named with its place, what was expected and what was
           "/heads: expected a positive integer, found 2147483648 (out of range: at most 2147483647)");
     CHECK(complaint_of_node({.type = kind::real, .real = 0.5}) == "/heads: expected a positive integer, found 0.5");
     CHECK(complaint_of_node({.type = kind::real, .real = 1e30, .string = "1000000000000000019884624838656"}) ==
-          "/heads: expected a positive integer, found 1000000000000000019884624838656 (out of range: at most 2147483647)");
+          "/heads: expected a positive integer, found 1000000000000000019884624838656 (out of range: at most "
+          "2147483647)");
     CHECK(complaint_of_node({.type = kind::real, .real = -1e30, .string = "-1e30"}) ==
           "/heads: expected a positive integer, found -1e30");
     CHECK(complaint_of_node({.type = kind::real, .real = infinity, .string = "Infinity"}) ==
@@ -73,11 +76,11 @@ TEST_CASE("a wrong value is named with its place, what was expected and what was
 TEST_CASE("integers beyond 64 bits and beyond exact doubles are out of range, not rounded") {
     for (const double large : {9007199254740994.0, 1e19, -1e19, 1e300}) {
         const auto nodes = object_with({.type = kind::real, .real = large, .string = "large"});
-        const config_view config{nodes, 0};
-        const config_error problem = error_of([&] { (void)config.integer("heads"); });
+        const config_view json{nodes, 0};
+        const config_error problem = error_of([&] { (void)json.integer("heads"); });
         CHECK(problem.message() == "expected an integer, found large (out of range)");
-        CHECK_FALSE(config.find("heads")->is_integer());
-        CHECK(config.real("heads") == large);
+        CHECK_FALSE(json.find("heads")->is_integer());
+        CHECK(json.real("heads") == large);
     }
     const auto nodes = object_with({.type = kind::real, .real = 9007199254740992.0});
     CHECK(config_view{nodes, 0}.integer("heads") == 9007199254740992);
@@ -85,31 +88,33 @@ TEST_CASE("integers beyond 64 bits and beyond exact doubles are out of range, no
 
 TEST_CASE("each failure carries its problem") {
     const auto nodes = object_with({.type = kind::string, .string = "swish"}, "hidden_act");
-    const config_view config{nodes, 0};
+    const config_view json{nodes, 0};
 
-    const config_error missing = error_of([&] { (void)config.string("model_type"); });
+    const config_error missing = error_of([&] { (void)json.string("model_type"); });
     CHECK(missing.problem() == config_problem::missing_key);
     CHECK(missing.pointer() == "/model_type");
     CHECK(missing.message() == "missing; expected a string");
     CHECK(std::string(missing.what()) == "/model_type: missing; expected a string");
 
-    const config_error bad = error_of([&] { llmcost::fail_value(config, "hidden_act", "an activation"); });
+    const config_error bad = error_of([&] { llmcost::throw_invalid_value(json, "hidden_act", "an activation"); });
     CHECK(bad.problem() == config_problem::bad_value);
     CHECK(std::string(bad.what()) == "/hidden_act: expected an activation, found \"swish\"");
 
-    const config_error absent = error_of([&] { llmcost::fail_value(config, "head_dim", "a divisor"); });
+    const config_error absent = error_of([&] { llmcost::throw_invalid_value(json, "head_dim", "a divisor"); });
     CHECK(absent.problem() == config_problem::missing_key);
     CHECK(std::string(absent.what()) == "/head_dim: missing; expected a divisor");
 
-    const config_error unsupported = error_of([&] { llmcost::fail_unsupported(config, "hidden_act", "nobody knows it"); });
+    const config_error unsupported =
+        error_of([&] { llmcost::throw_unsupported(json, "hidden_act", "nobody knows it"); });
     CHECK(unsupported.problem() == config_problem::unsupported);
     CHECK(std::string(unsupported.what()) == "/hidden_act: nobody knows it: \"swish\"");
 
-    const config_error unknown = error_of([&] { llmcost::fail_unknown_model_type(config, "model_type", "no row for it"); });
+    const config_error unknown =
+        error_of([&] { llmcost::fail_unknown_model_type(json, "model_type", "no row for it"); });
     CHECK(unknown.problem() == config_problem::unknown_model_type);
     CHECK(std::string(unknown.what()) == "/model_type: no row for it");
 
-    const config_error root = error_of([&] { llmcost::fail_value(config, "an array"); });
+    const config_error root = error_of([&] { llmcost::throw_invalid_value(json, "an array"); });
     CHECK(root.pointer().empty());
     CHECK(std::string(root.what()) == "expected an array, found an object");
 }
@@ -135,7 +140,7 @@ TEST_CASE("pointers are RFC 6901 and name array elements by index") {
         {.type = kind::null, .key = "x", .parent = 5, .end = 7},
     }};
     const auto place = [&](std::uint32_t i) {
-        return std::string(error_of([&] { llmcost::fail_value(config_view{nodes, i}, "else"); }).pointer());
+        return std::string(error_of([&] { llmcost::throw_invalid_value(config_view{nodes, i}, "else"); }).pointer());
     };
     CHECK(place(0).empty());
     CHECK(place(1) == "/a~1b~0c");
@@ -177,14 +182,14 @@ TEST_CASE("pointers and messages that do not fit are cut and stay ended") {
                     .parent = i == 0 ? 0 : i - 1,
                     .end = levels,
                     .size = i + 1 < levels ? 1U : 0U};
-    const config_error deep = error_of([&] { llmcost::fail_value(config_view{nodes, levels - 1}, "else"); });
+    const config_error deep = error_of([&] { llmcost::throw_invalid_value(config_view{nodes, levels - 1}, "else"); });
     CHECK(deep.pointer().starts_with(".../quite_a_long_key/quite"));
     CHECK(std::string_view(deep.pointer()).ends_with("..."));
     CHECK(deep.pointer().size() < 256);
     CHECK(deep.message() == "expected else, found null");
 
-    const std::string sentence(5000, 's');
-    const config_error wordy(config_problem::unsupported, std::string(5000, '/'), sentence);
+    const std::string long_text(5000, 's');
+    const config_error wordy(config_problem::unsupported, std::string(5000, '/'), long_text);
     CHECK(wordy.pointer().size() < 256);
     CHECK(wordy.message().size() > 400);
     CHECK(std::string_view(wordy.message()).ends_with("s..."));

@@ -25,7 +25,7 @@ count power(std::uint64_t base, int exponent) {
     return n;
 }
 
-const count largest = count::from_wide(~count::wide{});
+const count largest = count::from_uint128(~count::uint128{});
 constexpr std::string_view largest_text = "340282366920938463463374607431768211455";
 
 }  // namespace
@@ -47,14 +47,15 @@ TEST_CASE("known large numbers") {
 
     count fibonacci, next(1);
     for (int n = 0; n < 186; ++n) {
-        const count before = fibonacci;
+        const count previous = fibonacci;
         fibonacci = next;
-        if (n < 185) next += before;
+        if (n < 185) next += previous;
     }
     CHECK(text(fibonacci) == "332825110087067562321196029789634457848");
 
     count product(1);
-    for (const std::uint64_t prime : {3ULL, 5ULL, 17ULL, 257ULL, 641ULL, 65537ULL, 274177ULL, 6700417ULL, 67280421310721ULL})
+    for (const std::uint64_t prime :
+         {3ULL, 5ULL, 17ULL, 257ULL, 641ULL, 65537ULL, 274177ULL, 6700417ULL, 67280421310721ULL})
         product *= count(prime);
     CHECK(product == largest);
 }
@@ -118,8 +119,8 @@ TEST_CASE("only what fits is given in 64 bits") {
     CHECK((power(2, 64) - count(1)).fits_64());
     CHECK((power(2, 64) - count(1)).to_64() == std::numeric_limits<std::uint64_t>::max());
     CHECK_FALSE(power(2, 64).fits_64());
-    CHECK_THROWS_WITH_AS((void)power(2, 64).to_64(), "overflow: a figure beyond 2^64 where a number of 64 bits is needed",
-                         overflow_error);
+    CHECK_THROWS_WITH_AS((void)power(2, 64).to_64(),
+                         "overflow: a figure beyond 2^64 where a number of 64 bits is needed", overflow_error);
     CHECK_THROWS_AS((void)largest.to_64(), overflow_error);
 }
 

@@ -43,30 +43,31 @@ std::string document() {
 std::string listed(const std::array<long long, 12>& numbers) {
     std::string text;
     for (std::size_t i = 0; i < names.size(); ++i)
-        if (numbers[i] != 0) text += (text.empty() ? "" : ", ") + std::string(names[i]) + " " + std::to_string(numbers[i]);
+        if (numbers[i] != 0)
+            text += (text.empty() ? "" : ", ") + std::string(names[i]) + " " + std::to_string(numbers[i]);
     return text.empty() ? "–" : text;
 }
 
-std::string_view words_for(keeps kept) {
-    switch (kept) {
-        case keeps::nothing: return "–";
-        case keeps::input: return "input";
-        case keeps::result: return "result";
-        case keeps::input_and_result: return "input and result";
-        case keeps::other_operand: return "the other factor of one that needs a gradient";
-        case keeps::dividend: return "divisor, and dividend where the divisor needs a gradient";
-        case keeps::input_and_2_rows: return "input and two numbers per row";
-        case keeps::operands: return "both inputs";
-        case keeps::second_input: return "what is added";
+std::string_view format_label(saved_tensors saved) {
+    switch (saved) {
+        case saved_tensors::none: return "–";
+        case saved_tensors::input: return "input";
+        case saved_tensors::output: return "result";
+        case saved_tensors::input_and_output: return "input and result";
+        case saved_tensors::other_operand: return "the other factor of one that needs a gradient";
+        case saved_tensors::divisor_or_both: return "divisor, and dividend where the divisor needs a gradient";
+        case saved_tensors::input_and_row_statistics: return "input and two numbers per row";
+        case saved_tensors::both_inputs: return "both inputs";
+        case saved_tensors::second_input: return "what is added";
     }
     return "";
 }
 
-std::string_view words_for(arrives gradient) {
+std::string_view format_label(gradient_size_kind gradient) {
     switch (gradient) {
-        case arrives::as_input: return "input";
-        case arrives::as_output: return "output";
-        case arrives::summed: return "–";
+        case gradient_size_kind::as_input: return "input";
+        case gradient_size_kind::as_output: return "output";
+        case gradient_size_kind::already_summed: return "–";
     }
     return "";
 }
@@ -76,33 +77,35 @@ std::string table_of_backward() {
     std::string text =
         "| operation | first input | second input | per row | per element of an input | arrives as |\n"
         "|---|---|---|---|---|---|\n";
-    for (const backward_price& p : backward_table) {
-        const backward_price plain{p.kind, {}, {}};
-        if (p.first == plain.first && p.second == plain.second && p.per_row == plain.per_row && p.gradient == plain.gradient)
+    for (const backward_op_cost& p : backward_table) {
+        const backward_op_cost plain{p.kind, {}, {}};
+        if (p.first == plain.first && p.second == plain.second && p.per_row == plain.per_row &&
+            p.gradient_size == plain.gradient_size)
             continue;
         const std::string factor = p.mult_per_element != 0 ? "MULT " + std::to_string(p.mult_per_element) : "–";
-        text += "| `" + std::string(price_of(p.kind).name) + "` | " + listed(in_order(p.first)) + " | " +
+        text += "| `" + std::string(op_cost_of(p.kind).name) + "` | " + listed(in_order(p.first)) + " | " +
                 listed(in_order(p.second)) + " | " + listed(in_order(p.per_row)) + " | " + factor + " | " +
-                std::string(words_for(p.gradient)) + " |\n";
+                std::string(format_label(p.gradient_size)) + " |\n";
     }
     return text;
 }
 
 std::string table_of_operations() {
     std::string text = "| operation | per unit of work | per row | FLOPs | kept |\n|---|---|---|---|---|\n";
-    for (const op_price& p : op_table)
-        text += "| `" + std::string(p.name) + "` | " + listed(in_order(p.per_work)) + " | " + listed(in_order(p.per_row)) +
-                " | " + std::to_string(p.torch_flops) + " | " + std::string(words_for(p.kept)) + " |\n";
+    for (const op_cost& p : op_costs)
+        text += "| `" + std::string(p.name) + "` | " + listed(in_order(p.per_work)) + " | " +
+                listed(in_order(p.per_row)) + " | " + std::to_string(p.torch_flops) + " | " +
+                std::string(format_label(p.saved)) + " |\n";
     return text;
 }
 
 /// What a description of a row of k elements costs, as `ADD 2k - 1, DIV k`; it must be linear in k.
 template <class Describe>
-std::string price_of_row(Describe describe) {
+std::string price_of_row(Describe forward) {
     const auto at = [&](std::int64_t k) {
         trace t{workload{}};
-        describe(t, k);
-        return in_order(price(t.sums()));
+        forward(t, k);
+        return in_order(primitives_of(t.totals()));
     };
     const auto ten = at(10), eleven = at(11), thirty = at(30);
     std::string text;
@@ -127,7 +130,8 @@ void check_row(const std::string& doc, const std::string& name, const std::strin
 
 TEST_CASE("the document has the table of operations") {
     const std::string table = table_of_operations();
-    CHECK_MESSAGE(document().find("\n" + table + "\n") != std::string::npos, "docs/counting.md should have:\n" << table);
+    CHECK_MESSAGE(document().find("\n" + table + "\n") != std::string::npos, "docs/counting.md should have:\n"
+                                                                                 << table);
     const std::string backward = table_of_backward();
     CHECK_MESSAGE(document().find("\n" + backward + "\n") != std::string::npos, "docs/counting.md should have:\n"
                                                                                     << backward);
@@ -137,9 +141,9 @@ TEST_CASE("the document has every primitive and every role") {
     const std::string doc = document();
     for (const std::string_view name : names) {
         CAPTURE(name);
-        const std::string word(name);
-        CHECK((doc.find("| " + word + " |") != std::string::npos || doc.find("| " + word + ", ") != std::string::npos ||
-               doc.find(", " + word + " |") != std::string::npos));
+        const std::string text(name);
+        CHECK((doc.find("| " + text + " |") != std::string::npos || doc.find("| " + text + ", ") != std::string::npos ||
+               doc.find(", " + text + " |") != std::string::npos));
     }
     for (std::size_t i = 1; i < std::size(role_names); ++i) {
         CAPTURE(role_names[i]);
@@ -150,15 +154,17 @@ TEST_CASE("the document has every primitive and every role") {
 TEST_CASE("rows cost what the document says") {
     const std::string doc = document();
     const auto row = [](trace& t, std::int64_t k) { return t.input({1, k}); };
-    const auto check = [&](const char* name, auto describe) { check_row(doc, name, price_of_row(describe)); };
+    const auto check = [&](const char* name, auto forward) { check_row(doc, name, price_of_row(forward)); };
     check("mean", [&](trace& t, std::int64_t k) { (void)t.mean(row(t, k), -1); });
-    check("maximum", [&](trace& t, std::int64_t k) { (void)t.max_over(row(t, k), -1); });
+    check("maximum", [&](trace& t, std::int64_t k) { (void)t.amax(row(t, k), -1); });
     check("softmax", [&](trace& t, std::int64_t k) { (void)t.softmax(row(t, k)); });
     check("log-softmax", [&](trace& t, std::int64_t k) { (void)t.log_softmax(row(t, k)); });
     check("sum, cumulative sum", [&](trace& t, std::int64_t k) { (void)t.sum(row(t, k), -1); });
     check("sum, cumulative sum", [&](trace& t, std::int64_t k) { (void)t.cumsum(row(t, k), -1); });
     const auto check_norm = [&]<norm_kind Kind>(const char* name, bool weight, bool bias) {
-        check(name, [&](trace& t, std::int64_t k) { t.call("norm", norm<Kind>{k, {}, weight, bias}, row(t, k)); });
+        check(name, [&](trace& t, std::int64_t k) {
+            t.call("norm", norm_module{Kind, k, {}, weight, bias}, row(t, k));
+        });
     };
     check_norm.operator()<norm_kind::rms>("RMS norm (Llama, OLMo 2, T5)", true, false);
     check_norm.operator()<norm_kind::rms_cast_last>("RMS norm (Llama, OLMo 2, T5)", true, false);
@@ -169,9 +175,9 @@ TEST_CASE("rows cost what the document says") {
     check_norm.operator()<norm_kind::layer>("layer norm without parameters", false, false);
     check_norm.operator()<norm_kind::layer_spelled>("layer norm spelled out (Cohere)", true, false);
     check("one query over k keys, head of 8", [](trace& t, std::int64_t k) {
-        const value q = t.input({1, 1, 1, 8}), keys = t.input({1, 1, k, 8}), mask = t.input({1, 1, 1, k});
-        const context where{.sequence = 1, .past = k - 1, .seen = k - 1};
-        (void)eager_attention(t, q, keys, keys, where, {.mask = &mask});
+        const tensor q = t.input({1, 1, 1, 8}), keys = t.input({1, 1, k, 8}), mask = t.input({1, 1, 1, k});
+        const attention_pattern pattern{.query_length = 1, .cached_length = k - 1, .num_previous_tokens = k - 1};
+        (void)attention_forward(t, q, keys, keys, pattern, {.mask = &mask});
     });
 }
 
@@ -179,10 +185,11 @@ TEST_CASE("Gemma's norm costs more per call, not per row") {
     const auto adds = [](std::int64_t rows, auto layer) {
         trace t{workload{}};
         t.call("norm", layer, t.input({rows, 64}));
-        return price(t.sums()).add;
+        return primitives_of(t.totals()).add;
     };
     for (const std::int64_t rows : {1, 5})
-        CHECK(adds(rows, norm<norm_kind::rms_plus_one>{64}) == adds(rows, norm<norm_kind::rms>{64}) + count(64));
+        CHECK(adds(rows, norm_module{norm_kind::rms_plus_one, 64}) ==
+              adds(rows, norm_module{norm_kind::rms, 64}) + count(64));
 }
 
 TEST_CASE("activations cost what the document says") {
@@ -193,10 +200,11 @@ TEST_CASE("activations cost what the document says") {
         CAPTURE(a.name);
         trace t{workload{}};
         (void)activate(t, a.kind, t.input({1}));
-        const std::string price_text = " | " + listed(in_order(price(t.sums()))) + " |\n";
+        const std::string price_text = " | " + listed(in_order(primitives_of(t.totals()))) + " |\n";
         const std::size_t at = doc.find("`" + std::string(a.name) + "`");
         REQUIRE(at != std::string::npos);
         const std::size_t end = doc.find('\n', at);
-        CHECK_MESSAGE(doc.substr(at, end + 1 - at).ends_with(price_text), "docs/counting.md should say: " << price_text);
+        CHECK_MESSAGE(doc.substr(at, end + 1 - at).ends_with(price_text),
+                      "docs/counting.md should say: " << price_text);
     }
 }

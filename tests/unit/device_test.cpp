@@ -20,7 +20,7 @@ namespace {
 std::string complaint_of_device(std::string_view text) {
     try {
         const config_document file = parse_config(text, "mine.json");
-        (void)file.read_with([](config_view root) { return read_device(root); });
+        (void)file.read_with([](config_view root) { return parse_device(root); });
         return "";
     } catch (const error& e) {
         return e.what();
@@ -43,7 +43,7 @@ TEST_CASE("no two devices answer to one name") {
         for (const string_ref name : d.names)
             if (!name.empty())
                 CHECK(std::count_if(std::begin(devices), std::end(devices),
-                                    [&](const device& other) { return answers_to(other, name); }) == 1);
+                                    [&](const device& candidate) { return has_name(candidate, name); }) == 1);
 }
 
 TEST_CASE("the table of devices is what their files say") {
@@ -52,7 +52,7 @@ TEST_CASE("the table of devices is what their files say") {
         const std::string name = entry.path().stem().string();
         INFO(name);
         const config_document file = read_config_file(entry.path().string());
-        const device read = file.read_with([&](config_view root) { return read_device(root, name); });
+        const device read = file.read_with([&](config_view root) { return parse_device(root, name); });
         const device* row = find_device(name);
         REQUIRE(row != nullptr);
         CHECK(row->names[0] == name);
@@ -68,10 +68,10 @@ TEST_CASE("a device of one's own") {
         R"({"name": "Desk 1", "aliases": ["desk"], "peak_tflops": {"bf16": 12.5}, "memory": {"bandwidth_gbps": 100},
             "price_per_hour": 0.25})",
         "desk.json");
-    const device d = file.read_with([](config_view root) { return read_device(root); });
-    CHECK(answers_to(d, "DESK-1"));
-    CHECK(answers_to(d, "desk"));
-    CHECK_FALSE(answers_to(d, "desk 2"));
+    const device d = file.read_with([](config_view root) { return parse_device(root); });
+    CHECK(has_name(d, "DESK-1"));
+    CHECK(has_name(d, "desk"));
+    CHECK_FALSE(has_name(d, "desk 2"));
     CHECK(d.peak(dtype::bfloat16) == 12.5e12);
     CHECK(d.peak(dtype::float16) == 0);
     CHECK(d.memory_gigabytes == 0);

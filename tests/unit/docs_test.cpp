@@ -53,7 +53,8 @@ std::set<std::string> anchors_of(const std::string& page) {
         for (const char c : line.substr(line.find_first_not_of("# ")))
             if (c == ' ' || c == '-')
                 anchor += '-';
-            else if (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || static_cast<unsigned char>(c) > 127)
+            else if (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' ||
+                     static_cast<unsigned char>(c) > 127)
                 anchor += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
         anchors.insert(anchor);
     }

@@ -24,20 +24,20 @@ struct sized_model {
     explicit sized_model(const std::string& config) {
         const llmcost::config_document document = llmcost::parse_config(config, "test");
         m = document.read_with([](llmcost::config_view v) { return parts::rows.read(v); });
-        from = document.read_with([](llmcost::config_view v) { return llmcost::gguf_source_of(v); });
+        source = document.read_with([](llmcost::config_view v) { return llmcost::gguf_source_of(v); });
         listing = llmcost::list_model(m, {.sequence = 3});
     }
-    [[nodiscard]] llmcost::predicted_gguf sizes(const std::string& mix) const {
-        return llmcost::gguf_sizes(m, listing, mix, from);
+    [[nodiscard]] llmcost::predicted_gguf sizes(const std::string& file_type) const {
+        return llmcost::gguf_sizes(m, listing, file_type, source);
     }
-    [[nodiscard]] count data(const std::string& mix) const { return sizes(mix).data_bytes; }
-    [[nodiscard]] std::map<std::string, count> types(const std::string& mix) const {
+    [[nodiscard]] count data(const std::string& file_type) const { return sizes(file_type).data_bytes; }
+    [[nodiscard]] std::map<std::string, count> types(const std::string& file_type) const {
         std::map<std::string, count> out;
-        for (const llmcost::type_total& t : sizes(mix).weights.totals) out[t.type] = t.tensors;
+        for (const llmcost::bytes_by_type& t : sizes(file_type).weights.totals) out[t.type] = t.tensors;
         return out;
     }
     llmcost::model m{};
-    llmcost::gguf_source from{};
+    llmcost::gguf_source source{};
     llmcost::model_listing listing{};
 };
 
@@ -57,11 +57,11 @@ using type_counts = std::map<std::string, count>;
 
 }  // namespace
 
-// What published files have behind metadata and table, which is as long in all files of one repository; with an importance
-// matrix its facts are 256 or 288 bytes of metadata more.
+// What published files have behind metadata and table, which is as long in all files of one repository; with an
+// importance matrix its facts are 256 or 288 bytes of metadata more.
 TEST_CASE("sizes are those of published files") {
     struct file {
-        const char* mix;
+        const char* file_type;
         std::int64_t bytes;
         bool importance_matrix = false;
     };
@@ -98,18 +98,18 @@ TEST_CASE("sizes are those of published files") {
         // rows that are no multiple of a block take other types
         {gemma_3_1b, 6533120, {{"f16", 2006573568}, {"q8_0", 1069306368}, {"q4_k_m", 806058240}}},
     };
-    for (const repository& of : all) {
-        sized_model m(of.config);
-        for (const file& f : of.files) {
-            CAPTURE(of.config);
-            CAPTURE(f.mix);
-            m.from.importance_matrix = f.importance_matrix;
-            CHECK(m.data(f.mix) == count(f.bytes - of.header));
+    for (const repository& repo : all) {
+        sized_model m(repo.config);
+        for (const file& f : repo.files) {
+            CAPTURE(repo.config);
+            CAPTURE(f.file_type);
+            m.source.importance_matrix = f.importance_matrix;
+            CHECK(m.data(f.file_type) == count(f.bytes - repo.header));
         }
     }
     CHECK(sized_model(llama_3_2_1b).sizes("f16").weights.find("rope_freqs.weight")->bytes == 128);
     sized_model cut(gemma_3_1b);
-    cut.from.tokens = 262000;
+    cut.source.tokens = 262000;
     CHECK(cut.data("f16") == count(2006573568 - 6533120 - 144 * 1152 * 2));
 }
 
@@ -144,7 +144,7 @@ TEST_CASE("types are those that llama.cpp prints") {
         R"("q_lora_rank":null,"kv_lora_rank":512,"qk_nope_head_dim":128,"qk_rope_head_dim":64,"v_head_dim":128,)"
         R"("moe_intermediate_size":1408,"n_routed_experts":64,"num_experts_per_tok":6,"n_shared_experts":2,)"
         R"("first_k_dense_replace":1,"n_group":1,"topk_group":1,"vocab_size":163840,"tie_word_embeddings":false})");
-    moonlight.from.importance_matrix = true;
+    moonlight.source.importance_matrix = true;
     CHECK(moonlight.types("iq4_xs") == type_counts{{"F32", 134}, {"Q6_K", 1}, {"IQ4_NL", 53}, {"IQ4_XS", 242}});
     const sized_model bge(
         R"({"model_type":"bert","architectures":["BertModel"],"hidden_size":384,"intermediate_size":1536,)"
@@ -172,15 +172,17 @@ TEST_CASE("mixtures of eight experts and models of 80 layers have rules of their
 
 TEST_CASE("what is not converted or quantized is refused") {
     const sized_model m(llama_3_2_1b);
-    CHECK(thrown_by([&] { (void)m.sizes("q9_x"); }, errc::usage) ==
-          "'q9_x' is no quantization that is known; known are f16, bf16, q8_0, q4_0, q4_k_s, q4_k_m, q5_k_m, q6_k, q2_k, "
-          "q3_k_m, iq4_xs");
+    CHECK(
+        thrown_by([&] { (void)m.sizes("q9_x"); }, errc::usage) ==
+        "'q9_x' is no quantization that is known; known are f16, bf16, q8_0, q4_0, q4_k_s, q4_k_m, q5_k_m, q6_k, q2_k, "
+        "q3_k_m, iq4_xs");
     const sized_model gpt2(R"({"model_type":"gpt2","architectures":["GPT2LMHeadModel"]})");
     CHECK(thrown_by([&] { (void)gpt2.sizes("f16"); }, errc::unsupported).find("'gpt2' is converted in a way") == 0);
     const sized_model odd(
         R"({"model_type":"llama","architectures":["LlamaForCausalLM"],"hidden_size":64,"intermediate_size":80,)"
         R"("num_hidden_layers":1,"num_attention_heads":2,"vocab_size":50})");
-    CHECK(thrown_by([&] { (void)odd.sizes("q8_0"); }, errc::unsupported).find("no multiple of 32") != std::string::npos);
+    CHECK(thrown_by([&] { (void)odd.sizes("q8_0"); }, errc::unsupported).find("no multiple of 32") !=
+          std::string::npos);
     CHECK(odd.sizes("q4_k_m").weights.find("blk.0.attn_q.weight")->type == "Q5_0");
     CHECK(odd.sizes("q4_k_m").weights.find("blk.0.ffn_down.weight")->type == "F16");
 }

@@ -22,13 +22,13 @@ namespace {
 std::string refused_gguf(const std::string& bytes) {
     const scratch_folder folder;
     const std::string path = folder.write("x.gguf", bytes);
-    std::string said = thrown_by([&] { (void)read_gguf(path); });
-    if (const std::size_t at = said.find(path); at != std::string::npos) said.replace(at, path.size(), "FILE");
-    return said;
+    std::string message = thrown_by([&] { (void)read_gguf(path); });
+    if (const std::size_t at = message.find(path); at != std::string::npos) message.replace(at, path.size(), "FILE");
+    return message;
 }
-bool says(const std::string& said, const std::string& part) {
-    CAPTURE(said);
-    return said.find(part) != std::string::npos;
+bool contains_text(const std::string& message, const std::string& part) {
+    CAPTURE(message);
+    return message.find(part) != std::string::npos;
 }
 
 }  // namespace
@@ -101,54 +101,62 @@ TEST_CASE("what is no GGUF file is refused with its byte") {
     CHECK(refused_gguf("GGML....") == "FILE: byte 0: expected the letters GGUF");
     CHECK(refused_gguf(f.file(1)) == "FILE: byte 4: expected version 2 or 3, found 1");
     CHECK(refused_gguf(f.file(0x03000000)) == "FILE: byte 4: expected a little-endian file, found a big-endian one");
-    CHECK(says(refused_gguf("GGUF" + little(3, 4) + little(UINT64_MAX, 8) + little(0, 8)),
-               "expected at most 1048576 tensors"));
-    CHECK(
-        says(refused_gguf("GGUF" + little(3, 4) + little(0, 8) + little(UINT64_MAX, 8)), "expected at most 65536 entries"));
-    CHECK(says(refused_gguf("GGUF" + little(3, 4) + little(0, 8) + little(1, 8)), "byte 24: expected a key of 8 bytes"));
+    CHECK(contains_text(refused_gguf("GGUF" + little(3, 4) + little(UINT64_MAX, 8) + little(0, 8)),
+                        "expected at most 1048576 tensors"));
+    CHECK(contains_text(refused_gguf("GGUF" + little(3, 4) + little(0, 8) + little(UINT64_MAX, 8)),
+                        "expected at most 65536 entries"));
+    CHECK(contains_text(refused_gguf("GGUF" + little(3, 4) + little(0, 8) + little(1, 8)),
+                        "byte 24: expected a key of 8 bytes"));
     const std::string one = "GGUF" + little(3, 4) + little(0, 8) + little(1, 8);
-    CHECK(says(refused_gguf(one + little(UINT64_MAX, 8) + "abc"), "expected a key of 18446744073709551615 bytes, found 3"));
-    CHECK(says(refused_gguf(one + little(0, 8)), "byte 24: expected a key of 1 to 65535 bytes, found 0"));
+    CHECK(contains_text(refused_gguf(one + little(UINT64_MAX, 8) + "abc"),
+                        "expected a key of 18446744073709551615 bytes, found 3"));
+    CHECK(contains_text(refused_gguf(one + little(0, 8)), "byte 24: expected a key of 1 to 65535 bytes, found 0"));
     const std::string key = one + gguf_bytes::text("k");
-    CHECK(says(refused_gguf(key + little(13, 4)), "expected a type from 0 to 12"));
-    CHECK(says(refused_gguf(key + little(7, 4) + little(2, 1)), "expected 0 or 1"));
-    CHECK(says(refused_gguf(key + little(9, 4) + little(9, 4) + little(1, 8)), "elements that are numbers or texts"));
-    CHECK(says(refused_gguf(key + little(9, 4) + little(4, 4) + little(UINT64_MAX, 8)), "fewer elements than bytes"));
-    CHECK(says(refused_gguf(key + little(9, 4) + little(8, 4) + little(1U << 30U, 8)), "expected an array of 8589934592"));
+    CHECK(contains_text(refused_gguf(key + little(13, 4)), "expected a type from 0 to 12"));
+    CHECK(contains_text(refused_gguf(key + little(7, 4) + little(2, 1)), "expected 0 or 1"));
+    CHECK(contains_text(refused_gguf(key + little(9, 4) + little(9, 4) + little(1, 8)),
+                        "elements that are numbers or texts"));
+    CHECK(contains_text(refused_gguf(key + little(9, 4) + little(4, 4) + little(UINT64_MAX, 8)),
+                        "fewer elements than bytes"));
+    CHECK(contains_text(refused_gguf(key + little(9, 4) + little(8, 4) + little(1U << 30U, 8)),
+                        "expected an array of 8589934592"));
     f.integer("k", 1).integer("k", 2);
-    CHECK(says(refused_gguf(f.file()), "duplicated key 'k'"));
-    CHECK(says(refused_gguf(gguf_bytes{}.integer("general.alignment", 24).file()), "expected a power of two"));
-    CHECK(says(refused_gguf(gguf_bytes{}.integer("general.alignment", 0).file()), "expected a power of two"));
+    CHECK(contains_text(refused_gguf(f.file()), "duplicated key 'k'"));
+    CHECK(contains_text(refused_gguf(gguf_bytes{}.integer("general.alignment", 24).file()), "expected a power of two"));
+    CHECK(contains_text(refused_gguf(gguf_bytes{}.integer("general.alignment", 0).file()), "expected a power of two"));
 }
 
 TEST_CASE("tensors of a GGUF file fit their type and follow each other inside of it") {
     const auto table = [](const std::vector<std::uint64_t>& sizes, std::uint32_t type) {
         return refused_gguf(gguf_bytes{}.tensor("t", sizes, type, 0).file());
     };
-    CHECK(says(table({1, 1, 1, 1, 1}, 0), "'t': expected at most 4 sizes, found 5"));
-    CHECK(says(table({std::uint64_t{1} << 63U}, 0), "'t': expected fewer than 2^63 elements"));
-    CHECK(says(table({std::uint64_t{1} << 32U, std::uint64_t{1} << 31U}, 0), "'t': expected fewer than 2^63 elements"));
-    CHECK(says(table({std::uint64_t{1} << 61U}, 28), "'t': expected fewer than 2^63 bytes"));
-    CHECK(says(table({100}, 12), "'t': expected rows of a multiple of 256 elements for Q4_K, found 100"));
-    CHECK(says(table({1}, 5), "'t': expected an element type of ggml, found 5"));
+    CHECK(contains_text(table({1, 1, 1, 1, 1}, 0), "'t': expected at most 4 sizes, found 5"));
+    CHECK(contains_text(table({std::uint64_t{1} << 63U}, 0), "'t': expected fewer than 2^63 elements"));
+    CHECK(contains_text(table({std::uint64_t{1} << 32U, std::uint64_t{1} << 31U}, 0),
+                        "'t': expected fewer than 2^63 elements"));
+    CHECK(contains_text(table({std::uint64_t{1} << 61U}, 28), "'t': expected fewer than 2^63 bytes"));
+    CHECK(contains_text(table({100}, 12), "'t': expected rows of a multiple of 256 elements for Q4_K, found 100"));
+    CHECK(contains_text(table({1}, 5), "'t': expected an element type of ggml, found 5"));
     // the header alone is as long; the weights behind it are missing
-    CHECK(says(table({8}, 0), "expected weights up to byte"));
-    CHECK(says(table({std::uint64_t{1} << 40U}, 0), "'t': expected its 4398046511104 bytes inside of the file"));
+    CHECK(contains_text(table({8}, 0), "expected weights up to byte"));
+    CHECK(
+        contains_text(table({std::uint64_t{1} << 40U}, 0), "'t': expected its 4398046511104 bytes inside of the file"));
     gguf_bytes twice;
     twice.tensor("t", {1}, 0, 4).tensor("t", {1}, 0, 4);
-    CHECK(says(refused_gguf(twice.file()), "duplicated tensor 't'"));
+    CHECK(contains_text(refused_gguf(twice.file()), "duplicated tensor 't'"));
     gguf_bytes overlap;
     overlap.tensor("a", {16}, 0, 64).tensor_at(32, "b", {8}, 0, 32);
-    CHECK(says(refused_gguf(overlap.file()), "'b': expected an offset of 64, found 32"));
+    CHECK(contains_text(refused_gguf(overlap.file()), "'b': expected an offset of 64, found 32"));
     gguf_bytes gap;
     gap.tensor("a", {8}, 0, 32).tensor_at(64, "b", {8}, 0, 32);
-    CHECK(says(refused_gguf(gap.file()), "'b': expected an offset of 32, found 64"));
+    CHECK(contains_text(refused_gguf(gap.file()), "'b': expected an offset of 32, found 64"));
     // every cut of a file is refused, but for the padding at its end
-    const std::string whole = gguf_bytes{}.string("a.b", "c").tensor("t", {3, 2}, 0, 24).file();
+    const std::string complete_file = gguf_bytes{}.string("a.b", "c").tensor("t", {3, 2}, 0, 24).file();
     const scratch_folder folder;
-    CHECK_NOTHROW((void)read_gguf(folder.write("x.gguf", whole)));
-    CHECK_NOTHROW((void)read_gguf(folder.write("x.gguf", whole.substr(0, whole.size() - 8))));
-    for (std::size_t n = 0; n < whole.size() - 8; ++n) CHECK(refused_gguf(whole.substr(0, n)).starts_with("FILE: byte "));
+    CHECK_NOTHROW((void)read_gguf(folder.write("x.gguf", complete_file)));
+    CHECK_NOTHROW((void)read_gguf(folder.write("x.gguf", complete_file.substr(0, complete_file.size() - 8))));
+    for (std::size_t n = 0; n < complete_file.size() - 8; ++n)
+        CHECK(refused_gguf(complete_file.substr(0, n)).starts_with("FILE: byte "));
 }
 
 TEST_CASE("a file that was split is read by its first part") {
@@ -164,14 +172,16 @@ TEST_CASE("a file that was split is read by its first part") {
     const llmcost::gguf_file all = read_gguf(first);
     REQUIRE(all.weights.tensors.size() == 2);
     CHECK(all.weights.tensors[1].name == "b");
-    CHECK(says(thrown_by([&] { (void)read_gguf(second); }), "expected the first part of a file that was split"));
+    CHECK(
+        contains_text(thrown_by([&] { (void)read_gguf(second); }), "expected the first part of a file that was split"));
     folder.write("m-00002-of-00002.gguf", part(1, 2, "a"));
-    CHECK(says(thrown_by([&] { (void)read_gguf(first); }), "tensor 'a' is in another part too"));
+    CHECK(contains_text(thrown_by([&] { (void)read_gguf(first); }), "tensor 'a' is in another part too"));
     folder.write("m-00002-of-00002.gguf", part(0, 2, "b"));
-    CHECK(says(thrown_by([&] { (void)read_gguf(first); }), "expected part 2 of 2"));
+    CHECK(contains_text(thrown_by([&] { (void)read_gguf(first); }), "expected part 2 of 2"));
     folder.write("m-00001-of-00002.gguf", part(0, 3, "a"));
     folder.write("m-00002-of-00002.gguf", part(1, 2, "b"));
-    CHECK(says(thrown_by([&] { (void)read_gguf(first); }), "split.tensors.count: expected 2"));
+    CHECK(contains_text(thrown_by([&] { (void)read_gguf(first); }), "split.tensors.count: expected 2"));
     std::filesystem::remove(second);
-    CHECK(says(thrown_by([&] { (void)read_gguf(first); }, errc::io), "m-00002-of-00002.gguf: cannot be opened"));
+    CHECK(
+        contains_text(thrown_by([&] { (void)read_gguf(first); }, errc::io), "m-00002-of-00002.gguf: cannot be opened"));
 }

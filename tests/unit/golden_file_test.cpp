@@ -51,10 +51,10 @@ void check_figures(const golden_run& run) {
         const golden_figures& sum = entry.second;
         CAPTURE(parent);
         REQUIRE((parent.empty() || run.modules->contains(parent)));
-        const golden_figures& whole = parent.empty() ? run.total : run.modules->at(parent);
+        const golden_figures& parent_figures = parent.empty() ? run.total : run.modules->at(parent);
         for (std::size_t i = 0; i < sum.values.size(); ++i) {
             CAPTURE(figure_names[i]);
-            CHECK(sum.values[i] <= whole.values[i]);
+            CHECK(sum.values[i] <= parent_figures.values[i]);
         }
     }
 }
@@ -69,10 +69,10 @@ void check_run(const golden_file& file, const golden_run& run) {
     CHECK(run.torch_flops % 2 == 0);
     CHECK(run.torch_flops / 2 <= run.total[figure::mult]);
     if (run.cache) {
-        std::uint64_t held = 0;
+        std::uint64_t cached_elements = 0;
         for (const auto& layer : run.cache->layers)
-            for (const llmcost::testing::tensor_shape& shape : layer) held += elements(shape);
-        CHECK(held == run.cache->total);
+            for (const llmcost::testing::tensor_shape& shape : layer) cached_elements += elements(shape);
+        CHECK(cached_elements == run.cache->total);
     }
     if (!run.modules) return;
     for (const auto& entry : *run.modules) {
@@ -124,8 +124,13 @@ TEST_CASE("index lists expand to their product") {
     const golden_file file = read_text(std::string(head) +
                                        "parameters 21\ntensors 7\n- a.[0,2-3].b.[0-1].weight 3\n- c 1x1x3\n"
                                        "runs 0\nend\n");
-    const std::vector<std::string> expected{
-        "a.0.b.0.weight", "a.0.b.1.weight", "a.2.b.0.weight", "a.2.b.1.weight", "a.3.b.0.weight", "a.3.b.1.weight", "c"};
+    const std::vector<std::string> expected{"a.0.b.0.weight",
+                                            "a.0.b.1.weight",
+                                            "a.2.b.0.weight",
+                                            "a.2.b.1.weight",
+                                            "a.3.b.0.weight",
+                                            "a.3.b.1.weight",
+                                            "c"};
     std::vector<std::string> names;
     for (const auto& [name, shape] : file.tensors) names.push_back(name);
     CHECK(names == expected);
@@ -133,13 +138,13 @@ TEST_CASE("index lists expand to their product") {
 }
 
 TEST_CASE("runs, training and errors are read field by field") {
-    const golden_file file =
-        read_text(std::string(head) +
-                  "# a comment\n\nparameters 0\ntied 1\n- head.weight\nruns 1\nrun decode 2 1 30 43\n"
-                  "total 1 2 3 4 5 6 7 8 9 10 11 12 13 14\ntorch_flops 4\nunknown upsample 3\nunknown col2im 1\n"
-                  "cache 28 3\n- [0,2] 1x2 3x4\n- 1\nmodules 1\n- a 0 0 0 0 0 0 0 0 0 0 0 0 5 18446744073709551615\n"
-                  "training 3 67 80 10 20 30 1 2 3 4 5 6 7 8 9 10 11 12\n"
-                  "training_bfloat16 3 67 80 10 20 15 0 0 0 0 0 0 0 0 0 0 0 0\nerror extend two\\nlines and a \\\\\nend\n");
+    const golden_file file = read_text(
+        std::string(head) +
+        "# a comment\n\nparameters 0\ntied 1\n- head.weight\nruns 1\nrun decode 2 1 30 43\n"
+        "total 1 2 3 4 5 6 7 8 9 10 11 12 13 14\ntorch_flops 4\nunknown upsample 3\nunknown col2im 1\n"
+        "cache 28 3\n- [0,2] 1x2 3x4\n- 1\nmodules 1\n- a 0 0 0 0 0 0 0 0 0 0 0 0 5 18446744073709551615\n"
+        "training 3 67 80 10 20 30 1 2 3 4 5 6 7 8 9 10 11 12\n"
+        "training_bfloat16 3 67 80 10 20 15 0 0 0 0 0 0 0 0 0 0 0 0\nerror extend two\\nlines and a \\\\\nend\n");
     CHECK(file.tied == std::set<std::string>{"head.weight"});
     REQUIRE(file.runs.size() == 1);
     const golden_run& run = file.runs[0];
@@ -154,7 +159,8 @@ TEST_CASE("runs, training and errors are read field by field") {
     CHECK(run.unknown == std::map<std::string, std::uint64_t>{{"col2im", 1}, {"upsample", 3}});
     REQUIRE(run.cache);
     CHECK(run.cache->total == 28);
-    CHECK(run.cache->layers == std::vector<std::vector<llmcost::testing::tensor_shape>>{{{1, 2}, {3, 4}}, {}, {{1, 2}, {3, 4}}});
+    CHECK(run.cache->layers ==
+          std::vector<std::vector<llmcost::testing::tensor_shape>>{{{1, 2}, {3, 4}}, {}, {{1, 2}, {3, 4}}});
     REQUIRE(run.modules);
     CHECK(run.modules->at("a")[figure::out] == 5);
     CHECK(run.modules->at("a")[figure::written] == UINT64_MAX);

@@ -15,24 +15,24 @@ using namespace std::string_literals;
 namespace {
 
 /// What a stream is said to be, which goes on for 20 MB behind `begin`; and that hardly any of it was read.
-std::string said_of_stream(const std::string& begin) {
+std::string get_stream_error(const std::string& begin) {
     std::istringstream in(begin + std::string(20'000'000, '\1'));
-    const std::string said = llmcost::testing::thrown_by([&] { (void)llmcost::read_config_file(in, "x"); });
+    const std::string message = llmcost::testing::thrown_by([&] { (void)llmcost::read_config_file(in, "x"); });
     CHECK(in.tellg() <= 65536);
-    return said;
+    return message;
 }
-std::string said_of_text(std::string_view text) {
+std::string get_text_error(std::string_view text) {
     return llmcost::testing::thrown_by([&] { (void)llmcost::parse_config(text, "x"); });
 }
 
 }  // namespace
 
 TEST_CASE("a file of another kind is named by its first bytes, and no more of it is read") {
-    const auto is = [](const std::string& begin, const std::string& what) {
-        const std::string said = said_of_stream(begin);
-        INFO(said);
-        CHECK(said.starts_with("x: this is " + what + "; expected "));
-        CHECK(said.find("config.json") != std::string::npos);
+    const auto is = [](const std::string& begin, const std::string& description) {
+        const std::string message = get_stream_error(begin);
+        INFO(message);
+        CHECK(message.starts_with("x: this is " + description + "; expected "));
+        CHECK(message.find("config.json") != std::string::npos);
     };
     is("GGUF\3\0\0\0"s, "a GGUF file (weights)");
     is("\x10\x27\0\0\0\0\0\0{\"__metadata__\":"s, "a safetensors file (weights)");
@@ -58,23 +58,25 @@ TEST_CASE("a file of another kind is named by its first bytes, and no more of it
         is(program, "a program in Python");
     for (const char* text : {"---\nlicense: mit\n", "model_type: llama\n", "hidden_size = 8\n", "# Llama\n"})
         is(text, "YAML, Markdown or another text");
-    CHECK(said_of_text("GGUF\3") == said_of_stream("GGUF\3"));
+    CHECK(get_text_error("GGUF\3") == get_stream_error("GGUF\3"));
 }
 
 TEST_CASE("what may be JSON is read as JSON") {
     for (const char* text : {"{", "nul", "NaN", "tru: 1}", "[", "\"a: b\"", "{\"a\": 1} x", "12345678{"})
-        CHECK(said_of_text(text).find("this is") == (text[0] == 't' ? 3 : std::string::npos));
+        CHECK(get_text_error(text).find("this is") == (text[0] == 't' ? 3 : std::string::npos));
     // eight bytes of a text are no length of a header
     CHECK(llmcost::parse_config("{\"a\" :  {}}", "x").root().size() == 1);
 }
 
 TEST_CASE("a JSON file that configures no model is named by its keys") {
-    const auto is = [](const std::string& members, const std::string& what) {
-        const std::string said = said_of_text("{" + members + "}");
-        INFO(said);
-        CHECK(said.starts_with("x: this is " + what + "; expected "));
-        for (const char* own : {"model_type", "architectures", "hidden_size"})
-            CHECK(llmcost::parse_config("{\"" + std::string(own) + "\": 1, " + members + "}", "x").root().size() >= 2);
+    const auto is = [](const std::string& members, const std::string& description) {
+        const std::string message = get_text_error("{" + members + "}");
+        INFO(message);
+        CHECK(message.starts_with("x: this is " + description + "; expected "));
+        for (const char* model_key : {"model_type", "architectures", "hidden_size"})
+            CHECK(
+                llmcost::parse_config("{\"" + std::string(model_key) + "\": 1, " + members + "}", "x").root().size() >=
+                2);
     };
     is(R"("peft_type": "LORA", "base_model_name_or_path": "a/b")", "the configuration of an adapter (PEFT)");
     is(R"("metadata": {}, "weight_map": {})", "the index of a model's files of weights");

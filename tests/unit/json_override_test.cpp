@@ -22,9 +22,9 @@ namespace {
 // why a document refuses an override; it must then be as before
 std::string refused_override(config_document& document, std::string_view path, std::string_view value) {
     const std::size_t nodes = document.root().node().end;
-    const std::string why = thrown_by([&] { document.set(path, value); });
+    const std::string message = thrown_by([&] { document.set(path, value); });
     CHECK(document.root().node().end == nodes);
-    return why;
+    return message;
 }
 
 }  // namespace
@@ -101,7 +101,8 @@ TEST_CASE("the value of an override is JSON or else a string") {
 
 TEST_CASE("an override that cannot be is refused and changes nothing") {
     config_document document = parse_config(R"({"a": 1, "l": [1, 2], "m": []})", "x.json");
-    CHECK(refused_override(document, "a.b", "2") == "x.json: /a: expected an object or an array to set a value in, found 1");
+    CHECK(refused_override(document, "a.b", "2") ==
+          "x.json: /a: expected an object or an array to set a value in, found 1");
     CHECK(refused_override(document, "new.l.x", "{\"a\": 1, \"a\": 2}") ==
           "x.json: value set for new.l.x: /a: duplicated key");
     CHECK(refused_override(document, "l.2", "2") == "x.json: /l/2: expected an index below 2");

@@ -39,7 +39,8 @@ std::string refusal_of_text(std::string_view text, const config_limits& limits =
 }
 
 struct temporary_folder {
-    std::filesystem::path path = std::filesystem::temp_directory_path() / ("llmcost_json_test_" + std::to_string(unique()));
+    std::filesystem::path path =
+        std::filesystem::temp_directory_path() / ("llmcost_json_test_" + std::to_string(unique()));
     temporary_folder() { std::filesystem::create_directories(path); }
     ~temporary_folder() { std::filesystem::remove_all(path); }
     temporary_folder(const temporary_folder&) = delete;
@@ -61,10 +62,10 @@ TEST_CASE("a long string is the one that is written, wherever it stands, and wha
         const std::string plain(length, 'p');
         for (const std::string& written :
              {plain, plain + "\\\"" + plain, "\xC3\xA9" + plain, plain + "\\u0041", "[{,:" + plain}) {
-            const std::string before =
+            const std::string prefix =
                 std::string(4096, ' ') + "{\"" + plain + "\":1,\"short\":\"" + written + "\",\"b\":[\"" + plain + "\",";
-            llmcost::testing::exercise_config(before + "2.5]}");
-            const std::string text = before + "NaN],\"c\":\"d\"";
+            llmcost::testing::exercise_config(prefix + "2.5]}");
+            const std::string text = prefix + "NaN],\"c\":\"d\"";
             const config_document document = parse_config(text + "}", "x.json");
             const config_view root = document.root();
             CHECK(root.integer(plain.c_str()) == 1);
@@ -76,10 +77,10 @@ TEST_CASE("a long string is the one that is written, wherever it stands, and wha
             CHECK(refusal_of_text(text + ",\"c\":1}") == "x.json: /c: duplicated key");
             CHECK(refusal_of_text(text + ",\"" + plain + "\":1}").ends_with(": duplicated key"));
         }
-        const std::string before = std::string(4096, ' ') + "{\"a\":\"";
-        const std::string place = "x.json:1:" + std::to_string(before.size() + length + 1) + ": ";
-        CHECK(refusal_of_text(before + plain).starts_with(place));
-        CHECK(refusal_of_text(before + plain + "\n\"}").starts_with(place));
+        const std::string prefix = std::string(4096, ' ') + "{\"a\":\"";
+        const std::string place = "x.json:1:" + std::to_string(prefix.size() + length + 1) + ": ";
+        CHECK(refusal_of_text(prefix + plain).starts_with(place));
+        CHECK(refusal_of_text(prefix + plain + "\n\"}").starts_with(place));
     }
 }
 
@@ -130,11 +131,11 @@ TEST_CASE("infinities and NaN are read however they are written") {
     CHECK(root.find("number")->is_object());
     llmcost::testing::require_tree(root);
 
-    const auto asked = [&](const char* key) {
+    const auto get_error = [&](const char* key) {
         return thrown_by([&] { document.read_with([&](config_view c) { return c.positive(key); }); });
     };
-    CHECK(asked("large") == "x.json: /large: expected a positive integer, found 1E400");
-    CHECK(asked("tagged") == "x.json: /tagged: expected a positive integer, found Infinity");
+    CHECK(get_error("large") == "x.json: /large: expected a positive integer, found 1E400");
+    CHECK(get_error("tagged") == "x.json: /tagged: expected a positive integer, found Infinity");
     CHECK(thrown_by([&] { document.read_with([](config_view c) { return c.real("tagged"); }); }) ==
           "x.json: /tagged: expected a finite number, found Infinity");
 }
@@ -163,12 +164,12 @@ TEST_CASE("whole numbers beyond 64 bits become reals and are refused as integers
     CHECK(root.real("a") == 9223372036854775808.0);
     CHECK(root.real("b") == 18446744073709551616.0);
     CHECK(root.real("model_max_length") == 1e30);
-    const auto asked = [&](const char* key) {
+    const auto get_error = [&](const char* key) {
         return thrown_by([&] { document.read_with([&](config_view c) { return c.integer(key); }); });
     };
-    CHECK(asked("a") == "x.json: /a: expected an integer, found 9223372036854775808 (out of range)");
-    CHECK(asked("c") == "x.json: /c: expected an integer, found -9223372036854775809 (out of range)");
-    CHECK(asked("model_max_length") ==
+    CHECK(get_error("a") == "x.json: /a: expected an integer, found 9223372036854775808 (out of range)");
+    CHECK(get_error("c") == "x.json: /c: expected an integer, found -9223372036854775809 (out of range)");
+    CHECK(get_error("model_max_length") ==
           "x.json: /model_max_length: expected an integer, found 1000000000000000019884624838656 (out of range)");
 }
 
@@ -213,10 +214,10 @@ TEST_CASE("a key that stands twice is refused") {
     CHECK(refusal_of_text(R"({"l": [0, {"x/y": 1, "x/y": 1}]})") == "x.json: /l/1/x~1y: duplicated key");
     CHECK(parse_config(R"({"a": {"b": 1}, "b": {"a": 1}})", "x.json").root().size() == 2);
 
-    std::string many = "{";
-    for (int i = 0; i < 5000; ++i) many += "\"k" + std::to_string(i) + "\": 0, ";
-    CHECK(parse_config(many + "\"k5000\": 0}", "x.json").root().size() == 5001);
-    CHECK(refusal_of_text(many + "\"k2500\": 0}") == "x.json: /k2500: duplicated key");
+    std::string long_object = "{";
+    for (int i = 0; i < 5000; ++i) long_object += "\"k" + std::to_string(i) + "\": 0, ";
+    CHECK(parse_config(long_object + "\"k5000\": 0}", "x.json").root().size() == 5001);
+    CHECK(refusal_of_text(long_object + "\"k2500\": 0}") == "x.json: /k2500: duplicated key");
 }
 
 TEST_CASE("limits hold") {
@@ -264,9 +265,9 @@ TEST_CASE("files and streams") {
     CHECK(thrown_by([&] { (void)read_config_file(absent); }, errc::io).starts_with(absent + ": cannot be opened: "));
     CHECK(thrown_by([&] { (void)read_config_file(folder.path.string()); }, errc::io) ==
           folder.path.string() + ": a folder without a config.json; it holds empty.json, good.json");
-    const std::string inside = folder.file("config.json", "{\"a\": 3}");
+    const std::string config_path = folder.file("config.json", "{\"a\": 3}");
     CHECK(read_config_file(folder.path.string()).root().positive("a") == 3);
-    CHECK(read_config_file(folder.path.string()).name() == inside);
+    CHECK(read_config_file(folder.path.string()).name() == config_path);
 
     std::istringstream in("{\"a\": 2}");
     CHECK(read_config_file(in, "standard input").root().positive("a") == 2);
@@ -292,8 +293,9 @@ TEST_CASE("every problem of a configuration has its code") {
           "configs/x.json: /num_attention_heads: expected a positive integer, found \"32\"");
     CHECK(thrown_by([&] { document.read_with([](config_view c) { return c.positive("hidden_size"); }); },
                     errc::missing_key) == "configs/x.json: /hidden_size: missing; expected a positive integer");
-    CHECK(thrown_by([&] { document.read_with([](config_view c) { llmcost::fail_unsupported(c, "x", "not described"); }); },
-                    errc::unsupported) == "configs/x.json: /x: not described");
+    CHECK(thrown_by(
+              [&] { document.read_with([](config_view c) { llmcost::throw_unsupported(c, "x", "not described"); }); },
+              errc::unsupported) == "configs/x.json: /x: not described");
     CHECK(thrown_by(
               [&] {
                   document.read_with(
@@ -305,9 +307,11 @@ TEST_CASE("every problem of a configuration has its code") {
     try {
         document.read_with([](config_view c) { return c.positive("num_attention_heads"); });
     } catch (const error& problem) {
-        CHECK(problem.where() == "configs/x.json: /num_attention_heads");
+        CHECK(problem.location() == "configs/x.json: /num_attention_heads");
     }
-    CHECK(thrown_by([] { llmcost::throw_error({llmcost::config_problem::bad_value, "/a", "wrong"}, ""); }) == "/a: wrong");
+    CHECK(thrown_by([] {
+              llmcost::throw_error({llmcost::config_problem::bad_value, "/a", "wrong"}, "");
+          }) == "/a: wrong");
     CHECK(thrown_by([] {
               llmcost::throw_error({llmcost::config_problem::bad_value, "", "wrong"}, "x.json");
           }) == "x.json: wrong");
@@ -321,14 +325,14 @@ TEST_CASE("copies are apart and keep what they look at") {
         CHECK(first.root().object("b").array("c")[0].as_integer() == 1);
         return second;
     }();
-    const config_view before = copy.root();
+    const config_view original_root = copy.root();
     const config_document moved = std::move(copy);
-    CHECK(before.string("a") == "short");
+    CHECK(original_root.string("a") == "short");
     CHECK(moved.root().object("b").array("c")[0].as_string() == "a value of the copy alone");
 }
 
 TEST_CASE("numbers are read and shown alike where the decimal point is a comma") {
-    const std::string before = std::setlocale(LC_NUMERIC, nullptr);
+    const std::string prefix = std::setlocale(LC_NUMERIC, nullptr);
     bool comma = false;
     for (const char* name : {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "fr_FR.utf8"})
         comma = comma || std::setlocale(LC_NUMERIC, name) != nullptr;
@@ -338,7 +342,7 @@ TEST_CASE("numbers are read and shown alike where the decimal point is a comma")
     CHECK(document.root().find("b")->as_extended_real() == infinity);
     CHECK(thrown_by([&] { document.read_with([](config_view c) { return c.integer("a"); }); }) ==
           "x.json: /a: expected an integer, found 1.5");
-    std::setlocale(LC_NUMERIC, before.c_str());
+    std::setlocale(LC_NUMERIC, prefix.c_str());
 }
 
 TEST_CASE("what the fuzzer kept still holds") {

@@ -18,18 +18,27 @@ using namespace llmcost;
 namespace {
 
 // noise without a generator: the same everywhere
-double noise(int i) { return std::sin(i * 12.9898) * 43758.5453 - std::floor(std::sin(i * 12.9898) * 43758.5453) - 0.5; }
+double noise(int i) {
+    return std::sin(i * 12.9898) * 43758.5453 - std::floor(std::sin(i * 12.9898) * 43758.5453) - 0.5;
+}
 
 }  // namespace
 
 // devices of a collective: 2, 4, 8
 TEST_CASE("sites of one number lie on a line, and hold at its ends") {
     const std::int64_t sites[] = {2, 4, 8}, centres[] = {0, 4, 10}, units[] = {1, 1, 1}, axis[] = {1};
-    const std::string none(1, residual_character::from(0));
+    const std::string none(1, correction_code::encode(0));
     const string_ref pages[] = {none, none, none};
-    residual_table r;
-    r.step = 0.5, r.columns = 1, r.site_count = 3, r.sites = sites, r.centres = centres, r.units = units;
-    r.axis[0] = axis, r.length[0] = 1, r.pages = pages;
+    correction_table r;
+    r.step = 0.5;
+    r.columns = 1;
+    r.num_layer_shapes = 3;
+    r.sites = sites;
+    r.centres = centres;
+    r.units = units;
+    r.axis[0] = axis;
+    r.length[0] = 1;
+    r.pages = pages;
     const auto at = [&](std::int64_t devices) {
         const std::int64_t message = 1;
         return r(&devices, &message);
@@ -50,9 +59,9 @@ TEST_CASE("a roofline is its launch, its bounds, and smooth between them") {
     CHECK(r(0, 1e-3) == doctest::Approx(1e-6 + 1.25e-3));
     CHECK(r(0.3e-3, 0.64e-3) == doctest::Approx(1e-6 + 1e-3));  // 0.6 and 0.8: a right triangle
     CHECK(roofline{0, 1, 1, 64}(3e-3, 4e-3) == doctest::Approx(4e-3));
-    CHECK(r.bound(1e-7, 1e-7) == bound_by::launch);
-    CHECK(r.bound(1e-3, 1e-3) == bound_by::compute);
-    CHECK(r.bound(1e-4, 1e-3) == bound_by::memory);
+    CHECK(r.bound(1e-7, 1e-7) == roofline_bound::launch);
+    CHECK(r.bound(1e-3, 1e-3) == roofline_bound::compute);
+    CHECK(r.bound(1e-4, 1e-3) == roofline_bound::memory);
     for (double c = 1e-9; c < 1; c *= 1.7)
         for (double m = 1e-9; m < 1; m *= 1.7) {
             CHECK(r(c, m) >= 1e-6 + std::fmax(c / 0.5, m / 0.8) * (1 - 1e-12));
@@ -63,30 +72,37 @@ TEST_CASE("a roofline is its launch, its bounds, and smooth between them") {
 
 TEST_CASE("residuals are characters that a file can hold") {
     for (int units = -40; units <= 40; ++units) {
-        const char c = residual_character::from(units);
-        CHECK(residual_character::units(c) == units);
-        CHECK(residual_character::is_one(c));
+        const char c = correction_code::encode(units);
+        CHECK(correction_code::units(c) == units);
+        CHECK(correction_code::is_one(c));
         CHECK(c != '"');
         CHECK(c != '\\');
     }
-    CHECK(residual_character::from(1000) == residual_character::from(40));
-    CHECK(residual_character::from(-1000) == residual_character::from(-40));
-    for (const char c : {'a', 'E', '\0', '\\', '"', '!', ' ', '\x7f'}) CHECK_FALSE(residual_character::is_one(c));
+    CHECK(correction_code::encode(1000) == correction_code::encode(40));
+    CHECK(correction_code::encode(-1000) == correction_code::encode(-40));
+    for (const char c : {'a', 'E', '\0', '\\', '"', '!', ' ', '\x7f'}) CHECK_FALSE(correction_code::is_one(c));
 }
 
 TEST_CASE("residuals lie between those of neighbours, in octaves") {
     const std::int64_t sites[] = {64, 64, 64, 256}, centres[] = {0, 10}, units[] = {1, 2}, axis[] = {1, 4, 64};
     const auto text = [](int a, int b, int c) {
-        return std::string{residual_character::from(a), residual_character::from(b), residual_character::from(c)};
+        return std::string{correction_code::encode(a), correction_code::encode(b), correction_code::encode(c)};
     };
     const std::string first = text(0, 8, -8), second = text(4, 4, 4);
     const string_ref pages[] = {first, second};
-    residual_table r;
-    r.step = 0.5, r.columns = 2, r.site_count = 2, r.sites = sites, r.centres = centres, r.units = units;
-    r.axis[0] = axis, r.length[0] = 3, r.pages = pages;
+    correction_table r;
+    r.step = 0.5;
+    r.columns = 2;
+    r.num_layer_shapes = 2;
+    r.sites = sites;
+    r.centres = centres;
+    r.units = units;
+    r.axis[0] = axis;
+    r.length[0] = 3;
+    r.pages = pages;
     const auto at = [&](std::int64_t n, std::int64_t k, std::int64_t m) {
-        const std::int64_t site[] = {n, k};
-        return r(site, &m);
+        const std::int64_t layer_shape[] = {n, k};
+        return r(layer_shape, &m);
     };
     CHECK(at(64, 64, 1) == 0);
     CHECK(at(64, 64, 4) == 4);
@@ -96,22 +112,31 @@ TEST_CASE("residuals lie between those of neighbours, in octaves") {
     CHECK(at(64, 256, 7) == 9);                           // (10 + 2 · 4) steps
     CHECK(at(64, 128, 1) == doctest::Approx(4.5 * 0.5));  // the mean of both, an octave from each: half of it
     CHECK(at(64, 64 * 1024, 1) == 0);                     // too far to tell
-    CHECK(r.around(0, 2).low == 1);
-    CHECK(r.around(0, 2).high == 4);
-    CHECK(r.around(0, 2).share == doctest::Approx(0.5));
-    CHECK(r.around(0, 4).share == 0);
-    CHECK(r.around(0, 100).low == 100);
-    CHECK(residual_table{}(sites, axis) == 0);
+    CHECK(r.interpolate(0, 2).low == 1);
+    CHECK(r.interpolate(0, 2).high == 4);
+    CHECK(r.interpolate(0, 2).share == doctest::Approx(0.5));
+    CHECK(r.interpolate(0, 4).share == 0);
+    CHECK(r.interpolate(0, 100).low == 100);
+    CHECK(correction_table{}(sites, axis) == 0);
 }
 
 TEST_CASE("residuals along two axes") {
     const std::int64_t sites[] = {8}, centres[] = {0}, units[] = {1}, first[] = {1, 4}, second[] = {1, 16, 64};
     std::string cells;
-    for (const int c : {0, 4, 8, 10, 14, 18}) cells += residual_character::from(c);
+    for (const int c : {0, 4, 8, 10, 14, 18}) cells += correction_code::encode(c);
     const string_ref pages[] = {cells};
-    residual_table r;
-    r.step = 1, r.columns = 1, r.site_count = 1, r.sites = sites, r.centres = centres, r.units = units;
-    r.axis[0] = first, r.length[0] = 2, r.axis[1] = second, r.length[1] = 3, r.pages = pages;
+    correction_table r;
+    r.step = 1;
+    r.columns = 1;
+    r.num_layer_shapes = 1;
+    r.sites = sites;
+    r.centres = centres;
+    r.units = units;
+    r.axis[0] = first;
+    r.length[0] = 2;
+    r.axis[1] = second;
+    r.length[1] = 3;
+    r.pages = pages;
     const auto at = [&](std::int64_t a, std::int64_t b) {
         const std::int64_t place[] = {a, b};
         return r(sites, place);
@@ -124,21 +149,22 @@ TEST_CASE("residuals along two axes") {
 }
 
 TEST_CASE("a size is bound by one that its operator has") {
-    for (const operator_family& f : operator_families) {
-        operator_shape shape{.family = &f};
+    for (const operator_type& f : operator_families) {
+        operator_shape shape{.type = &f};
         std::fill(shape.sizes, shape.sizes + f.size_count, 1);
         for (const operator_size& size : f.sizes)
-            for (const string_ref other : {size.at_most, size.divides}) CHECK((other.empty() || shape.size(other) == 1));
+            for (const string_ref bound_name : {size.upper_bound_size, size.multiple_size})
+                CHECK((bound_name.empty() || shape.size(bound_name) == 1));
         CHECK(shape.size("no size") == 0);
     }
 }
 
 TEST_CASE("operands have the names that engines use") {
-    CHECK(find_operand("bf16") == find_operand("bfloat16"));
-    CHECK(find_operand("half") == find_operand("fp16"));
-    CHECK(find_operand("half")->name == "float16");
-    CHECK(find_operand("") == nullptr);
-    CHECK(find_operand("bf17") == nullptr);
+    CHECK(find_operand_type("bf16") == find_operand_type("bfloat16"));
+    CHECK(find_operand_type("half") == find_operand_type("fp16"));
+    CHECK(find_operand_type("half")->name == "float16");
+    CHECK(find_operand_type("") == nullptr);
+    CHECK(find_operand_type("bf17") == nullptr);
 }
 
 TEST_CASE("a fit finds the constants behind noisy measurements, outliers or not") {
@@ -147,8 +173,8 @@ TEST_CASE("a fit finds the constants behind noisy measurements, outliers or not"
         std::vector<timing> timings;
         for (int i = 0; i < 3000; ++i) {
             const double c = std::exp2(i * 37 % 97 / 8.0) * 1e-7, m = std::exp2(i * 53 % 89 / 8.0) * 1e-7;
-            const double off = outliers && i % 20 == 0 ? 3 : 1 + 0.04 * noise(i);
-            timings.push_back({c, m, truth(c, m) * off});
+            const double noise_factor = outliers && i % 20 == 0 ? 3 : 1 + 0.04 * noise(i);
+            timings.push_back({c, m, truth(c, m) * noise_factor});
         }
         const roofline found = fit_roofline(timings);
         CHECK(found.launch == doctest::Approx(truth.launch).epsilon(0.03));
@@ -159,21 +185,21 @@ TEST_CASE("a fit finds the constants behind noisy measurements, outliers or not"
 }
 
 TEST_CASE("falling neighbours are pooled") {
-    CHECK(rising({}) == std::vector<double>{});
-    CHECK(rising({1, 2, 3}) == std::vector<double>{1, 2, 3});
-    CHECK(rising({1, 3, 2, 4}) == std::vector<double>{1, 2.5, 2.5, 4});
-    CHECK(rising({3, 2, 1}) == std::vector<double>{2, 2, 2});
-    CHECK(rising({1, 5, 3, 1, 9}) == std::vector<double>{1, 3, 3, 3, 9});
+    CHECK(make_monotonic({}) == std::vector<double>{});
+    CHECK(make_monotonic({1, 2, 3}) == std::vector<double>{1, 2, 3});
+    CHECK(make_monotonic({1, 3, 2, 4}) == std::vector<double>{1, 2.5, 2.5, 4});
+    CHECK(make_monotonic({3, 2, 1}) == std::vector<double>{2, 2, 2});
+    CHECK(make_monotonic({1, 5, 3, 1, 9}) == std::vector<double>{1, 3, 3, 3, 9});
 }
 
 TEST_CASE("a grid is made rising along both axes") {
-    CHECK(rising({1, 2, 3, 4}, 2) == std::vector<double>{1, 2, 3, 4});
-    CHECK(rising({1, 3, 2, 4}, 2) == std::vector<double>{1, 3, 2, 4});
-    CHECK(rising({4, 4, 1, 4}, 2) == std::vector<double>{2.5, 4, 2.5, 4});
+    CHECK(make_monotonic({1, 2, 3, 4}, 2) == std::vector<double>{1, 2, 3, 4});
+    CHECK(make_monotonic({1, 3, 2, 4}, 2) == std::vector<double>{1, 3, 2, 4});
+    CHECK(make_monotonic({4, 4, 1, 4}, 2) == std::vector<double>{2.5, 4, 2.5, 4});
     std::vector<double> noisy;
     for (int i = 0; i < 6; ++i)
         for (int k = 0; k < 7; ++k) noisy.push_back(0.3 * i + 0.2 * k + noise(7 * i + k));
-    const std::vector<double> risen = rising(noisy, 6);
+    const std::vector<double> risen = make_monotonic(noisy, 6);
     for (std::size_t i = 0; i < risen.size(); ++i) {
         CHECK((i < 7 || risen[i] >= risen[i - 7]));
         CHECK((i % 7 == 0 || risen[i] >= risen[i - 1]));
@@ -183,10 +209,11 @@ TEST_CASE("a grid is made rising along both axes") {
 
 // by hand: pairs that causal attention sees
 TEST_CASE("parts beyond every integer are divided among units") {
-    constexpr device d{.units = 2};
-    constexpr double many = 1e30;  // a conversion to an integer would be undefined
-    static_assert(occupied_flops(d, {.flops = 1, .parts = many, .largest_part = 1, .smallest_part = 1}) == many);
-    CHECK(occupied_flops(d, {.flops = 1, .parts = 3, .largest_part = 1, .smallest_part = 1}) == 4);
+    constexpr device d{.num_compute_units = 2};
+    constexpr double num_parts = 1e30;  // a conversion to an integer would be undefined
+    static_assert(flops_with_occupancy(
+                      d, {.flops = 1, .num_tiles = num_parts, .max_tile_flops = 1, .min_tile_flops = 1}) == num_parts);
+    CHECK(flops_with_occupancy(d, {.flops = 1, .num_tiles = 3, .max_tile_flops = 1, .min_tile_flops = 1}) == 4);
 }
 
 TEST_CASE("attention's work is its visible pairs") {
@@ -201,9 +228,12 @@ TEST_CASE("attention's work is its visible pairs") {
                 CHECK(detail::visible_pairs(fresh, past, window) == pairs);
             }
     operator_shape shape;
-    shape.family = find_family("context_attention"), shape.operand = find_operand("bf16"), shape.variant = "fp8";
+    shape.type = find_operator_type("context_attention");
+    shape.operand = find_operand_type("bf16");
+    shape.variant = "fp8";
     const std::int64_t sizes[] = {2, 3, 8, 4, 64, 0, 0};
     std::copy(std::begin(sizes), std::end(sizes), shape.sizes);
     CHECK(shape.work().flops == 4 * 2 * 8 * 64 * 6);
-    CHECK(shape.work().bytes == 2 * 2 * 3 * 8 * 64 * 2 + 2 * 2 * 3 * 4 * 64);  // queries, output; keys, values of one byte
+    CHECK(shape.work().bytes ==
+          2 * 2 * 3 * 8 * 64 * 2 + 2 * 2 * 3 * 4 * 64);  // queries, output; keys, values of one byte
 }

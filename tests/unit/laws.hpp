@@ -26,7 +26,7 @@ struct named_figure {
 };
 
 /// Every figure of a walk by its name.
-[[nodiscard]] inline std::vector<named_figure> named(const llmcost::figures& f) {
+[[nodiscard]] inline std::vector<named_figure> named(const llmcost::model_metrics& f) {
     return {{"add", f.add},
             {"mult", f.mult},
             {"div", f.div},
@@ -41,9 +41,9 @@ struct named_figure {
             {"cmp", f.cmp},
             {"params", f.params},
             {"active_params", f.active_params},
-            {"cache", f.cache},
-            {"out", f.out},
-            {"written", f.written},
+            {"cache", f.cache_elements},
+            {"out", f.module_output_elements},
+            {"written", f.written_elements},
             {"torch_flops", f.torch_flops},
             {"backward_torch_flops", f.backward_torch_flops},
             {"saved_bytes", f.saved_bytes},
@@ -65,7 +65,7 @@ struct named_figure {
 
 /// The figures for which `holds(a, b)` is false, with both values; empty where it holds for all.
 template <class Holds>
-[[nodiscard]] std::string violations(const llmcost::figures& a, const llmcost::figures& b, Holds holds) {
+[[nodiscard]] std::string violations(const llmcost::model_metrics& a, const llmcost::model_metrics& b, Holds holds) {
     const std::vector<named_figure> left = named(a), right = named(b);
     std::string text;
     for (std::size_t i = 0; i < left.size(); ++i)
@@ -74,22 +74,24 @@ template <class Holds>
                     std::string(count_text{right[i].value}.view()) + "; ";
     return text;
 }
-[[nodiscard]] inline std::string unequal(const llmcost::figures& a, const llmcost::figures& b) {
+[[nodiscard]] inline std::string unequal(const llmcost::model_metrics& a, const llmcost::model_metrics& b) {
     return violations(a, b, [](count x, count y) { return x == y; });
 }
 /// The figures in which `a` is larger than `b`.
-[[nodiscard]] inline std::string beyond(const llmcost::figures& a, const llmcost::figures& b) {
+[[nodiscard]] inline std::string find_exceeding(const llmcost::model_metrics& a, const llmcost::model_metrics& b) {
     return violations(a, b, [](count x, count y) { return x <= y; });
 }
 
 /// Figures that are sums over parts: a storage that two of them keep is kept once, and gradients meet between them.
-[[nodiscard]] inline llmcost::figures additive(llmcost::figures f) {
-    f.saved_bytes = {}, f.backward = {};
+[[nodiscard]] inline llmcost::model_metrics additive(llmcost::model_metrics f) {
+    f.saved_bytes = {};
+    f.backward = {};
     return f;
 }
 
 [[nodiscard]] inline std::string text_of(const workload& load) {
-    std::string text = std::to_string(load.batch) + "x" + std::to_string(load.sequence) + "@" + std::to_string(load.past);
+    std::string text =
+        std::to_string(load.batch) + "x" + std::to_string(load.sequence) + "@" + std::to_string(load.past);
     if (load.encoder_sequence != 0) text += " encoder " + std::to_string(load.encoder_sequence);
     if (load.head != logits::all) text += load.head == logits::last ? " last" : " none";
     if (load.attention == attention_scores::causal) text += " causal";
@@ -132,7 +134,7 @@ template <class Holds>
 }
 
 /// A few of them, where every one is expensive.
-[[nodiscard]] inline std::vector<workload> few_workloads() {
+[[nodiscard]] inline std::vector<workload> sample_workloads() {
     return {{.batch = 2, .sequence = 9, .weights = dtype::float32},
             {.batch = 1, .sequence = 1, .past = 200, .attention = attention_scores::causal, .weights = dtype::float32},
             {.batch = 2, .sequence = 9, .weights = dtype::float32, .training = true}};
@@ -146,7 +148,8 @@ template <class Holds>
             return load;
         } catch (const workload_error& problem) {
             std::int64_t& length = load.past > 0 ? load.past : load.sequence;
-            length = std::max<std::int64_t>(load.past > 0 ? 0 : 1, length - (problem.asked() - problem.held()));
+            length = std::max<std::int64_t>(load.past > 0 ? 0 : 1,
+                                            length - (problem.requested_positions() - problem.max_positions()));
         } catch (const overflow_error&) {
             return load;
         }
@@ -154,13 +157,14 @@ template <class Holds>
 }
 
 /// The figures, or nothing where they or the model's positions do not suffice; anything else that happens is a failure.
-[[nodiscard]] inline std::optional<llmcost::figures> counted_unless_overflow(const model& m, const workload& load) {
+[[nodiscard]] inline std::optional<llmcost::model_metrics> counted_unless_overflow(const model& m,
+                                                                                   const workload& load) {
     try {
         return count_model(m, load);
     } catch (const overflow_error&) {
         return std::nullopt;
     } catch (const workload_error& problem) {
-        CHECK(problem.asked() > problem.held());
+        CHECK(problem.requested_positions() > problem.max_positions());
         return std::nullopt;
     } catch (const description_error& problem) {
         // an image that is smaller than a kernel: the reference builds such a model, and fails to run it
@@ -174,21 +178,24 @@ template <class Holds>
 
 /// Whose reference takes no step as it is counted, in the mode of evaluation.
 inline const law_exceptions untrained_types{
-    {"reformer", "goes back by layers that are run again, in the mode of training alone (`ReformerLayer.backward_pass`)"}};
+    {"reformer",
+     "goes back by layers that are run again, in the mode of training alone (`ReformerLayer.backward_pass`)"}};
 
 /// Of which nobody can say how many pairs causal scores show.
 inline const law_exceptions unseen_types{
     {"reformer", "a decoder sorts tokens by hashes (`LSHSelfAttention`)"},
     {"prophetnet", "a step hides nothing, `ngram_attention_bias` the last words from later streams"}};
 
-/// Calls `check(model, workload)` for every model of a golden and every workload, as long as the model has positions for.
+/// Calls `check(model, workload)` for every model of a golden and every workload, as long as the model has positions
+/// for.
 template <class Check>
 void for_all(const std::vector<workload>& loads, Check check, const law_exceptions& exceptions = {}) {
     for_models(
         [&](const golden_model& g) {
             for (const workload& load : loads) {
                 if (load.training && is_exception(untrained_types, g.golden.model_type)) continue;
-                if (load.attention == attention_scores::causal && is_exception(unseen_types, g.golden.model_type)) continue;
+                if (load.attention == attention_scores::causal && is_exception(unseen_types, g.golden.model_type))
+                    continue;
                 const workload run = fitted(g.built, load);
                 INFO(text_of(run));
                 check(g.built, run);

@@ -16,22 +16,23 @@ using namespace llmcost::testing;
 
 // A tape hears every layer by itself, figures are sums over kinds of layers: two ways to the same bytes.
 TEST_CASE("what a tape keeps for backward is what is counted") {
-    for_all({{.batch = 2, .sequence = 9, .weights = dtype::float32, .training = true}},
-            [](const model& m, const workload& load) {
-                const training_run run = train(m, load, {.loss = training_loss::sum});
-                CHECK(count(run.memory.saved_bytes) == count_model(m, load).saved_bytes);
-                CHECK(count(run.memory.own_peaks[memory_category::parameters]) == count_model(m, load).weight_bytes);
-                CHECK(run.memory.peak.bytes.total >= run.memory.after_step.total);
-                CHECK(run.memory.own_peaks[memory_category::gradients] <= run.memory.own_peaks[memory_category::parameters]);
-            });
+    for_all({{.batch = 2, .sequence = 9, .weights = dtype::float32, .training = true}}, [](const model& m,
+                                                                                           const workload& load) {
+        const training_run run = train(m, load, {.loss = training_loss::sum});
+        CHECK(count(run.memory.saved_bytes) == count_model(m, load).saved_bytes);
+        CHECK(count(run.memory.peak_by_category[memory_category::parameters]) == count_model(m, load).weight_bytes);
+        CHECK(run.memory.peak.bytes.total >= run.memory.after_step.total);
+        CHECK(run.memory.peak_by_category[memory_category::gradients] <=
+              run.memory.peak_by_category[memory_category::parameters]);
+    });
 }
 
 TEST_CASE("a step's tensors take more, the larger the batch is") {
-    for_all(few_workloads(), [](const model& m, workload load) {
+    for_all(sample_workloads(), [](const model& m, workload load) {
         if (load.training) return;
-        const count once = activations_peak(m, load);
+        const count base_peak = peak_activation_bytes(m, load);
         load.batch *= 2;
-        CHECK(activations_peak(m, load) >= once);
+        CHECK(peak_activation_bytes(m, load) >= base_peak);
     });
 }
 
@@ -43,39 +44,39 @@ TEST_CASE("every model has an eager walk in every type, with no fewer operations
              {.batch = 1, .sequence = 200, .attention = attention_scores::causal},
              {.batch = 2, .sequence = 9, .training = true}},
             [](const model& m, workload load) {
-                if (load.past > 0 && count_model(m, {.sequence = 1, .past = 1}).cache == count{}) return;
-                load.typed = true;
-                std::size_t wide = 0;
+                if (load.past > 0 && count_model(m, {.sequence = 1, .past = 1}).cache_elements == count{}) return;
+                load.uses_workload_dtypes = true;
+                std::size_t float32_nodes = 0;
                 for (const dtype type : {dtype::float32, dtype::bfloat16})
                     for (const bool casts : {false, true}) {
                         if (casts && (type != dtype::float32 || !load.training)) continue;
                         load.weights = load.activations = type;
-                        load.autocast = load.on_cpu = casts;
-                        tape heard;
-                        detail::tape_listener ear{heard};
-                        trace t{resolved(load, types_of(m, load)), &ear};
+                        load.autocast = load.uses_cpu_kernels = casts;
+                        tape recorded_tape;
+                        detail::tape_listener listener{recorded_tape};
+                        trace t{with_storage_types(load, storage_types_of(m, load)), &listener};
                         (void)m.forward(t);
-                        if (type == dtype::float32 && !casts) wide = heard.nodes.size();
-                        CHECK(heard.nodes.size() >= wide);  // casts alone come to those of 32 bits
+                        if (type == dtype::float32 && !casts) float32_nodes = recorded_tape.nodes.size();
+                        CHECK(recorded_tape.nodes.size() >= float32_nodes);  // casts alone come to those of 32 bits
                     }
             });
 }
 
 // few layers stand for all; here all are walked
 TEST_CASE("the most that layers take which come again and again is that of all") {
-    for_all(few_workloads(), [](const model& m, workload load) {
+    for_all(sample_workloads(), [](const model& m, workload load) {
         if (load.training) return;
-        load.typed = true;
-        const auto all = [&](attention_implementation how) {
-            load.implementation = how;
-            return detail::peak_of_walk(m, load);
+        load.uses_workload_dtypes = true;
+        const auto all = [&](attention_implementation implementation) {
+            load.implementation = implementation;
+            return detail::peak_activation_bytes_of_full_trace(m, load);
         };
-        count most;
+        count maximum;
         try {
-            most = all(attention_implementation::sdpa);
+            maximum = all(attention_implementation::sdpa);
         } catch (const description_error&) {  // no such call in this model
-            most = all(attention_implementation::eager);
+            maximum = all(attention_implementation::eager);
         }
-        CHECK(activations_peak(m, load) == most);
+        CHECK(peak_activation_bytes(m, load) == maximum);
     });
 }

@@ -24,15 +24,15 @@ TEST_CASE("a walk by kinds of layers counts what a walk by layers counts, in bfl
 }
 
 TEST_CASE("a model whose reference takes no step says so") {
-    std::size_t said = 0;
+    std::size_t num_refused = 0;
     for_models([&](const golden_model& g) {
         if (!is_exception(untrained_types, g.golden.model_type)) return;
         for (const workload& step : training_workloads(dtype::float32))
             CHECK_THROWS_AS((void)count_model(g.built, step), description_error);
         CHECK(g.golden.trainings.empty());
-        ++said;
+        ++num_refused;
     });
-    CHECK(said > 0);
+    CHECK(num_refused > 0);
 }
 
 TEST_CASE("the path of a list of modules is found") {
@@ -40,8 +40,8 @@ TEST_CASE("the path of a list of modules is found") {
         for (const scope_figures& s : list_model(m, load).scopes) {
             if (s.type != "ModuleList") continue;
             CAPTURE(s.path);
-            const llmcost::figures f = count_model(m, load, scope_query{s.path});
-            CHECK(unequal(additive(f), additive(figures_of(s.sums, types_of(m, load)))) == "");
+            const llmcost::model_metrics f = count_model(m, load, scope_query{s.path});
+            CHECK(unequal(additive(f), additive(model_metrics_of(s.sums, storage_types_of(m, load)))) == "");
         }
     });
 }
@@ -67,7 +67,7 @@ TEST_CASE("a configuration with one other number is refused, counted, or overflo
                 }
                 const auto small = counted_unless_overflow(*built, {.batch = 2, .sequence = 3});
                 const auto large = counted_unless_overflow(*built, {.batch = 2, .sequence = 300});
-                if (small && large) CHECK(beyond(*small, *large) == "");
+                if (small && large) CHECK(find_exceeding(*small, *large) == "");
             }
         }
     });

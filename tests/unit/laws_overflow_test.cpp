@@ -33,11 +33,11 @@ TEST_CASE("the largest batch costs what small ones promise, or overflows") {
                  {.sequence = 7, .encoder_sequence = 20, .weights = dtype::float32, .training = training},
                  {.sequence = 3, .past = training ? 0 : 900, .weights = dtype::float32, .training = training}},
                 [&](const model& m, workload load) {
-                    load.batch = largest_input;
+                    load.batch = max_input;
                     const auto found = counted_unless_overflow(m, load);
                     if (!found) return;
                     ++compared;
-                    const std::vector<named_figure> expected = extrapolated(m, load, largest_input), got = named(*found);
+                    const std::vector<named_figure> expected = extrapolated(m, load, max_input), got = named(*found);
                     for (std::size_t i = 0; i < got.size(); ++i) {
                         CAPTURE(got[i].name);
                         CHECK(got[i].value == expected[i].value);
@@ -50,22 +50,22 @@ TEST_CASE("a longer sequence or past never costs less, up to the largest, or ove
     for (const attention_scores scores : {attention_scores::full, attention_scores::causal})
         for_all({{.attention = scores, .weights = dtype::float32}},
                 [](const model& m, workload load) {
-                    llmcost::figures before;
-                    for (load.sequence = 1; load.sequence <= largest_input; load.sequence = load.sequence * 8 + 7) {
+                    llmcost::model_metrics previous;
+                    for (load.sequence = 1; load.sequence <= max_input; load.sequence = load.sequence * 8 + 7) {
                         const auto found = counted_unless_overflow(m, load);
                         if (!found) break;
                         CAPTURE(load.sequence);
-                        CHECK(beyond(before, *found) == "");
-                        before = *found;
+                        CHECK(find_exceeding(previous, *found) == "");
+                        previous = *found;
                     }
-                    before = {};
+                    previous = {};
                     load.sequence = 2;
-                    for (load.past = 0; load.past <= largest_input; load.past = load.past * 8 + 7) {
+                    for (load.past = 0; load.past <= max_input; load.past = load.past * 8 + 7) {
                         const auto found = counted_unless_overflow(m, load);
                         if (!found) break;
                         CAPTURE(load.past);
-                        if (load.past > 7) CHECK(beyond(before, *found) == "");
-                        before = *found;
+                        if (load.past > 7) CHECK(find_exceeding(previous, *found) == "");
+                        previous = *found;
                     }
                 },
                 {{"deepseek_v4", "tokens that wait to become one entry are kept until they do"}});
@@ -73,13 +73,9 @@ TEST_CASE("a longer sequence or past never costs less, up to the largest, or ove
 
 TEST_CASE("the largest of everything overflows, or needs more positions than there are") {
     for (const workload& load :
-         {workload{
-              .batch = largest_input, .sequence = largest_input, .past = largest_input, .encoder_sequence = largest_input},
-          workload{.batch = largest_input,
-          .sequence = largest_input,
-          .past = largest_input,
-          .attention = attention_scores::causal},
-          workload{.batch = largest_input, .sequence = largest_input, .encoder_sequence = largest_input, .training = true}})
+         {workload{.batch = max_input, .sequence = max_input, .past = max_input, .encoder_sequence = max_input},
+          workload{.batch = max_input, .sequence = max_input, .past = max_input, .attention = attention_scores::causal},
+          workload{.batch = max_input, .sequence = max_input, .encoder_sequence = max_input, .training = true}})
         for_models(
             [&](const golden_model& g) {
                 INFO(text_of(load));

@@ -19,13 +19,13 @@ namespace {
 
 /// Outermost scopes for which `wanted` holds: no scope around them is wanted, too.
 template <class Wanted>
-ledger outermost(const model_listing& listing, Wanted wanted) {
-    ledger sum;
+trace_totals outermost(const model_listing& listing, Wanted wanted) {
+    trace_totals sum;
     for (const scope_figures& s : listing.scopes) {
-        bool inside = false;
-        for (auto p = s.parent; p >= 0 && !inside; p = listing.scopes[static_cast<std::size_t>(p)].parent)
-            inside = wanted(listing.scopes[static_cast<std::size_t>(p)]);
-        if (!inside && wanted(s)) sum += s.sums;
+        bool is_nested = false;
+        for (auto p = s.parent; p >= 0 && !is_nested; p = listing.scopes[static_cast<std::size_t>(p)].parent)
+            is_nested = wanted(listing.scopes[static_cast<std::size_t>(p)]);
+        if (!is_nested && wanted(s)) sum += s.sums;
     }
     return sum;
 }
@@ -47,17 +47,18 @@ std::string pattern_of(std::string_view path) {
 /// Whether a pattern names this path, segment by segment; `*` stands for any.
 bool matches(std::string_view pattern, std::string_view path) {
     while (true) {
-        const auto end = pattern.find('.'), other = path.find('.');
-        if (pattern.substr(0, end) != "*" && pattern.substr(0, end) != path.substr(0, other)) return false;
-        if (end == std::string_view::npos || other == std::string_view::npos) return end == other;
-        pattern.remove_prefix(end + 1), path.remove_prefix(other + 1);
+        const auto end = pattern.find('.'), segment_end = path.find('.');
+        if (pattern.substr(0, end) != "*" && pattern.substr(0, end) != path.substr(0, segment_end)) return false;
+        if (end == std::string_view::npos || segment_end == std::string_view::npos) return end == segment_end;
+        pattern.remove_prefix(end + 1);
+        path.remove_prefix(segment_end + 1);
     }
 }
 
-bool is_found(const model& m, const workload& load, scope_query asked) {
-    trace t{load, nullptr, asked};
-    m.describe(t);
-    return t.found();
+bool is_found(const model& m, const workload& load, scope_query query) {
+    trace t{load, nullptr, query};
+    m.trace_with_loss(t);
+    return t.has_match();
 }
 
 }  // namespace
@@ -69,72 +70,76 @@ TEST_CASE("a walk by kinds of layers counts what a walk by layers counts") {
 }
 
 TEST_CASE("a module does its own work and that of its children") {
-    for_all(few_workloads(), [](const model& m, const workload& load) {
+    for_all(sample_workloads(), [](const model& m, const workload& load) {
         const model_listing listing = list_model(m, load);
         REQUIRE(!listing.scopes.empty());
-        std::vector<ledger> children(listing.scopes.size());
+        std::vector<trace_totals> children(listing.scopes.size());
         for (const scope_figures& s : listing.scopes)
             if (s.parent >= 0) children[static_cast<std::size_t>(s.parent)] += s.sums;
         std::string problems;
         for (std::size_t i = 0; i < children.size(); ++i) {
             const scope_figures& s = listing.scopes[i];
             try {
-                ledger own = s.sums.since(children[i]);  // throws where the children have more of anything
-                if (s.type == "ModuleList") problems += unequal(figures_of(own), {});
-                own += children[i];
-                problems += unequal(figures_of(own), figures_of(s.sums));
+                trace_totals self_totals =
+                    s.sums.difference_from(children[i]);  // throws where the children have more of anything
+                if (s.type == "ModuleList") problems += unequal(model_metrics_of(self_totals), {});
+                self_totals += children[i];
+                problems += unequal(model_metrics_of(self_totals), model_metrics_of(s.sums));
             } catch (const overflow_error&) {
                 problems += s.path + " has less than its children; ";
             }
         }
         CHECK(problems == "");
-        CHECK(unequal(additive(figures_of(listing.scopes.front().sums, types_of(m, load))), additive(listing.total)) == "");
+        CHECK(unequal(additive(model_metrics_of(listing.scopes.front().sums, storage_types_of(m, load))),
+                      additive(listing.total)) == "");
     });
 }
 
 TEST_CASE("a role is the sum of its outermost modules") {
-    for_all(few_workloads(), [](const model& m, const workload& load) {
+    for_all(sample_workloads(), [](const model& m, const workload& load) {
         const model_listing listing = list_model(m, load);
-        const storage_types types = types_of(m, load);
+        const storage_types types = storage_types_of(m, load);
         for (std::size_t i = 1; i < std::size(role_names); ++i) {
             const role r = static_cast<role>(i);
             if (r == role::transformer || r == role::all) continue;
             INFO(role_names[i]);
-            const llmcost::figures part = count_model(m, load, scope_query{r});
-            const auto plays = [r](const scope_figures& s) { return s.what == r; };
-            CHECK(unequal(additive(part), additive(figures_of(outermost(listing, plays), types))) == "");
-            CHECK(is_found(m, load, scope_query{r}) == std::any_of(listing.scopes.begin(), listing.scopes.end(), plays));
+            const llmcost::model_metrics part = count_model(m, load, scope_query{r});
+            const auto plays = [r](const scope_figures& s) { return s.module_role == r; };
+            CHECK(unequal(additive(part), additive(model_metrics_of(outermost(listing, plays), types))) == "");
+            CHECK(is_found(m, load, scope_query{r}) ==
+                  std::any_of(listing.scopes.begin(), listing.scopes.end(), plays));
         }
-        const ledger roles = outermost(listing, [](const scope_figures& s) { return s.what != role::none; });
-        CHECK(beyond(figures_of(roles, types), listing.total) == "");
+        const trace_totals roles =
+            outermost(listing, [](const scope_figures& s) { return s.module_role != role::none; });
+        CHECK(find_exceeding(model_metrics_of(roles, types), listing.total) == "");
     });
 }
 
 TEST_CASE("the transformer and the head are everything") {
     for_all(all_workloads(), [](const model& m, const workload& load) {
-        const storage_types types = types_of(m, load);
-        ledger sum;
+        const storage_types types = storage_types_of(m, load);
+        trace_totals sum;
         for (const role r : {role::transformer, role::head}) {
-            trace t{resolved(load, types), nullptr, scope_query{r}};
-            m.describe(t);
-            sum += t.sums();
+            trace t{with_storage_types(load, types), nullptr, scope_query{r}};
+            m.trace_with_loss(t);
+            sum += t.totals();
         }
-        const llmcost::figures whole = count_model(m, load);
-        CHECK(unequal(additive(figures_of(sum, types)), additive(whole)) == "");
-        CHECK(unequal(count_model(m, load, scope_query{role::all}), whole) == "");
+        const llmcost::model_metrics total = count_model(m, load);
+        CHECK(unequal(additive(model_metrics_of(sum, types)), additive(total)) == "");
+        CHECK(unequal(count_model(m, load, scope_query{role::all}), total) == "");
         CHECK(is_found(m, load, scope_query{role::transformer}));
     });
 }
 
 TEST_CASE("a path or a pattern counts what the listing has under it") {
-    for_all({few_workloads()[1], few_workloads()[2]}, [](const model& m, const workload& load) {
+    for_all({sample_workloads()[1], sample_workloads()[2]}, [](const model& m, const workload& load) {
         const model_listing listing = list_model(m, load);
-        const storage_types types = types_of(m, load);
-        std::map<std::string, ledger> patterns;
+        const storage_types types = storage_types_of(m, load);
+        std::map<std::string, trace_totals> patterns;
         std::string problems;
-        const auto compare = [&](const std::string& path, const ledger& sums) {
-            const llmcost::figures f = count_model(m, load, scope_query{path});
-            const std::string difference = unequal(additive(f), additive(figures_of(sums, types)));
+        const auto compare = [&](const std::string& path, const trace_totals& sums) {
+            const llmcost::model_metrics f = count_model(m, load, scope_query{path});
+            const std::string difference = unequal(additive(f), additive(model_metrics_of(sums, types)));
             if (!difference.empty()) problems += path + ": " + difference;
         };
         for (const scope_figures& s : listing.scopes) {
@@ -170,8 +175,9 @@ TEST_CASE("a path that no module has is not found") {
             return std::ranges::any_of(known, [&](const std::string& path) { return matches(made_up, path); });
         };
         for (const std::string& path : known)
-            for (const std::string& other : {path + ".nothing", path + "x", path.substr(1), path + ".", "*." + path})
-                if (!is_known(other) && role_from(other) == role::none) unknown.insert(other);
+            for (const std::string& unknown_path :
+                 {path + ".nothing", path + "x", path.substr(1), path + ".", "*." + path})
+                if (!is_known(unknown_path) && role_from(unknown_path) == role::none) unknown.insert(unknown_path);
         std::string problems;
         for (const std::string& path : unknown)
             if (is_found(m, load, scope_query{scope_kind::path, path})) problems += path + " is found; ";

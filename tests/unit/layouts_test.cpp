@@ -18,10 +18,10 @@ using namespace llmcost::bench;
 
 namespace {
 
-const std::filesystem::path kept = LLMCOST_TEST_DIR "/fit/layouts";
+const std::filesystem::path layouts_folder = LLMCOST_TEST_DIR "/fit/layouts";
 
 /// The table of one family and variant in a file that is kept.
-table only(const layout_reader& reader, std::string_view family, std::string_view variant = "") {
+table find_table(const layout_reader& reader, std::string_view family, std::string_view variant = "") {
     for (table& t : reader.tables())
         if (std::string_view(t.family->name) == family && t.variant == variant) return t;
     throw std::runtime_error("no table of " + std::string(family) + ' ' + std::string(variant));
@@ -32,8 +32,10 @@ bool has(const table& t, std::int64_t m, std::int64_t k, double microseconds) {
     });
 }
 double bytes_of(const char* variant, const char* operand, std::int64_t m, std::int64_t k) {
-    return operator_shape{
-        .family = find_family("elementwise"), .sizes = {m, k}, .operand = find_operand(operand), .variant = variant}
+    return operator_shape{.type = find_operator_type("elementwise"),
+                          .sizes = {m, k},
+                          .operand = find_operand_type(operand),
+                          .variant = variant}
         .work()
         .bytes;
 }
@@ -54,8 +56,8 @@ TEST_CASE("a layout is known by its file's name") {
     for (const measurement_layout& l : layouts)
         for (const measured_operator& m : l.operators) {
             INFO(l.file << ' ' << m.family << ' ' << m.variant);
-            REQUIRE(find_family(m.family) != nullptr);
-            CHECK(find_operand(l.operand) != nullptr);
+            REQUIRE(find_operator_type(m.family) != nullptr);
+            CHECK(find_operand_type(l.operand) != nullptr);
         }
 }
 
@@ -73,10 +75,10 @@ TEST_CASE("sizes are columns, from left to right") {
 // by hand, from the lines of tests/fit/layouts
 TEST_CASE("Vidur: milliseconds, two norms and a split layer in a row, a coarse clock") {
     layout_reader reader;
-    reader.read(kept / "a100__Meta-Llama-3-8B__mlp_median.csv");
-    const table norm = only(reader, "norm"), rotary = only(reader, "elementwise", "rotary"),
-                act = only(reader, "elementwise", "silu_mul"), add = only(reader, "elementwise", "add"),
-                gather = only(reader, "elementwise", "gather");
+    reader.read(layouts_folder / "a100__Meta-Llama-3-8B__mlp_median.csv");
+    const table norm = find_table(reader, "norm"), rotary = find_table(reader, "elementwise", "rotary"),
+                act = find_table(reader, "elementwise", "silu_mul"), add = find_table(reader, "elementwise", "add"),
+                gather = find_table(reader, "elementwise", "gather");
     CHECK(norm.system == "a100_sxm_80gb");
     CHECK(norm.operand == "float16");
     CHECK(norm.source == "microsoft/vidur @7d475133");
@@ -90,23 +92,24 @@ TEST_CASE("Vidur: milliseconds, two norms and a split layer in a row, a coarse c
     CHECK(has(add, 30720, 4096, 447));
     CHECK(gather.rows.size() == 10);  // with more devices it is several kernels
     // 64 tokens took 2 to 5 µs by a clock of 1 µs; on eight devices two rotations took less than 20
-    REQUIRE(reader.not_taken.size() == 1);
-    CHECK(reader.not_taken.begin()->second == 7);
+    REQUIRE(reader.num_skipped.size() == 1);
+    CHECK(reader.num_skipped.begin()->second == 7);
     CHECK(norm.rows.size() == 2 * 18);
-    CHECK(norm.least_launch == doctest::Approx(3.5e-6));
-    CHECK(rotary.least_launch == doctest::Approx(2.5e-6));
-    CHECK(add.least_launch == doctest::Approx(1.5e-6));
-    CHECK(gather.least_launch == doctest::Approx(1e-6));
+    CHECK(norm.min_launch == doctest::Approx(3.5e-6));
+    CHECK(rotary.min_launch == doctest::Approx(2.5e-6));
+    CHECK(add.min_launch == doctest::Approx(1.5e-6));
+    CHECK(gather.min_launch == doctest::Approx(1e-6));
 }
 
 TEST_CASE("NeuSight: devices in the rows, scalar operands, one without a datasheet") {
     layout_reader reader;
-    for (const char* file : {"test_elem_fp32.csv", "test_linear_fp32.csv", "test_bmm_fp32.csv"}) reader.read(kept / file);
-    const table add = only(reader, "elementwise", "add"), linear = only(reader, "gemm"),
-                products = only(reader, "batched_gemm");
+    for (const char* file : {"test_elem_fp32.csv", "test_linear_fp32.csv", "test_bmm_fp32.csv"})
+        reader.read(layouts_folder / file);
+    const table add = find_table(reader, "elementwise", "add"), linear = find_table(reader, "gemm"),
+                products = find_table(reader, "batched_gemm");
     CHECK(add.system == "a100_pcie_80gb");
     CHECK(add.rows.size() == 14);
-    CHECK(reader.not_taken.at("no datasheet of Tesla P4") == 2);
+    CHECK(reader.num_skipped.at("no datasheet of Tesla P4") == 2);
     CHECK(linear.system == "h100_sxm");
     CHECK(has(linear, 1024, 2560, 383.5519949595133));
     CHECK(products.system == "t4");
@@ -119,9 +122,9 @@ TEST_CASE("NeuSight: devices in the rows, scalar operands, one without a datashe
 
 TEST_CASE("LLMServingSim: attention of prompts, of new tokens, and of both in one call") {
     layout_reader reader;
-    reader.read(kept / "RTX4090__Llama-3.1-8B__attention.csv");
-    const table prompts = only(reader, "context_attention", "bfloat16"),
-                decodes = only(reader, "generation_attention", "bfloat16");
+    reader.read(layouts_folder / "RTX4090__Llama-3.1-8B__attention.csv");
+    const table prompts = find_table(reader, "context_attention", "bfloat16"),
+                decodes = find_table(reader, "generation_attention", "bfloat16");
     CHECK(prompts.rows.size() == 2);
     CHECK(decodes.rows.size() == 1);
     CHECK(decodes.mixed.empty());
@@ -135,10 +138,10 @@ TEST_CASE("LLMServingSim: attention of prompts, of new tokens, and of both in on
 
 TEST_CASE("LLMServingSim: microseconds of vLLM's layers, sizes of the model") {
     layout_reader reader;
-    reader.read(kept / "RTX4090__Llama-3.1-8B__dense.csv");
-    reader.read(kept / "RTX4090__Llama-3.1-8B__per_sequence.csv");
-    const table gemm = only(reader, "gemm"), act = only(reader, "elementwise", "silu_mul"),
-                norm = only(reader, "elementwise", "add_norm");
+    reader.read(layouts_folder / "RTX4090__Llama-3.1-8B__dense.csv");
+    reader.read(layouts_folder / "RTX4090__Llama-3.1-8B__per_sequence.csv");
+    const table gemm = find_table(reader, "gemm"), act = find_table(reader, "elementwise", "silu_mul"),
+                norm = find_table(reader, "elementwise", "add_norm");
     CHECK(gemm.system == "rtx_4090");
     CHECK(gemm.operand == "bfloat16");
     CHECK(has(gemm, 1, 128256, 1096.93));  // the head; products of both files are one kernel's
@@ -151,11 +154,11 @@ TEST_CASE("LLMServingSim: microseconds of vLLM's layers, sizes of the model") {
 
 TEST_CASE("LLMCompass: a map's elements are rows") {
     layout_reader reader;
-    reader.read(kept / "gelu_A100.csv");
-    reader.read(kept / "softmax_A100.csv");
-    CHECK(has(only(reader, "elementwise", "gelu"), 1048576, 1, 47.8));
-    CHECK(has(only(reader, "softmax"), 4096, 32, 13.11));
-    CHECK(only(reader, "softmax").licence == "BSD-3-Clause");
+    reader.read(layouts_folder / "gelu_A100.csv");
+    reader.read(layouts_folder / "softmax_A100.csv");
+    CHECK(has(find_table(reader, "elementwise", "gelu"), 1048576, 1, 47.8));
+    CHECK(has(find_table(reader, "softmax"), 4096, 32, 13.11));
+    CHECK(find_table(reader, "softmax").licence == "BSD-3-Clause");
 }
 
 TEST_CASE("a table that is not as its layout says names the line") {

@@ -17,29 +17,29 @@
 
 #include "rows.hpp"
 
-using llmcost::layer_kind;
-using llmcost::mixer_kind;
+using llmcost::layer_spec;
 using llmcost::model;
-using llmcost::sizes;
+using llmcost::model_config;
+using llmcost::token_mixer_kind;
 namespace arch = llmcost::arch;
 
 // ---- what a planner's compiler can see
 
 static_assert(llmcost::count_model(llmcost::presets::llama_3_2_1b, {}).params == llmcost::count(1'235'814'400));
-static_assert(llmcost::presets::gemma_2_2b.dims.layers.mixed());
+static_assert(llmcost::presets::gemma_2_2b.config.layers.is_heterogeneous());
 
 // a rule of the caller's own, and a row without one
-constexpr model dense_first =
-    llmcost::planned(arch::mixtral, {.num_hidden_layers = 3}, [](std::int64_t i) { return layer_kind{.experts = i > 0}; });
-static_assert(dense_first.kind == &arch::mixtral && dense_first.dims.layers.mixed());
-static_assert(!dense_first.dims.layers[0].experts && dense_first.dims.layers[2].experts);
-static_assert(llmcost::planned(arch::llama, {.num_hidden_layers = 3}).dims == sizes{.num_hidden_layers = 3});
+constexpr model dense_first = llmcost::planned(arch::mixtral, {.num_hidden_layers = 3},
+                                               [](std::int64_t i) { return layer_spec{.has_experts = i > 0}; });
+static_assert(dense_first.spec == &arch::mixtral && dense_first.config.layers.is_heterogeneous());
+static_assert(!dense_first.config.layers[0].has_experts && dense_first.config.layers[2].has_experts);
+static_assert(llmcost::planned(arch::llama, {.num_hidden_layers = 3}).config == model_config{.num_hidden_layers = 3});
 
 // nothing but the layers is taken from the row
-constexpr model few = llmcost::planned(arch::gemma2, {.num_hidden_layers = 2, .sliding_window = 8});
-static_assert(!few.dims.attention_soft_cap && few.dims.sliding_window == 8);
-static_assert(few.dims.layers[0].mixer == mixer_kind::sliding_attention);
-static_assert(few.dims.layers[1].mixer == mixer_kind::full_attention);
+constexpr model small_gemma2 = llmcost::planned(arch::gemma2, {.num_hidden_layers = 2, .sliding_window = 8});
+static_assert(!small_gemma2.config.attention_soft_cap && small_gemma2.config.sliding_window == 8);
+static_assert(small_gemma2.config.layers[0].token_mixer == token_mixer_kind::sliding_attention);
+static_assert(small_gemma2.config.layers[1].token_mixer == token_mixer_kind::full_attention);
 
 TEST_CASE("a preset is what its bundled configuration says, field by field") {
     for (const llmcost::presets::named_model& preset : llmcost::presets::all) {
@@ -47,9 +47,12 @@ TEST_CASE("a preset is what its bundled configuration says, field by field") {
         const llmcost::bundled_config* config = llmcost::find_bundled(preset.name);
         REQUIRE(config != nullptr);
         CHECK(config->name == preset.name);
-        const model read = llmcost::parse_config(config->json, std::string(config->name)).read_with([](llmcost::config_view root) { return parts::rows.read(root); });
-        CHECK(preset.literal->kind == read.kind);
-        CHECK(preset.literal->dims == read.dims);
+        const model read =
+            llmcost::parse_config(config->json, std::string(config->name)).read_with([](llmcost::config_view root) {
+                return parts::rows.read(root);
+            });
+        CHECK(preset.literal->spec == read.spec);
+        CHECK(preset.literal->config == read.config);
     }
 }
 

@@ -24,14 +24,15 @@ std::string with_plan(std::string_view keys, std::string_view plan) {
 }
 stored_weights stored(const std::string& text, dtype otherwise = dtype::unspecified) {
     const config_document file = parse_config(text, "x.json");
-    return file.read_with(
-        [&](config_view root) { return quantized_weights(parts::rows.read(root), read_quantization(root), otherwise); });
+    return file.read_with([&](config_view root) {
+        return quantized_weights(parts::rows.read(root), parse_quantization(root), otherwise);
+    });
 }
 stored_weights stored(std::string_view keys, std::string_view plan) { return stored(with_plan(keys, plan)); }
 std::string refusal_of_plan(std::string_view plan) {
     try {
         const config_document file = parse_config("{\"quantization_config\":" + std::string(plan) + '}', "x.json");
-        (void)file.read_with([](config_view root) { return read_quantization(root); });
+        (void)file.read_with([](config_view root) { return parse_quantization(root); });
     } catch (const error& problem) {
         return problem.what();
     }
@@ -85,8 +86,8 @@ std::string compressed(std::string_view format, std::string_view weights, std::s
                        std::string_view ignore = R"("lm_head")", std::string_view targets = R"("Linear")") {
     return std::string(R"({"quant_method":"compressed-tensors","format":")") + std::string(format) +
            R"(","quantization_status":"compressed","ignore":[)" + std::string(ignore) +
-           R"(],"config_groups":{"group_0":{"targets":[)" + std::string(targets) + R"(],"weights":)" + std::string(weights) +
-           R"(,"input_activations":)" + std::string(inputs) + R"(,"output_activations":null}}})";
+           R"(],"config_groups":{"group_0":{"targets":[)" + std::string(targets) + R"(],"weights":)" +
+           std::string(weights) + R"(,"input_activations":)" + std::string(inputs) + R"(,"output_activations":null}}})";
 }
 std::string torchao(std::string_view type, std::string_view data) {
     return std::string(R"({"quant_method":"torchao","quant_type":{"default":{"_type":")") + std::string(type) +
@@ -107,15 +108,15 @@ TEST_CASE("gpt-oss takes what its checkpoints take") {
     const stored_weights large =
         stored(std::string(gpt_oss_keys) + R"(,"num_hidden_layers":36,"num_local_experts":128)", mxfp4_plan);
     CHECK(large.bytes == 65248815744);
-    CHECK(large.share() > 0.98);
+    CHECK(large.quantized_fraction() > 0.98);
 }
 
 TEST_CASE("DeepSeek-V3 takes what its checkpoint takes") {
     const stored_weights all = stored(deepseek_v3_keys, blocks_of_128);
     // Elements by type of deepseek-ai/DeepSeek-V3, as the hub counts them (expand[]=safetensors):
     constexpr std::uint64_t fp8 = 680571043840, f32 = 41555600, bf16 = 3918786560;
-    // The checkpoint has a 62nd layer for the token after next (README_WEIGHTS.md): one like the 61st, tables of words at
-    // both ends, a product of both streams and three norms; and biases of routers, which are no parameters here.
+    // The checkpoint has a 62nd layer for the token after next (README_WEIGHTS.md): one like the 61st, tables of words
+    // at both ends, a product of both streams and three norms; and biases of routers, which are no parameters here.
     std::uint64_t last_fp8 = 0, last_f32 = 0, last_bf16 = 0;
     for (const weight_bytes_row& row : all.rows) {
         if (!row.name.starts_with("model.layers.60.")) continue;
@@ -133,8 +134,9 @@ TEST_CASE("DeepSeek-V3 takes what its checkpoint takes") {
 
 TEST_CASE("checkpoints of Llama take what they take") {
     // `total_size` of hugging-quants/Meta-Llama-3.1-70B-Instruct-AWQ-INT4
-    CHECK(stored(llama_70b_keys, R"({"quant_method":"awq","bits":4,"group_size":128,"version":"gemm","zero_point":true})")
-              .bytes == 39767785472);
+    CHECK(
+        stored(llama_70b_keys, R"({"quant_method":"awq","bits":4,"group_size":128,"version":"gemm","zero_point":true})")
+            .bytes == 39767785472);
     // sums of `data_offsets` in the headers of RedHatAI/Meta-Llama-3.1-8B-Instruct-FP8-dynamic,
     // nvidia/Llama-3.3-70B-Instruct-FP4, RedHatAI/Llama-3.3-70B-Instruct-quantized.w4a16 and
     // RedHatAI/Meta-Llama-3.1-8B-Instruct-quantized.w4a16, as a reader of them published them
@@ -142,17 +144,20 @@ TEST_CASE("checkpoints of Llama take what they take") {
                  compressed("float-quantized", R"({"num_bits":8,"type":"float","strategy":"channel","symmetric":true})",
                             R"({"num_bits":8,"type":"float","strategy":"token","dynamic":true})"))
               .bytes == 9083953152);
-    CHECK(stored(llama_70b_keys, R"({"quant_method":"modelopt","quant_algo":"NVFP4","group_size":16,"ignore":["lm_head"]})")
+    CHECK(stored(llama_70b_keys,
+                 R"({"quant_method":"modelopt","quant_algo":"NVFP4","group_size":16,"ignore":["lm_head"]})")
               .bytes == 42709045632);
-    CHECK(is_near(stored(llama_70b_keys,
-                         compressed("pack-quantized", R"({"num_bits":4,"type":"int","strategy":"group","group_size":128})"))
-                      .bytes,
-                  39525311232));
+    CHECK(is_near(
+        stored(llama_70b_keys,
+               compressed("pack-quantized", R"({"num_bits":4,"type":"int","strategy":"group","group_size":128})"))
+            .bytes,
+        39525311232));
     // this one is AutoGPTQ's, with a bias of zeros for each output of seven layers in 32 blocks
     constexpr std::uint64_t zeros = 32 * 2 * (4096 + 1024 + 1024 + 4096 + 14336 + 14336 + 4096);
-    CHECK(stored(llama_8b_keys, R"({"quant_method":"gptq","bits":4,"group_size":128,"desc_act":true,"sym":true})").bytes +
-              zeros ==
-          5735587840);
+    CHECK(
+        stored(llama_8b_keys, R"({"quant_method":"gptq","bits":4,"group_size":128,"desc_act":true,"sym":true})").bytes +
+            zeros ==
+        5735587840);
 }
 
 TEST_CASE("layouts of compressed-tensors are those that the library writes") {
@@ -185,8 +190,8 @@ TEST_CASE("layouts of compressed-tensors are those that the library writes") {
         {compressed("pack-quantized", integers(R"("num_bits":8,"strategy":"channel")"), "null",
                     R"("lm_head","re:.*self_attn.*")", R"("re:.*(q|k|down)_proj$")"),
          1302176, 1166976},
-        {compressed("pack-quantized", integers(groups_of_32), "null", R"("lm_head")", R"("Linear","Embedding")"), 488448,
-         158352},
+        {compressed("pack-quantized", integers(groups_of_32), "null", R"("lm_head")", R"("Linear","Embedding")"),
+         488448, 158352},
     };
     for (const expected& one : cases) {
         CAPTURE(one.plan);
@@ -196,31 +201,32 @@ TEST_CASE("layouts of compressed-tensors are those that the library writes") {
         CHECK(all.elements == 718272);
     }
     // Kimi-K2.5's list: experts are layers of their own, and attention, shared experts and dense layers stay
-    const stored_weights experts =
-        stored(tiny_experts_keys, compressed("pack-quantized", integers(groups_of_32), "null",
-                                             R"("lm_head","re:.*self_attn.*","re:.*mlp\\.(gate|up|gate_up|down)_proj.*")"));
+    const stored_weights experts = stored(
+        tiny_experts_keys, compressed("pack-quantized", integers(groups_of_32), "null",
+                                      R"("lm_head","re:.*self_attn.*","re:.*mlp\\.(gate|up|gate_up|down)_proj.*")"));
     CHECK(experts.quantized == 3 * 4 * 256 * 128);
     CHECK(row_of(experts, "model.layers.0.mlp.experts.gate_up_proj_packed")->bytes == 4 * 2 * 128 * 256 / 2);
     CHECK(row_of(experts, "model.layers.0.mlp.experts.gate_up_proj_shape")->bytes == 4 * 2 * 2 * 8);
 }
 
 TEST_CASE("layouts of bitsandbytes and torchao are those that the libraries write") {
-    // bytes of the state of a tiny Llama after bitsandbytes 0.50.2 and torchao 0.18.0 (`flatten_tensor_state_dict`); of the
-    // former without `quant_state`, a text of 2378 and 1116 bytes
+    // bytes of the state of a tiny Llama after bitsandbytes 0.50.2 and torchao 0.18.0 (`flatten_tensor_state_dict`); of
+    // the former without `quant_state`, a text of 2378 and 1116 bytes
     CHECK(stored(tiny_llama_keys, R"({"quant_method":"bitsandbytes","load_in_4bit":true,"bnb_4bit_quant_type":"nf4",)"
                                   R"("bnb_4bit_use_double_quant":true})")
               .bytes == 560578 - 2378);
-    CHECK(stored(tiny_llama_keys, R"({"quant_method":"bitsandbytes","load_in_4bit":true,"load_in_8bit":false})").bytes ==
-          573020 - 1116);
+    CHECK(
+        stored(tiny_llama_keys, R"({"quant_method":"bitsandbytes","load_in_4bit":true,"load_in_8bit":false})").bytes ==
+        573020 - 1116);
     CHECK(stored(tiny_llama_keys, R"({"load_in_8bit":true})").bytes == 845710);
     const std::string row = R"("granularity":{"_type":"PerRow","_version":1,"_data":{"dim":-1}})";
-    const std::string whole = R"("granularity":{"_type":"PerTensor","_version":1,"_data":{}})";
+    const std::string per_tensor = R"("granularity":{"_type":"PerTensor","_version":1,"_data":{}})";
     const std::string group = R"("granularity":{"_type":"PerGroup","_version":1,"_data":{"group_size":32}})";
     CHECK(stored(tiny_llama_keys, torchao("Int8WeightOnlyConfig", row)).bytes == 848512);
-    CHECK(stored(tiny_llama_keys, torchao("Int8WeightOnlyConfig", whole)).bytes == 834502);
+    CHECK(stored(tiny_llama_keys, torchao("Int8WeightOnlyConfig", per_tensor)).bytes == 834502);
     CHECK(stored(tiny_llama_keys, torchao("Int8WeightOnlyConfig", group)).bytes == 928512);
     CHECK(stored(tiny_llama_keys, torchao("Float8WeightOnlyConfig", row)).bytes == 845696);
-    CHECK(stored(tiny_llama_keys, torchao("Float8WeightOnlyConfig", whole)).bytes == 834488);
+    CHECK(stored(tiny_llama_keys, torchao("Float8WeightOnlyConfig", per_tensor)).bytes == 834488);
     // no weight has inputs in whole groups of 128
     CHECK(stored(tiny_llama_keys, torchao("Int4WeightOnlyConfig", R"("group_size":128)")).bytes == 1436544);
 }
@@ -248,17 +254,18 @@ TEST_CASE("a model without a plan stays as it is") {
     const stored_weights all = stored('{' + std::string(tiny_llama_keys) + '}');
     CHECK(all.bytes == 1436544);
     CHECK(all.quantized == 0);
-    CHECK(all.share() == 0);
+    CHECK(all.quantized_fraction() == 0);
     CHECK(stored('{' + std::string(tiny_llama_keys) + '}', dtype::float32).bytes == 2 * 1436544);
     CHECK(refusal_of_plan("null") == "accepted");
     // online, BitNet keeps every weight
-    CHECK(stored(tiny_llama_keys, R"({"quant_method":"bitnet","linear_class":"autobitlinear","quantization_mode":"online"})")
+    CHECK(stored(tiny_llama_keys,
+                 R"({"quant_method":"bitnet","linear_class":"autobitlinear","quantization_mode":"online"})")
               .bytes == 1436544);
 }
 
 TEST_CASE("words that name nothing are told") {
-    const stored_weights all =
-        stored(tiny_llama_keys, R"({"quant_method":"fp8","modules_to_not_convert":["lm_head","model.visual","mlp.gate"]})");
+    const stored_weights all = stored(
+        tiny_llama_keys, R"({"quant_method":"fp8","modules_to_not_convert":["lm_head","model.visual","mlp.gate"]})");
     CHECK(all.unmatched == std::vector<std::string>{"model.visual", "mlp.gate"});
     CHECK(row_of(all, "lm_head.weight")->format == "bfloat16");
 }
@@ -272,47 +279,58 @@ TEST_CASE("lists may use the names that models had before their text was a part 
 }
 
 TEST_CASE("blocks may be larger than a weight") {
-    const stored_weights all = stored(tiny_llama_keys, R"({"quant_method":"fp8","weight_block_size":[100000,2147483647]})");
+    const stored_weights all =
+        stored(tiny_llama_keys, R"({"quant_method":"fp8","weight_block_size":[100000,2147483647]})");
     CHECK(row_of(all, "model.layers.0.self_attn.q_proj.weight_scale_inv")->bytes == 4);
-    const stored_weights groups = stored(tiny_llama_keys, R"({"quant_method":"gptq","bits":8,"group_size":2147483647})");
+    const stored_weights groups =
+        stored(tiny_llama_keys, R"({"quant_method":"gptq","bits":8,"group_size":2147483647})");
     CHECK(row_of(groups, "model.layers.0.self_attn.q_proj.scales")->bytes == 192 * 2);
 }
 
 TEST_CASE("what is no plan is refused with its place") {
-    const auto says = [](std::string_view plan, std::string_view part) {
-        const std::string said = refusal_of_plan(plan);
-        CAPTURE(said);
-        CHECK(said.find(part) != std::string::npos);
+    const auto check_refusal = [](std::string_view plan, std::string_view part) {
+        const std::string message = refusal_of_plan(plan);
+        CAPTURE(message);
+        CHECK(message.find(part) != std::string::npos);
     };
-    says("3", "/quantization_config: expected an object");
-    says("{}", "/quantization_config/quant_method: missing");
-    says(R"({"quant_method":"aqlm"})", "/quantization_config/quant_method: no layout of such weights is known");
-    says(R"({"quant_method":"gptq"})", "/quantization_config/bits: missing");
-    says(R"({"quant_method":"gptq","bits":-4})", "/quantization_config/bits: expected a positive integer, found -4");
-    says(R"({"quant_method":"gptq","bits":5})", "/quantization_config/bits: expected 2, 3, 4 or 8, found 5");
-    says(R"({"quant_method":"gptq","bits":4,"group_size":0})",
-         "/quantization_config/group_size: expected a positive integer");
-    says(R"({"quant_method":"awq","group_size":-2})", "/quantization_config/group_size");
-    says(R"({"quant_method":"awq","version":"gemv"})", "/quantization_config/version: no layout");
-    says(R"({"quant_method":"gptq","bits":4,"checkpoint_format":"marlin"})", "/quantization_config/checkpoint_format");
-    says(R"({"quant_method":"gptq","bits":4,"dynamic":{"+:.*":{"bits":8}}})", "/quantization_config/dynamic/+:.*");
-    says(R"({"quant_method":"fp8","weight_block_size":[128]})", "/quantization_config/weight_block_size");
-    says(R"({"quant_method":"fp8","weight_block_size":[0,128]})", "/quantization_config/weight_block_size/0");
-    says(R"({"quant_method":"fp8","modules_to_not_convert":["a","(b"]})", "/quantization_config/modules_to_not_convert/1");
-    says(R"({"quant_method":"fp8","modules_to_not_convert":[1]})", "/quantization_config/modules_to_not_convert/0");
-    says(R"({"quant_method":"bitsandbytes"})", "/quantization_config/load_in_4bit: missing");
-    says(R"({"quant_method":"bitsandbytes","load_in_4bit":true,"load_in_8bit":true})", "/quantization_config/load_in_4bit");
-    says(R"({"quant_method":"modelopt","quant_algo":"INT4"})", "/quantization_config/quant_algo: no layout");
-    says(R"({"quant_method":"modelopt","quant_algo":"NVFP4","group_size":0})", "/quantization_config/group_size");
-    says(R"({"quant_method":"torchao","quant_type":"int4_weight_only"})",
-         "/quantization_config/quant_type: expected an object");
-    says(torchao("UIntXWeightOnlyConfig", ""), "/quantization_config/quant_type/default/_type: no layout");
-    says(R"({"quant_method":"compressed-tensors"})", "/quantization_config/config_groups: missing");
-    says(compressed("marlin-24", R"({"num_bits":4,"strategy":"group","group_size":128})"),
-         "/quantization_config/format: no layout");
-    says(compressed("pack-quantized", R"({"num_bits":9})"), "/weights/num_bits: expected 1 to 8");
-    says(compressed("pack-quantized", R"({"num_bits":4,"group_size":0})"), "/weights/group_size");
-    says(compressed("pack-quantized", R"({"num_bits":4})", "null", R"("re:(?!mlp).*")"), "/quantization_config/ignore/0");
-    says(R"({"quant_method":"compressed-tensors","config_groups":{"W4A16":["Linear"]}})",
-         "/quantization_config/config_groups/W4A16: no group that names a preset is known");
+    check_refusal("3", "/quantization_config: expected an object");
+    check_refusal("{}", "/quantization_config/quant_method: missing");
+    check_refusal(R"({"quant_method":"aqlm"})",
+                  "/quantization_config/quant_method: no layout of such weights is known");
+    check_refusal(R"({"quant_method":"gptq"})", "/quantization_config/bits: missing");
+    check_refusal(R"({"quant_method":"gptq","bits":-4})",
+                  "/quantization_config/bits: expected a positive integer, found -4");
+    check_refusal(R"({"quant_method":"gptq","bits":5})", "/quantization_config/bits: expected 2, 3, 4 or 8, found 5");
+    check_refusal(R"({"quant_method":"gptq","bits":4,"group_size":0})",
+                  "/quantization_config/group_size: expected a positive integer");
+    check_refusal(R"({"quant_method":"awq","group_size":-2})", "/quantization_config/group_size");
+    check_refusal(R"({"quant_method":"awq","version":"gemv"})", "/quantization_config/version: no layout");
+    check_refusal(R"({"quant_method":"gptq","bits":4,"checkpoint_format":"marlin"})",
+                  "/quantization_config/checkpoint_format");
+    check_refusal(R"({"quant_method":"gptq","bits":4,"dynamic":{"+:.*":{"bits":8}}})",
+                  "/quantization_config/dynamic/+:.*");
+    check_refusal(R"({"quant_method":"fp8","weight_block_size":[128]})", "/quantization_config/weight_block_size");
+    check_refusal(R"({"quant_method":"fp8","weight_block_size":[0,128]})", "/quantization_config/weight_block_size/0");
+    check_refusal(R"({"quant_method":"fp8","modules_to_not_convert":["a","(b"]})",
+                  "/quantization_config/modules_to_not_convert/1");
+    check_refusal(R"({"quant_method":"fp8","modules_to_not_convert":[1]})",
+                  "/quantization_config/modules_to_not_convert/0");
+    check_refusal(R"({"quant_method":"bitsandbytes"})", "/quantization_config/load_in_4bit: missing");
+    check_refusal(R"({"quant_method":"bitsandbytes","load_in_4bit":true,"load_in_8bit":true})",
+                  "/quantization_config/load_in_4bit");
+    check_refusal(R"({"quant_method":"modelopt","quant_algo":"INT4"})", "/quantization_config/quant_algo: no layout");
+    check_refusal(R"({"quant_method":"modelopt","quant_algo":"NVFP4","group_size":0})",
+                  "/quantization_config/group_size");
+    check_refusal(R"({"quant_method":"torchao","quant_type":"int4_weight_only"})",
+                  "/quantization_config/quant_type: expected an object");
+    check_refusal(torchao("UIntXWeightOnlyConfig", ""), "/quantization_config/quant_type/default/_type: no layout");
+    check_refusal(R"({"quant_method":"compressed-tensors"})", "/quantization_config/config_groups: missing");
+    check_refusal(compressed("marlin-24", R"({"num_bits":4,"strategy":"group","group_size":128})"),
+                  "/quantization_config/format: no layout");
+    check_refusal(compressed("pack-quantized", R"({"num_bits":9})"), "/weights/num_bits: expected 1 to 8");
+    check_refusal(compressed("pack-quantized", R"({"num_bits":4,"group_size":0})"), "/weights/group_size");
+    check_refusal(compressed("pack-quantized", R"({"num_bits":4})", "null", R"("re:(?!mlp).*")"),
+                  "/quantization_config/ignore/0");
+    check_refusal(R"({"quant_method":"compressed-tensors","config_groups":{"W4A16":["Linear"]}})",
+                  "/quantization_config/config_groups/W4A16: no group that names a preset is known");
 }

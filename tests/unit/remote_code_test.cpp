@@ -12,8 +12,8 @@
 
 #include "rows.hpp"
 
-// Families that the hub's repositories bring their own code for. The reference runs none of them, so that what is known of
-// them is what others say: totals of parameters, and how a file spells its keys.
+// Families that the hub's repositories bring their own code for. The reference runs none of them, so that what is known
+// of them is what others say: totals of parameters, and how a file spells its keys.
 namespace {
 
 using llmcost::model;
@@ -149,35 +149,36 @@ const published families[] = {
 }  // namespace
 
 TEST_CASE("families of the hub's own code have the parameters that were published") {
-    for (const published& each : families) {
-        CAPTURE(each.name);
-        const model m = read_remote(each.json);
-        CHECK(m.kind->remote_code);
+    for (const published& family : families) {
+        CAPTURE(family.name);
+        const model m = read_remote(family.json);
+        CHECK(m.spec->is_remote_code);
         CHECK(llmcost::count_model(m, {.batch = 2, .sequence = 3, .past = 5}).flops() != llmcost::count{});
-        CHECK((each.parameters == 0) == std::string(each.source).empty());
-        CHECK((each.parameters == 0 || parameters(m) == std::to_string(each.parameters)));
+        CHECK((family.parameters == 0) == std::string(family.source).empty());
+        CHECK((family.parameters == 0 || parameters(m) == std::to_string(family.parameters)));
     }
 }
 
 TEST_CASE("every row of the hub's own code is among them") {
-    for (const llmcost::architecture* row : parts::rows) {
-        bool listed = !row->remote_code;
-        for (const published& each : families) listed = listed || read_remote(each.json).kind == row;
+    for (const llmcost::model_spec* row : parts::rows) {
+        bool listed = !row->is_remote_code;
+        for (const published& family : families) listed = listed || read_remote(family.json).spec == row;
         CHECK_MESSAGE(listed, std::string(row->model_type));
     }
 }
 
 TEST_CASE("a checkpoint's total has its multi-token prediction layer") {
-    for (const published& each : families) {
-        if (std::string(each.name) != "XiaomiMiMo/MiMo-7B-Base") continue;
-        model m = read_remote(each.json);
-        m.dims.mtp_layers = 1;
+    for (const published& family : families) {
+        if (std::string(family.name) != "XiaomiMiMo/MiMo-7B-Base") continue;
+        model m = read_remote(family.json);
+        m.config.mtp_layers = 1;
         CHECK(parameters(m) == "7833409536");  // remembered of the hub's page; no second record was found
     }
 }
 
 TEST_CASE("files that say less or otherwise") {
-    // GLM-4, by the class that its `auto_map` leads to: a loaded model has 9,399,951,392 numbers, 32 of them frequencies
+    // GLM-4, by the class that its `auto_map` leads to: a loaded model has 9,399,951,392 numbers, 32 of them
+    // frequencies
     const model glm = read_remote(
         R"({"architectures": ["ChatGLMForConditionalGeneration"], "add_qkv_bias": true, "ffn_hidden_size": 13696,
             "hidden_size": 4096, "kv_channels": 128, "model_type": "chatglm", "multi_query_attention": true,
@@ -203,7 +204,7 @@ TEST_CASE("files that say less or otherwise") {
 
     // biases by distance: one table of positions, no rotation
     const model large = read_remote(families[1].json), small = read_remote(families[0].json);
-    CHECK(large.dims.max_position_embeddings == 4096);
+    CHECK(large.config.max_position_embeddings == 4096);
     CHECK(llmcost::count_model(large, {.sequence = 9}).trig == llmcost::count{});
     CHECK(llmcost::count_model(small, {.sequence = 9}).trig != llmcost::count{});
 }

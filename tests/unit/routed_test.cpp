@@ -27,7 +27,7 @@ constexpr model llama4(std::int64_t experts, std::int64_t picked) {
                             .num_experts_per_tok = picked,
                             .intermediate_size = 12,
                             .shared_intermediate_size = 12}},
-                   [](std::int64_t layer) { return layer_kind{.experts = layer != 1}; });
+                   [](std::int64_t layer) { return layer_spec{.has_experts = layer != 1}; });
 }
 
 }  // namespace
@@ -38,10 +38,12 @@ TEST_CASE("experts that run over all tokens are told from those that a token was
         const model m = llama4(8, 2);
         const workload load{.batch = 2, .sequence = tokens};
         const count all = count_model(m, load, scope_query{"experts"}).flops();
-        const count scaled = count(8 * 16 * 2 * static_cast<std::uint64_t>(tokens) * 2);  // experts, width, tokens, layers
+        const count scaled =
+            count(8 * 16 * 2 * static_cast<std::uint64_t>(tokens) * 2);  // experts, width, tokens, layers
         CHECK(count_model(m, load).unrouted_flops == (all + scaled) * count(6) / count(8));
-        CHECK(count_model(m, load).active_flops() == count_model(m, load).flops() - (all + scaled) * count(6) / count(8));
-        CHECK(evaluator(m)(load).unrouted_flops == count_model(m, load).unrouted_flops);
+        CHECK(count_model(m, load).active_flops() ==
+              count_model(m, load).flops() - (all + scaled) * count(6) / count(8));
+        CHECK(cost_evaluator(m)(load).unrouted_flops == count_model(m, load).unrouted_flops);
     }
     CHECK(count_model(llama4(4, 4), {.sequence = 3}).unrouted_flops == count{});
     CHECK(count_model(presets::mixtral_8x7b_v0_1, {.sequence = 3}).unrouted_flops == count{});

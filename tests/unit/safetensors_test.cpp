@@ -24,11 +24,13 @@ namespace {
 std::string refused(const std::string& bytes) {
     const scratch_folder folder;
     const std::string path = folder.write("model.safetensors", bytes);
-    std::string said = thrown_by([&] { (void)read_safetensors(path); });
-    if (const std::size_t at = said.find(path); at != std::string::npos) said.replace(at, path.size(), "FILE");
-    return said;
+    std::string message = thrown_by([&] { (void)read_safetensors(path); });
+    if (const std::size_t at = message.find(path); at != std::string::npos) message.replace(at, path.size(), "FILE");
+    return message;
 }
-std::string refused_header(const std::string& header, std::size_t data) { return refused(safetensors_bytes(header, data)); }
+std::string refused_header(const std::string& header, std::size_t data) {
+    return refused(safetensors_bytes(header, data));
+}
 std::string entry(const std::string& type, const std::string& shape, const std::string& offsets) {
     return R"({"dtype":")" + type + R"(","shape":)" + shape + R"(,"data_offsets":)" + offsets + "}";
 }
@@ -37,9 +39,9 @@ std::string entry(const std::string& type, const std::string& shape, const std::
 
 TEST_CASE("a safetensors file says which tensors it holds") {
     const scratch_folder folder;
-    const std::string header = R"({"__metadata__":{"format":"pt"},"b":)" + entry("BF16", "[2,3]", "[4,16]") + R"(,"a":)" +
-                               entry("F32", "[]", "[0,4]") + R"(,"none":)" + entry("I64", "[0,9]", "[16,16]") + R"(,"f4":)" +
-                               entry("F4", "[4]", "[16,18]") + "}   ";
+    const std::string header = R"({"__metadata__":{"format":"pt"},"b":)" + entry("BF16", "[2,3]", "[4,16]") +
+                               R"(,"a":)" + entry("F32", "[]", "[0,4]") + R"(,"none":)" +
+                               entry("I64", "[0,9]", "[16,16]") + R"(,"f4":)" + entry("F4", "[4]", "[16,18]") + "}   ";
     const llmcost::stored_tensors all = read_safetensors(folder.write("x.safetensors", safetensors_bytes(header, 18)));
     REQUIRE(all.tensors.size() == 4);
     CHECK(all.tensors[0].name == "b");
@@ -65,17 +67,20 @@ TEST_CASE("what is no header of safetensors is refused with its place") {
     CHECK(refused_header("[]", 0) == "FILE: byte 8: expected a JSON object");
     CHECK(refused_header("{\"a\":", 0).starts_with("FILE: header:1:"));
     CHECK(refused_header(R"({"a":1})", 0) == "FILE: header: /a: expected an object, found 1");
-    CHECK(refused_header(R"({"__metadata__":{"a":1}})", 0) == "FILE: header: /__metadata__/a: expected a string, found 1");
-    CHECK(refused_header(R"({"a":)" + entry("U8", "[1]", "[0,1]") + R"(,"a":)" + entry("U8", "[1]", "[1,2]") + "}", 2) ==
-          "FILE: header: /a: duplicated key");
+    CHECK(refused_header(R"({"__metadata__":{"a":1}})", 0) ==
+          "FILE: header: /__metadata__/a: expected a string, found 1");
+    CHECK(refused_header(R"({"a":)" + entry("U8", "[1]", "[0,1]") + R"(,"a":)" + entry("U8", "[1]", "[1,2]") + "}",
+                         2) == "FILE: header: /a: duplicated key");
 }
 
 TEST_CASE("tensors that do not fit their type, their shape or the file are refused") {
-    const auto one = [](const std::string& type, const std::string& shape, const std::string& offsets, std::size_t data) {
+    const auto one = [](const std::string& type, const std::string& shape, const std::string& offsets,
+                        std::size_t data) {
         return refused_header(R"({"a":)" + entry(type, shape, offsets) + "}", data);
     };
-    CHECK(one("F33", "[1]", "[0,4]", 4) ==
-          "FILE: header: /a/dtype: expected an element type of safetensors, such as BF16, F32 or F8_E4M3, found \"F33\"");
+    CHECK(
+        one("F33", "[1]", "[0,4]", 4) ==
+        "FILE: header: /a/dtype: expected an element type of safetensors, such as BF16, F32 or F8_E4M3, found \"F33\"");
     CHECK(one("F32", "[2]", "[0,4]", 4) ==
           "FILE: header: /a/data_offsets: expected 8 bytes, as type and shape have, found 0 to 4");
     CHECK(one("F32", "[1]", "[4,0]", 4) ==
@@ -85,7 +90,8 @@ TEST_CASE("tensors that do not fit their type, their shape or the file are refus
     CHECK(one("F32", "[-1]", "[0,4]", 4) == "FILE: header: /a/shape/0: expected an integer from 0 on, found -1");
     CHECK(one("F32", "[1.5]", "[0,4]", 4) == "FILE: header: /a/shape/0: expected an integer, found 1.5");
     CHECK(one("F32", "[9223372036854775808]", "[0,4]", 4).find("/a/shape/0: expected an integer") != std::string::npos);
-    CHECK(one("F32", "[4294967296,2147483648]", "[0,4]", 4).find("sizes whose product is below 2^63") != std::string::npos);
+    CHECK(one("F32", "[4294967296,2147483648]", "[0,4]", 4).find("sizes whose product is below 2^63") !=
+          std::string::npos);
     CHECK(one("F64", "[4611686018427387904]", "[0,4]", 4).find("sizes that make fewer than 2^63 bytes") !=
           std::string::npos);
     CHECK(one("F4", "[3]", "[0,2]", 2).find("sizes that make whole bytes") != std::string::npos);
@@ -123,14 +129,14 @@ TEST_CASE("a folder's index names the shards that lie beside it") {
         folder.write("model.safetensors.index.json", R"({"weight_map":)" + map + "}");
         return thrown_by([&] { (void)read_safetensors(folder.path()); }, code).substr(folder.path().size() + 1);
     };
-    const std::string outside = "expected the name of a file in the folder of the index, found ";
+    const std::string expected_message = "expected the name of a file in the folder of the index, found ";
     for (const std::string name : {"../one.safetensors", "/etc/passwd", "", "..", "."})
-        CHECK(refuse(R"({"a":")" + name + "\"}").find(outside) != std::string::npos);
-    CHECK(
-        refuse(R"({"a":"one.safetensors","b":"three.safetensors"})", errc::io).find("three.safetensors: cannot be opened") !=
-        std::string::npos);
+        CHECK(refuse(R"({"a":")" + name + "\"}").find(expected_message) != std::string::npos);
+    CHECK(refuse(R"({"a":"one.safetensors","b":"three.safetensors"})", errc::io)
+              .find("three.safetensors: cannot be opened") != std::string::npos);
     CHECK(refuse(R"({"c":"one.safetensors"})") ==
-          "model.safetensors.index.json: /weight_map/c: expected a shard that holds this tensor, found \"one.safetensors\"");
+          "model.safetensors.index.json: /weight_map/c: expected a shard that holds this tensor, found "
+          "\"one.safetensors\"");
     CHECK(refuse(R"({"a":"two.safetensors","b":"one.safetensors"})").find("expected in 'one.safetensors'") !=
           std::string::npos);
     CHECK(refuse("[]") == "model.safetensors.index.json: /weight_map: expected an object, found an empty array");
@@ -143,7 +149,8 @@ TEST_CASE("only regular files are read") {
     const scratch_folder folder;
     const std::string pipe = folder.path("pipe.safetensors");
     REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
-    CHECK(thrown_by([&] { (void)read_safetensors(pipe); }, errc::io) == pipe + ": expected a regular file, found a pipe");
+    CHECK(thrown_by([&] { (void)read_safetensors(pipe); }, errc::io) ==
+          pipe + ": expected a regular file, found a pipe");
     CHECK(thrown_by([&] { (void)read_safetensors(folder.path()); }, errc::io)
               .ends_with("a folder with no model.safetensors and no model.safetensors.index.json"));
     CHECK(thrown_by([&] { (void)read_safetensors(folder.path("none")); }, errc::io).find("cannot be opened") !=

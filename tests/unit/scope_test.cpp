@@ -13,17 +13,17 @@ using namespace llmcost;
 constexpr model llama = presets::llama_3_2_1b;
 
 TEST_CASE("a word that names nothing is an error, not a zero") {
-    for (const char* word : {"attnn", "linear", "model.layers.99.self_attn", "model.layers.0.mlp.up_proj.bias", "experts",
-                             "none", "", ".", "model..mlp", "model.layers.*.nothing"}) {
-        CAPTURE(word);
-        CHECK_THROWS_AS((void)count_model(llama, {}, scope_query{word}), scope_error);
-        evaluator asked(llama, scope_query{word});
-        CHECK_THROWS_AS((void)asked({}), scope_error);
+    for (const char* name : {"attnn", "linear", "model.layers.99.self_attn", "model.layers.0.mlp.up_proj.bias",
+                             "experts", "none", "", ".", "model..mlp", "model.layers.*.nothing"}) {
+        CAPTURE(name);
+        CHECK_THROWS_AS((void)count_model(llama, {}, scope_query{name}), scope_error);
+        cost_evaluator scoped_evaluator(llama, scope_query{name});
+        CHECK_THROWS_AS((void)scoped_evaluator({}), scope_error);
     }
     try {
         (void)count_model(llama, {}, scope_query{"attnn"});
     } catch (const scope_error& e) {
-        CHECK(std::string(e.word()) == "attnn");
+        CHECK(std::string(e.scope()) == "attnn");
         CHECK(!e.tied());
     }
 }
@@ -39,13 +39,13 @@ TEST_CASE("a tied parameter says that another name counts it") {
 }
 
 TEST_CASE("an evaluator of a scope answers as counting does") {
-    for (const char* word : {"attn", "Linear", "model.layers.3.mlp", "model.norm.weight", "transformer"}) {
-        evaluator part(llama, scope_query{word});
+    for (const char* name : {"attn", "Linear", "model.layers.3.mlp", "model.norm.weight", "transformer"}) {
+        cost_evaluator part(llama, scope_query{name});
         for (const std::int64_t sequence : {1, 2, 17, 400})
             for (const std::int64_t past : {0, 1, 1000}) {
                 const workload load{.batch = 3, .sequence = sequence, .past = past};
-                CAPTURE(word);
-                CHECK(part(load) == count_model(llama, load, scope_query{word}));
+                CAPTURE(name);
+                CHECK(part(load) == count_model(llama, load, scope_query{name}));
             }
     }
 }

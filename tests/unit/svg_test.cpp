@@ -27,7 +27,8 @@ bool is_well_formed(const std::string& text) {
         if (end == std::string::npos) return false;
         const std::string tag = text.substr(at + 1, end - at - 1);
         if (tag.starts_with('?') || tag.ends_with('/')) continue;
-        const std::string name = tag.substr(tag.starts_with('/') ? 1 : 0, tag.find(' ') - (tag.starts_with('/') ? 1 : 0));
+        const std::string name =
+            tag.substr(tag.starts_with('/') ? 1 : 0, tag.find(' ') - (tag.starts_with('/') ? 1 : 0));
         if (!tag.starts_with('/'))
             open.push_back(name);
         else if (open.empty() || open.back() != name)
@@ -73,7 +74,8 @@ TEST_CASE("axes are marked at round values") {
     CHECK(labels(axis_ticks(0, 80e9, bytes, 6)) == "0 B | 16 GiB | 32 GiB | 48 GiB | 64 GiB");
     CHECK(labels(axis_ticks(3, 2e7, log, 6)) == "10 | 100 | 1 k | 10 k | 100 k | 1 M | 10 M");
     CHECK(labels(axis_ticks(3, 30, log, 6)) == "5 | 10 | 20");
-    CHECK(labels(axis_ticks(1024, 1048576, {"", axis_scale::logarithmic, axis_unit::bytes}, 4)) == "1 KiB | 32 KiB | 1 MiB");
+    CHECK(labels(axis_ticks(1024, 1048576, {"", axis_scale::logarithmic, axis_unit::bytes}, 4)) ==
+          "1 KiB | 32 KiB | 1 MiB");
     CHECK(tick_label(131072, axis_unit::digits) == "131,072");
     CHECK(tick_label(999.9, axis_unit::number) == "1 k");
     CHECK(tick_label(1536, axis_unit::bytes) == "1.5 KiB");
@@ -109,7 +111,8 @@ TEST_CASE("charts are well-formed, told apart without colour, and hold nothing t
 }
 
 TEST_CASE("a chart of nothing, of zeros, and of one value is a chart") {
-    const chart_axis linear{"", axis_scale::linear, axis_unit::number}, log{"", axis_scale::logarithmic, axis_unit::number};
+    const chart_axis linear{"", axis_scale::linear, axis_unit::number},
+        log{"", axis_scale::logarithmic, axis_unit::number};
     for (const chart_axis& axis : {linear, log}) {
         for (const std::vector<double>& values : {std::vector<double>{}, {0}, {5}}) {
             const std::string document = line_chart({"t", "d"}, axis, axis, {{"s", values, values}}).document();

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/trace/value.hpp>
+#include <llmcost/trace/tensor.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace llmcost::testing {
 struct statement {
     std::string name;
     std::string operation;
-    std::vector<std::string> words;
+    std::vector<std::string> arguments;
     std::vector<std::int64_t> sizes;
     std::vector<std::int64_t> strides;
     std::string flags;
@@ -38,16 +38,16 @@ struct torch_program {
 };
 
 /// "2x3" -> 2, 3; "scalar" -> nothing.
-[[nodiscard]] inline std::vector<std::int64_t> sizes_from(const std::string& word) {
+[[nodiscard]] inline std::vector<std::int64_t> sizes_from(const std::string& name) {
     std::vector<std::int64_t> sizes;
-    if (word == "scalar") return sizes;
-    std::istringstream in(word);
+    if (name == "scalar") return sizes;
+    std::istringstream in(name);
     for (std::string n; std::getline(in, n, 'x');) sizes.push_back(std::stoll(n));
     return sizes;
 }
-[[nodiscard]] inline extents extents_from(const std::string& word) {
-    extents e;
-    for (const std::int64_t n : sizes_from(word)) e.size[e.rank++] = n;
+[[nodiscard]] inline shape extents_from(const std::string& name) {
+    shape e;
+    for (const std::int64_t n : sizes_from(name)) e.size[e.rank++] = n;
     return e;
 }
 
@@ -61,27 +61,27 @@ struct torch_program {
     for (std::string line; std::getline(in, line);) {
         ++line_number;
         std::istringstream text(line);
-        std::vector<std::string> words;
-        for (std::string word; text >> word;) words.push_back(word);
-        if (words.empty() || words[0] == "#") continue;
-        if (words[0] == "program") {
-            programs.push_back({words.at(1), words.at(2) == "train", line_number, {}, {}});
+        std::vector<std::string> tokens;
+        for (std::string name; text >> name;) tokens.push_back(name);
+        if (tokens.empty() || tokens[0] == "#") continue;
+        if (tokens[0] == "program") {
+            programs.push_back({tokens.at(1), tokens.at(2) == "train", line_number, {}, {}});
             continue;
         }
         torch_program& program = programs.at(programs.size() - 1);
-        if (words[0] == "end") {
-            for (std::size_t i = 1; i < words.size(); ++i) program.totals.push_back(std::stoull(words[i]));
+        if (tokens[0] == "end") {
+            for (std::size_t i = 1; i < tokens.size(); ++i) program.totals.push_back(std::stoull(tokens[i]));
             continue;
         }
-        const std::size_t n = words.size();
-        if (n < 7 || words[n - 5] != ">") throw std::runtime_error(path.string() + ":" + std::to_string(line_number));
-        program.statements.push_back({words[0],
-                                      words[1],
-                                      {words.begin() + 2, words.begin() + static_cast<std::ptrdiff_t>(n - 5)},
-                                      sizes_from(words[n - 4]),
-                                      sizes_from(words[n - 3]),
-                                      words[n - 2],
-                                      std::stoull(words[n - 1])});
+        const std::size_t n = tokens.size();
+        if (n < 7 || tokens[n - 5] != ">") throw std::runtime_error(path.string() + ":" + std::to_string(line_number));
+        program.statements.push_back({tokens[0],
+                                      tokens[1],
+                                      {tokens.begin() + 2, tokens.begin() + static_cast<std::ptrdiff_t>(n - 5)},
+                                      sizes_from(tokens[n - 4]),
+                                      sizes_from(tokens[n - 3]),
+                                      tokens[n - 2],
+                                      std::stoull(tokens[n - 1])});
     }
     return programs;
 }
@@ -89,7 +89,7 @@ struct torch_program {
 /// In what a value differs from what torch said; empty where it does not.
 ///
 /// The step along a dimension of one element leads nowhere and is not compared.
-[[nodiscard]] inline std::string disagreement(const statement& s, const value& v) {
+[[nodiscard]] inline std::string disagreement(const statement& s, const tensor& v) {
     const auto rank = static_cast<std::size_t>(v.rank);
     if (rank != s.sizes.size()) return " rank " + std::to_string(rank);
     std::string text;

@@ -13,30 +13,30 @@ using namespace llmcost;
 using namespace llmcost::testing;
 
 TEST_CASE("operations lay out, write, cost and keep what torch does") {
-    std::map<std::string, int> seen;
+    std::map<std::string, int> num_executions;
     for (const torch_program& program : read_programs()) {
         INFO(program.kind << " program at line " << program.line);
         machine m(program.trains);
         std::string problems;
         for (const statement& s : program.statements) {
-            ++seen[s.operation];
-            const std::string where = s.name + " = " + s.operation + ": ";
+            ++num_executions[s.operation];
+            const std::string location = s.name + " = " + s.operation + ": ";
             try {
-                const count before = m.walk().sums().written;
-                const value& v = m.execute(s);
-                const count written = m.walk().sums().written - before;
+                const count previous = m.get_trace().totals().written_elements;
+                const tensor& v = m.execute(s);
+                const count written = m.get_trace().totals().written_elements - previous;
                 if (written != count(s.written))
-                    problems += where + "writes " + std::string(count_text{written}.view()) + ", not " +
+                    problems += location + "writes " + std::string(count_text{written}.view()) + ", not " +
                                 std::to_string(s.written) + "; ";
-                problems += disagreement(s, v).empty() ? "" : where + disagreement(s, v) + "; ";
-                if (program.trains && v.requires_grad != s.has('g')) problems += where + "gradient; ";
+                problems += disagreement(s, v).empty() ? "" : location + disagreement(s, v) + "; ";
+                if (program.trains && v.requires_grad != s.has('g')) problems += location + "gradient; ";
             } catch (const description_error& error) {
-                problems += where + error.what();
+                problems += location + error.what();
                 break;
             }
         }
         m.go_back();
-        const std::vector<std::uint64_t> totals = totals_of(m.walk().sums());
+        const std::vector<std::uint64_t> totals = totals_of(m.get_trace().totals());
         REQUIRE(totals.size() == program.totals.size());
         for (std::size_t i = 0; i < totals.size(); ++i)
             if (totals[i] != program.totals[i])
@@ -44,5 +44,5 @@ TEST_CASE("operations lay out, write, cost and keep what torch does") {
                             std::to_string(program.totals[i]) + "; ";
         CHECK(problems == "");
     }
-    CHECK(seen.size() > 60);
+    CHECK(num_executions.size() > 60);
 }

@@ -27,7 +27,7 @@ namespace {
 constexpr double seconds_of_launch = 1.5e-6;
 
 std::vector<std::string> complaints;
-std::string last_said;
+std::string last_message;
 double seconds_passed = 1;
 int gpu_in_use = 0;
 
@@ -35,11 +35,11 @@ int gpu_in_use = 0;
 struct verdict {
     verdict() {
         std::atexit([] {
-            const std::string kept = leaks();
+            const std::string leaked = leaks();
             std::fprintf(stderr, "virtual GPU: at most %.3f GB were held; %zu complaints%s%s\n",
                          static_cast<double>(peak_bytes()) * 1e-9, complaints.size(),
-                         kept.empty() ? "" : "; never given back:\n", kept.c_str());
-            if (!complaints.empty() || !kept.empty()) _exit(99);
+                         leaked.empty() ? "" : "; never given back:\n", leaked.c_str());
+            if (!complaints.empty() || !leaked.empty()) _exit(99);
         });
     }
 } const at_the_end;
@@ -56,20 +56,21 @@ std::map<std::uint64_t, progress>& streams() {
 }
 
 /// Complains where another stream may still be at memory that this one uses.
-void look_for_races(const CUstream_st& on, const touch& t) {
+void check_races(const CUstream_st& owner, const touch& t) {
     allocation* a = allocation_of(t.at);
     if (a == nullptr) return;
-    for (const auto& [other, used] : a->by_stream) {
-        const auto at = streams().find(other);
+    for (const auto& [stream_number, used] : a->by_stream) {
+        const auto at = streams().find(stream_number);
         if (at == streams().end()) continue;  // it was destroyed, and all that it did was waited for
         const progress& p = at->second;
         const std::uint64_t last = t.writes ? used.last : used.last_written;
-        const bool ordered = other == on.number || (on.number == 0 && p.blocking) || (other == 0 && on.blocking);
+        const bool ordered = stream_number == owner.number || (owner.number == 0 && p.blocking) ||
+                             (stream_number == 0 && owner.blocking);
         if (!ordered && last > p.finished)
-            complain(std::string(t.what) + " is used on a stream while another may still use it");
+            complain(std::string(t.label) + " is used on a stream while another may still use it");
     }
-    use& mine = a->by_stream[on.number];
-    mine.last = streams()[on.number].submitted;
+    use& mine = a->by_stream[owner.number];
+    mine.last = streams()[owner.number].submitted;
     if (t.writes) mine.last_written = mine.last;
 }
 
@@ -80,13 +81,13 @@ board& at_hand() {
     return b;
 }
 
-void complain(const std::string& what) {
-    std::fprintf(stderr, "virtual GPU: %s\n", what.c_str());
-    complaints.push_back(what);
+void complain(const std::string& message) {
+    std::fprintf(stderr, "virtual GPU: %s\n", message.c_str());
+    complaints.push_back(message);
 }
-std::vector<std::string> taken_complaints() { return std::exchange(complaints, {}); }
-void say(const std::string& why) { last_said = why; }
-const std::string& said() { return last_said; }
+std::vector<std::string> take_complaints() { return std::exchange(complaints, {}); }
+void set_error_message(const std::string& reason) { last_message = reason; }
+const std::string& last_error_message() { return last_message; }
 
 int current_gpu() { return gpu_in_use; }
 void make_current(int gpu) { gpu_in_use = gpu; }
@@ -114,38 +115,42 @@ void begin_stream(CUstream_st& s) {
 }
 
 CUstream_st* stream_of(cudaStream_t handle) {
-    static std::map<int, CUstream_st> own;  // of each GPU; they share a number, as nothing here runs on two at once
-    if (handle == nullptr) return &(own[current_gpu()] = CUstream_st{.gpu = current_gpu()});
+    static std::map<int, CUstream_st>
+        default_streams;  // of each GPU; they share a number, as nothing here runs on two at once
+    if (handle == nullptr) return &(default_streams[current_gpu()] = CUstream_st{.gpu = current_gpu()});
     return alive(handle, "a stream") ? handle : nullptr;
 }
 
-cudaError_t perform(CUstream_st& on, const work& what, bool computes) {
-    ++streams()[on.number].submitted;
-    bool there = true;
-    for (const touch& t : what.touches) {
-        there = in_memory(t) && there;
-        look_for_races(on, t);
+cudaError_t perform(CUstream_st& owner, const work& task, bool computes) {
+    ++streams()[owner.number].submitted;
+    bool is_mapped = true;
+    for (const touch& t : task.touches) {
+        is_mapped = in_memory(t) && is_mapped;
+        check_races(owner, t);
     }
-    pass(what.seconds);
-    if (!there) return remembered(cudaErrorIllegalAddress);
-    if (computes && what.compute) what.compute();
+    pass(task.seconds);
+    if (!is_mapped) return record_error(cudaErrorIllegalAddress);
+    if (computes && task.compute) task.compute();
     return cudaSuccess;
 }
 
-cudaError_t submit(cudaStream_t handle, work what) {
-    CUstream_st* on = stream_of(handle);
-    if (on == nullptr || on->gpu != current_gpu()) return remembered(cudaErrorInvalidResourceHandle);
-    if (!on->captures) return perform(*on, what, true);
-    if (on->spoilt) return remembered(cudaErrorStreamCaptureInvalidated);
-    on->into->nodes.push_back(std::move(what));
+cudaError_t submit(cudaStream_t handle, work task) {
+    CUstream_st* owner = stream_of(handle);
+    if (owner == nullptr || owner->gpu != current_gpu()) return record_error(cudaErrorInvalidResourceHandle);
+    if (!owner->captures) return perform(*owner, task, true);
+    if (owner->spoilt) return record_error(cudaErrorStreamCaptureInvalidated);
+    owner->graph->nodes.push_back(std::move(task));
     return cudaSuccess;
 }
 
 cudaError_t outside_capture() {
-    bool any = false;
+    bool is_capturing = false;
     for (CUstream_st* s : capturing())
-        if (s->mode != cudaStreamCaptureModeRelaxed) s->spoilt = true, any = true;
-    return any ? remembered(cudaErrorStreamCaptureUnsupported) : cudaSuccess;
+        if (s->mode != cudaStreamCaptureModeRelaxed) {
+            s->spoilt = true;
+            is_capturing = true;
+        }
+    return is_capturing ? record_error(cudaErrorStreamCaptureUnsupported) : cudaSuccess;
 }
 
 cudaError_t launch(const cudaLaunchConfig_t& config, std::function<void()> kernel, std::vector<touch> touches) {
@@ -155,14 +160,17 @@ cudaError_t launch(const cudaLaunchConfig_t& config, std::function<void()> kerne
     const bool grid_fits = blocks.x > 0 && blocks.y > 0 && blocks.z > 0 && blocks.y <= 65535 && blocks.z <= 65535 &&
                            blocks.x <= static_cast<unsigned>(std::numeric_limits<int>::max());
     if (!block_fits || !grid_fits || config.dynamicSmemBytes > 48 * 1024 || config.numAttrs != 0)
-        return remembered(cudaErrorInvalidConfiguration);
-    if (at_hand().major * 10 + at_hand().minor < 75) return remembered(cudaErrorNoKernelImageForDevice);
+        return record_error(cudaErrorInvalidConfiguration);
+    if (at_hand().major * 10 + at_hand().minor < 75) return record_error(cudaErrorNoKernelImageForDevice);
     double bytes = 0;
-    for (const touch& t : touches) bytes += static_cast<double>(bytes_behind(t.at));
-    const std::uint64_t most = at_hand().most_threads;
+    for (const touch& t : touches) bytes += static_cast<double>(bytes_remaining(t.at));
+    const std::uint64_t maximum = at_hand().max_threads;
     return submit(config.stream, {seconds_of(bytes), std::move(touches), [=] {
-                                      const std::string why = run_grid(blocks, threads, kernel, most);
-                                      if (!why.empty()) complain(why), (void)remembered(cudaErrorLaunchFailure);
+                                      const std::string reason = run_grid(blocks, threads, kernel, maximum);
+                                      if (!reason.empty()) {
+                                          complain(reason);
+                                          (void)record_error(cudaErrorLaunchFailure);
+                                      }
                                   }});
 }
 

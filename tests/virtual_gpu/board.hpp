@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-// A GPU that is not there: its memory is the host's, its clock goes as far as work is said to take, and it complains where
-// a real one would break, or hide a mistake.
+// A GPU that is not there: its memory is the host's, its clock goes as far as work is said to take, and it complains
+// where a real one would break, or hide a mistake.
 namespace virtual_gpu {
 
 /// What its driver says of it, and how much it computes.
@@ -26,26 +26,26 @@ struct board {
     std::size_t memory_bytes = 150'754'820'096;
     std::size_t context_bytes = 500'000'000;  ///< of the driver and its libraries, beside allocations
     std::size_t cache_bytes = std::size_t{60} << 20;
-    std::uint64_t most_threads = 4096;     ///< of a kernel that runs as a whole; of a larger one, few threads run
-    double most_products = std::exp2(20);  ///< of a library's call that is computed; of a larger one, nothing is
+    std::uint64_t max_threads = 4096;     ///< of a kernel that runs as a whole; of a larger one, few threads run
+    double max_products = std::exp2(20);  ///< of a library's call that is computed; of a larger one, nothing is
 };
 /// The board at hand; written by tests before they use it.
 [[nodiscard]] board& at_hand();
 
 // ---- complaints: what a test has to fail by
 
-void complain(const std::string& what);
+void complain(const std::string& message);
 /// Those so far; none are left behind.
-[[nodiscard]] std::vector<std::string> taken_complaints();
+[[nodiscard]] std::vector<std::string> take_complaints();
 /// What is complained of a mistake, a line each; an error that took everything with it is forgotten: tests go on.
 [[nodiscard]] std::string complaints_of(const std::function<void()>& mistake);
-[[nodiscard]] inline bool contains(const std::string& text, const char* words) {
-    return text.find(words) != std::string::npos;
+[[nodiscard]] inline bool contains(const std::string& text, const char* part) {
+    return text.find(part) != std::string::npos;
 }
 /// A library says why it refuses a call: no complaint, as its caller may go on.
-void say(const std::string& why);
+void set_error_message(const std::string& message);
 /// What it said last.
-[[nodiscard]] const std::string& said();
+[[nodiscard]] const std::string& last_error_message();
 
 // ---- what is held: memory and handles by their addresses
 
@@ -65,14 +65,14 @@ template <class T>
 [[nodiscard]] std::string leaks();
 
 /// Memory of the current GPU, a multiple of 256 in address; null where there is no room.
-[[nodiscard]] void* taken(std::size_t bytes);
+[[nodiscard]] void* allocate_memory(std::size_t bytes);
 /// Gives memory back; whether it was taken.
 [[nodiscard]] bool gave_back(void* memory);
-[[nodiscard]] std::size_t bytes_held();
+[[nodiscard]] std::size_t allocated_bytes();
 /// The most that were held at once since this was asked for last.
 [[nodiscard]] std::size_t peak_bytes();
 /// Bytes from an address to the end of the memory that it lies in; 0 where it lies in none.
-[[nodiscard]] std::size_t bytes_behind(const void* address);
+[[nodiscard]] std::size_t bytes_remaining(const void* address);
 
 // ---- streams, and work on them
 
@@ -81,7 +81,7 @@ struct touch {
     const void* at = nullptr;
     std::size_t bytes = 0;
     bool writes = false;
-    const char* what = "";
+    const char* label = "";
 };
 /// Something that a stream does, now or whenever the graph is launched that captured it.
 struct work {
@@ -89,23 +89,24 @@ struct work {
     std::vector<touch> touches;
     std::function<void()> compute;  ///< done once: a graph that is launched again only takes its time
 };
-/// Work on a stream; what a runtime returns. Complains of memory that is not there, and of memory that another stream uses
-/// and that nobody waited for.
-[[nodiscard]] cudaError_t submit(cudaStream_t on, work what);
+/// Work on a stream; what a runtime returns. Complains of memory that is not there, and of memory that another stream
+/// uses and that nobody waited for.
+[[nodiscard]] cudaError_t submit(cudaStream_t handle, work task);
 /// Whether all bytes lie in one living allocation of the current GPU; complains where they do not.
 bool in_memory(const touch& t);
 
 /// A call that no stream may capture around: fails, and spoils what is captured, while one does.
 [[nodiscard]] cudaError_t outside_capture();
 /// A kernel on a stream of a configuration.
-[[nodiscard]] cudaError_t launch(const cudaLaunchConfig_t& config, std::function<void()> kernel, std::vector<touch> touches);
+[[nodiscard]] cudaError_t launch(const cudaLaunchConfig_t& config, std::function<void()> kernel,
+                                 std::vector<touch> touches);
 
 /// Waits for a stream, or for all.
 void waited_for(cudaStream_t stream);
 void waited_for_all();
 
 /// Remembers an error as runtimes do, and returns it.
-cudaError_t remembered(cudaError_t code);
+cudaError_t record_error(cudaError_t code);
 
 // ---- time
 

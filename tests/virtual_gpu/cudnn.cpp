@@ -19,7 +19,7 @@
 #include "streams.hpp"
 
 struct cudnnContext {
-    cudaStream_t on = nullptr;
+    cudaStream_t stream = nullptr;
 };
 
 using namespace virtual_gpu;
@@ -51,17 +51,17 @@ std::size_t width_of(cudnnBackendAttributeType_t type) {
         default: return sizeof(std::int32_t);  // an enumeration
     }
 }
-cudnnStatus_t refused(cudnnStatus_t code, const std::string& why) {
-    say("cuDNN: " + why);
+cudnnStatus_t refused(cudnnStatus_t code, const std::string& reason) {
+    set_error_message("cuDNN: " + reason);
     return code;
 }
-cudnnStatus_t bad(const std::string& why) { return refused(CUDNN_STATUS_BAD_PARAM, why); }
+cudnnStatus_t bad(const std::string& reason) { return refused(CUDNN_STATUS_BAD_PARAM, reason); }
 
-descriptor& of(cudnnBackendDescriptor_t handle) { return *static_cast<descriptor*>(handle); }
+descriptor& get_descriptor(cudnnBackendDescriptor_t handle) { return *static_cast<descriptor*>(handle); }
 
 template <class T>
-std::vector<T> values(const descriptor& d, cudnnBackendAttributeName_t which) {
-    const auto at = d.attributes.find(which);
+std::vector<T> values(const descriptor& d, cudnnBackendAttributeName_t attribute_name) {
+    const auto at = d.attributes.find(attribute_name);
     if (at == d.attributes.end()) return {};
     std::vector<T> all;
     for (std::size_t i = 0; i < static_cast<std::size_t>(at->second.count); ++i) {
@@ -72,8 +72,8 @@ std::vector<T> values(const descriptor& d, cudnnBackendAttributeName_t which) {
     return all;
 }
 template <class T>
-T value(const descriptor& d, cudnnBackendAttributeName_t which, T otherwise) {
-    const std::vector<T> all = values<T>(d, which);
+T value(const descriptor& d, cudnnBackendAttributeName_t attribute_name, T otherwise) {
+    const std::vector<T> all = values<T>(d, attribute_name);
     return all.empty() ? otherwise : all[0];
 }
 
@@ -93,11 +93,12 @@ std::vector<cudnnBackendAttributeName_t> needed(cudnnBackendDescriptorType_t kin
                     CUDNN_ATTR_OPERATION_REDUCTION_YDESC};
         case CUDNN_BACKEND_MATMUL_DESCRIPTOR: return {CUDNN_ATTR_MATMUL_COMP_TYPE};
         case CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR:
-            return {CUDNN_ATTR_OPERATION_MATMUL_DESC, CUDNN_ATTR_OPERATION_MATMUL_ADESC, CUDNN_ATTR_OPERATION_MATMUL_BDESC,
-                    CUDNN_ATTR_OPERATION_MATMUL_CDESC};
+            return {CUDNN_ATTR_OPERATION_MATMUL_DESC, CUDNN_ATTR_OPERATION_MATMUL_ADESC,
+                    CUDNN_ATTR_OPERATION_MATMUL_BDESC, CUDNN_ATTR_OPERATION_MATMUL_CDESC};
         case CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR:
             return {CUDNN_ATTR_OPERATIONGRAPH_OPS, CUDNN_ATTR_OPERATIONGRAPH_HANDLE};
-        case CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR: return {CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, CUDNN_ATTR_ENGINEHEUR_MODE};
+        case CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR:
+            return {CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, CUDNN_ATTR_ENGINEHEUR_MODE};
         case CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR:
             return {CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, CUDNN_ATTR_EXECUTION_PLAN_HANDLE};
         case CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR:
@@ -114,17 +115,18 @@ std::size_t bytes_of(const descriptor& tensor) {
     std::int64_t last = 0;
     for (std::size_t i = 0; i < sizes.size(); ++i) last += (sizes[i] - 1) * strides[i];
     const auto type = value<cudnnDataType_t>(tensor, CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_DATA_FLOAT);
-    const bool narrow = type == CUDNN_DATA_HALF || type == CUDNN_DATA_BFLOAT16;
-    return static_cast<std::size_t>(last + 1) * (narrow ? 2 : 4);
+    const bool is_half_precision = type == CUDNN_DATA_HALF || type == CUDNN_DATA_BFLOAT16;
+    return static_cast<std::size_t>(last + 1) * (is_half_precision ? 2 : 4);
 }
 
 /// Tensors of a graph's operations that are neither virtual nor twice, by their numbers.
 std::map<std::int64_t, const descriptor*> tensors_of(const descriptor& graph) {
     std::map<std::int64_t, const descriptor*> all;
     for (cudnnBackendDescriptor_t operation : values<cudnnBackendDescriptor_t>(graph, CUDNN_ATTR_OPERATIONGRAPH_OPS))
-        for (const auto& [which, a] : of(operation).attributes) {
+        for (const auto& [attribute_name, a] : get_descriptor(operation).attributes) {
             if (a.type != CUDNN_TYPE_BACKEND_DESCRIPTOR) continue;
-            const descriptor& d = of(value<cudnnBackendDescriptor_t>(of(operation), which, nullptr));
+            const descriptor& d =
+                get_descriptor(value<cudnnBackendDescriptor_t>(get_descriptor(operation), attribute_name, nullptr));
             if (d.kind != CUDNN_BACKEND_TENSOR_DESCRIPTOR || value(d, CUDNN_ATTR_TENSOR_IS_VIRTUAL, false)) continue;
             all[value<std::int64_t>(d, CUDNN_ATTR_TENSOR_UNIQUE_ID, 0)] = &d;
         }
@@ -132,7 +134,7 @@ std::map<std::int64_t, const descriptor*> tensors_of(const descriptor& graph) {
 }
 
 /// Whether there is a fused kernel: heads of at most 256 elements, a multiple of eight, from compute capability 8.0 on.
-cudnnStatus_t takes(const descriptor& graph) {
+cudnnStatus_t check_support(const descriptor& graph) {
     if (at_hand().major < 8) return refused(CUDNN_STATUS_NOT_SUPPORTED_ARCH_MISMATCH, "no fused attention before 8.0");
     for (const auto& [number, tensor] : tensors_of(graph)) {
         const auto sizes = values<std::int64_t>(*tensor, CUDNN_ATTR_TENSOR_DIMENSIONS);
@@ -148,70 +150,75 @@ cudnnStatus_t takes(const descriptor& graph) {
 
 extern "C" {
 
-cudnnStatus_t cudnnCreate(cudnnHandle_t* into) {
+cudnnStatus_t cudnnCreate(cudnnHandle_t* output) {
     if (outside_capture() != cudaSuccess) return CUDNN_STATUS_NOT_INITIALIZED;
-    *into = new cudnnContext;
-    born(*into, "cuDNN");
+    *output = new cudnnContext;
+    born(*output, "cuDNN");
     return CUDNN_STATUS_SUCCESS;
 }
 cudnnStatus_t cudnnDestroy(cudnnHandle_t handle) {
     return destroyed(handle, "cuDNN") ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_BAD_PARAM;
 }
-cudnnStatus_t cudnnSetStream(cudnnHandle_t handle, cudaStream_t on) {
-    if (!alive(handle, "cuDNN") || stream_of(on) == nullptr) return CUDNN_STATUS_BAD_PARAM;
-    handle->on = on;
+cudnnStatus_t cudnnSetStream(cudnnHandle_t handle, cudaStream_t stream) {
+    if (!alive(handle, "cuDNN") || stream_of(stream) == nullptr) return CUDNN_STATUS_BAD_PARAM;
+    handle->stream = stream;
     return CUDNN_STATUS_SUCCESS;
 }
 const char* cudnnGetErrorString(cudnnStatus_t code) {
     if (code == CUDNN_STATUS_SUCCESS) return "CUDNN_STATUS_SUCCESS";
     return code == CUDNN_STATUS_BAD_PARAM ? "CUDNN_STATUS_BAD_PARAM" : "CUDNN_STATUS_NOT_SUPPORTED";
 }
-void cudnnGetLastErrorString(char* message, std::size_t most) { std::strncpy(message, said().c_str(), most - 1); }
+void cudnnGetLastErrorString(char* message, std::size_t maximum) {
+    std::strncpy(message, last_error_message().c_str(), maximum - 1);
+}
 
-cudnnStatus_t cudnnBackendCreateDescriptor(cudnnBackendDescriptorType_t kind, cudnnBackendDescriptor_t* into) {
-    *into = new descriptor{kind};
-    born(*into, name);
+cudnnStatus_t cudnnBackendCreateDescriptor(cudnnBackendDescriptorType_t kind, cudnnBackendDescriptor_t* output) {
+    *output = new descriptor{kind};
+    born(*output, name);
     return CUDNN_STATUS_SUCCESS;
 }
 cudnnStatus_t cudnnBackendDestroyDescriptor(cudnnBackendDescriptor_t handle) {
     return destroyed(static_cast<descriptor*>(handle), name) ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_BAD_PARAM;
 }
-cudnnStatus_t cudnnBackendSetAttribute(cudnnBackendDescriptor_t handle, cudnnBackendAttributeName_t which,
-                                       cudnnBackendAttributeType_t type, std::int64_t count, const void* from) {
+cudnnStatus_t cudnnBackendSetAttribute(cudnnBackendDescriptor_t handle, cudnnBackendAttributeName_t attribute_name,
+                                       cudnnBackendAttributeType_t type, std::int64_t count, const void* source) {
     if (!alive(handle, name)) return CUDNN_STATUS_BAD_PARAM;
-    if (of(handle).finalised) return bad("an attribute is set behind the end");
-    if (from == nullptr || count < 1) return bad("an attribute without values");
+    if (get_descriptor(handle).finalised) return bad("an attribute is set behind the end");
+    if (source == nullptr || count < 1) return bad("an attribute without values");
     attribute a{type, count, {}};
-    const auto* bytes = static_cast<const unsigned char*>(from);
+    const auto* bytes = static_cast<const unsigned char*>(source);
     a.bytes.assign(bytes, bytes + static_cast<std::size_t>(count) * width_of(type));
-    of(handle).attributes[which] = std::move(a);
+    get_descriptor(handle).attributes[attribute_name] = std::move(a);
     return CUDNN_STATUS_SUCCESS;
 }
 cudnnStatus_t cudnnBackendFinalize(cudnnBackendDescriptor_t handle) {
     if (!alive(handle, name)) return CUDNN_STATUS_BAD_PARAM;
-    descriptor& d = of(handle);
-    for (const cudnnBackendAttributeName_t which : needed(d.kind))
-        if (!d.attributes.contains(which)) return bad("attribute " + std::to_string(which) + " was not set");
-    for (const auto& [which, a] : d.attributes) {
+    descriptor& d = get_descriptor(handle);
+    for (const cudnnBackendAttributeName_t attribute_name : needed(d.kind))
+        if (!d.attributes.contains(attribute_name))
+            return bad("attribute " + std::to_string(attribute_name) + " was not set");
+    for (const auto& [attribute_name, a] : d.attributes) {
         if (a.type != CUDNN_TYPE_BACKEND_DESCRIPTOR) continue;
-        for (cudnnBackendDescriptor_t other : values<cudnnBackendDescriptor_t>(d, which)) {
-            if (!alive(other, name)) return CUDNN_STATUS_BAD_PARAM;
-            if (!of(other).finalised) return bad("a descriptor is used that was not finalised");
+        for (cudnnBackendDescriptor_t operand : values<cudnnBackendDescriptor_t>(d, attribute_name)) {
+            if (!alive(operand, name)) return CUDNN_STATUS_BAD_PARAM;
+            if (!get_descriptor(operand).finalised) return bad("a descriptor is used that was not finalised");
         }
     }
     if (d.kind == CUDNN_BACKEND_TENSOR_DESCRIPTOR) {
         const auto sizes = values<std::int64_t>(d, CUDNN_ATTR_TENSOR_DIMENSIONS);
-        if (sizes.size() != values<std::int64_t>(d, CUDNN_ATTR_TENSOR_STRIDES).size()) return bad("sizes without strides");
+        if (sizes.size() != values<std::int64_t>(d, CUDNN_ATTR_TENSOR_STRIDES).size())
+            return bad("sizes without strides");
         for (const std::int64_t size : sizes)
             if (size < 1) return bad("a tensor without elements");
     }
     if (d.kind == CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR) {
-        const cudnnStatus_t code =
-            takes(of(value<cudnnBackendDescriptor_t>(d, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, nullptr)));
+        const cudnnStatus_t code = check_support(
+            get_descriptor(value<cudnnBackendDescriptor_t>(d, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, nullptr)));
         if (code != CUDNN_STATUS_SUCCESS) return code;
     }
     if (d.kind == CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR &&
-        of(value<cudnnBackendDescriptor_t>(d, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, nullptr)).engine == 0)
+        get_descriptor(value<cudnnBackendDescriptor_t>(d, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, nullptr)).engine ==
+            0)
         return refused(CUDNN_STATUS_NOT_SUPPORTED, "the first engine does not take it, so that the second is asked");
     const bool pack = d.kind == CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR;
     if (pack && values<void*>(d, CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS).size() !=
@@ -220,52 +227,59 @@ cudnnStatus_t cudnnBackendFinalize(cudnnBackendDescriptor_t handle) {
     d.finalised = true;
     return CUDNN_STATUS_SUCCESS;
 }
-cudnnStatus_t cudnnBackendGetAttribute(cudnnBackendDescriptor_t handle, cudnnBackendAttributeName_t which,
-                                       cudnnBackendAttributeType_t, std::int64_t asked, std::int64_t* count, void* into) {
+cudnnStatus_t cudnnBackendGetAttribute(cudnnBackendDescriptor_t handle, cudnnBackendAttributeName_t attribute_name,
+                                       cudnnBackendAttributeType_t, std::int64_t num_requested, std::int64_t* count,
+                                       void* out) {
     if (!alive(handle, name)) return CUDNN_STATUS_BAD_PARAM;
-    descriptor& d = of(handle);
+    descriptor& d = get_descriptor(handle);
     if (!d.finalised) return bad("an attribute is read before the end");
-    if (which == CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE) {
+    if (attribute_name == CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE) {
         *count = 1;
-        std::memcpy(into, &workspace_bytes, sizeof workspace_bytes);
+        std::memcpy(out, &workspace_bytes, sizeof workspace_bytes);
         return CUDNN_STATUS_SUCCESS;
     }
-    if (which != CUDNN_ATTR_ENGINEHEUR_RESULTS) return bad("an attribute that nobody reads here");
+    if (attribute_name != CUDNN_ATTR_ENGINEHEUR_RESULTS) return bad("an attribute that nobody reads here");
     *count = engines;
     const auto graph = value<cudnnBackendDescriptor_t>(d, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, nullptr);
-    for (std::int64_t i = 0; i < std::min(asked, engines); ++i) {
-        const cudnnBackendDescriptor_t engine = static_cast<cudnnBackendDescriptor_t*>(into)[i];
-        if (!alive(engine, name) || of(engine).kind != CUDNN_BACKEND_ENGINECFG_DESCRIPTOR) return CUDNN_STATUS_BAD_PARAM;
+    for (std::int64_t i = 0; i < std::min(num_requested, engines); ++i) {
+        const cudnnBackendDescriptor_t engine = static_cast<cudnnBackendDescriptor_t*>(out)[i];
+        if (!alive(engine, name) || get_descriptor(engine).kind != CUDNN_BACKEND_ENGINECFG_DESCRIPTOR)
+            return CUDNN_STATUS_BAD_PARAM;
         // what an engine is of is the heuristic's to say
         attribute a{CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, std::vector<unsigned char>(sizeof graph)};
         std::memcpy(a.bytes.data(), &graph, sizeof graph);
-        of(engine).attributes[CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH] = std::move(a);
-        of(engine).engine = static_cast<int>(i), of(engine).finalised = true;
+        get_descriptor(engine).attributes[CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH] = std::move(a);
+        get_descriptor(engine).engine = static_cast<int>(i);
+        get_descriptor(engine).finalised = true;
     }
     return CUDNN_STATUS_SUCCESS;
 }
 
 cudnnStatus_t cudnnBackendExecute(cudnnHandle_t handle, cudnnBackendDescriptor_t plan, cudnnBackendDescriptor_t pack) {
     if (!alive(handle, "cuDNN") || !alive(plan, name) || !alive(pack, name)) return CUDNN_STATUS_BAD_PARAM;
-    if (!of(plan).finalised || !of(pack).finalised) return bad("what is executed was not finalised");
-    const auto engine = value<cudnnBackendDescriptor_t>(of(plan), CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, nullptr);
+    if (!get_descriptor(plan).finalised || !get_descriptor(pack).finalised)
+        return bad("what is executed was not finalised");
+    const auto engine =
+        value<cudnnBackendDescriptor_t>(get_descriptor(plan), CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, nullptr);
     if (!alive(engine, name)) return CUDNN_STATUS_BAD_PARAM;
-    const auto graph = value<cudnnBackendDescriptor_t>(of(engine), CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, nullptr);
+    const auto graph =
+        value<cudnnBackendDescriptor_t>(get_descriptor(engine), CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, nullptr);
     if (!alive(graph, name)) return CUDNN_STATUS_BAD_PARAM;
-    const auto numbers = values<std::int64_t>(of(pack), CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS);
-    const auto pointers = values<void*>(of(pack), CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS);
-    std::map<std::int64_t, void*> given;
-    for (std::size_t i = 0; i < numbers.size(); ++i) given[numbers[i]] = pointers[i];
+    const auto numbers = values<std::int64_t>(get_descriptor(pack), CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS);
+    const auto pointers = values<void*>(get_descriptor(pack), CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS);
+    std::map<std::int64_t, void*> bindings;
+    for (std::size_t i = 0; i < numbers.size(); ++i) bindings[numbers[i]] = pointers[i];
     work w;
     double bytes = 0;
-    const auto tensors = tensors_of(of(graph));
-    if (given.size() != numbers.size() || given.size() != tensors.size())
+    const auto tensors = tensors_of(get_descriptor(graph));
+    if (bindings.size() != numbers.size() || bindings.size() != tensors.size())
         return bad("a variant pack with other tensors than the graph");
     for (const auto& [number, tensor] : tensors) {
-        const auto at = given.find(number);
-        if (at == given.end() || at->second == nullptr) return bad("a variant pack without a tensor of the graph");
+        const auto at = bindings.find(number);
+        if (at == bindings.end() || at->second == nullptr) return bad("a variant pack without a tensor of the graph");
         const bool of_host = value(*tensor, CUDNN_ATTR_TENSOR_IS_BY_VALUE, false);
-        if (of_host != (allocation_of(at->second) == nullptr)) return bad("a tensor of the host's memory, or of the GPU's");
+        if (of_host != (allocation_of(at->second) == nullptr))
+            return bad("a tensor of the host's memory, or of the GPU's");
         if (of_host) continue;
         const auto alignment = value<std::int64_t>(*tensor, CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, 1);
         if (reinterpret_cast<std::uintptr_t>(at->second) % static_cast<std::uintptr_t>(alignment) != 0)
@@ -274,10 +288,10 @@ cudnnStatus_t cudnnBackendExecute(cudnnHandle_t handle, cudnnBackendDescriptor_t
         w.touches.push_back({at->second, bytes_of(*tensor), number == tensors.rbegin()->first, "a tensor of cuDNN's"});
         bytes += static_cast<double>(bytes_of(*tensor));
     }
-    w.touches.push_back({value<void*>(of(pack), CUDNN_ATTR_VARIANT_PACK_WORKSPACE, nullptr),
+    w.touches.push_back({value<void*>(get_descriptor(pack), CUDNN_ATTR_VARIANT_PACK_WORKSPACE, nullptr),
                          static_cast<std::size_t>(workspace_bytes), true, "the workspace of cuDNN"});
     w.seconds = seconds_of(bytes);
-    return submit(handle->on, std::move(w)) == cudaSuccess ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_EXECUTION_FAILED;
+    return submit(handle->stream, std::move(w)) == cudaSuccess ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_EXECUTION_FAILED;
 }
 
 }  // extern "C"

@@ -23,7 +23,10 @@ namespace {
 
 product_shape of_eight_bits() {
     product_shape p;
-    p.m = 3, p.n = 32, p.k = 64, p.in = CUDA_R_8F_E4M3;
+    p.m = 3;
+    p.n = 32;
+    p.k = 64;
+    p.in = CUDA_R_8F_E4M3;
     return p;
 }
 
@@ -33,24 +36,32 @@ TEST_CASE("products that cuBLASLt does not take") {
     lt_handle lt;
     check(cublasLtCreate(lt.address()), "cublasLtCreate");
     const auto refused = [&](const product_shape& p) {
-        say("");
+        set_error_message("");
         CHECK_THROWS_AS(product_plan(lt.get(), p), not_supported);
-        return said();
+        return last_error_message();
     };
     CHECK_NOTHROW(product_plan(lt.get(), of_eight_bits()));
     product_shape p = of_eight_bits();
     p.k = 56;
     CHECK(contains(refused(p), "no multiples of 16"));
-    p = of_eight_bits(), p.n = 24;
+    p = of_eight_bits();
+    p.n = 24;
     CHECK(contains(refused(p), "no multiples of 16"));
-    p = of_eight_bits(), p.second_by_columns = false;
+    p = of_eight_bits();
+    p.second_by_columns = false;
     CHECK(contains(refused(p), "turned"));
-    at_hand().major = 8, at_hand().minor = 0;
+    at_hand().major = 8;
+    at_hand().minor = 0;
     CHECK(contains(refused(of_eight_bits()), "before compute capability 8.9"));
     at_hand() = board{};
-    p = of_eight_bits(), p.in = CUDA_R_16F, p.out = CUDA_R_16BF;
+    p = of_eight_bits();
+    p.in = CUDA_R_16F;
+    p.out = CUDA_R_16BF;
     CHECK(contains(refused(p), "types"));
-    p = product_shape{}, p.m = 0, p.n = 1, p.k = 1;
+    p = product_shape{};
+    p.m = 0;
+    p.n = 1;
+    p.k = 1;
     CHECK(contains(refused(p), "without elements"));
 }
 
@@ -58,21 +69,24 @@ TEST_CASE("operands, results and workspaces of a product lie in memory as a whol
     lt_handle lt;
     check(cublasLtCreate(lt.address()), "cublasLtCreate");
     product_shape p;
-    p.batch = 2, p.m = 3, p.n = 16, p.k = 32;
+    p.batch = 2;
+    p.m = 3;
+    p.n = 16;
+    p.k = 32;
     const product_plan plan(lt.get(), p);
     const std::size_t sizes[]{2 * 3 * 32 * 2, 2 * 16 * 32 * 2, 2 * 3 * 16 * 2, product_plan::workspace_bytes};
-    const auto launched = [&](int which, std::size_t fewer, std::size_t further) {
+    const auto launched = [&](int operand, std::size_t missing_bytes, std::size_t offset_bytes) {
         std::vector<memory> m;
         std::vector<char*> at;
         for (int i = 0; i < 4; ++i) {
-            m.push_back(allocate(sizes[i] + 256 - (i == which ? 256 + fewer : 0)));
-            at.push_back(static_cast<char*>(m.back().get()) + (i == which ? further : 0));
+            m.push_back(allocate(sizes[i] + 256 - (i == operand ? 256 + missing_bytes : 0)));
+            at.push_back(static_cast<char*>(m.back().get()) + (i == operand ? offset_bytes : 0));
         }
         return complaints_of([&] {
             try {
                 plan.launch(at[0], at[1], at[2], at[3], nullptr);
             } catch (const cuda_error&) {
-                say(said() + " refused");
+                set_error_message(last_error_message() + " refused");
             }
         });
     };
@@ -81,9 +95,9 @@ TEST_CASE("operands, results and workspaces of a product lie in memory as a whol
     CHECK(contains(launched(1, 2, 0), "first operand"));
     CHECK(contains(launched(2, 2, 0), "a product has"));
     CHECK(contains(launched(3, 1, 0), "the workspace"));
-    say("");
+    set_error_message("");
     CHECK(launched(1, 0, 2).empty());
-    CHECK(contains(said(), "less aligned"));
+    CHECK(contains(last_error_message(), "less aligned"));
     const memory m = allocate(std::size_t{1} << 26);
     CHECK(contains(complaints_of([&] { CHECK_THROWS(plan.launch(m.get(), nullptr, m.get(), m.get(), nullptr)); }),
                    "lies in no memory"));
@@ -95,13 +109,13 @@ TEST_CASE("grouped products read pointers on the GPU and sizes on the host") {
     const memory m = allocate(1 << 16), pointers = allocate(sizeof(void*));
     void* const at = m.get();
     check(cudaMemcpy(pointers.get(), &at, sizeof at, cudaMemcpyHostToDevice), "copy");
-    const cublasOperation_t turned = CUBLAS_OP_T, straight = CUBLAS_OP_N;
+    const cublasOperation_t transposed = CUBLAS_OP_T, straight = CUBLAS_OP_N;
     const float one = 1, zero = 0;
     const auto code = [&](const void* const* operands, const int* depth, int rows, int leading) {
-        const int wide = 16, groups = 1;
-        return cublasGemmGroupedBatchedEx(blas.get(), &turned, &straight, &wide, &rows, depth, &one, operands, CUDA_R_16BF,
-                                          &leading, operands, CUDA_R_16BF, &leading, &zero,
-                                          static_cast<void* const*>(pointers.get()), CUDA_R_16BF, &wide, 1, &groups,
+        const int columns = 16, groups = 1;
+        return cublasGemmGroupedBatchedEx(blas.get(), &transposed, &straight, &columns, &rows, depth, &one, operands,
+                                          CUDA_R_16BF, &leading, operands, CUDA_R_16BF, &leading, &zero,
+                                          static_cast<void* const*>(pointers.get()), CUDA_R_16BF, &columns, 1, &groups,
                                           CUBLAS_COMPUTE_32F);
     };
     const int depth = 32;
@@ -110,8 +124,10 @@ TEST_CASE("grouped products read pointers on the GPU and sizes on the host") {
     CHECK(code(on_gpu, &depth, 4, 16) == CUBLAS_STATUS_INVALID_VALUE);
     CHECK(code(on_gpu, static_cast<const int*>(m.get()), 4, 32) == CUBLAS_STATUS_INVALID_VALUE);
     const void* const on_host[]{m.get()};
-    CHECK(contains(complaints_of([&] { CHECK(code(on_host, &depth, 4, 32) == CUBLAS_STATUS_INVALID_VALUE); }), "no memory"));
-    CHECK(contains(complaints_of([&] { CHECK(code(on_gpu, &depth, 4000, 32) != CUBLAS_STATUS_SUCCESS); }), "goes on for"));
+    CHECK(contains(complaints_of([&] { CHECK(code(on_host, &depth, 4, 32) == CUBLAS_STATUS_INVALID_VALUE); }),
+                   "no memory"));
+    CHECK(contains(complaints_of([&] { CHECK(code(on_gpu, &depth, 4000, 32) != CUBLAS_STATUS_SUCCESS); }),
+                   "goes on for"));
 }
 
 TEST_CASE("descriptors of cuDNN are whole before they end, and closed after") {
@@ -129,8 +145,13 @@ TEST_CASE("descriptors of cuDNN are whole before they end, and closed after") {
 
 TEST_CASE("attention by cuDNN has tensors that lie in memory as a whole") {
     llmcost::operator_shape s;
-    s.family = llmcost::find_family("context_attention"), s.operand = llmcost::find_operand("bfloat16");
-    s.sizes[0] = 1, s.sizes[1] = 8, s.sizes[2] = 4, s.sizes[3] = 2, s.sizes[4] = 64;
+    s.type = llmcost::find_operator_type("context_attention");
+    s.operand = llmcost::find_operand_type("bfloat16");
+    s.sizes[0] = 1;
+    s.sizes[1] = 8;
+    s.sizes[2] = 4;
+    s.sizes[3] = 2;
+    s.sizes[4] = 64;
     const cudnn_handle handle = make_cudnn();
     const attention_shape is(s);
     attention_plan plan(is, handle.get());
@@ -158,14 +179,15 @@ TEST_CASE("a collective that one rank does not call would wait for ever") {
         std::vector<stream> streams;
         std::vector<memory> buffers;
         for (int i = 0; i < 2; ++i) {
-            const on_device here(i);
-            streams.push_back(make_stream()), buffers.push_back(allocate(64));
+            const on_device device_guard(i);
+            streams.push_back(make_stream());
+            buffers.push_back(allocate(64));
         }
         const auto call = [&](std::size_t i, std::size_t n) {
             void* at = buffers[i].get();
             return ncclAllReduce(at, at, n, ncclFloat32, ncclSum, made[i], streams[i].get());
         };
-        const auto both = [&](std::size_t first, std::size_t second) {
+        const auto run_group = [&](std::size_t first, std::size_t second) {
             return complaints_of([&] {
                 (void)ncclGroupStart();
                 (void)call(0, first);
@@ -173,10 +195,10 @@ TEST_CASE("a collective that one rank does not call would wait for ever") {
                 (void)ncclGroupEnd();
             });
         };
-        CHECK(both(16, 16).empty());
-        CHECK(contains(both(16, 0), "would wait for ever"));
-        CHECK(contains(both(16, 8), "would wait for ever"));
-        CHECK(contains(both(17, 17), "goes on for 64"));
+        CHECK(run_group(16, 16).empty());
+        CHECK(contains(run_group(16, 0), "would wait for ever"));
+        CHECK(contains(run_group(16, 8), "would wait for ever"));
+        CHECK(contains(run_group(17, 17), "goes on for 64"));
         const auto lone = complaints_of([&] {
             (void)ncclGroupStart();
             (void)ncclSend(buffers[0].get(), 4, ncclFloat32, 1, made[0], streams[0].get());

@@ -28,7 +28,7 @@ constexpr std::size_t alignment = 256;  // "aligned for any kind of variable": C
 // never destroyed: what is left at the very end is counted
 std::map<std::uintptr_t, allocation>& allocations = *new std::map<std::uintptr_t, allocation>;
 std::map<const void*, const char*>& handles = *new std::map<const void*, const char*>;
-std::size_t held = 0, most = 0;
+std::size_t allocated = 0, maximum = 0;
 
 std::size_t rounded(std::size_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
 
@@ -41,19 +41,22 @@ void map_pages(allocation& a) {
         complain("the host has no room for " + std::to_string(a.bytes) + " bytes");
         return;
     }
-    a.pages = pages, a.mapped = inner + 2 * page;
+    a.pages = pages;
+    a.mapped = inner + 2 * page;
     a.begin = reinterpret_cast<std::uintptr_t>(pages) + page + inner - rounded(a.bytes);
     ASAN_POISON_MEMORY_REGION(reinterpret_cast<void*>(a.begin + a.bytes), rounded(a.bytes) - a.bytes);
 }
 
 }  // namespace
 
-void* taken(std::size_t bytes) {
+void* allocate_memory(std::size_t bytes) {
     if (bytes == 0) return nullptr;
-    if (held + bytes + at_hand().context_bytes > at_hand().memory_bytes) return nullptr;
+    if (allocated + bytes + at_hand().context_bytes > at_hand().memory_bytes) return nullptr;
     allocation a;
     static std::size_t numbers = 0;
-    a.bytes = bytes, a.gpu = current_gpu(), a.number = ++numbers;
+    a.bytes = bytes;
+    a.gpu = current_gpu();
+    a.number = ++numbers;
     if (bytes >= large) {
         map_pages(a);
     } else {
@@ -64,7 +67,8 @@ void* taken(std::size_t bytes) {
     }
     if (a.begin == 0) return nullptr;
     allocations[a.begin] = a;
-    held += bytes, most = std::max(most, held);
+    allocated += bytes;
+    maximum = std::max(maximum, allocated);
     return reinterpret_cast<void*>(a.begin);
 }
 
@@ -81,16 +85,16 @@ bool gave_back(void* memory) {
     } else {
         std::free(memory);
     }
-    held -= a.bytes;
+    allocated -= a.bytes;
     allocations.erase(at);
     return true;
 }
 
 allocation* allocation_of(const void* address) {
     const auto at = reinterpret_cast<std::uintptr_t>(address);
-    auto behind = allocations.upper_bound(at);
-    if (behind == allocations.begin()) return nullptr;
-    allocation& a = (--behind)->second;
+    auto next = allocations.upper_bound(at);
+    if (next == allocations.begin()) return nullptr;
+    allocation& a = (--next)->second;
     return at < a.begin + a.bytes ? &a : nullptr;
 }
 
@@ -102,15 +106,15 @@ std::vector<piece> pieces() {
     return all;
 }
 
-std::size_t bytes_held() { return held; }
+std::size_t allocated_bytes() { return allocated; }
 
 std::size_t peak_bytes() {
-    const std::size_t peak = most;
-    most = held;
+    const std::size_t peak = maximum;
+    maximum = allocated;
     return peak;
 }
 
-std::size_t bytes_behind(const void* address) {
+std::size_t bytes_remaining(const void* address) {
     const allocation* a = allocation_of(address);
     return a == nullptr ? 0 : a->begin + a->bytes - reinterpret_cast<std::uintptr_t>(address);
 }
@@ -118,12 +122,12 @@ std::size_t bytes_behind(const void* address) {
 bool in_memory(const touch& t) {
     const allocation* a = allocation_of(t.at);
     if (a == nullptr) {
-        complain(std::string(t.what) + " lies in no memory of the GPU");
+        complain(std::string(t.label) + " lies in no memory of the GPU");
     } else if (a->gpu != current_gpu()) {
-        complain(std::string(t.what) + " lies in the memory of another GPU");
-    } else if (bytes_behind(t.at) < t.bytes) {
-        complain(std::string(t.what) + " has " + std::to_string(t.bytes) + " bytes, its memory goes on for " +
-                 std::to_string(bytes_behind(t.at)));
+        complain(std::string(t.label) + " lies in the memory of another GPU");
+    } else if (bytes_remaining(t.at) < t.bytes) {
+        complain(std::string(t.label) + " has " + std::to_string(t.bytes) + " bytes, its memory goes on for " +
+                 std::to_string(bytes_remaining(t.at)));
     } else {
         return true;
     }

@@ -20,12 +20,12 @@
 namespace virtual_gpu {
 
 /// Until it ends, kernels run as a whole, of whatever size.
-class whole_kernels {
+class full_kernel_guard {
 public:
-    whole_kernels() { at_hand().most_threads = std::numeric_limits<std::uint64_t>::max(); }
-    ~whole_kernels() { at_hand().most_threads = board{}.most_threads; }
-    whole_kernels(const whole_kernels&) = delete;
-    whole_kernels& operator=(const whole_kernels&) = delete;
+    full_kernel_guard() { at_hand().max_threads = std::numeric_limits<std::uint64_t>::max(); }
+    ~full_kernel_guard() { at_hand().max_threads = board{}.max_threads; }
+    full_kernel_guard(const full_kernel_guard&) = delete;
+    full_kernel_guard& operator=(const full_kernel_guard&) = delete;
 };
 
 /// The distance of neighbours at one.
@@ -56,7 +56,8 @@ std::vector<T> some_numbers(std::size_t n, std::uint64_t seed) {
 template <class T>
 llmcost::cuda::memory on_gpu(const std::vector<T>& numbers) {
     llmcost::cuda::memory m = llmcost::cuda::allocate(numbers.size() * sizeof(T));
-    llmcost::cuda::check(cudaMemcpy(m.get(), numbers.data(), numbers.size() * sizeof(T), cudaMemcpyHostToDevice), "copy");
+    llmcost::cuda::check(cudaMemcpy(m.get(), numbers.data(), numbers.size() * sizeof(T), cudaMemcpyHostToDevice),
+                         "copy");
     llmcost::cuda::check(cudaDeviceSynchronize(), "copy");
     return m;
 }

@@ -86,7 +86,7 @@ std::vector<touch> product::touches(const void* at_a, const void* at_b, void* at
 }
 
 void product::compute(const void* at_a, const void* at_b, void* at_d, float alpha) const {
-    if (flops() > at_hand().most_products) return;
+    if (flops() > at_hand().max_products) return;
     const auto place = [](const matrix& x, std::size_t of_batch, std::size_t row, std::size_t column) {
         return of_batch * static_cast<std::size_t>(x.stride) + column * static_cast<std::size_t>(x.leading) + row;
     };

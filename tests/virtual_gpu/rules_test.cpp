@@ -38,8 +38,8 @@ int end_of(const std::function<void()>& mistake, void (*leave)(int) = std::exit)
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-void put_at(int* out, int index) { out[index] = 1; }
-void put_pack_at(uint4* out, int bytes) {
+void store_int(int* out, int index) { out[index] = 1; }
+void store_packed(uint4* out, int bytes) {
     auto* p = reinterpret_cast<uint4*>(reinterpret_cast<char*>(out) + bytes);
     p->x = 1;
 }
@@ -61,13 +61,13 @@ void neighbours(int* out, bool has_barrier) {
     __shared__ int mine[64];
     mine[threadIdx.x] = static_cast<int>(threadIdx.x + blockIdx.x * 100);
     if (has_barrier) __syncthreads();
-    const int other = mine[63 - threadIdx.x];
+    const int mirrored = mine[63 - threadIdx.x];
     __syncthreads();
-    out[blockIdx.x * 64 + threadIdx.x] = other;
+    out[blockIdx.x * 64 + threadIdx.x] = mirrored;
 }
 void counts(int* out) { ++*out; }
 
-constexpr int many = 1 << 16;
+constexpr int large_bytes = 1 << 16;
 
 }  // namespace
 
@@ -87,7 +87,8 @@ TEST_CASE("shared memory that is read without a barrier does not come out right"
         launch(neighbours, 3, 64, nullptr, static_cast<int*>(m.get()), has_barrier);
         const auto out = from_gpu<int>(m.get(), 3 * 64);
         bool right = true;
-        for (int i = 0; i < 3 * 64; ++i) right = right && out[static_cast<std::size_t>(i)] == i / 64 * 100 + 63 - i % 64;
+        for (int i = 0; i < 3 * 64; ++i)
+            right = right && out[static_cast<std::size_t>(i)] == i / 64 * 100 + 63 - i % 64;
         CHECK(right == has_barrier);
     }
 }
@@ -95,23 +96,24 @@ TEST_CASE("shared memory that is read without a barrier does not come out right"
 TEST_CASE("an index beyond memory, or one that is not aligned, ends the program") {
     for (const std::size_t n : {std::size_t{64}, std::size_t{1} << 20}) {  // the sanitizer's memory, and pages
         const memory m = allocate(4 * n);
-        const auto put = [&](int i) {
-            return end_of([&] { launch(put_at, 1, 1, nullptr, static_cast<int*>(m.get()), i); }, _exit);
+        const auto run_store = [&](int i) {
+            return end_of([&] { launch(store_int, 1, 1, nullptr, static_cast<int*>(m.get()), i); }, _exit);
         };
-        CHECK(put(0) == 0);
-        CHECK(put(static_cast<int>(n) - 1) == 0);
-        CHECK(put(static_cast<int>(n)) != 0);
-        CHECK(put(-1) != 0);
-        const auto put_pack = [&](int i) {
-            return end_of([&] { launch(put_pack_at, 1, 1, nullptr, static_cast<uint4*>(m.get()), i); }, _exit);
+        CHECK(run_store(0) == 0);
+        CHECK(run_store(static_cast<int>(n) - 1) == 0);
+        CHECK(run_store(static_cast<int>(n)) != 0);
+        CHECK(run_store(-1) != 0);
+        const auto run_packed_store = [&](int i) {
+            return end_of([&] { launch(store_packed, 1, 1, nullptr, static_cast<uint4*>(m.get()), i); }, _exit);
         };
-        CHECK(put_pack(16) == 0);
-        CHECK(put_pack(4) != 0);
-        CHECK(put_pack(static_cast<int>(4 * n)) != 0);
+        CHECK(run_packed_store(16) == 0);
+        CHECK(run_packed_store(4) != 0);
+        CHECK(run_packed_store(static_cast<int>(4 * n)) != 0);
     }
     const memory m = allocate(4);
-    CHECK(contains(complaints_of([&] { CHECK_THROWS(launch(put_at, 1, 1, nullptr, static_cast<int*>(nullptr) + 5, 0)); }),
-                   "lies in no memory"));
+    CHECK(contains(
+        complaints_of([&] { CHECK_THROWS(launch(store_int, 1, 1, nullptr, static_cast<int*>(nullptr) + 5, 0)); }),
+        "lies in no memory"));
 }
 
 TEST_CASE("a program that leaves memory or complaints behind does not end well") {
@@ -128,7 +130,8 @@ TEST_CASE("configurations beyond a GPU's limits are refused, as one that has non
     const memory m = on_gpu(std::vector<int>(1));
     const auto code = [&](dim3 blocks, dim3 threads) {
         cudaLaunchConfig_t c{};
-        c.gridDim = blocks, c.blockDim = threads;
+        c.gridDim = blocks;
+        c.blockDim = threads;
         const cudaError_t result = cudaLaunchKernelEx(&c, counts, static_cast<int*>(m.get()));
         CHECK(cudaGetLastError() == result);
         return result;
@@ -139,7 +142,8 @@ TEST_CASE("configurations beyond a GPU's limits are refused, as one that has non
     CHECK(code(dim3(1), dim3(0)) == cudaErrorInvalidConfiguration);
     CHECK(code(dim3(1, 65536), dim3(1)) == cudaErrorInvalidConfiguration);
     CHECK(code(dim3(2147483648U), dim3(1)) == cudaErrorInvalidConfiguration);
-    at_hand().major = 7, at_hand().minor = 0;
+    at_hand().major = 7;
+    at_hand().minor = 0;
     CHECK(code(dim3(1), dim3(1)) == cudaErrorNoKernelImageForDevice);
     at_hand().major = 9;
 }
@@ -147,41 +151,44 @@ TEST_CASE("configurations beyond a GPU's limits are refused, as one that has non
 TEST_CASE("what no capture may hold is refused, and spoils the graph") {
     const memory m = on_gpu(std::vector<int>(1));
     int host = 0;
-    void* more = nullptr;
-    const stream on = make_stream();
+    void* extra = nullptr;
+    const stream cuda_stream = make_stream();
     const std::vector<std::function<cudaError_t()>> forbidden{
-        [&] { return cudaMalloc(&more, 64); },
+        [&] { return cudaMalloc(&extra, 64); },
         [&] { return cudaFree(m.get()); },
         [&] { return cudaMemcpy(&host, m.get(), 4, cudaMemcpyDeviceToHost); },
         [&] { return cudaMemset(m.get(), 0, 4); },
         [&] { return cudaDeviceSynchronize(); },
-        [&] { return cudaStreamSynchronize(on.get()); },
+        [&] { return cudaStreamSynchronize(cuda_stream.get()); },
     };
     for (const auto& call : forbidden) {
-        check(cudaStreamBeginCapture(on.get(), cudaStreamCaptureModeThreadLocal), "capture");
+        check(cudaStreamBeginCapture(cuda_stream.get(), cudaStreamCaptureModeThreadLocal), "capture");
         CHECK(call() == cudaErrorStreamCaptureUnsupported);
-        CHECK(cudaMemsetAsync(m.get(), 0, 4, on.get()) == cudaErrorStreamCaptureInvalidated);
+        CHECK(cudaMemsetAsync(m.get(), 0, 4, cuda_stream.get()) == cudaErrorStreamCaptureInvalidated);
         graph g;
-        CHECK(cudaStreamEndCapture(on.get(), g.address()) == cudaErrorStreamCaptureInvalidated);
+        CHECK(cudaStreamEndCapture(cuda_stream.get(), g.address()) == cudaErrorStreamCaptureInvalidated);
         CHECK(g.get() == nullptr);
         CHECK(cudaGetLastError() == cudaErrorStreamCaptureInvalidated);
     }
-    CHECK(captured(on.get(), [&] { launch(counts, 1, 1, on.get(), static_cast<int*>(m.get())); }).get() != nullptr);
-    CHECK_THROWS(captured(on.get(), [&] { (void)allocate(64); }));
+    CHECK(captured(cuda_stream.get(), [&] {
+              launch(counts, 1, 1, cuda_stream.get(), static_cast<int*>(m.get()));
+          }).get() != nullptr);
+    CHECK_THROWS(captured(cuda_stream.get(), [&] { (void)allocate(64); }));
     (void)cudaGetLastError();
 }
 
 TEST_CASE("what is captured runs when its graph is launched, on memory that is still there") {
-    const stream on = make_stream();
+    const stream cuda_stream = make_stream();
     memory m = on_gpu(std::vector<int>(1));
-    const graph_exec g = captured(on.get(), [&] { launch(counts, 1, 1, on.get(), static_cast<int*>(m.get())); });
+    const graph_exec g =
+        captured(cuda_stream.get(), [&] { launch(counts, 1, 1, cuda_stream.get(), static_cast<int*>(m.get())); });
     CHECK(from_gpu<int>(m.get(), 1)[0] == 0);
-    const double before = now();
-    check(cudaGraphLaunch(g.get(), on.get()), "launch");
-    CHECK(now() > before);
+    const double start = now();
+    check(cudaGraphLaunch(g.get(), cuda_stream.get()), "launch");
+    CHECK(now() > start);
     CHECK(from_gpu<int>(m.get(), 1)[0] == 1);
     m = memory();
-    CHECK(contains(complaints_of([&] { (void)cudaGraphLaunch(g.get(), on.get()); }), "lies in no memory"));
+    CHECK(contains(complaints_of([&] { (void)cudaGraphLaunch(g.get(), cuda_stream.get()); }), "lies in no memory"));
 }
 
 TEST_CASE("handles and memory that are gone, and memory that another stream still uses") {
@@ -207,38 +214,40 @@ TEST_CASE("handles and memory that are gone, and memory that another stream stil
                    }),
                    "while another may still use it"));
     int large[2]{};
-    CHECK(contains(complaints_of([&] { (void)cudaMemcpy(number, large, 8, cudaMemcpyHostToDevice); }), "goes on for 4"));
+    CHECK(
+        contains(complaints_of([&] { (void)cudaMemcpy(number, large, 8, cudaMemcpyHostToDevice); }), "goes on for 4"));
     CHECK(contains(complaints_of([&] { (void)cudaMemcpy(number, large, 4, cudaMemcpyDeviceToHost); }), "another way"));
     m = memory();
     CHECK(contains(complaints_of([&] { (void)cudaFree(number); }), "twice"));
-    cudaStream_t gone = nullptr;
+    cudaStream_t dangling = nullptr;
     {
         const stream third = make_stream();
-        gone = third.get();
+        dangling = third.get();
     }
-    CHECK(contains(complaints_of([&] { (void)cudaStreamSynchronize(gone); }), "destroyed"));
+    CHECK(contains(complaints_of([&] { (void)cudaStreamSynchronize(dangling); }), "destroyed"));
 }
 
 TEST_CASE("memory is as large as the board's, and an address is aligned") {
     std::vector<memory> all;
-    const std::size_t some = std::size_t{20} << 30;
+    const std::size_t block_bytes = std::size_t{20} << 30;
     CHECK_THROWS_AS(
         [&] {
-            for (;;) all.push_back(allocate(some));
+            for (;;) all.push_back(allocate(block_bytes));
         }(),
         not_supported);
-    CHECK(all.size() == (at_hand().memory_bytes - at_hand().context_bytes) / some);
-    std::size_t available = 0, whole = 0;
-    check(cudaMemGetInfo(&available, &whole), "cudaMemGetInfo");
-    CHECK(available < some);
-    CHECK(whole == at_hand().memory_bytes);
+    CHECK(all.size() == (at_hand().memory_bytes - at_hand().context_bytes) / block_bytes);
+    std::size_t available = 0, total = 0;
+    check(cudaMemGetInfo(&available, &total), "cudaMemGetInfo");
+    CHECK(available < block_bytes);
+    CHECK(total == at_hand().memory_bytes);
     for (const std::size_t bytes : {1, 300, 5000, 2000001}) {
         const memory m = allocate(bytes);
         CHECK(reinterpret_cast<std::uintptr_t>(m.get()) % 256 == 0);
     }
-    CHECK(contains(complaints_of([&] { (void)cudaMemset(all[0].get(), 0, some + 1); }), "its memory goes on for"));
+    CHECK(
+        contains(complaints_of([&] { (void)cudaMemset(all[0].get(), 0, block_bytes + 1); }), "its memory goes on for"));
     all.clear();
     (void)peak_bytes();
-    { const memory m = allocate(many); }
-    CHECK(peak_bytes() == many);
+    { const memory m = allocate(large_bytes); }
+    CHECK(peak_bytes() == large_bytes);
 }

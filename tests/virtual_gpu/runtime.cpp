@@ -26,22 +26,22 @@ bool on_device(const void* p) { return allocation_of(p) != nullptr; }
 bool breaks_all(cudaError_t code) { return code == cudaErrorIllegalAddress || code == cudaErrorLaunchFailure; }
 
 /// What a copy reads and writes on the GPU; complains where its direction is another.
-work copy_of(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
+work copy_of(void* to, const void* source, std::size_t bytes, cudaMemcpyKind kind) {
     work w;
     w.seconds = seconds_of(static_cast<double>(bytes) * 2);
     const bool writes = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
     const bool reads = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
     if (writes) w.touches.push_back({to, bytes, true, "what a copy writes"});
-    if (reads) w.touches.push_back({from, bytes, false, "what a copy reads"});
-    if (kind == cudaMemcpyDefault || writes != on_device(to) || reads != on_device(from))
+    if (reads) w.touches.push_back({source, bytes, false, "what a copy reads"});
+    if (kind == cudaMemcpyDefault || writes != on_device(to) || reads != on_device(source))
         complain("a copy goes another way than it says");
-    w.compute = [=] { std::memcpy(to, from, bytes); };
+    w.compute = [=] { std::memcpy(to, source, bytes); };
     return w;
 }
 
 }  // namespace
 
-cudaError_t remembered(cudaError_t code) {
+cudaError_t record_error(cudaError_t code) {
     if (breaks_all(last_error)) return last_error;
     if (code != cudaSuccess) last_error = code;
     return code;
@@ -50,7 +50,7 @@ cudaError_t remembered(cudaError_t code) {
 std::string complaints_of(const std::function<void()>& mistake) {
     mistake();
     std::string all;
-    for (const std::string& c : taken_complaints()) all += c + '\n';
+    for (const std::string& c : take_complaints()) all += c + '\n';
     last_error = cudaSuccess;
     return all;
 }
@@ -90,93 +90,104 @@ const char* cudaGetErrorString(cudaError_t code) {
 
 cudaError_t cudaGetDeviceCount(int* count) {
     *count = at_hand().gpus;
-    return *count > 0 ? cudaSuccess : remembered(cudaErrorNoDevice);
+    return *count > 0 ? cudaSuccess : record_error(cudaErrorNoDevice);
 }
-cudaError_t cudaGetDevice(int* device) { return *device = current_gpu(), cudaSuccess; }
+cudaError_t cudaGetDevice(int* device) {
+    *device = current_gpu();
+    return cudaSuccess;
+}
 cudaError_t cudaSetDevice(int device) {
-    if (device < 0 || device >= at_hand().gpus) return remembered(cudaErrorInvalidDevice);
+    if (device < 0 || device >= at_hand().gpus) return record_error(cudaErrorInvalidDevice);
     make_current(device);
     return cudaSuccess;
 }
-cudaError_t cudaGetDeviceProperties(cudaDeviceProp* into, int device) {
-    if (device < 0 || device >= at_hand().gpus) return remembered(cudaErrorInvalidDevice);
-    *into = {};
-    std::snprintf(into->name, sizeof into->name, "%s", at_hand().name);
-    into->major = at_hand().major, into->minor = at_hand().minor;
-    into->multiProcessorCount = at_hand().multiprocessors, into->totalGlobalMem = at_hand().memory_bytes;
-    into->l2CacheSize = static_cast<int>(at_hand().cache_bytes), into->memoryBusWidth = at_hand().memory_bus_bits;
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
+    if (device < 0 || device >= at_hand().gpus) return record_error(cudaErrorInvalidDevice);
+    *properties = {};
+    std::snprintf(properties->name, sizeof properties->name, "%s", at_hand().name);
+    properties->major = at_hand().major;
+    properties->minor = at_hand().minor;
+    properties->multiProcessorCount = at_hand().multiprocessors;
+    properties->totalGlobalMem = at_hand().memory_bytes;
+    properties->l2CacheSize = static_cast<int>(at_hand().cache_bytes);
+    properties->memoryBusWidth = at_hand().memory_bus_bits;
     return cudaSuccess;
 }
-cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr which, int device) {
-    if (device < 0 || device >= at_hand().gpus) return remembered(cudaErrorInvalidDevice);
-    switch (which) {
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
+    if (device < 0 || device >= at_hand().gpus) return record_error(cudaErrorInvalidDevice);
+    switch (attribute) {
         case cudaDevAttrClockRate: *value = at_hand().clock_kilohertz; break;
         case cudaDevAttrMemoryClockRate: *value = at_hand().memory_clock_kilohertz; break;
         case cudaDevAttrL2CacheSize: *value = static_cast<int>(at_hand().cache_bytes); break;
-        default: complain("an attribute is asked for that nobody knows here"); return remembered(cudaErrorInvalidValue);
+        default:
+            complain("an attribute is asked for that nobody knows here");
+            return record_error(cudaErrorInvalidValue);
     }
     return cudaSuccess;
 }
-cudaError_t cudaRuntimeGetVersion(int* version) { return *version = CUDART_VERSION, cudaSuccess; }
-cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* into, const void*) {
-    *into = {};
-    return at_hand().major * 10 + at_hand().minor < 75 ? remembered(cudaErrorNoKernelImageForDevice) : cudaSuccess;
+cudaError_t cudaRuntimeGetVersion(int* version) {
+    *version = CUDART_VERSION;
+    return cudaSuccess;
+}
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void*) {
+    *attributes = {};
+    return at_hand().major * 10 + at_hand().minor < 75 ? record_error(cudaErrorNoKernelImageForDevice) : cudaSuccess;
 }
 cudaError_t cudaDeviceSynchronize() {
     if (const cudaError_t code = outside_capture(); code != cudaSuccess) return code;
     waited_for_all();
-    return remembered(cudaSuccess);
+    return record_error(cudaSuccess);
 }
 
 // ---- memory
 
-cudaError_t cudaMalloc(void** into, std::size_t bytes) {
+cudaError_t cudaMalloc(void** pointer, std::size_t bytes) {
     if (const cudaError_t code = outside_capture(); code != cudaSuccess) return code;
-    *into = taken(bytes);
-    return *into != nullptr || bytes == 0 ? cudaSuccess : remembered(cudaErrorMemoryAllocation);
+    *pointer = allocate_memory(bytes);
+    return *pointer != nullptr || bytes == 0 ? cudaSuccess : record_error(cudaErrorMemoryAllocation);
 }
 cudaError_t cudaFree(void* memory) {
     if (const cudaError_t code = outside_capture(); code != cudaSuccess) return code;
     if (memory == nullptr) return cudaSuccess;
     waited_for_all();
-    return gave_back(memory) ? remembered(cudaSuccess) : remembered(cudaErrorInvalidValue);
+    return gave_back(memory) ? record_error(cudaSuccess) : record_error(cudaErrorInvalidValue);
 }
 cudaError_t cudaMemGetInfo(std::size_t* available, std::size_t* all) {
     *all = at_hand().memory_bytes;
-    *available = *all - std::min(*all, bytes_held() + at_hand().context_bytes);
+    *available = *all - std::min(*all, allocated_bytes() + at_hand().context_bytes);
     return cudaSuccess;
 }
-cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
+cudaError_t cudaMemcpy(void* to, const void* source, std::size_t bytes, cudaMemcpyKind kind) {
     if (const cudaError_t code = outside_capture(); code != cudaSuccess) return code;
-    const cudaError_t code = submit(nullptr, copy_of(to, from, bytes, kind));
+    const cudaError_t code = submit(nullptr, copy_of(to, source, bytes, kind));
     // from the host it returns once the host's memory is read: the device's may be written later
     if (code == cudaSuccess && kind == cudaMemcpyDeviceToHost) waited_for(nullptr);
     return code;
 }
-cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t on) {
-    return submit(on, copy_of(to, from, bytes, kind));
+cudaError_t cudaMemcpyAsync(void* to, const void* source, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t owner) {
+    return submit(owner, copy_of(to, source, bytes, kind));
 }
 cudaError_t cudaMemset(void* at, int value, std::size_t bytes) {
     if (const cudaError_t code = outside_capture(); code != cudaSuccess) return code;
     return cudaMemsetAsync(at, value, bytes, nullptr);
 }
-cudaError_t cudaMemsetAsync(void* at, int value, std::size_t bytes, cudaStream_t on) {
-    return submit(on, {seconds_of(static_cast<double>(bytes)), {{at, bytes, true, "what is set"}}, [=] {
-                           std::memset(at, value, bytes);
-                       }});
+cudaError_t cudaMemsetAsync(void* at, int value, std::size_t bytes, cudaStream_t owner) {
+    return submit(owner, {seconds_of(static_cast<double>(bytes)), {{at, bytes, true, "what is set"}}, [=] {
+                              std::memset(at, value, bytes);
+                          }});
 }
 
 // ---- streams
 
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t* into, unsigned flags) {
-    if (flags != cudaStreamNonBlocking && flags != cudaStreamDefault) return remembered(cudaErrorInvalidValue);
-    *into = new CUstream_st{.gpu = current_gpu(), .blocking = flags == cudaStreamDefault};
-    begin_stream(**into);
-    born(*into, "a stream");
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* output, unsigned flags) {
+    if (flags != cudaStreamNonBlocking && flags != cudaStreamDefault) return record_error(cudaErrorInvalidValue);
+    *output = new CUstream_st{.gpu = current_gpu(), .blocking = flags == cudaStreamDefault};
+    begin_stream(**output);
+    born(*output, "a stream");
     return cudaSuccess;
 }
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
-    if (!alive(stream, "a stream")) return remembered(cudaErrorInvalidResourceHandle);
+    if (!alive(stream, "a stream")) return record_error(cudaErrorInvalidResourceHandle);
     if (stream->captures) complain("a stream is destroyed while it captures");
     dies(stream);
     end_stream(*stream);
@@ -185,30 +196,35 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
     CUstream_st* s = stream_of(stream);
-    if (s == nullptr) return remembered(cudaErrorInvalidResourceHandle);
-    if (s->captures) return s->spoilt = true, remembered(cudaErrorStreamCaptureUnsupported);
+    if (s == nullptr) return record_error(cudaErrorInvalidResourceHandle);
+    if (s->captures) {
+        s->spoilt = true;
+        return record_error(cudaErrorStreamCaptureUnsupported);
+    }
     waited_for(stream);
-    return remembered(cudaSuccess);
+    return record_error(cudaSuccess);
 }
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode) {
-    if (stream == nullptr) return remembered(cudaErrorStreamCaptureUnsupported);  // the GPU's own cannot be captured
-    if (!alive(stream, "a stream")) return remembered(cudaErrorInvalidResourceHandle);
-    if (stream->captures) return remembered(cudaErrorIllegalState);
-    stream->captures = true, stream->spoilt = false, stream->mode = mode;
-    stream->into = new CUgraph_st;
+    if (stream == nullptr) return record_error(cudaErrorStreamCaptureUnsupported);  // the GPU's own cannot be captured
+    if (!alive(stream, "a stream")) return record_error(cudaErrorInvalidResourceHandle);
+    if (stream->captures) return record_error(cudaErrorIllegalState);
+    stream->captures = true;
+    stream->spoilt = false;
+    stream->mode = mode;
+    stream->graph = new CUgraph_st;
     capturing().push_back(stream);
     return cudaSuccess;
 }
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
     *graph = nullptr;
-    if (stream == nullptr || !alive(stream, "a stream")) return remembered(cudaErrorInvalidResourceHandle);
-    if (!stream->captures) return remembered(cudaErrorIllegalState);
+    if (stream == nullptr || !alive(stream, "a stream")) return record_error(cudaErrorInvalidResourceHandle);
+    if (!stream->captures) return record_error(cudaErrorIllegalState);
     stream->captures = false;
     std::erase(capturing(), stream);
-    CUgraph_st* made = std::exchange(stream->into, nullptr);
+    CUgraph_st* made = std::exchange(stream->graph, nullptr);
     if (stream->spoilt) {
         delete made;
-        return remembered(cudaErrorStreamCaptureInvalidated);
+        return record_error(cudaErrorStreamCaptureInvalidated);
     }
     born(made, "a graph");
     *graph = made;
@@ -217,60 +233,61 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
 
 // ---- graphs
 
-cudaError_t cudaGraphInstantiate(cudaGraphExec_t* into, cudaGraph_t graph, unsigned long long) {
-    if (!alive(graph, "a graph")) return remembered(cudaErrorInvalidValue);
-    *into = new CUgraphExec_st{graph->nodes};
-    born(*into, "an executable graph");
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph, unsigned long long) {
+    if (!alive(graph, "a graph")) return record_error(cudaErrorInvalidValue);
+    *executable = new CUgraphExec_st{graph->nodes};
+    born(*executable, "an executable graph");
     return cudaSuccess;
 }
-cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t on) {
-    CUstream_st* s = stream_of(on);
-    if (s == nullptr || !alive(graph, "an executable graph")) return remembered(cudaErrorInvalidResourceHandle);
+cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t owner) {
+    CUstream_st* s = stream_of(owner);
+    if (s == nullptr || !alive(graph, "an executable graph")) return record_error(cudaErrorInvalidResourceHandle);
     if (s->captures) complain("a graph is launched on a stream that captures");
-    constexpr std::size_t few = 4;  // of a graph's many copies of an operator, its first ones and last ones are computed
+    constexpr std::size_t num_edge_nodes =
+        4;  // of a graph's many copies of an operator, its first ones and last ones are computed
     cudaError_t code = cudaSuccess;
     for (std::size_t i = 0; i < graph->nodes.size() && code == cudaSuccess; ++i) {
-        const bool computes = i < few || i + few >= graph->nodes.size();
+        const bool computes = i < num_edge_nodes || i + num_edge_nodes >= graph->nodes.size();
         code = perform(*s, graph->nodes[i], computes && !graph->launched);
     }
     graph->launched = true;
     return code;
 }
 cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
-    return destroyed(graph, "a graph") ? cudaSuccess : remembered(cudaErrorInvalidValue);
+    return destroyed(graph, "a graph") ? cudaSuccess : record_error(cudaErrorInvalidValue);
 }
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph) {
-    return destroyed(graph, "an executable graph") ? cudaSuccess : remembered(cudaErrorInvalidValue);
+    return destroyed(graph, "an executable graph") ? cudaSuccess : record_error(cudaErrorInvalidValue);
 }
 
 // ---- events
 
-cudaError_t cudaEventCreate(cudaEvent_t* into) {
-    *into = new CUevent_st;
-    born(*into, "an event");
+cudaError_t cudaEventCreate(cudaEvent_t* output) {
+    *output = new CUevent_st;
+    born(*output, "an event");
     return cudaSuccess;
 }
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
-    return destroyed(event, "an event") ? cudaSuccess : remembered(cudaErrorInvalidResourceHandle);
+    return destroyed(event, "an event") ? cudaSuccess : record_error(cudaErrorInvalidResourceHandle);
 }
-cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t on) {
-    CUstream_st* s = stream_of(on);
-    if (s == nullptr || !alive(event, "an event")) return remembered(cudaErrorInvalidResourceHandle);
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t owner) {
+    CUstream_st* s = stream_of(owner);
+    if (s == nullptr || !alive(event, "an event")) return record_error(cudaErrorInvalidResourceHandle);
     if (s->captures) complain("an event is recorded in a capture: nobody does so here");
-    *event = {.recorded = true, .at = now(), .stream = s->number, .behind = submitted_to(*s)};
+    *event = {.recorded = true, .at = now(), .stream = s->number, .submitted = submitted_to(*s)};
     return cudaSuccess;
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
     if (const cudaError_t code = outside_capture(); code != cudaSuccess) return code;
-    if (!alive(event, "an event")) return remembered(cudaErrorInvalidResourceHandle);
-    finished_until(event->stream, event->behind);
+    if (!alive(event, "an event")) return record_error(cudaErrorInvalidResourceHandle);
+    finished_until(event->stream, event->submitted);
     event->waited = true;
-    return remembered(cudaSuccess);
+    return record_error(cudaSuccess);
 }
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end) {
     if (!alive(begin, "an event") || !alive(end, "an event") || !begin->recorded || !end->recorded)
-        return remembered(cudaErrorInvalidResourceHandle);
-    if (!end->waited && !begin->waited) return remembered(cudaErrorNotReady);
+        return record_error(cudaErrorInvalidResourceHandle);
+    if (!end->waited && !begin->waited) return record_error(cudaErrorNotReady);
     *milliseconds = static_cast<float>(1e3 * (end->at - begin->at));
     return cudaSuccess;
 }

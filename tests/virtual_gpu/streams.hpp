@@ -27,13 +27,13 @@ struct CUstream_st {
     cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal;
     bool captures = false;
     bool spoilt = false;  ///< what it captures cannot become a graph any more
-    CUgraph_st* into = nullptr;
+    CUgraph_st* graph = nullptr;
 };
 
 struct CUevent_st {
     bool recorded = false;
     double at = 0;
-    std::uint64_t stream = 0, behind = 0;  ///< pieces of work of that stream
+    std::uint64_t stream = 0, submitted = 0;  ///< pieces of work of that stream
     bool waited = false;
 };
 
@@ -46,7 +46,7 @@ void begin_stream(CUstream_st& s);
 /// Of one that is destroyed; what it did last may still go on.
 void end_stream(const CUstream_st& s);
 /// Does a piece of work now; what it computes as well, or only its time.
-cudaError_t perform(CUstream_st& on, const work& what, bool computes);
+cudaError_t perform(CUstream_st& stream, const work& task, bool computes);
 [[nodiscard]] std::uint64_t submitted_to(const CUstream_st& s);
 /// The host knows that a stream's pieces have ended up to one.
 void finished_until(std::uint64_t stream, std::uint64_t piece);

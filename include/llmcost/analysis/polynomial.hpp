@@ -7,37 +7,40 @@
 
 namespace llmcost {
 
-/// A figure as a polynomial: affine in sequences, of degree two in new tokens (or chunks), in tokens of the cache and in
-/// those of the last chunk. Coefficients are doubled, so that halves are whole.
+/// A figure as a polynomial: affine in sequences, of degree two in new tokens (or chunks), in tokens of the cache and
+/// in those of the last chunk. Coefficients are doubled, so that halves are whole.
 struct polynomial {
-    __extension__ typedef __int128 wide;
+    __extension__ typedef __int128 int128;
     static constexpr std::size_t monomials = 10;
 
-    /// Exponents of a monomial; `tokens` are chunks where sequences are padded to some, and `rest` what fills the last one.
+    /// Exponents of a monomial; `tokens` are chunks where sequences are padded to some, and `rest` what fills the last
+    /// one.
     struct powers {
         std::int64_t tokens = 0, rest = 0, past = 0;
     };
     static constexpr powers exponents[monomials] = {{0, 0, 0}, {1, 0, 0}, {0, 0, 1}, {2, 0, 0}, {0, 0, 2},
                                                     {1, 0, 1}, {0, 1, 0}, {0, 2, 0}, {1, 1, 0}, {0, 1, 1}};
 
-    wide twice[2][monomials]{};  ///< once, and for each sequence
-    bool fits = true;            ///< false where a coefficient would leave 128 bits
+    int128 twice[2][monomials]{};  ///< once, and for each sequence
+    bool fits = true;              ///< false where a coefficient would leave 128 bits
 
     /// Adds a product of up to three factors to a sum; false where any leaves 128 bits.
-    static constexpr bool add(wide& sum, wide a, wide b = 1, wide c = 1) noexcept {
-        wide product = 0;
+    static constexpr bool add(int128& sum, int128 a, int128 b = 1, int128 c = 1) noexcept {
+        int128 product = 0;
         return !__builtin_mul_overflow(a, b, &product) && !__builtin_mul_overflow(product, c, &product) &&
                !__builtin_add_overflow(sum, product, &sum);
     }
     /// The value for so many sequences, tokens, rest and past; false where a sum leaves 128 bits, or is half a number.
-    [[nodiscard]] constexpr bool value(std::int64_t batch, const powers& at, wide& out) const noexcept {
-        const auto power = [](std::int64_t x, std::int64_t n) { return n == 0 ? wide{1} : n == 1 ? wide{x} : wide{x} * x; };
-        wide sum = 0;
+    [[nodiscard]] constexpr bool value(std::int64_t batch, const powers& at, int128& out) const noexcept {
+        const auto power = [](std::int64_t x, std::int64_t n) {
+            return n == 0 ? int128{1} : n == 1 ? int128{x} : int128{x} * x;
+        };
+        int128 sum = 0;
         bool good = fits;
         for (std::size_t part = 0; part < 2; ++part)
             for (std::size_t k = 0; k < monomials; ++k) {
                 const powers& e = exponents[k];
-                const wide monomial = power(at.tokens, e.tokens) * power(at.rest, e.rest) * power(at.past, e.past);
+                const int128 monomial = power(at.tokens, e.tokens) * power(at.rest, e.rest) * power(at.past, e.past);
                 good = good && add(sum, twice[part][k], monomial, part == 0 ? 1 : batch);
             }
         out = sum / 2;
@@ -46,13 +49,13 @@ struct polynomial {
     friend constexpr bool operator==(const polynomial&, const polynomial&) = default;
 };
 
-/// A polynomial of steps away from a corner, in Newton's differences, as one of the values themselves: `of[n][k]` belongs to
-/// x(x−1)/2 where exponents say x², to the monomial else, `of[1]` to each further sequence.
-[[nodiscard]] constexpr polynomial expanded(const polynomial::wide (&of)[2][polynomial::monomials], std::int64_t batch,
-                                            const polynomial::powers& corner) noexcept {
-    using wide = polynomial::wide;
+/// A polynomial of steps away from a corner, in Newton's differences, as one of the values themselves: `of[n][k]`
+/// belongs to x(x−1)/2 where exponents say x², to the monomial else, `of[1]` to each further sequence.
+[[nodiscard]] constexpr polynomial expanded(const polynomial::int128 (&differences)[2][polynomial::monomials],
+                                            std::int64_t batch, const polynomial::powers& corner) noexcept {
+    using int128 = polynomial::int128;
     polynomial out;
-    const auto add = [&](std::size_t part, std::size_t k, wide a, wide b = 1, wide c = 1) {
+    const auto add = [&](std::size_t part, std::size_t k, int128 a, int128 b = 1, int128 c = 1) {
         out.fits = polynomial::add(out.twice[part][k], a, b, c) && out.fits;
     };
     const auto place_of = [](std::int64_t tokens, std::int64_t rest, std::int64_t past) {
@@ -64,9 +67,9 @@ struct polynomial {
     };
     for (std::size_t part = 0; part < 2; ++part)
         for (std::size_t k = 0; k < polynomial::monomials; ++k) {
-            const wide c = of[part][k];
+            const int128 c = differences[part][k];
             const auto& [tokens, rest, past] = polynomial::exponents[k];
-            const wide at[3] = {corner.tokens, corner.rest, corner.past};
+            const int128 at[3] = {corner.tokens, corner.rest, corner.past};
             const std::int64_t e[3] = {tokens, rest, past};
             if (c == 0) continue;
             if (tokens + rest + past == 0) add(part, 0, 2, c);

@@ -72,7 +72,7 @@
 #include <llmcost/arch/doge.hpp>
 #include <llmcost/arch/dots1.hpp>
 #include <llmcost/arch/dots3_note.hpp>
-#include <llmcost/arch/dots3_note_media.hpp>
+#include <llmcost/arch/dots3_note_multimodal.hpp>
 #include <llmcost/arch/efficientnet.hpp>
 #include <llmcost/arch/electra.hpp>
 #include <llmcost/arch/emu3.hpp>
@@ -105,9 +105,9 @@
 #include <llmcost/arch/gemma.hpp>
 #include <llmcost/arch/gemma3.hpp>
 #include <llmcost/arch/gemma3n.hpp>
-#include <llmcost/arch/gemma3n_media.hpp>
+#include <llmcost/arch/gemma3n_multimodal.hpp>
 #include <llmcost/arch/gemma4.hpp>
-#include <llmcost/arch/gemma4_media.hpp>
+#include <llmcost/arch/gemma4_multimodal.hpp>
 #include <llmcost/arch/git.hpp>
 #include <llmcost/arch/glm.hpp>
 #include <llmcost/arch/glm4_moe.hpp>

@@ -9,44 +9,58 @@ namespace llmcost::arch {
 
 namespace altclip_detail {
 
-enum text_own : std::uint8_t { projection };
-inline constexpr own_key text_keys[]{{"project_dim", 768}}, keys[]{{"projection_dim", 768}};
+enum text_config_index : std::uint8_t { projection };
+inline constexpr family_key text_keys[]{{"project_dim", 768}}, family_keys[]{{"projection_dim", 768}};
 
-inline constexpr architecture texts = [](architecture a) {
-    a.prefix = "AltRoberta", a.names.layers = "layers", a.attend = chinese_clip_detail::attend_in_float, a.drops = {};
-    a.own = text_keys, a.defaults.vocab_size = 250002, a.defaults.hidden_size = 1024, a.defaults.intermediate_size = 4096;
-    a.defaults.num_hidden_layers = 24, a.defaults.num_attention_heads = 16, a.defaults.max_position_embeddings = 514;
-    a.defaults.type_vocab_size = 1;
-    return a;
+inline constexpr model_spec texts = [](model_spec spec) {
+    spec.class_prefix = "AltRoberta";
+    spec.names.layers = "layers";
+    spec.attention = chinese_clip_detail::attend_in_float;
+    spec.dropout_keys = {};
+    spec.family_keys = text_keys;
+    spec.defaults.vocab_size = 250002;
+    spec.defaults.hidden_size = 1024;
+    spec.defaults.intermediate_size = 4096;
+    spec.defaults.num_hidden_layers = 24;
+    spec.defaults.num_attention_heads = 16;
+    spec.defaults.max_position_embeddings = 514;
+    spec.defaults.type_vocab_size = 1;
+    return spec;
 }(roberta);
 
-inline constexpr architecture images = [](architecture a) {
-    a.prefix = "AltCLIP";
-    return a;
+inline constexpr model_spec images = [](model_spec spec) {
+    spec.class_prefix = "AltCLIP";
+    return spec;
 }(clip_vision_model);
 
 /// Every token's state is normed and projected, the first of them pools the text.
-constexpr value pool(const site& here, trace& t) {
-    const site text = here.text();
-    const std::int64_t width = text.dims.hidden_size;
-    const module_info half{.name = "text_model", .type = here.type("TextModel"), .what = role::encoder};
-    const module_info roberta{.name = "roberta", .type = text.type("Model")};
+constexpr tensor pool(const layer_context& ctx, trace& t) {
+    const layer_context text = ctx.text_model();
+    const std::int64_t width = text.config.hidden_size;
+    const module_info half{
+        .name = "text_model", .class_of_module = ctx.class_of("TextModel"), .module_role = role::encoder};
+    const module_info roberta{.name = "roberta", .class_of_module = text.class_of("Model")};
     t.enter(half);
-    const value x = t.call("pre_LN", norm<norm_kind::layer>{width}, describe_within(roberta, text.row.base, text, t));
-    return t.leave(half, t.select(t.call("transformation", linear{width, text.dims.own[projection], true}, x), 1));
+    const tensor x = t.call("pre_LN", norm_module{norm_kind::layer, width},
+                            forward_in_module(roberta, text.spec.base_model, text, t));
+    return t.leave(half, t.select(t.call("transformation", linear{width, text.config.family[projection], true}, x), 1));
 }
-constexpr value describe(const site& here, trace& t) {
-    return clip_detail::score_with(here, t, [&] { return pool(here, t); });
+constexpr tensor forward(const layer_context& ctx, trace& t) {
+    return clip_detail::score_with(ctx, t, [&] { return pool(ctx, t); });
 }
 
 }  // namespace altclip_detail
 
 // transformers/models/altclip: CLIP whose texts RoBERTa reads
-inline constexpr architecture altclip = [](architecture a) {
-    a.model_type = "altclip", a.prefix = "AltCLIP", a.heads = {head_kind::none};
-    a.describe = altclip_detail::describe, a.own = altclip_detail::keys;
-    a.text.otherwise = &altclip_detail::texts, a.beside[0].otherwise = &altclip_detail::images;
-    return a;
+inline constexpr model_spec altclip = [](model_spec spec) {
+    spec.model_type = "altclip";
+    spec.class_prefix = "AltCLIP";
+    spec.supported_heads = {head_kind::none};
+    spec.forward = altclip_detail::forward;
+    spec.family_keys = altclip_detail::family_keys;
+    spec.text_model.default_spec = &altclip_detail::texts;
+    spec.components[0].default_spec = &altclip_detail::images;
+    return spec;
 }(clip);
 
 }  // namespace llmcost::arch

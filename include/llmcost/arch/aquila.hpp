@@ -7,11 +7,16 @@
 namespace llmcost::arch {
 
 // modeling_aquila.py of BAAI/Aquila-7B: Llama's layers under another type
-inline constexpr architecture aquila = [](architecture a) {
-    a.model_type = "aquila", a.prefix = "Aquila", a.remote_code = true, a.heads = classifying_decoder_heads, a.drops = {};
-    a.keys[0] = no_attention_bias, a.keys[1] = no_mlp_bias;
-    a.defaults.vocab_size = 100008;
-    return a;
+inline constexpr model_spec aquila = [](model_spec spec) {
+    spec.model_type = "aquila";
+    spec.class_prefix = "Aquila";
+    spec.is_remote_code = true;
+    spec.supported_heads = classifying_decoder_heads;
+    spec.dropout_keys = {};
+    spec.config_keys[0] = absent_attention_bias;
+    spec.config_keys[1] = absent_mlp_bias;
+    spec.defaults.vocab_size = 100008;
+    return spec;
 }(llama);
 
 }  // namespace llmcost::arch

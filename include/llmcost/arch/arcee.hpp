@@ -7,11 +7,15 @@
 namespace llmcost::arch {
 
 // transformers/models/arcee: a feed-forward block without a gate
-inline constexpr architecture arcee = [](architecture a) {
-    a.model_type = "arcee", a.prefix = "Arcee", a.feed_forward = mlp_kind::plain;
-    a.defaults.hidden_size = 2560, a.defaults.intermediate_size = 18432, a.defaults.max_position_embeddings = 4096;
-    a.defaults.hidden_act = activation::relu2;
-    return a;
+inline constexpr model_spec arcee = [](model_spec spec) {
+    spec.model_type = "arcee";
+    spec.class_prefix = "Arcee";
+    spec.dense_mlp = mlp_kind::plain;
+    spec.defaults.hidden_size = 2560;
+    spec.defaults.intermediate_size = 18432;
+    spec.defaults.max_position_embeddings = 4096;
+    spec.defaults.hidden_act = activation::relu2;
+    return spec;
 }(llama);
 
 }  // namespace llmcost::arch

@@ -11,194 +11,215 @@ namespace llmcost::arch {
 namespace aria_detail {
 
 /// Experts whose weights are transposed, gated by SiLU whatever the configuration says.
-struct experts : routed_rows {
-    static constexpr bool leaf = false;
-    constexpr value describe(trace& t, const value& x, const value& weights) const {
-        const recorder::fused_guard fused{t, part(x.dim(0))};
-        const value rows = picked(t, x), up = param(t, "gate_up_proj", {num_experts, width, 2 * inner}),
-                    down = param(t, "down_proj", {num_experts, inner, width});
-        const value half = t.matmul_operator(rows, t.select(up, 0)).slice(-1, inner);
-        const value h = t.mul(t.call("act_fn", activation_module{act}, half), half);
-        return summed(t, x, weights, t.matmul_operator(h, t.select(down, 0)));
+struct experts : routed_experts_base {
+    static constexpr bool is_leaf = false;
+    constexpr tensor forward(trace& t, const tensor& x, const tensor& weights) const {
+        const recorder::fused_kernel_guard fused{t, make_fused_kernel(x.dim(0))};
+        const tensor rows = dispatch_tokens(t, x),
+                     up = param(t, "gate_up_proj", {num_experts, hidden_size, 2 * intermediate_size}),
+                     down = param(t, "down_proj", {num_experts, intermediate_size, hidden_size});
+        const tensor half = t.matmul_operator(rows, t.select(up, 0)).slice(-1, intermediate_size);
+        const tensor h = t.mul(t.call("act_fn", activation_module{act}, half), half);
+        return combine_expert_outputs(t, x, weights, t.matmul_operator(h, t.select(down, 0)));
     }
 };
 
 struct mixture {
-    site here;
+    layer_context ctx;
 
-    static constexpr role what = role::mlp;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("MoELayer"); }
-    constexpr value describe(trace& t, const value& x) const {
-        const sizes& dims = here.dims;
-        const moe_sizes& m = dims.moe;
-        const value tokens = x.view({-1, dims.hidden_size});
-        const router_sizes r{dims.hidden_size, m.num_experts, m.num_experts_per_tok};
-        const any_router picks{router_kind::top_k_softmax, r, here.type("TopKRouter")};
-        const value weights = t.call("router", picks, tokens).second;
-        const routed_rows all{dims.hidden_size,      m.intermediate_size, m.num_experts,
-                              m.num_experts_per_tok, activation::silu,    {"Aria", "Experts"}};
-        const value routed = t.call("experts", experts{all}, tokens, weights).view({x.dim(0), x.dim(1), dims.hidden_size});
-        return t.add(routed, call_mlp(here, t, "shared_experts", m.shared_intermediate_size, x));
+    static constexpr role module_role = role::mlp;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("MoELayer"); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const model_config& config = ctx.config;
+        const moe_config& moe = config.moe;
+        const tensor tokens = x.view({-1, config.hidden_size});
+        const router_config r{config.hidden_size, moe.num_experts, moe.num_experts_per_tok};
+        const moe_router picks{router_kind::top_k_softmax, r, ctx.class_of("TopKRouter")};
+        const tensor weights = t.call("router", picks, tokens).second;
+        const routed_experts_base all{config.hidden_size,      moe.intermediate_size, moe.num_experts,
+                                      moe.num_experts_per_tok, activation::silu,      {"Aria", "Experts"}};
+        const tensor routed =
+            t.call("experts", experts{all}, tokens, weights).view({x.dim(0), x.dim(1), config.hidden_size});
+        return t.add(routed, call_mlp(ctx, t, "shared_experts", moe.shared_intermediate_size, x));
     }
 };
 
-constexpr value feed(const site& here, trace& t, const value& x) { return t.call("mlp", mixture{here}, x); }
+constexpr tensor mlp(const layer_context& ctx, trace& t, const tensor& x) { return t.call("mlp", mixture{ctx}, x); }
 
-constexpr void read(config_view config, sizes& s) {
-    plan_one_mask(config, s);
-    s.moe.num_experts = config.positive("moe_num_experts", s.moe.num_experts);
-    s.moe.num_experts_per_tok = config.positive("moe_topk", s.moe.num_experts_per_tok);
-    if (s.moe.num_experts_per_tok > s.moe.num_experts) fail_value(config, "moe_topk", "at most the number of experts");
-    s.moe.intermediate_size = s.intermediate_size;
-    s.moe.shared_intermediate_size =
-        checked_width(config, "moe_num_shared_experts", config.positive("moe_num_shared_experts", 2), s.intermediate_size);
+constexpr void parse_config(config_view json, model_config& config) {
+    set_single_mask(json, config);
+    config.moe.num_experts = json.positive("moe_num_experts", config.moe.num_experts);
+    config.moe.num_experts_per_tok = json.positive("moe_topk", config.moe.num_experts_per_tok);
+    if (config.moe.num_experts_per_tok > config.moe.num_experts)
+        throw_invalid_value(json, "moe_topk", "at most the number of experts");
+    config.moe.intermediate_size = config.intermediate_size;
+    config.moe.shared_intermediate_size = checked_size(
+        json, "moe_num_shared_experts", json.positive("moe_num_shared_experts", 2), config.intermediate_size);
 }
 
 }  // namespace aria_detail
 
 // transformers/models/aria, AriaTextModel: experts beside shared ones in every layer
-inline constexpr architecture aria_text = [](architecture a) {
-    a.heads = language_heads;
-    a.model_type = "aria_text", a.prefix = "AriaText", a.read = aria_detail::read, a.feed = aria_detail::feed;
-    a.names.mlp_prefix = "Aria", a.names.mlp_type = "SharedExpertsMLP";
-    a.defaults.intermediate_size = 4096;
-    a.defaults.moe = {.num_experts = 8, .num_experts_per_tok = 2};
-    return a;
+inline constexpr model_spec aria_text = [](model_spec spec) {
+    spec.supported_heads = language_heads;
+    spec.model_type = "aria_text";
+    spec.class_prefix = "AriaText";
+    spec.parse_config = aria_detail::parse_config;
+    spec.mlp = aria_detail::mlp;
+    spec.names.mlp_class_prefix = "Aria";
+    spec.names.mlp_class = "SharedExpertsMLP";
+    spec.defaults.intermediate_size = 4096;
+    spec.defaults.moe = {.num_experts = 8, .num_experts_per_tok = 2};
+    return spec;
 }(llama);
 
 namespace aria_detail {
 
-enum own : std::uint8_t { side, queries, most_queries };
-inline constexpr own_key keys[]{
-    {.otherwise = 980, .value = own_value::computed},  // pixels along each side, behind what fills up
-    {.otherwise = 256, .value = own_value::computed},  // that read as many patches
-    {.otherwise = 256, .value = own_value::computed},
+enum family_config_index : std::uint8_t { side, queries, max_queries };
+inline constexpr family_key family_keys[]{
+    {.default_value = 980, .type = family_key_type::computed},  // pixels along each side, behind what fills up
+    {.default_value = 256, .type = family_key_type::computed},  // that read as many patches
+    {.default_value = 256, .type = family_key_type::computed},
 };
 
-/// Whether an image is filled up by patches without a pixel of it: its longest side is scaled to `side`, none is smaller than
-/// 336 pixels (image_processing_aria.py).
+/// Whether an image is filled up by patches without a pixel of it: its longest side is scaled to `side`, none is
+/// smaller than 336 pixels (image_processing_aria.py).
 [[nodiscard]] constexpr bool is_filled_up(const model& m, const workload& load) {
-    const std::int64_t whole = m.own[side], patch = m.beside[0].dims.vision.patch_size;
-    const std::int64_t height = load.image_height > 0 ? load.image_height : whole;
-    const std::int64_t width = load.image_width > 0 ? load.image_width : whole;
+    const std::int64_t target_size = m.family[side], patch = m.components[0].config.vision.patch_size;
+    const std::int64_t height = load.image_height > 0 ? load.image_height : target_size;
+    const std::int64_t width = load.image_width > 0 ? load.image_width : target_size;
     const std::int64_t longer = height > width ? height : width, shorter = height > width ? width : height;
-    const double scale = static_cast<double>(whole) / static_cast<double>(longer);
+    const double scale = static_cast<double>(target_size) / static_cast<double>(longer);
     const std::int64_t scaled = static_cast<std::int64_t>(static_cast<double>(shorter) * scale);
-    return (scaled < 336 ? 336 : scaled) <= whole - patch;
+    return (scaled < 336 ? 336 : scaled) <= target_size - patch;
 }
 
 constexpr media_shapes show(const model& m, const workload&) {
-    if (m.own[queries] == 0) report_description("projector_patch_to_query_dict does not say how many queries read an image");
-    return {.image = {.tokens = m.own[queries], .height = m.own[side], .width = m.own[side]}};
+    if (m.family[queries] == 0)
+        throw_description_error("projector_patch_to_query_dict does not say how many queries read an image");
+    return {.image = {.num_tokens = m.family[queries], .height = m.family[side], .width = m.family[side]}};
 }
 
 /// Learned queries attend to an image's states behind projections of their own (`AriaCrossAttention`).
 struct cross_attention {
-    const site& here;
+    const layer_context& ctx;
 
-    static constexpr role what = role::cross_attn;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return {"Aria", "CrossAttention"}; }
-    constexpr value describe(trace& t, const value& x, const value& states) const {
-        const std::int64_t width = here.dims.hidden_size;
+    static constexpr role module_role = role::cross_attn;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return {"Aria", "CrossAttention"}; }
+    constexpr tensor forward(trace& t, const tensor& x, const tensor& states) const {
+        const std::int64_t width = ctx.config.hidden_size;
         const linear projection{width, width}, out{width, width, true};
-        const norm<norm_kind::layer> layer_norm{width};
-        const value q = t.call("q_proj", projection, t.call("layer_norm", layer_norm, x));
-        const value of = t.call("layer_norm_kv", layer_norm, states);
-        const value k = t.call("k_proj", projection, of), v = t.call("v_proj", projection, of);
-        const multihead_attention over{width, here.dims.num_attention_heads};
-        return dropout(t, "dropout", t.call("linear", out, t.call("multihead_attn", over, q, k, v)));
+        const norm_module layer_norm{norm_kind::layer, width};
+        const tensor q = t.call("q_proj", projection, t.call("layer_norm", layer_norm, x));
+        const tensor normalized_states = t.call("layer_norm_kv", layer_norm, states);
+        const tensor k = t.call("k_proj", projection, normalized_states),
+                     v = t.call("v_proj", projection, normalized_states);
+        const multihead_attention multihead_attn{width, ctx.config.num_attention_heads};
+        return dropout(t, "dropout", t.call("linear", out, t.call("multihead_attn", multihead_attn, q, k, v)));
     }
 };
 
 /// The features of images that queries find, brought to the width of the text (`AriaProjector`).
-constexpr value find(const site& here, trace& t, const value& states) {
-    const site tower = here.component(0);
-    const std::int64_t width = tower.dims.hidden_size, n = here.whole.own[queries], images = states.dim(0);
-    const module_info projector{.name = "multi_modal_projector", .type = here.type("Projector"), .what = role::projector};
-    const module_info block{.name = "feed_forward", .type = here.type("ProjectorMLP"), .what = role::mlp};
+constexpr tensor find(const layer_context& ctx, trace& t, const tensor& states) {
+    const layer_context tower = ctx.component(0);
+    const std::int64_t width = tower.config.hidden_size, n = ctx.model.family[queries], images = states.dim(0);
+    const module_info projector{
+        .name = "multi_modal_projector", .class_of_module = ctx.class_of("Projector"), .module_role = role::projector};
+    const module_info block{
+        .name = "feed_forward", .class_of_module = ctx.class_of("ProjectorMLP"), .module_role = role::mlp};
     t.enter(projector);
-    const value all = t.param("query", {here.whole.own[most_queries], width});
-    const value asked = t.copy(t.slice(all, 0, n).unsqueeze(0).expand({images, n, width}));
-    const value found = t.call("cross_attn", cross_attention{tower}, asked, states);
-    const value normed = t.call("layer_norm", norm<norm_kind::layer>{width}, found);
+    const tensor all = t.param("query", {ctx.model.family[max_queries], width});
+    const tensor query_tokens = t.copy(t.slice(all, 0, n).unsqueeze(0).expand({images, n, width}));
+    const tensor found = t.call("cross_attn", cross_attention{tower}, query_tokens, states);
+    const tensor normed = t.call("layer_norm", norm_module{norm_kind::layer, width}, found);
     t.enter(block);
-    const value h = t.call("act", activation_module{activation::gelu_new},
-                           t.call("linear_in", linear{width, here.dims.hidden_size}, normed));
-    return t.leave(projector, t.leave(block, t.call("linear_out", linear{here.dims.hidden_size, here.dims.hidden_size}, h)));
+    const tensor h = t.call("act", activation_module{activation::gelu_new},
+                            t.call("linear_in", linear{width, ctx.config.hidden_size}, normed));
+    return t.leave(projector,
+                   t.leave(block, t.call("linear_out", linear{ctx.config.hidden_size, ctx.config.hidden_size}, h)));
 }
 
 /// Idefics 3's tower behind a mask of patches that fill up; the last layer's states are read in front of the norm.
-constexpr value states_of(const site& here, trace& t, bool filled_up) {
-    const std::int64_t width = here.dims.hidden_size;
-    const value pixels = images_of(here, t);
-    const value embedded = idefics3_detail::embed(here, t, pixels);
-    shared_values made{.where = all_positions(embedded.dim(1)).where};
-    if (filled_up) made.mask = eager_mask(t, made.where, embedded.dim(0));
-    value x = encode(here, t, embedded, "Encoder", made);
+constexpr tensor states_of(const layer_context& ctx, trace& t, bool filled_up) {
+    const std::int64_t width = ctx.config.hidden_size;
+    const tensor pixels = image_input(ctx, t);
+    const tensor embedded = idefics3_detail::embed(ctx, t, pixels);
+    attention_inputs inputs{.pattern = full_pattern(embedded.dim(1)).pattern};
+    if (filled_up) inputs.mask = eager_mask(t, inputs.pattern, embedded.dim(0));
+    tensor x = encode(ctx, t, embedded, "Encoder", inputs);
     {
-        const recorder::off_loss_guard unread{t};
-        (void)t.call("post_layernorm", norm<norm_kind::layer>{width}, x);
+        const recorder::detach_guard unread{t};
+        (void)t.call("post_layernorm", norm_module{norm_kind::layer, width}, x);
     }
     return x;
 }
 
-constexpr value base(const site& here, trace& t) {
-    return describe_text_after(here, t, "language_model", [&](const value& words) {
-        const recorder::idle_guard no_pixels{t, !sees_images(t)};
-        const site tower = here.component(0);
-        const bool filled_up = is_filled_up(here.whole, t.load());
-        const std::int64_t whole = here.whole.own[side];
-        const module_info m{.name = "vision_tower", .type = tower.type(tower.row.names.model_type), .what = role::vision};
-        value states;
+constexpr tensor base(const layer_context& ctx, trace& t) {
+    return forward_text_after_encoder(ctx, t, "language_model", [&](const tensor& token_embeddings) {
+        const recorder::not_executed_guard no_pixels{t, !has_images(t)};
+        const layer_context tower = ctx.component(0);
+        const bool filled_up = is_filled_up(ctx.model, t.load());
+        const std::int64_t target_size = ctx.model.family[side];
+        const module_info m{.name = "vision_tower",
+                            .class_of_module = tower.class_of(tower.spec.names.model_class),
+                            .module_role = role::vision};
+        tensor states;
         {
-            const recorder::workload_guard shown{t, pictures(t.load(), images_in(t), whole, whole)};
+            const recorder::workload_guard encoder_workload{
+                t, image_workload(t.load(), images_in(t), target_size, target_size)};
             t.enter(m);
             states = t.leave(m, states_of(tower, t, filled_up));
         }
-        return t.masked_scatter(words, find(here, t, states));
+        return t.masked_scatter(token_embeddings, find(ctx, t, states));
     });
 }
 
 /// Queries by numbers of patches.
-constexpr void read_queries(config_view config, model& m) {
-    const vision_sizes& image = m.beside[0].dims.vision;
-    m.own[side] = image.image_height == 490 ? 490 : 980;
-    const std::int64_t along = m.own[side] / image.patch_size, patches = along * along;
-    const auto table = config.find("projector_patch_to_query_dict");
+constexpr void parse_queries(config_view json, model& m) {
+    const vision_config& image = m.components[0].config.vision;
+    m.family[side] = image.image_height == 490 ? 490 : 980;
+    const std::int64_t num_patches_per_side = m.family[side] / image.patch_size,
+                       patches = num_patches_per_side * num_patches_per_side;
+    const auto table = json.find("projector_patch_to_query_dict");
     if (!table || table->is_null()) {
-        m.own[queries] = patches == 1225 ? 128 : patches == 4900 ? 256 : 0;
+        m.family[queries] = patches == 1225 ? 128 : patches == 4900 ? 256 : 0;
         return;
     }
     if (!table->is_object() || table->size() == 0)
-        fail_value(config, "projector_patch_to_query_dict", "numbers of queries by numbers of patches");
-    m.own[queries] = m.own[most_queries] = 0;
+        throw_invalid_value(json, "projector_patch_to_query_dict", "numbers of queries by numbers of patches");
+    m.family[queries] = m.family[max_queries] = 0;
     for (const config_view entry : *table) {
         const string_ref key = entry.key();
         std::int64_t n = 0;
-        for (const char c : key) n = c >= '0' && c <= '9' && n < largest_input ? n * 10 + (c - '0') : largest_input;
-        const std::int64_t asked = entry.as_positive();
-        if (n == patches) m.own[queries] = asked;
-        if (asked > m.own[most_queries]) m.own[most_queries] = asked;
+        for (const char c : key) n = c >= '0' && c <= '9' && n < max_input ? n * 10 + (c - '0') : max_input;
+        const std::int64_t num_queries = entry.as_positive();
+        if (n == patches) m.family[queries] = num_queries;
+        if (num_queries > m.family[max_queries]) m.family[max_queries] = num_queries;
     }
 }
 
-inline constexpr architecture tower = [](architecture a) {
-    a.attend = attend_turned_patches;  // none is turned, but behind a mask
-    a.defaults.hidden_size = 1152;
-    return a;
+inline constexpr model_spec tower = [](model_spec spec) {
+    spec.attention = rotary_patch_attention;  // none is turned, but behind a mask
+    spec.defaults.hidden_size = 1152;
+    return spec;
 }(idefics3_detail::tower);
 
 }  // namespace aria_detail
 
 // transformers/models/aria: Idefics 3's tower, read by learned queries in front of experts
-inline constexpr architecture aria = [](architecture a) {
-    a.model_type = "aria", a.prefix = "Aria", a.base = aria_detail::base, a.own = aria_detail::keys;
-    a.read_whole = aria_detail::read_queries, a.media = aria_detail::show, a.reads.images = true;
-    a.text = {.key = "text_config", .otherwise = &aria_text};
-    a.beside[0] = {.key = "vision_config", .otherwise = &aria_detail::tower, .always = true};
-    return a;
+inline constexpr model_spec aria = [](model_spec spec) {
+    spec.model_type = "aria";
+    spec.class_prefix = "Aria";
+    spec.base_model = aria_detail::base;
+    spec.family_keys = aria_detail::family_keys;
+    spec.parse_composite_config = aria_detail::parse_queries;
+    spec.compute_media_shapes = aria_detail::show;
+    spec.modalities.has_images = true;
+    spec.text_model = {.key = "text_config", .default_spec = &aria_text};
+    spec.components[0] = {.key = "vision_config", .default_spec = &aria_detail::tower, .ignores_model_type = true};
+    return spec;
 }(shared_composite);
 
 }  // namespace llmcost::arch

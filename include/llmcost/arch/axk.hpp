@@ -9,39 +9,41 @@ namespace llmcost::arch {
 namespace axk_detail {
 
 /// Experts where `mlp_layer_types` says so, else behind the first dense layers in every so many-th layer.
-constexpr void plan(config_view config, sizes& s) {
-    const std::int64_t dense = config.non_negative("first_k_dense_replace", 1);
-    const std::int64_t every = config.positive("moe_layer_freq", 1);
-    plan_layers(config, s, [&](std::int64_t i) {
-        return layer_kind{.experts = is_sparse(config, s, i, i >= dense && i % every == 0)};
+constexpr void plan(config_view json, model_config& config) {
+    const std::int64_t dense = json.non_negative("first_k_dense_replace", 1);
+    const std::int64_t every = json.positive("moe_layer_freq", 1);
+    set_layers(json, config, [&](std::int64_t i) {
+        return layer_spec{.has_experts = is_sparse(json, config, i, i >= dense && i % every == 0)};
     });
 }
 
 // ---- axk1
 
-constexpr value mixture(const site& here, trace& t, const value& x) {
-    const std::int64_t width = here.dims.hidden_size;
-    const value weights = call_router(here, t, x);
-    const value routed = call_experts(here, t, x.view({-1, width}), weights).view({x.dim(0), x.dim(1), width});
-    const value out = t.add(routed, call_mlp(here, t, "shared_experts", here.dims.moe.shared_intermediate_size, x));
-    return normed(here, t, "post_mlp_layernorm", out);
+constexpr tensor sparse_moe_block(const layer_context& ctx, trace& t, const tensor& x) {
+    const std::int64_t width = ctx.config.hidden_size;
+    const tensor weights = call_router(ctx, t, x);
+    const tensor routed = call_experts(ctx, t, x.view({-1, width}), weights).view({x.dim(0), x.dim(1), width});
+    const tensor out = t.add(routed, call_mlp(ctx, t, "shared_experts", ctx.config.moe.shared_intermediate_size, x));
+    return apply_norm(ctx, t, "post_mlp_layernorm", out);
 }
 
 /// DeepSeek V3's mixture with a norm of what it gives out.
-constexpr value feed(const site& here, trace& t, const value& x) { return feed_by_mixture(here, t, mixture, x); }
+constexpr tensor mlp(const layer_context& ctx, trace& t, const tensor& x) {
+    return moe_or_dense_mlp(ctx, t, sparse_moe_block, x);
+}
 
-constexpr void read_1(config_view config, sizes& s) {
-    read_latent_attention(config, s);
-    if (s.mla.q_lora_rank == 0) fail_value(config, "q_lora_rank", "a positive integer");
-    s.rope_interleave = config.boolean("rope_interleave", true);
-    read_grouped_experts(config, s, {.shared = 1});
-    plan(config, s);
+constexpr void parse_1(config_view json, model_config& config) {
+    parse_latent_attention(json, config);
+    if (config.mla.q_lora_rank == 0) throw_invalid_value(json, "q_lora_rank", "a positive integer");
+    config.rope_interleave = json.boolean("rope_interleave", true);
+    parse_grouped_experts(json, config, {.shared = 1});
+    plan(json, config);
 }
 
 // ---- axk2
 
-enum own : std::uint8_t { gate_rank = deepseek_v32_detail::index_top_k + 1 };
-inline constexpr own_key keys[]{
+enum family_config_index : std::uint8_t { gate_rank = deepseek_v32_detail::index_top_k + 1 };
+inline constexpr family_key family_keys[]{
     {"index_n_heads", 16},
     {"index_head_dim", 128},
     {"index_topk", 2048},
@@ -50,138 +52,162 @@ inline constexpr own_key keys[]{
 
 /// Through a narrow space and back.
 struct gate_block {
-    site here;
+    layer_context ctx;
 
-    static constexpr role what = role::none;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("GateMLP"); }
-    constexpr value describe(trace& t, const value& x) const {
-        const std::int64_t width = here.dims.hidden_size, rank = here.dims.own[gate_rank];
-        const value h = t.call("fc1", linear{width, rank}, x);
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("GateMLP"); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const std::int64_t width = ctx.config.hidden_size, rank = ctx.config.family[gate_rank];
+        const tensor h = t.call("fc1", linear{width, rank}, x);
         return t.call("fc2", linear{rank, width}, t.call("activation_fn", activation_module{activation::swish}, h));
     }
 };
 
 /// A norm that a gate of its own scales, element by element.
 struct gated_norm {
-    site here;
+    layer_context ctx;
 
-    static constexpr role what = role::none;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("GatedRMSNorm"); }
-    constexpr value describe(trace& t, const value& x) const {
-        const value y = normed(here, t, "norm", x);
-        const value gate = t.sigmoid(t.to(t.call("mlp", gate_block{here}, y), dtype::float32));
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("GatedRMSNorm"); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const tensor y = apply_norm(ctx, t, "norm", x);
+        const tensor gate = t.sigmoid(t.to(t.call("mlp", gate_block{ctx}, y), dtype::float32));
         return t.to(t.mul(y, gate), y.type);
     }
 };
 
 /// Picks among all experts: sigmoids, corrected for the choice only.
-constexpr two_values route(const site& here, trace& t, const value& x) {
-    const moe_sizes& m = here.dims.moe;
-    const value tokens = x.view({-1, here.dims.hidden_size});
-    const value weight = t.param("weight", {m.num_experts, here.dims.hidden_size});
-    const value logits = t.linear(t.to(tokens, dtype::float32), t.to(weight, dtype::float32));
-    const value scores = t.sigmoid(logits);
+constexpr tensor_pair route(const layer_context& ctx, trace& t, const tensor& x) {
+    const moe_config& moe = ctx.config.moe;
+    const tensor tokens = x.view({-1, ctx.config.hidden_size});
+    const tensor weight = t.param("weight", {moe.num_experts, ctx.config.hidden_size});
+    const tensor logits = t.linear(t.to(tokens, dtype::float32), t.to(weight, dtype::float32));
+    const tensor scores = t.sigmoid(logits);
     {
-        const recorder::off_loss_guard indices{t};
-        (void)t.top_k(t.add(scores, trace::buffer({m.num_experts})), m.num_experts_per_tok);
+        const recorder::detach_guard indices{t};
+        (void)t.topk(t.add(scores, trace::buffer({moe.num_experts})), moe.num_experts_per_tok);
     }
-    value weights = t.gather(scores, {tokens.dim(0), m.num_experts_per_tok});
-    if (m.norm_topk_prob) t.in_place(op::div, weights, t.add(t.sum(weights, -1, true)));
+    tensor weights = t.gather(scores, {tokens.dim(0), moe.num_experts_per_tok});
+    if (moe.norm_topk_prob) t.in_place(op::div, weights, t.add(t.sum(weights, -1, true)));
     return {logits, t.mul(weights)};
 }
 
-constexpr value mixture_2(const site& here, trace& t, const value& x) {
-    const std::int64_t width = here.dims.hidden_size;
-    const value weights = here.dims.moe.limits_groups ? call_router(here, t, x) : call_own_router(here, t, route, x);
-    const value routed = call_experts(here, t, x.view({-1, width}), weights).view({x.dim(0), x.dim(1), width});
-    return t.add(routed, call_mlp(here, t, "shared_experts", here.dims.moe.shared_intermediate_size, x));
+constexpr tensor mixture_2(const layer_context& ctx, trace& t, const tensor& x) {
+    const std::int64_t width = ctx.config.hidden_size;
+    const tensor weights =
+        ctx.config.moe.has_group_limit ? call_router(ctx, t, x) : call_custom_router(ctx, t, route, x);
+    const tensor routed = call_experts(ctx, t, x.view({-1, width}), weights).view({x.dim(0), x.dim(1), width});
+    return t.add(routed, call_mlp(ctx, t, "shared_experts", ctx.config.moe.shared_intermediate_size, x));
 }
-constexpr value feed_2(const site& here, trace& t, const value& x) { return feed_by_mixture(here, t, mixture_2, x); }
+constexpr tensor mlp_2(const layer_context& ctx, trace& t, const tensor& x) {
+    return moe_or_dense_mlp(ctx, t, mixture_2, x);
+}
 
 /// Queries and gates of what they find by one projection, from low-rank vectors with and without a norm.
 struct gated_attention {
     latent_attention base;
     sparse_indexer indexer;
 
-    static constexpr role what = role::attn;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return base.type(); }
-    constexpr value describe(trace& t, const value& x) const {
-        const std::int64_t rank = base.dims.q_lora_rank, values = base.dims.v_head_dim, heads = base.heads;
-        const std::int64_t each = base.dims.qk_nope_head_dim + base.dims.qk_rope_head_dim;
-        const value raw = t.call("q_a_proj", linear{base.width, rank, base.bias}, x);
-        const value low = t.call("q_a_layernorm", norm<norm_kind::rms>{rank, {base.prefix, "RMSNorm"}}, raw);
-        const value both = t.call("q_gate_proj", linear{2 * rank, heads * (each + values)}, t.cat({low, raw}, -1))
-                               .view({x.dim(0), x.dim(1), heads, each + values});
-        const value q = both.slice(-1, each).transpose(1, 2);
-        const value gate = t.reshape(both.slice(-1, values), {x.dim(0), x.dim(1), -1});
-        const latent_attention::parts p = base.remembered(t, x, q);
+    static constexpr role module_role = role::attn;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return base.type_name(); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const std::int64_t rank = base.config.q_lora_rank, values = base.config.v_head_dim, heads = base.heads;
+        const std::int64_t qk_head_dim = base.config.qk_nope_head_dim + base.config.qk_rope_head_dim;
+        const tensor raw = t.call("q_a_proj", linear{base.width, rank, base.bias}, x);
+        const tensor low = t.call("q_a_layernorm", norm_module{norm_kind::rms, rank, {base.prefix, "RMSNorm"}}, raw);
+        const tensor query_and_gate =
+            t.call("q_gate_proj", linear{2 * rank, heads * (qk_head_dim + values)}, t.cat({low, raw}, -1))
+                .view({x.dim(0), x.dim(1), heads, qk_head_dim + values});
+        const tensor q = query_and_gate.slice(-1, qk_head_dim).transpose(1, 2);
+        const tensor gate = t.reshape(query_and_gate.slice(-1, values), {x.dim(0), x.dim(1), -1});
+        const latent_attention::projected_states p = base.update_latent_cache(t, x, q);
         (void)t.call("indexer", indexer, x, low);
-        const value found = base.looked_up(t, p, t.where(base.mask));
-        return base.joined(t, t.to(t.mul(found, t.sigmoid(t.to(gate, dtype::float32))), found.type));
+        const tensor found = base.latent_attention_forward(t, p, t.where(base.mask));
+        return base.output_projection(t, t.to(t.mul(found, t.sigmoid(t.to(gate, dtype::float32))), found.type));
     }
 };
 
-constexpr value mix_2(const site& here, trace& t, const value& x) {
+constexpr tensor token_mixer_2(const layer_context& ctx, trace& t, const tensor& x) {
     using namespace deepseek_v32_detail;
-    const own_sizes& own = here.dims.own;
-    const latent_attention base = latent_attention_of(here);
-    const sparse_indexer indexer{own[index_heads], own[index_head_dim], own[index_top_k], rotation::half, base};
-    return t.call(here.row.names.attention, gated_attention{base, indexer}, x);
+    const family_config& family = ctx.config.family;
+    const latent_attention base = make_latent_attention(ctx);
+    const sparse_indexer indexer{family[index_heads], family[index_head_dim], family[index_top_k],
+                                 rotary_style::rotate_half, base};
+    return t.call(ctx.spec.names.attention, gated_attention{base, indexer}, x);
 }
 
 /// Gated norms in front of attention, and of experts.
-constexpr value layer_2(const site& here, trace& t, const value& x) {
-    const value h = t.call("input_layernorm", gated_norm{here}, x);
-    const value middle = t.add(x, here.row.mix(here, t, h));
+constexpr tensor layer_2(const layer_context& ctx, trace& t, const tensor& x) {
+    const tensor h = t.call("input_layernorm", gated_norm{ctx}, x);
+    const tensor middle = t.add(x, ctx.spec.token_mixer(ctx, t, h));
     constexpr literal name = "post_attention_layernorm";
-    const value after = here.kind.experts ? t.call(name, gated_norm{here}, middle) : normed(here, t, name, middle);
-    return t.add(middle, here.row.feed(here, t, after));
+    const tensor mlp_input =
+        ctx.layer.has_experts ? t.call(name, gated_norm{ctx}, middle) : apply_norm(ctx, t, name, middle);
+    return t.add(middle, ctx.spec.mlp(ctx, t, mlp_input));
 }
 
-constexpr void read_2(config_view config, sizes& s) {
-    deepseek_v32_detail::read_indexed_attention(config, s);
-    const auto given = [&](literal key) {
-        const auto found = config.find(key);
+constexpr void parse_2(config_view json, model_config& config) {
+    deepseek_v32_detail::parse_indexed_attention(json, config);
+    const auto is_set = [&](literal key) {
+        const auto found = json.find(key);
         return found && !found->is_null();
     };
-    if (given("n_group") != given("topk_group")) fail_value(config, "n_group", "null where topk_group is");
-    if (given("n_group")) {
-        read_grouped_experts(config, s, {.shared = 1});
+    if (is_set("n_group") != is_set("topk_group")) throw_invalid_value(json, "n_group", "null where topk_group is");
+    if (is_set("n_group")) {
+        parse_grouped_experts(json, config, {.shared = 1});
     } else {
-        read_experts(config, s, config.contains("num_local_experts") ? "num_local_experts" : "n_routed_experts");
-        check_experts(config, s);
-        s.moe.shared_intermediate_size =
-            checked_width(config, "n_shared_experts", config.positive("n_shared_experts", 1), s.moe.intermediate_size);
+        parse_experts(json, config, json.contains("num_local_experts") ? "num_local_experts" : "n_routed_experts");
+        validate_experts(json, config);
+        config.moe.shared_intermediate_size =
+            checked_size(json, "n_shared_experts", json.positive("n_shared_experts", 1), config.moe.intermediate_size);
     }
-    plan(config, s);
+    plan(json, config);
 }
 
 }  // namespace axk_detail
 
 // transformers/models/axk1: DeepSeek V3 with a norm behind its experts
-inline constexpr architecture axk1 = [](architecture a) {
-    a.model_type = "axk1", a.predict = nullptr, a.prefix = "AXK1", a.read = axk_detail::read_1, a.feed = axk_detail::feed;
-    a.defaults.vocab_size = 163840, a.defaults.num_attention_heads = 64, a.defaults.num_key_value_heads = 64;
-    a.defaults.max_position_embeddings = 32768, a.defaults.moe.num_experts = 192;
-    a.defaults.mla = deepseek_v32.defaults.mla;
-    return a;
+inline constexpr model_spec axk1 = [](model_spec spec) {
+    spec.model_type = "axk1";
+    spec.multi_token_prediction = nullptr;
+    spec.class_prefix = "AXK1";
+    spec.parse_config = axk_detail::parse_1;
+    spec.mlp = axk_detail::mlp;
+    spec.defaults.vocab_size = 163840;
+    spec.defaults.num_attention_heads = 64;
+    spec.defaults.num_key_value_heads = 64;
+    spec.defaults.max_position_embeddings = 32768;
+    spec.defaults.moe.num_experts = 192;
+    spec.defaults.mla = deepseek_v32.defaults.mla;
+    return spec;
 }(deepseek_v3);
 
 // transformers/models/axk2: DeepSeek V3.2 with gated norms and gated attention, perhaps without groups of experts
-inline constexpr architecture axk2 = [](architecture a) {
-    a.model_type = "axk2", a.predict = nullptr, a.prefix = "AXK2", a.heads = decoder_heads;
-    a.read = axk_detail::read_2, a.own = axk_detail::keys;
-    a.layer = axk_detail::layer_2, a.mix = axk_detail::mix_2, a.feed = axk_detail::feed_2;
-    a.defaults.vocab_size = 163840, a.defaults.hidden_size = 2048, a.defaults.intermediate_size = 5120;
-    a.defaults.num_hidden_layers = 48, a.defaults.num_attention_heads = 32, a.defaults.num_key_value_heads = 32;
-    a.defaults.max_position_embeddings = 131072;
-    a.defaults.moe = {.num_experts = 128, .num_experts_per_tok = 8, .intermediate_size = 512, .norm_topk_prob = true};
-    a.defaults.mla = {
+inline constexpr model_spec axk2 = [](model_spec spec) {
+    spec.model_type = "axk2";
+    spec.multi_token_prediction = nullptr;
+    spec.class_prefix = "AXK2";
+    spec.supported_heads = decoder_heads;
+    spec.parse_config = axk_detail::parse_2;
+    spec.family_keys = axk_detail::family_keys;
+    spec.decoder_layer = axk_detail::layer_2;
+    spec.token_mixer = axk_detail::token_mixer_2;
+    spec.mlp = axk_detail::mlp_2;
+    spec.defaults.vocab_size = 163840;
+    spec.defaults.hidden_size = 2048;
+    spec.defaults.intermediate_size = 5120;
+    spec.defaults.num_hidden_layers = 48;
+    spec.defaults.num_attention_heads = 32;
+    spec.defaults.num_key_value_heads = 32;
+    spec.defaults.max_position_embeddings = 131072;
+    spec.defaults.moe = {
+        .num_experts = 128, .num_experts_per_tok = 8, .intermediate_size = 512, .norm_topk_prob = true};
+    spec.defaults.mla = {
         .q_lora_rank = 384, .kv_lora_rank = 128, .qk_nope_head_dim = 64, .qk_rope_head_dim = 32, .v_head_dim = 64};
-    return a;
+    return spec;
 }(deepseek_v32);
 
 }  // namespace llmcost::arch

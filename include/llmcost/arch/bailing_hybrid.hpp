@@ -8,12 +8,12 @@ namespace llmcost::arch {
 
 namespace bailing_hybrid_detail {
 
-enum own : std::uint8_t { linear_head_dim, conv_kernel, bounds_gate, linear_heads };
-inline constexpr own_key keys[]{
+enum family_config_index : std::uint8_t { linear_head_dim, conv_kernel, bounds_gate, linear_heads };
+inline constexpr family_key family_keys[]{
     {"head_dim", 128},
     {"short_conv_kernel_size", 4},
-    {"kda_safe_gate", 1, own_value::boolean},
-    {.value = own_value::computed},  // as many as other heads, unless a file that was written back says otherwise
+    {"kda_safe_gate", 1, family_key_type::boolean},
+    {.type = family_key_type::computed},  // as many as other heads, unless a file that was written back says otherwise
 };
 
 /// How much of every element of a head is kept, by a softplus, or by a sigmoid times its lower bound.
@@ -22,16 +22,16 @@ struct forget_gate {
     bool bounded;
     literal prefix;
 
-    static constexpr role what = role::none;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return {prefix, "ForgetGate"}; }
-    constexpr value describe(trace& t, const value& x) const {
-        const value a_log = t.param("A_log", {heads}), bias = t.param("dt_bias", {heads * dim});
-        const value f = t.to(t.call("f_proj", linear{width, heads * dim}, x), dtype::float32);
-        const value g = t.add(f.view({x.dim(0), x.dim(1), heads, dim}), bias.view({1, 1, heads, dim}));
-        const value rate = t.exp(a_log).view({1, 1, heads, 1});
-        const value kept = bounded ? t.mul(t.sigmoid(t.mul(rate, g))) : t.mul(t.neg(rate), t.softplus(g));
-        return t.to(kept, x.type);
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return {prefix, "ForgetGate"}; }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const tensor a_log = t.param("A_log", {heads}), bias = t.param("dt_bias", {heads * dim});
+        const tensor f = t.to(t.call("f_proj", linear{width, heads * dim}, x), dtype::float32);
+        const tensor g = t.add(f.view({x.dim(0), x.dim(1), heads, dim}), bias.view({1, 1, heads, dim}));
+        const tensor rate = t.exp(a_log).view({1, 1, heads, 1});
+        const tensor log_decay = bounded ? t.mul(t.sigmoid(t.mul(rate, g))) : t.mul(t.neg(rate), t.softplus(g));
+        return t.to(log_decay, x.type);
     }
 };
 
@@ -40,80 +40,90 @@ struct gates {
     bool bounded;
     literal prefix;
 
-    constexpr value decay(trace& t, const value& x) const {
+    constexpr tensor decay(trace& t, const tensor& x) const {
         return t.call("forget_gate", forget_gate{width, heads, dim, bounded, prefix}, x);
     }
-    constexpr value output(trace& t, const value& x) const { return t.call("g_proj", linear{width, heads * dim}, x); }
+    constexpr tensor output(trace& t, const tensor& x) const { return t.call("g_proj", linear{width, heads * dim}, x); }
 };
 
-constexpr value recur(const site& here, trace& t, const value& x) {
-    const own_sizes& own = here.dims.own;
-    const std::int64_t width = here.dims.hidden_size, heads = own[linear_heads], dim = own[linear_head_dim];
+constexpr tensor recurrent_block(const layer_context& ctx, trace& t, const tensor& x) {
+    const family_config& family = ctx.config.family;
+    const std::int64_t width = ctx.config.hidden_size, heads = family[linear_heads], dim = family[linear_head_dim];
     const kimi_delta_attention<gates> layer{width,
                                             heads,
                                             dim,
-                                            own[conv_kernel],
-                                            here.dims.hidden_act,
-                                            here.row.prefix,
-                                            {width, heads, dim, own[bounds_gate] != 0, here.row.prefix}};
-    return t.call(here.row.names.recurrent, layer, x);
+                                            family[conv_kernel],
+                                            ctx.config.hidden_act,
+                                            ctx.spec.class_prefix,
+                                            {width, heads, dim, family[bounds_gate] != 0, ctx.spec.class_prefix}};
+    return t.call(ctx.spec.names.recurrent_block, layer, x);
 }
 
 /// Latent attention whose heads are scaled by a gate each.
 struct gated_attention {
     latent_attention base;
 
-    static constexpr role what = role::attn;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return base.type(); }
-    constexpr value describe(trace& t, const value& x) const {
-        const latent_attention::parts p = base.remembered(t, x, base.queries(t, x));
-        const value found = base.attended(t, p, base.mask);
-        const value gate =
+    static constexpr role module_role = role::attn;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return base.type_name(); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const latent_attention::projected_states p = base.update_latent_cache(t, x, base.project_queries(t, x));
+        const tensor found = base.attended(t, p, base.mask);
+        const tensor gate =
             t.to(t.sigmoid(t.to(t.call("g_proj", linear{base.width, base.heads}, x), dtype::float32)), x.type);
-        const value scaled = t.reshape(t.mul(found, gate.unsqueeze(-1)), {x.dim(0), x.dim(1), -1});
-        return base.joined(t, t.contiguous(scaled));
+        const tensor scaled = t.reshape(t.mul(found, gate.unsqueeze(-1)), {x.dim(0), x.dim(1), -1});
+        return base.output_projection(t, t.contiguous(scaled));
     }
 };
 
-constexpr value mix(const site& here, trace& t, const value& x) {
-    return t.call(here.row.names.attention, gated_attention{latent_attention_of(here)}, x);
+constexpr tensor token_mixer(const layer_context& ctx, trace& t, const tensor& x) {
+    return t.call(ctx.spec.names.attention, gated_attention{make_latent_attention(ctx)}, x);
 }
 
 /// Layers that attend in full, with experts (vllm/model_executor/models/bailing_moe_mtp.py).
-constexpr void predict(const site& here, trace& t, const value& x) {
-    predict_further(here, t, x, {{mixer_kind::full_attention, true}});
+constexpr void multi_token_prediction(const layer_context& ctx, trace& t, const tensor& x) {
+    trace_mtp_layers(ctx, t, x, {{token_mixer_kind::full_attention, true}});
 }
 
-constexpr void read(config_view config, sizes& s) {
-    read_latent_attention(config, s);
-    s.mla.q_lora_rank = 0;  // queries have no such step, whatever a file says
-    s.rope_interleave = true;
-    s.tie_word_embeddings = false;  // `_tied_weights_keys` is empty
-    kimi_linear_detail::read_mixture(config, s);
+constexpr void parse_config(config_view json, model_config& config) {
+    parse_latent_attention(json, config);
+    config.mla.q_lora_rank = 0;  // queries have no such step, whatever a file says
+    config.rope_interleave = true;
+    config.tie_word_embeddings = false;  // `_tied_weights_keys` is empty
+    kimi_linear_detail::parse_moe_config(json, config);
     // attributes that `__post_init__` makes of others, which files that were written back have, too
-    s.own[linear_head_dim] = config.positive("linear_head_dim", s.own[linear_head_dim]);
-    s.own[linear_heads] = config.positive("linear_num_heads", s.num_attention_heads);
-    s.own[conv_kernel] = config.positive("linear_conv_kernel_dim", s.own[conv_kernel]);
-    (void)checked_width(config, "head_dim", s.own[linear_heads], 3 * s.own[linear_head_dim]);
-    const std::int64_t group = config.positive("layer_group_size", 6);
-    kimi_linear_detail::plan(config, s, config.non_negative("first_k_dense_replace", 2),
+    config.family[linear_head_dim] = json.positive("linear_head_dim", config.family[linear_head_dim]);
+    config.family[linear_heads] = json.positive("linear_num_heads", config.num_attention_heads);
+    config.family[conv_kernel] = json.positive("linear_conv_kernel_dim", config.family[conv_kernel]);
+    (void)checked_size(json, "head_dim", config.family[linear_heads], 3 * config.family[linear_head_dim]);
+    const std::int64_t group = json.positive("layer_group_size", 6);
+    kimi_linear_detail::plan(json, config, json.non_negative("first_k_dense_replace", 2),
                              [&](std::int64_t i) { return (i + 1) % group == 0; });
 }
 
 }  // namespace bailing_hybrid_detail
 
-// transformers/models/bailing_hybrid: Kimi delta attention, latent attention with a gate per head, DeepSeek V3's experts
-inline constexpr architecture bailing_hybrid = [](architecture a) {
-    a.model_type = "bailing_hybrid", a.prefix = "BailingHybrid";
-    a.read = bailing_hybrid_detail::read, a.own = bailing_hybrid_detail::keys;
-    a.recur = bailing_hybrid_detail::recur, a.mix = bailing_hybrid_detail::mix;
-    a.rotated = rotation::split_pairs, a.predict = bailing_hybrid_detail::predict;
-    a.defaults.vocab_size = 157184, a.defaults.hidden_size = 2560, a.defaults.intermediate_size = 6144;
-    a.defaults.num_hidden_layers = 42, a.defaults.max_position_embeddings = 262144;
-    a.defaults.moe.num_experts = 512, a.defaults.moe.intermediate_size = 768;
-    a.defaults.moe.n_group = 8, a.defaults.moe.topk_group = 4;
-    return a;
+// transformers/models/bailing_hybrid: Kimi delta attention, latent attention with a gate per head, DeepSeek V3's
+// experts
+inline constexpr model_spec bailing_hybrid = [](model_spec spec) {
+    spec.model_type = "bailing_hybrid";
+    spec.class_prefix = "BailingHybrid";
+    spec.parse_config = bailing_hybrid_detail::parse_config;
+    spec.family_keys = bailing_hybrid_detail::family_keys;
+    spec.recurrent_block = bailing_hybrid_detail::recurrent_block;
+    spec.token_mixer = bailing_hybrid_detail::token_mixer;
+    spec.rotary = rotary_style::interleaved_split;
+    spec.multi_token_prediction = bailing_hybrid_detail::multi_token_prediction;
+    spec.defaults.vocab_size = 157184;
+    spec.defaults.hidden_size = 2560;
+    spec.defaults.intermediate_size = 6144;
+    spec.defaults.num_hidden_layers = 42;
+    spec.defaults.max_position_embeddings = 262144;
+    spec.defaults.moe.num_experts = 512;
+    spec.defaults.moe.intermediate_size = 768;
+    spec.defaults.moe.n_group = 8;
+    spec.defaults.moe.topk_group = 4;
+    return spec;
 }(kimi_linear);
 
 }  // namespace llmcost::arch

@@ -2,16 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/reading/sequence_stacks.hpp>
-#include <llmcost/walks/sequence_stacks.hpp>
+#include <llmcost/config/sequence_stacks.hpp>
+#include <llmcost/forward/encoder_decoder_stacks.hpp>
 
 namespace llmcost::arch {
 
 namespace bart_detail {
 
-inline constexpr own_key keys[]{
+inline constexpr family_key family_keys[]{
     {"decoder_layers", 12}, {"decoder_attention_heads", 16}, {"decoder_ffn_dim", 4096}, {"encoder_ffn_dim", 4096}};
-inline constexpr own_key plbart_keys[]{
+inline constexpr family_key plbart_keys[]{
     {"decoder_layers", 6}, {"decoder_attention_heads", 12}, {"decoder_ffn_dim", 3072}, {"encoder_ffn_dim", 3072}};
 inline constexpr stack_style style{.positions = learned_positions_after_two};
 inline constexpr stack_style mbart_style{
@@ -22,34 +22,40 @@ inline constexpr stack_style mbart_style{
 /// Learned positions and post-norms.
 ///
 /// Source: transformers/models/bart/modeling_bart.py.
-constexpr value describe_bart(const site& here, trace& t) { return describe_stacks(here, t, bart_detail::style); }
-constexpr value describe_bart_stacks(const site& here, trace& t) { return describe_both_stacks(here, t, bart_detail::style); }
+constexpr tensor forward_bart(const layer_context& ctx, trace& t) {
+    return forward_sequence_model(ctx, t, bart_detail::style);
+}
+constexpr tensor forward_bart_encoder_decoder(const layer_context& ctx, trace& t) {
+    return forward_encoder_decoder(ctx, t, bart_detail::style);
+}
 
 /// Norms in front of blocks and behind the layers.
 ///
 /// Source: transformers/models/mbart/modeling_mbart.py.
-constexpr value describe_mbart(const site& here, trace& t) { return describe_stacks(here, t, bart_detail::mbart_style); }
-constexpr value describe_mbart_stacks(const site& here, trace& t) {
-    return describe_both_stacks(here, t, bart_detail::mbart_style);
+constexpr tensor forward_mbart(const layer_context& ctx, trace& t) {
+    return forward_sequence_model(ctx, t, bart_detail::mbart_style);
+}
+constexpr tensor forward_mbart_encoder_decoder(const layer_context& ctx, trace& t) {
+    return forward_encoder_decoder(ctx, t, bart_detail::mbart_style);
 }
 
 // transformers/models/bart: configuration_bart.py, modeling_bart.py
-inline constexpr architecture bart{
+inline constexpr model_spec bart{
     .model_type = "bart",
-    .prefix = "Bart",
-    .describe = describe_bart,
-    .base = describe_bart_stacks,
-    .read = read_stacks,
-    .own = bart_detail::keys,
-    .drops = stack_dropout,
-    .rotated = rotation::none,
-    .heads = {head_kind::none, head_kind::causal_lm, head_kind::conditional_generation, head_kind::sequence_classification,
-              head_kind::question_answering},
-    .keys = {{"hidden_size", "d_model", key_rule::standard_first},
-             {"num_attention_heads", "encoder_attention_heads", key_rule::standard_first},
-             {"num_hidden_layers", "encoder_layers", key_rule::standard_first},
-             {"hidden_act", "activation_function", key_rule::written_only},
-             no_key_value_heads},
+    .class_prefix = "Bart",
+    .forward = forward_bart,
+    .base_model = forward_bart_encoder_decoder,
+    .parse_config = parse_stacks,
+    .family_keys = bart_detail::family_keys,
+    .dropout_keys = stack_dropout,
+    .rotary = rotary_style::none,
+    .supported_heads = {head_kind::none, head_kind::causal_lm, head_kind::conditional_generation,
+                        head_kind::sequence_classification, head_kind::question_answering},
+    .config_keys = {{"hidden_size", "d_model", key_rule::standard_name_first},
+                    {"num_attention_heads", "encoder_attention_heads", key_rule::standard_name_first},
+                    {"num_hidden_layers", "encoder_layers", key_rule::standard_name_first},
+                    {"hidden_act", "activation_function", key_rule::family_name_only},
+                    absent_num_key_value_heads},
     .defaults = {.vocab_size = 50265,
                  .hidden_size = 1024,
                  .num_hidden_layers = 12,
@@ -61,19 +67,28 @@ inline constexpr architecture bart{
 };
 
 // transformers/models/mbart: norms in front of blocks
-inline constexpr architecture mbart = [](architecture a) {
-    a.model_type = "mbart", a.prefix = "MBart", a.describe = describe_mbart, a.base = describe_mbart_stacks;
-    a.defaults.num_labels = 2;
-    return a;
+inline constexpr model_spec mbart = [](model_spec spec) {
+    spec.model_type = "mbart";
+    spec.class_prefix = "MBart";
+    spec.forward = forward_mbart;
+    spec.base_model = forward_mbart_encoder_decoder;
+    spec.defaults.num_labels = 2;
+    return spec;
 }(bart);
 
 // transformers/models/plbart: BART for programs, without a class that answers questions
-inline constexpr architecture plbart = [](architecture a) {
-    a.model_type = "plbart", a.prefix = "PLBart", a.own = bart_detail::plbart_keys;
-    a.heads = {head_kind::none, head_kind::causal_lm, head_kind::conditional_generation, head_kind::sequence_classification};
-    a.defaults.vocab_size = 50005, a.defaults.hidden_size = 768, a.defaults.num_hidden_layers = 6;
-    a.defaults.num_attention_heads = 12, a.defaults.num_labels = 2;
-    return a;
+inline constexpr model_spec plbart = [](model_spec spec) {
+    spec.model_type = "plbart";
+    spec.class_prefix = "PLBart";
+    spec.family_keys = bart_detail::plbart_keys;
+    spec.supported_heads = {head_kind::none, head_kind::causal_lm, head_kind::conditional_generation,
+                            head_kind::sequence_classification};
+    spec.defaults.vocab_size = 50005;
+    spec.defaults.hidden_size = 768;
+    spec.defaults.num_hidden_layers = 6;
+    spec.defaults.num_attention_heads = 12;
+    spec.defaults.num_labels = 2;
+    return spec;
 }(bart);
 
 }  // namespace llmcost::arch

@@ -8,194 +8,219 @@ namespace llmcost::arch {
 
 namespace beam_detail {
 
-enum own : std::uint8_t { full_rotates, sliding_rotates, caps_logits };
-inline constexpr own_key keys[]{
-    {.value = own_value::computed},
-    {.otherwise = 1, .value = own_value::computed},
-    {.otherwise = 1, .value = own_value::computed},
+enum family_config_index : std::uint8_t { full_rotates, sliding_rotates, caps_logits };
+inline constexpr family_key family_keys[]{
+    {.type = family_key_type::computed},
+    {.default_value = 1, .type = family_key_type::computed},
+    {.default_value = 1, .type = family_key_type::computed},
 };
 
-constexpr bool rotates(const site& here) {
-    const bool slides = here.kind.mixer == mixer_kind::sliding_attention;
-    return here.dims.own[slides ? sliding_rotates : full_rotates] != 0;
+constexpr bool rotates(const layer_context& ctx) {
+    const bool slides = ctx.layer.token_mixer == token_mixer_kind::sliding_attention;
+    return ctx.config.family[slides ? sliding_rotates : full_rotates] != 0;
 }
 
 /// act(gate) · up in float32.
-constexpr value gated(const site& here, trace& t, const value& gate, const value& up) {
-    const value h = t.call("act_fn", activation_module{here.dims.hidden_act}, t.to(gate, dtype::float32));
+constexpr tensor gated(const layer_context& ctx, trace& t, const tensor& gate, const tensor& up) {
+    const tensor h = t.call("act_fn", activation_module{ctx.config.hidden_act}, t.to(gate, dtype::float32));
     return t.to(t.mul(h, t.to(up, dtype::float32)), gate.type);
 }
 
 struct dense_block {
-    site here;
+    layer_context ctx;
 
-    static constexpr role what = role::mlp;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("MLP"); }
-    constexpr value describe(trace& t, const value& x) const {
-        const std::int64_t width = here.dims.hidden_size, inner = here.dims.intermediate_size;
-        const value gate = t.call("gate_proj", linear{width, inner}, x), up = t.call("up_proj", linear{width, inner}, x);
-        return t.call("down_proj", linear{inner, width}, gated(here, t, gate, up));
+    static constexpr role module_role = role::mlp;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("MLP"); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const std::int64_t width = ctx.config.hidden_size, inner = ctx.config.intermediate_size;
+        const tensor gate = t.call("gate_proj", linear{width, inner}, x),
+                     up = t.call("up_proj", linear{width, inner}, x);
+        return t.call("down_proj", linear{inner, width}, gated(ctx, t, gate, up));
     }
 };
 
-struct experts : routed_rows {
-    site here;
+struct experts : routed_experts_base {
+    layer_context ctx;
 
-    static constexpr bool leaf = false;
-    constexpr value describe(trace& t, const value& x, const value& weights) const {
-        const recorder::fused_guard fused{t, part(x.dim(0))};
-        const value rows = picked(t, x), up = param(t, "gate_up_proj", {num_experts, 2 * inner, width}),
-                    down = param(t, "down_proj", {num_experts, width, inner});
-        const value half = t.linear(rows, t.select(up, 0)).slice(-1, inner);
-        return summed(t, x, weights, t.linear(gated(here, t, half, half), t.select(down, 0)));
+    static constexpr bool is_leaf = false;
+    constexpr tensor forward(trace& t, const tensor& x, const tensor& weights) const {
+        const recorder::fused_kernel_guard fused{t, make_fused_kernel(x.dim(0))};
+        const tensor rows = dispatch_tokens(t, x),
+                     up = param(t, "gate_up_proj", {num_experts, 2 * intermediate_size, hidden_size}),
+                     down = param(t, "down_proj", {num_experts, hidden_size, intermediate_size});
+        const tensor half = t.linear(rows, t.select(up, 0)).slice(-1, intermediate_size);
+        return combine_expert_outputs(t, x, weights, t.linear(gated(ctx, t, half, half), t.select(down, 0)));
     }
 };
 
 /// DeepSeek V3's router but for the constant, which the experts' sum is multiplied by.
-struct router {
-    site here;
+struct top_k_router {
+    layer_context ctx;
 
-    static constexpr role what = role::router;
-    static constexpr bool leaf = true;
-    [[nodiscard]] constexpr class_name type() const { return here.type("TopKRouter"); }
-    constexpr two_values describe(trace& t, const value& tokens) const {
-        const moe_sizes& m = here.dims.moe;
-        const value weight = t.param("weight", {m.num_experts, here.dims.hidden_size});
-        const value logits = t.linear(t.to(tokens, dtype::float32), t.to(weight, dtype::float32));
-        const value scores = t.sigmoid(logits);
-        const router_sizes r{here.dims.hidden_size, m.num_experts, m.num_experts_per_tok, m.n_group, m.topk_group, true};
-        any_router{router_kind::sigmoid_grouped, r, type()}.pick(t, scores);
-        value weights = t.gather(scores, {tokens.dim(0), m.num_experts_per_tok});
-        if (m.norm_topk_prob) t.in_place(op::div, weights, t.add(t.sum(weights, -1, true)));
+    static constexpr role module_role = role::router;
+    static constexpr bool is_leaf = true;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("TopKRouter"); }
+    constexpr tensor_pair forward(trace& t, const tensor& tokens) const {
+        const moe_config& moe = ctx.config.moe;
+        const tensor weight = t.param("weight", {moe.num_experts, ctx.config.hidden_size});
+        const tensor logits = t.linear(t.to(tokens, dtype::float32), t.to(weight, dtype::float32));
+        const tensor scores = t.sigmoid(logits);
+        const router_config r{
+            ctx.config.hidden_size, moe.num_experts, moe.num_experts_per_tok, moe.n_group, moe.topk_group, true};
+        moe_router{router_kind::sigmoid_grouped, r, type_name()}.select_experts(t, scores);
+        tensor weights = t.gather(scores, {tokens.dim(0), moe.num_experts_per_tok});
+        if (moe.norm_topk_prob) t.in_place(op::div, weights, t.add(t.sum(weights, -1, true)));
         return {logits, weights};
     }
 };
 
 struct mixture {
-    site here;
+    layer_context ctx;
 
-    static constexpr role what = role::mlp;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("MoE"); }
-    constexpr value describe(trace& t, const value& x) const {
-        const moe_sizes& m = here.dims.moe;
-        const std::int64_t width = here.dims.hidden_size;
-        const value tokens = x.view({-1, width});
-        const value weights = t.call("gate", router{here}, tokens).second;
-        const routed_rows all{
-            width, m.intermediate_size, m.num_experts, m.num_experts_per_tok, here.dims.hidden_act, here.type("Experts")};
-        const value out = t.mul(t.call("experts", experts{all, here}, tokens, weights));
+    static constexpr role module_role = role::mlp;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("MoE"); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const moe_config& moe = ctx.config.moe;
+        const std::int64_t width = ctx.config.hidden_size;
+        const tensor tokens = x.view({-1, width});
+        const tensor weights = t.call("gate", top_k_router{ctx}, tokens).second;
+        const routed_experts_base all{width,
+                                      moe.intermediate_size,
+                                      moe.num_experts,
+                                      moe.num_experts_per_tok,
+                                      ctx.config.hidden_act,
+                                      ctx.class_of("Experts")};
+        const tensor out = t.mul(t.call("experts", experts{all, ctx}, tokens, weights));
         return t.reshape(out, {x.dim(0), x.dim(1), width});
     }
 };
 
-constexpr value feed(const site& here, trace& t, const value& x) {
-    return here.kind.experts ? t.call("mlp", mixture{here}, x) : t.call("mlp", dense_block{here}, x);
+constexpr tensor mlp(const layer_context& ctx, trace& t, const tensor& x) {
+    return ctx.layer.has_experts ? t.call("mlp", mixture{ctx}, x) : t.call("mlp", dense_block{ctx}, x);
 }
 
 /// Rotated queries, or ones scaled by where their tokens stand; what is found times the sigmoid of a gate.
-constexpr value attend(const site& here, trace& t, const value& x) {
-    const std::int64_t heads = here.dims.num_attention_heads, d = here.dims.head_dim;
-    const value bias = t.param("gate_bias", {heads});
-    qkv of = project_qkv(here, t, x);
-    split_heads(here, of);
-    norm_queries_and_keys(here, t, of, d, d);
-    heads_first(of);
-    if (rotates(here))
-        turn(here, t, of);
+constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
+    const std::int64_t heads = ctx.config.num_attention_heads, d = ctx.config.head_dim;
+    const tensor bias = t.param("gate_bias", {heads});
+    query_key_value qkv = project_qkv(ctx, t, x);
+    split_heads(ctx, qkv);
+    apply_qk_norm(ctx, t, qkv, d, d);
+    transpose_heads(qkv);
+    if (rotates(ctx))
+        apply_rotary(ctx, t, qkv);
     else
-        of.q = t.to(t.mul(t.to(of.q, dtype::float32), here.shared->own[0]), of.q.type);
-    remember(here, t, of);
-    const value found = eager_attention(t, of.q, of.k, of.v, here.shared->where, {.mask = &here.shared->mask});
-    const value scores =
-        t.call("gate_proj", linear{here.dims.hidden_size, heads * d}, x).view({x.dim(0), x.dim(1), heads, d});
-    const value gate = t.sigmoid(t.add(scores, bias.view({1, 1, heads, 1})));
-    return join(here, t, t.contiguous(t.reshape(t.mul(found, gate), {x.dim(0), x.dim(1), -1})));
+        qkv.query = t.to(t.mul(t.to(qkv.query, dtype::float32), ctx.inputs->family_tensors[0]), qkv.query.type);
+    update_kv_cache(ctx, t, qkv);
+    const tensor found =
+        attention_forward(t, qkv.query, qkv.key, qkv.value, ctx.inputs->pattern, {.mask = &ctx.inputs->mask});
+    const tensor scores =
+        t.call("gate_proj", linear{ctx.config.hidden_size, heads * d}, x).view({x.dim(0), x.dim(1), heads, d});
+    const tensor gate = t.sigmoid(t.add(scores, bias.view({1, 1, heads, 1})));
+    return output_projection(ctx, t, t.contiguous(t.reshape(t.mul(found, gate), {x.dim(0), x.dim(1), -1})));
 }
 
 /// exp(0.1 · log(1 + (position + 1) / 2048)), (1, 1, sequence, 1).
-constexpr value scale_of_queries(trace& t) {
-    const value steps = t.div(t.add(t.constant({1, t.load().sequence})));
+constexpr tensor scale_of_queries(trace& t) {
+    const tensor steps = t.div(t.add(t.full({1, t.load().sequence})));
     return t.exp(t.mul(t.unary(op::log1p, steps))).view({1, 1, t.load().sequence, 1});
 }
 
 /// Masks, and rotary tables or scales, of the kinds of layers that there are.
-constexpr decoder_context prepare(const site& here, trace& t) {
-    decoder_context c = masks(here, t);
+constexpr decoder_inputs prepare_inputs(const layer_context& ctx, trace& t) {
+    decoder_inputs c = make_masks(ctx, t);
     bool turns = false;
-    const auto make = [&](mixer_kind kind, shared_values& into, bool rotated) {
-        if (!here.dims.layers.has(kind, here.dims.num_hidden_layers)) return;
+    const auto make = [&](token_mixer_kind kind, attention_inputs& inputs, bool rotated) {
+        if (!ctx.config.layers.contains(kind, ctx.config.num_hidden_layers)) return;
         turns = turns || rotated;
         if (rotated)
-            make_rotary_tables(here, t, into);
+            compute_rotary_embeddings(ctx, t, inputs);
         else
-            into.own[0] = scale_of_queries(t);
+            inputs.family_tensors[0] = scale_of_queries(t);
     };
-    make(mixer_kind::full_attention, c.full, here.dims.own[full_rotates] != 0);
-    make(mixer_kind::sliding_attention, c.sliding, here.dims.own[sliding_rotates] != 0);
-    const recorder::idle_guard not_called{t};
-    if (!turns) make_rotary_tables(here, t, c.full);
+    make(token_mixer_kind::full_attention, c.full, ctx.config.family[full_rotates] != 0);
+    make(token_mixer_kind::sliding_attention, c.sliding, ctx.config.family[sliding_rotates] != 0);
+    const recorder::not_executed_guard not_called{t};
+    if (!turns) compute_rotary_embeddings(ctx, t, c.full);
     return c;
 }
 
 /// Depth scales what a block gives out and what goes around it.
-constexpr value residual(const site&, trace& t, const value& around, const value& through) {
-    return t.add(t.mul(through), t.mul(around));
+constexpr tensor add_residual(const layer_context&, trace& t, const tensor& residual, const tensor& x) {
+    return t.add(t.mul(x), t.mul(residual));
 }
 
-constexpr value finish(const site& here, trace& t, const value& logits) {
-    return here.dims.own[caps_logits] != 0 ? t.mul(t.tanh(t.div(t.to(logits, dtype::float32)))) : logits;
+constexpr tensor process_logits(const layer_context& ctx, trace& t, const tensor& logits) {
+    return ctx.config.family[caps_logits] != 0 ? t.mul(t.tanh(t.div(t.to(logits, dtype::float32)))) : logits;
 }
 
 /// Every sixth layer and the last are full and rotate nothing; the first three have no experts.
-constexpr void read(config_view config, sizes& s) {
-    read_experts(config, s, "num_experts");
-    check_experts(config, s);
-    s.moe.n_group = config.positive("n_group", s.moe.n_group);
-    s.moe.topk_group = config.positive("topk_group", s.moe.topk_group);
-    check_groups(config, s);
-    if (s.moe.num_experts / s.moe.n_group < 2) fail_value(config, "n_group", "at most half as many groups as experts");
-    const bool listed = read_layer_types(config, s);
-    const layer_plan given = s.layers;
-    const sparse_places sparse(config, s, 3);
-    plan_layers(config, s, [&](std::int64_t i) {
-        const bool full = (i + 1) % 6 == 0 || i == s.num_hidden_layers - 1;
-        const mixer_kind by_rule = full ? mixer_kind::full_attention : mixer_kind::sliding_attention;
-        return layer_kind{listed ? given[i].mixer : by_rule, sparse.has(i)};
+constexpr void parse_config(config_view json, model_config& config) {
+    parse_experts(json, config, "num_experts");
+    validate_experts(json, config);
+    config.moe.n_group = json.positive("n_group", config.moe.n_group);
+    config.moe.topk_group = json.positive("topk_group", config.moe.topk_group);
+    check_groups(json, config);
+    if (config.moe.num_experts / config.moe.n_group < 2)
+        throw_invalid_value(json, "n_group", "at most half as many groups as experts");
+    const bool listed = parse_layer_types(json, config);
+    const layer_plan listed_layers = config.layers;
+    const sparse_layer_selection sparse(json, config, 3);
+    set_layers(json, config, [&](std::int64_t i) {
+        const bool full = (i + 1) % 6 == 0 || i == config.num_hidden_layers - 1;
+        const token_mixer_kind default_token_mixer =
+            full ? token_mixer_kind::full_attention : token_mixer_kind::sliding_attention;
+        return layer_spec{listed ? listed_layers[i].token_mixer : default_token_mixer, sparse.has(i)};
     });
-    const auto turns = [&](mixer_kind kind, literal key, bool otherwise) {
-        return s.layers.has(kind, s.num_hidden_layers) && rotates_layers(config, key, otherwise);
+    const auto turns = [&](token_mixer_kind kind, literal key, bool otherwise) {
+        return config.layers.contains(kind, config.num_hidden_layers) && rotates_layers(json, key, otherwise);
     };
-    s.own[full_rotates] = turns(mixer_kind::full_attention, "full_attention", false);
-    s.own[sliding_rotates] = turns(mixer_kind::sliding_attention, "sliding_attention", true);
+    config.family[full_rotates] = turns(token_mixer_kind::full_attention, "full_attention", false);
+    config.family[sliding_rotates] = turns(token_mixer_kind::sliding_attention, "sliding_attention", true);
     const literal cap = "final_logit_softcapping";
-    s.own[caps_logits] = !config.contains(cap) || config.optional_real(cap).has_value();
+    config.family[caps_logits] = !json.contains(cap) || json.optional_real(cap).has_value();
 }
 
 }  // namespace beam_detail
 
 // transformers/models/beam: gates on what attention finds, scales by depth and by position, all in float32
-inline constexpr architecture beam = [](architecture a) {
-    a.heads = language_heads;
-    a.model_type = "beam", a.prefix = "Beam", a.read = beam_detail::read, a.own = beam_detail::keys;
-    a.prepare = beam_detail::prepare, a.attend = beam_detail::attend, a.feed = beam_detail::feed;
-    a.layer = layer_normed_around, a.residual = beam_detail::residual, a.finish = beam_detail::finish;
-    a.norm = norm_kind::rms_cast_last, a.rotated = rotation::half_in_float, a.masks = mask_rule::present;
-    a.names.norm_before_feed_forward = "pre_feedforward_layernorm";
-    a.defaults.vocab_size = 151936, a.defaults.hidden_size = 5120, a.defaults.intermediate_size = 20480;
-    a.defaults.num_hidden_layers = 52, a.defaults.num_attention_heads = 48, a.defaults.num_key_value_heads = 8;
-    a.defaults.head_dim = 128, a.defaults.max_position_embeddings = 8192, a.defaults.sliding_window = 512;
-    a.defaults.moe = {.num_experts = 256,
-                      .num_experts_per_tok = 8,
-                      .intermediate_size = 2560,
-                      .n_group = 8,
-                      .topk_group = 4,
-                      .norm_topk_prob = true,
-                      .limits_groups = true};
-    a.names.norm_after_attention = "post_attention_layernorm";
-    a.keys[0] = no_mlp_bias;
-    return a;
+inline constexpr model_spec beam = [](model_spec spec) {
+    spec.supported_heads = language_heads;
+    spec.model_type = "beam";
+    spec.class_prefix = "Beam";
+    spec.parse_config = beam_detail::parse_config;
+    spec.family_keys = beam_detail::family_keys;
+    spec.prepare_inputs = beam_detail::prepare_inputs;
+    spec.attention = beam_detail::attention;
+    spec.mlp = beam_detail::mlp;
+    spec.decoder_layer = sandwich_norm_layer;
+    spec.add_residual = beam_detail::add_residual;
+    spec.process_logits = beam_detail::process_logits;
+    spec.norm = norm_kind::rms_cast_last;
+    spec.rotary = rotary_style::rotate_half_float32;
+    spec.mask_policy = mask_kind::present;
+    spec.names.pre_mlp_norm = "pre_feedforward_layernorm";
+    spec.defaults.vocab_size = 151936;
+    spec.defaults.hidden_size = 5120;
+    spec.defaults.intermediate_size = 20480;
+    spec.defaults.num_hidden_layers = 52;
+    spec.defaults.num_attention_heads = 48;
+    spec.defaults.num_key_value_heads = 8;
+    spec.defaults.head_dim = 128;
+    spec.defaults.max_position_embeddings = 8192;
+    spec.defaults.sliding_window = 512;
+    spec.defaults.moe = {.num_experts = 256,
+                         .num_experts_per_tok = 8,
+                         .intermediate_size = 2560,
+                         .n_group = 8,
+                         .topk_group = 4,
+                         .norm_topk_prob = true,
+                         .has_group_limit = true};
+    spec.names.post_attention_norm = "post_attention_layernorm";
+    spec.config_keys[0] = absent_mlp_bias;
+    return spec;
 }(llama);
 
 }  // namespace llmcost::arch

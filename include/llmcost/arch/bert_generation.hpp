@@ -8,33 +8,44 @@ namespace llmcost::arch {
 
 namespace bert_generation_detail {
 
-constexpr value sum_embeddings(const site& here, trace& t) {
-    const value words = word_embeddings(here, t);
-    return norm_embeddings(here, t, t.add(words, position_embeddings(here, t)));
+constexpr tensor sum_embeddings(const layer_context& ctx, trace& t) {
+    const tensor token_embeddings = word_embeddings(ctx, t);
+    return norm_embeddings(ctx, t, t.add(token_embeddings, position_embeddings(ctx, t)));
 }
-constexpr value embed(const site& here, trace& t) { return embed_within(here, t, sum_embeddings); }
-constexpr value encode(const site& here, trace& t) { return encode_with(here, t, {.type = {"", "BertEncoder"}}); }
+constexpr tensor embed(const layer_context& ctx, trace& t) { return embed_in_module(ctx, t, sum_embeddings); }
+constexpr tensor encode(const layer_context& ctx, trace& t) {
+    return forward_encoder_with(ctx, t, {.type = {"", "BertEncoder"}});
+}
 
-constexpr value score(const site& here, trace& t, const two_values& out) {
-    const module_info lm_head{.name = "lm_head", .type = here.type("OnlyLMHead"), .what = role::head};
+constexpr tensor score(const layer_context& ctx, trace& t, const tensor_pair& out) {
+    const module_info lm_head{
+        .name = "lm_head", .class_of_module = ctx.class_of("OnlyLMHead"), .module_role = role::head};
     t.enter(lm_head);
-    declare_word_bias(here.dims, t);
-    return t.leave(lm_head, scores_of_words(here.dims, t, kept_positions(t, out.first)));
+    declare_lm_head_bias(ctx.config, t);
+    return t.leave(lm_head, mlm_logits(ctx.config, t, logits_to_keep(t, out.first)));
 }
-constexpr value describe(const site& here, trace& t) { return describe_encoder(here, t, {.score = score}); }
+constexpr tensor forward(const layer_context& ctx, trace& t) { return forward_encoder_model(ctx, t, {.score = score}); }
 
 }  // namespace bert_generation_detail
 
 // transformers/models/bert_generation: BERT without segments or pooler, its halves named encoder and decoder
-inline constexpr architecture bert_generation = [](architecture a) {
-    a.model_type = "bert-generation", a.prefix = "BertGeneration", a.describe = bert_generation_detail::describe;
-    a.base = bert_generation_detail::encode, a.embed = bert_generation_detail::embed;
-    a.heads = language_heads;
-    a.names.model_type = "Encoder", a.names.causal_lm_type = "Decoder";
-    a.defaults.vocab_size = 50358, a.defaults.hidden_size = 1024, a.defaults.intermediate_size = 4096;
-    a.defaults.num_hidden_layers = 24, a.defaults.num_attention_heads = 16, a.defaults.type_vocab_size = 0;
-    a.drops = headless_encoder_dropout;
-    return a;
+inline constexpr model_spec bert_generation = [](model_spec spec) {
+    spec.model_type = "bert-generation";
+    spec.class_prefix = "BertGeneration";
+    spec.forward = bert_generation_detail::forward;
+    spec.base_model = bert_generation_detail::encode;
+    spec.embed_tokens = bert_generation_detail::embed;
+    spec.supported_heads = language_heads;
+    spec.names.model_class = "Encoder";
+    spec.names.causal_lm_class = "Decoder";
+    spec.defaults.vocab_size = 50358;
+    spec.defaults.hidden_size = 1024;
+    spec.defaults.intermediate_size = 4096;
+    spec.defaults.num_hidden_layers = 24;
+    spec.defaults.num_attention_heads = 16;
+    spec.defaults.type_vocab_size = 0;
+    spec.dropout_keys = headless_encoder_dropout;
+    return spec;
 }(bert);
 
 }  // namespace llmcost::arch

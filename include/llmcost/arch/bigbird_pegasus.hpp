@@ -3,61 +3,64 @@
 #pragma once
 
 #include <llmcost/arch/bart.hpp>
-#include <llmcost/reading/sparse_blocks.hpp>
-#include <llmcost/walks/sparse_blocks.hpp>
+#include <llmcost/config/block_sparse_attention.hpp>
+#include <llmcost/forward/block_sparse_attention.hpp>
 
 namespace llmcost::arch {
 
 namespace bigbird_pegasus_detail {
 
-enum own : std::uint8_t { block_size = stack_own::count, random_blocks, sparse };
-inline constexpr own_key keys[]{{"decoder_layers", 16},
-                                {"decoder_attention_heads", 16},
-                                {"decoder_ffn_dim", 4096},
-                                {"encoder_ffn_dim", 4096},
-                                {"block_size", 64},
-                                {"num_random_blocks", 3, own_value::non_negative},
-                                {.otherwise = 1, .value = own_value::computed}};
+enum family_config_index : std::uint8_t { block_size = stack_config::count, random_blocks, sparse };
+inline constexpr family_key family_keys[]{{"decoder_layers", 16},
+                                          {"decoder_attention_heads", 16},
+                                          {"decoder_ffn_dim", 4096},
+                                          {"encoder_ffn_dim", 4096},
+                                          {"block_size", 64},
+                                          {"num_random_blocks", 3, family_key_type::non_negative},
+                                          {.default_value = 1, .type = family_key_type::computed}};
 
-[[nodiscard]] constexpr sparse_blocks blocks_of(const site& here) noexcept {
-    return {here.dims.own[block_size], here.dims.own[random_blocks], true};
+[[nodiscard]] constexpr sparse_blocks blocks_of(const layer_context& ctx) noexcept {
+    return {ctx.config.family[block_size], ctx.config.family[random_blocks], true};
 }
-[[nodiscard]] constexpr bool is_sparse(const site& here, std::int64_t length) noexcept {
-    return here.dims.own[sparse] != 0 && length > blocks_of(here).longest_in_full();
+[[nodiscard]] constexpr bool is_sparse(const layer_context& ctx, std::int64_t length) noexcept {
+    return ctx.config.family[sparse] != 0 && length > blocks_of(ctx).max_dense_length();
 }
 
 /// Attention named as it was built, although the first short text puts that over everything in the place of blocks.
-constexpr value attend_in_encoder(const site& here, trace& t, const stack_sizes& s, const value& x, const value*,
-                                  const context& where, const value*) {
-    const bool bias = here.dims.attention_bias;
-    const module_info self{.name = "self",
-                           .type = here.type(here.dims.own[sparse] != 0 ? "BlockSparseAttention" : "SelfAttention")};
+constexpr tensor attend_in_encoder(const layer_context& ctx, trace& t, const stack_sizes& s, const tensor& x,
+                                   const tensor*, const attention_pattern& pattern, const tensor*) {
+    const bool bias = ctx.config.attention_bias;
+    const module_info self{
+        .name = "self",
+        .class_of_module = ctx.class_of(ctx.config.family[sparse] != 0 ? "BlockSparseAttention" : "SelfAttention")};
     t.enter(self);
-    value q, k, v;
-    project_in_heads(t, x, s.width, s.heads, {}, q, k, v, bias);
-    const shared_values& made = *here.shared;
-    const value found = is_sparse(here, x.dim(1)) ? attend_in_blocks(t, q, k, v, blocks_of(here), made.own[0], made.own[1])
-                                                  : look_up_dividing(t, q, k, v, {.where = where});
+    tensor q, k, v;
+    project_to_heads(t, x, s.width, s.heads, {}, q, k, v, bias);
+    const attention_inputs& inputs = *ctx.inputs;
+    const tensor found =
+        is_sparse(ctx, x.dim(1))
+            ? block_sparse_attention(t, q, k, v, blocks_of(ctx), inputs.family_tensors[0], inputs.family_tensors[1])
+            : divided_score_attention(t, q, k, v, {.pattern = pattern});
     t.leave(self);
     return t.call("output", linear{s.width, s.width, bias}, found);
 }
 
 /// A mask of ones, of which integers are made; over all positions it hides nothing and is left out.
-constexpr void prepare(const site& here, trace& t, bool decodes, shared_values& into) {
+constexpr void prepare_inputs(const layer_context& ctx, trace& t, bool decodes, attention_inputs& inputs) {
     if (decodes) return;
     const std::int64_t length = encoder_length(t.load()), batch = t.load().batch;
-    const sparse_blocks blocks = blocks_of(here);
-    if (here.dims.own[sparse] != 0) t.edge(axis::sequence, blocks.longest_in_full() + 1);
-    (void)t.constant({batch, length});
-    if (!is_sparse(here, length)) return;
-    if (blocks.random == 0 && !t.idle()) report_positions(blocks.longest_in_full(), length);
-    t.chunked(blocks.size);
-    into.own[0] = trace::buffer({batch, blocks.padded(length)});
-    into.own[1] = band_of(t, blocks, into.own[0]);
+    const sparse_blocks blocks = blocks_of(ctx);
+    if (ctx.config.family[sparse] != 0) t.add_region_edge(workload_axis::sequence, blocks.max_dense_length() + 1);
+    (void)t.full({batch, length});
+    if (!is_sparse(ctx, length)) return;
+    if (blocks.random == 0 && !t.is_not_executed()) throw_position_error(blocks.max_dense_length(), length);
+    t.set_chunk_size(blocks.size);
+    inputs.family_tensors[0] = trace::buffer({batch, blocks.padded(length)});
+    inputs.family_tensors[1] = block_band_mask(t, blocks, inputs.family_tensors[0]);
 }
 
 /// Whole blocks of words, without positions.
-constexpr value lengthen(const site& here, trace& t, const value& x);
+constexpr tensor lengthen(const layer_context& ctx, trace& t, const tensor& x);
 
 inline constexpr stack_style style{.norm_first = true,
                                    .norm_embedding = "",
@@ -65,15 +68,17 @@ inline constexpr stack_style style{.norm_first = true,
                                    .encoder_attention = "EncoderAttention",
                                    .decoder_attention = "DecoderAttention",
                                    .positions = learned_positions,
-                                   .prepare = prepare,
+                                   .prepare = prepare_inputs,
                                    .lengthen = lengthen,
                                    .attend_in_encoder = attend_in_encoder};
 
-constexpr value lengthen(const site& here, trace& t, const value& x) {
-    const std::int64_t more = blocks_of(here).padded(x.dim(1)) - x.dim(1);
-    if (more == 0 || !is_sparse(here, x.dim(1))) return x;
-    const recorder::called_again_guard again{t};
-    return t.cat({x, words_of_stack(here, t, style, here.dims.vocab_size, more, shares_words(here, style))}, -2);
+constexpr tensor lengthen(const layer_context& ctx, trace& t, const tensor& x) {
+    const std::int64_t padding_length = blocks_of(ctx).padded(x.dim(1)) - x.dim(1);
+    if (padding_length == 0 || !is_sparse(ctx, x.dim(1))) return x;
+    const recorder::shared_parameters_guard shared_parameters{t};
+    return t.cat({x, embed_stack_tokens(ctx, t, style, ctx.config.vocab_size, padding_length,
+                                        has_shared_embeddings(ctx, style))},
+                 -2);
 }
 
 }  // namespace bigbird_pegasus_detail
@@ -81,25 +86,32 @@ constexpr value lengthen(const site& here, trace& t, const value& x) {
 /// Norms in front of blocks; the encoder attends to all of a short text, and sparsely to a long one.
 ///
 /// Source: transformers/models/bigbird_pegasus/modeling_bigbird_pegasus.py.
-constexpr value describe_bigbird_pegasus(const site& here, trace& t) {
-    return describe_stacks(here, t, bigbird_pegasus_detail::style);
+constexpr tensor forward_bigbird_pegasus(const layer_context& ctx, trace& t) {
+    return forward_sequence_model(ctx, t, bigbird_pegasus_detail::style);
 }
 
-constexpr void read_bigbird_pegasus(config_view config, sizes& s) {
-    read_stacks(config, s);
-    s.attention_bias = config.boolean("use_bias", false);
-    if (s.head == head_kind::causal_lm) s.tie_word_embeddings = false;  // the class names no weights that are tied
+constexpr void parse_bigbird_pegasus(config_view json, model_config& config) {
+    parse_stacks(json, config);
+    config.attention_bias = json.boolean("use_bias", false);
+    if (config.head == head_kind::causal_lm)
+        config.tie_word_embeddings = false;  // the class names no weights that are tied
     using namespace bigbird_pegasus_detail;
-    s.own[sparse] = read_sparse_blocks(config, s.own[block_size], s.own[random_blocks]);
+    config.family[sparse] = parse_sparse_blocks(json, config.family[block_size], config.family[random_blocks]);
 }
 
 // transformers/models/bigbird_pegasus: configuration_bigbird_pegasus.py, modeling_bigbird_pegasus.py
-inline constexpr architecture bigbird_pegasus = [](architecture a) {
-    a.model_type = "bigbird_pegasus", a.prefix = "BigBirdPegasus", a.describe = describe_bigbird_pegasus;
-    a.read = read_bigbird_pegasus, a.own = bigbird_pegasus_detail::keys;
-    a.defaults.vocab_size = 96103, a.defaults.num_hidden_layers = 16, a.defaults.max_position_embeddings = 4096;
-    a.defaults.num_labels = 2, a.defaults.hidden_act = activation::gelu_new;
-    return a;
+inline constexpr model_spec bigbird_pegasus = [](model_spec spec) {
+    spec.model_type = "bigbird_pegasus";
+    spec.class_prefix = "BigBirdPegasus";
+    spec.forward = forward_bigbird_pegasus;
+    spec.parse_config = parse_bigbird_pegasus;
+    spec.family_keys = bigbird_pegasus_detail::family_keys;
+    spec.defaults.vocab_size = 96103;
+    spec.defaults.num_hidden_layers = 16;
+    spec.defaults.max_position_embeddings = 4096;
+    spec.defaults.num_labels = 2;
+    spec.defaults.hidden_act = activation::gelu_new;
+    return spec;
 }(bart);
 
 }  // namespace llmcost::arch

@@ -8,68 +8,86 @@ namespace llmcost::arch {
 
 namespace biogpt_detail {
 
-constexpr value attend(const site& here, trace& t, const value& x) {
-    qkv of = project_qkv(here, t, x);
-    split_heads(here, of);
-    heads_first(of);
-    remember(here, t, of);
-    return join(here, t, look_up(here, t, of, {.float_softmax = false}));
+constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
+    query_key_value qkv = project_qkv(ctx, t, x);
+    split_heads(ctx, qkv);
+    transpose_heads(qkv);
+    update_kv_cache(ctx, t, qkv);
+    return output_projection(ctx, t, scaled_dot_product_attention(ctx, t, qkv, {.has_float32_softmax = false}));
 }
 
 /// The feed-forward block's children are the layer's own.
-constexpr value layer(const site& here, trace& t, const value& x) {
-    using opt_detail::of_feed_forward;
-    const std::int64_t width = here.dims.hidden_size, inner = here.dims.intermediate_size;
-    value h = mixed(here, t, normed(here, t, "self_attn_layer_norm", x));
-    const value middle = add_dropped_residual(here, t, x, h);
-    h = normed(here, t, "final_layer_norm", middle);
-    h = t.call("fc1", of_feed_forward<linear>{{width, inner, true}}, h);
-    h = t.call("activation_fn", of_feed_forward<activation_module>{{here.dims.hidden_act}}, h);
-    h = t.call("fc2", of_feed_forward<linear>{{inner, width, true}}, drop(t, h, dropout_of::inner));
-    return add_dropped_residual(here, t, middle, h);
+constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor& x) {
+    using opt_detail::mlp_child;
+    const std::int64_t width = ctx.config.hidden_size, inner = ctx.config.intermediate_size;
+    tensor h = mix_tokens(ctx, t, apply_norm(ctx, t, "self_attn_layer_norm", x));
+    const tensor middle = add_residual_with_dropout(ctx, t, x, h);
+    h = apply_norm(ctx, t, "final_layer_norm", middle);
+    h = t.call("fc1", mlp_child<linear>{{width, inner, true}}, h);
+    h = t.call("activation_fn", mlp_child<activation_module>{{ctx.config.hidden_act}}, h);
+    h = t.call("fc2", mlp_child<linear>{{inner, width, true}}, functional_dropout(t, h, dropout_position::mlp));
+    return add_residual_with_dropout(ctx, t, middle, h);
 }
 
 /// A mask of ones that nothing else reads, and learned positions from the third row of their table on.
-constexpr value embed(const site& here, trace& t) {
+constexpr tensor embed(const layer_context& ctx, trace& t) {
     const workload& load = t.load();
-    const std::int64_t held = here.dims.max_position_embeddings, asked = load.past + load.sequence;
-    const value words = embed_words_scaling(here, t);
-    (void)t.constant({load.batch, asked});
-    t.positions(held, asked);
-    const embedding table{
-        .rows = held + 2, .width = here.dims.hidden_size, .named = here.type("LearnedPositionalEmbedding")};
-    return drop(t, t.add(words, t.call("embed_positions", table, extents{1, load.sequence})), dropout_of::hidden);
+    const std::int64_t max_positions = ctx.config.max_position_embeddings, num_positions = load.past + load.sequence;
+    const tensor token_embeddings = scaled_embedding(ctx, t);
+    (void)t.full({load.batch, num_positions});
+    t.check_positions(max_positions, num_positions);
+    const embedding table{.num_embeddings = max_positions + 2,
+                          .embedding_dim = ctx.config.hidden_size,
+                          .named = ctx.class_of("LearnedPositionalEmbedding")};
+    return functional_dropout(t, t.add(token_embeddings, t.call("embed_positions", table, shape{1, load.sequence})),
+                              dropout_position::hidden);
 }
 
-constexpr void read(config_view config, sizes& s) {
-    plan_one_mask(config, s);
-    share_among_heads(config, s, {"num_attention_heads"});
+constexpr void parse_config(config_view json, model_config& config) {
+    set_single_mask(json, config);
+    divide_by_heads(json, config, {"num_attention_heads"});
 }
 
-inline constexpr dropout_key dropout_rates[]{{dropout_of::hidden, "hidden_dropout_prob", 0.1},
-                                             {dropout_of::attention, "attention_probs_dropout_prob", 0.1},
-                                             {dropout_of::inner, "activation_dropout"},
-                                             {dropout_of::classifier, "hidden_dropout", 0.1},
-                                             {dropout_of::classifier, "classifier_dropout", as_before},
-                                             {dropout_of::drawn, "layerdrop"}};
+inline constexpr dropout_key dropout_rates[]{{dropout_position::hidden, "hidden_dropout_prob", 0.1},
+                                             {dropout_position::attention, "attention_probs_dropout_prob", 0.1},
+                                             {dropout_position::mlp, "activation_dropout"},
+                                             {dropout_position::classifier, "hidden_dropout", 0.1},
+                                             {dropout_position::classifier, "classifier_dropout", same_as_previous},
+                                             {dropout_position::stochastic, "layerdrop"}};
 
 }  // namespace biogpt_detail
 
 // transformers/models/biogpt: configuration_biogpt.py, modeling_biogpt.py; scaled words, learned positions
-inline constexpr architecture biogpt = [](architecture a) {
-    a.model_type = "biogpt", a.prefix = "BioGpt", a.read = biogpt_detail::read, a.heads = decoder_heads;
-    a.embed = biogpt_detail::embed, a.layer = biogpt_detail::layer, a.attend = biogpt_detail::attend;
-    a.norm = norm_kind::layer, a.rotated = rotation::none;
-    a.names.base = "biogpt", a.names.lm_head = "output_projection", a.names.norm = "layer_norm";
-    a.names.token_classifier = "classifier", a.names.o = "out_proj", a.names.embedding_type = "ScaledWordEmbedding";
-    a.keys[0] = no_attention_bias, a.keys[1] = no_mlp_bias;
-    a.defaults.vocab_size = 42384, a.defaults.hidden_size = 1024, a.defaults.intermediate_size = 4096;
-    a.defaults.num_hidden_layers = 24, a.defaults.num_attention_heads = 16, a.defaults.max_position_embeddings = 1024;
-    a.defaults.hidden_act = activation::gelu, a.defaults.tie_word_embeddings = true;
-    a.defaults.attention_bias = true;
-    a.keys[2] = no_key_value_heads;
-    a.drops = biogpt_detail::dropout_rates;
-    return a;
-}(shared_decoder);
+inline constexpr model_spec biogpt = [](model_spec spec) {
+    spec.model_type = "biogpt";
+    spec.class_prefix = "BioGpt";
+    spec.parse_config = biogpt_detail::parse_config;
+    spec.supported_heads = decoder_heads;
+    spec.embed_tokens = biogpt_detail::embed;
+    spec.decoder_layer = biogpt_detail::decoder_layer;
+    spec.attention = biogpt_detail::attention;
+    spec.norm = norm_kind::layer;
+    spec.rotary = rotary_style::none;
+    spec.names.base_model = "biogpt";
+    spec.names.lm_head = "output_projection";
+    spec.names.norm = "layer_norm";
+    spec.names.token_classifier = "classifier";
+    spec.names.o_proj = "out_proj";
+    spec.names.embedding_class = "ScaledWordEmbedding";
+    spec.config_keys[0] = absent_attention_bias;
+    spec.config_keys[1] = absent_mlp_bias;
+    spec.defaults.vocab_size = 42384;
+    spec.defaults.hidden_size = 1024;
+    spec.defaults.intermediate_size = 4096;
+    spec.defaults.num_hidden_layers = 24;
+    spec.defaults.num_attention_heads = 16;
+    spec.defaults.max_position_embeddings = 1024;
+    spec.defaults.hidden_act = activation::gelu;
+    spec.defaults.tie_word_embeddings = true;
+    spec.defaults.attention_bias = true;
+    spec.config_keys[2] = absent_num_key_value_heads;
+    spec.dropout_keys = biogpt_detail::dropout_rates;
+    return spec;
+}(default_decoder);
 
 }  // namespace llmcost::arch

@@ -8,46 +8,54 @@ namespace llmcost::arch {
 
 namespace bitnet_detail {
 
-constexpr value attend(const site& here, trace& t, const value& x) {
-    return join(here, t, normed(here, t, "attn_sub_norm", attend_with(here, t, project_qkv(here, t, x))));
+constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
+    return output_projection(ctx, t,
+                             apply_norm(ctx, t, "attn_sub_norm", attention_from_qkv(ctx, t, project_qkv(ctx, t, x))));
 }
 
 /// down(norm(act(gate(x)) · up(x))).
-struct feed_forward {
-    site here;
+struct mlp_block {
+    layer_context ctx;
 
-    static constexpr role what = role::mlp;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("MLP"); }
-    constexpr value describe(trace& t, const value& x) const {
-        const std::int64_t width = here.dims.hidden_size, inner = here.dims.intermediate_size;
-        const value gate =
-            t.call("act_fn", activation_module{here.dims.hidden_act}, t.call("gate_proj", linear{width, inner}, x));
-        const value gated = t.mul(gate, t.call("up_proj", linear{width, inner}, x));
-        return t.call("down_proj", linear{inner, width}, norm_of(here, t, "ffn_sub_norm", inner, gated));
+    static constexpr role module_role = role::mlp;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("MLP"); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const std::int64_t width = ctx.config.hidden_size, inner = ctx.config.intermediate_size;
+        const tensor gate =
+            t.call("act_fn", activation_module{ctx.config.hidden_act}, t.call("gate_proj", linear{width, inner}, x));
+        const tensor gated = t.mul(gate, t.call("up_proj", linear{width, inner}, x));
+        return t.call("down_proj", linear{inner, width}, apply_norm(ctx, t, "ffn_sub_norm", inner, gated));
     }
 };
 
-constexpr value feed(const site& here, trace& t, const value& x) { return t.call("mlp", feed_forward{here}, x); }
+constexpr tensor mlp(const layer_context& ctx, trace& t, const tensor& x) { return t.call("mlp", mlp_block{ctx}, x); }
 
-constexpr void read(config_view config, sizes& s) {
-    plan_one_mask(config, s);
-    if (s.num_attention_heads * s.head_dim != s.hidden_size)
-        fail_unsupported(config, "hidden_size", "the norm behind attention is as wide as it, but the heads are not");
+constexpr void parse_config(config_view json, model_config& config) {
+    set_single_mask(json, config);
+    if (config.num_attention_heads * config.head_dim != config.hidden_size)
+        throw_unsupported(json, "hidden_size", "the norm behind attention is as wide as it, but the heads are not");
 }
 
 }  // namespace bitnet_detail
 
 // transformers/models/bitnet: norms in front of the last projection of each block
-inline constexpr architecture bitnet = [](architecture a) {
-    a.heads = language_heads;
-    a.model_type = "bitnet", a.prefix = "BitNet", a.read = bitnet_detail::read;
-    a.attend = bitnet_detail::attend, a.feed = bitnet_detail::feed;
-    a.defaults.vocab_size = 128256, a.defaults.hidden_size = 2560, a.defaults.intermediate_size = 6912;
-    a.defaults.num_hidden_layers = 30, a.defaults.num_attention_heads = 20, a.defaults.num_key_value_heads = 5;
-    a.defaults.hidden_act = activation::relu2;
-    a.keys[0] = no_mlp_bias;
-    return a;
+inline constexpr model_spec bitnet = [](model_spec spec) {
+    spec.supported_heads = language_heads;
+    spec.model_type = "bitnet";
+    spec.class_prefix = "BitNet";
+    spec.parse_config = bitnet_detail::parse_config;
+    spec.attention = bitnet_detail::attention;
+    spec.mlp = bitnet_detail::mlp;
+    spec.defaults.vocab_size = 128256;
+    spec.defaults.hidden_size = 2560;
+    spec.defaults.intermediate_size = 6912;
+    spec.defaults.num_hidden_layers = 30;
+    spec.defaults.num_attention_heads = 20;
+    spec.defaults.num_key_value_heads = 5;
+    spec.defaults.hidden_act = activation::relu2;
+    spec.config_keys[0] = absent_mlp_bias;
+    return spec;
 }(llama);
 
 }  // namespace llmcost::arch

@@ -2,53 +2,55 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <llmcost/config/reader.hpp>
+#include <llmcost/forward/decoder.hpp>
 #include <llmcost/layers/alibi.hpp>
-#include <llmcost/reading/reader.hpp>
-#include <llmcost/walks/decoder.hpp>
 
 namespace llmcost::arch {
 
 namespace bloom_detail {
 
-enum own : std::uint8_t { residual_from_norm };
-inline constexpr own_key keys[]{{"apply_residual_connection_post_layernorm", 0, own_value::boolean}};
+enum family_config_index : std::uint8_t { residual_from_norm };
+inline constexpr family_key family_keys[]{{"apply_residual_connection_post_layernorm", 0, family_key_type::boolean}};
 
 /// Context (batch, sequence, width) of scores that start from biases by distance.
-constexpr value look_up_with_biases(const site& here, trace& t, const qkv& of) {
-    const shared_values& s = *here.shared;
-    const std::int64_t heads = of.q.dim(1), d = of.q.dim(3), batch = of.q.dim(0), sequence = of.q.dim(2);
-    const recorder::fused_guard fused{t, fused_attention(of.q, heads, s.where, of.k.dim(2))};
+constexpr tensor alibi_attention(const layer_context& ctx, trace& t, const query_key_value& qkv) {
+    const attention_inputs& s = *ctx.inputs;
+    const std::int64_t heads = qkv.query.dim(1), d = qkv.query.dim(3), batch = qkv.query.dim(0),
+                       sequence = qkv.query.dim(2);
+    const recorder::fused_kernel_guard fused{t, fused_attention_kernel(qkv.query, heads, s.pattern, qkv.key.dim(2))};
     const bool sparse = t.load().attention == attention_scores::causal;
-    const value rows = t.reshape(of.q, {batch * heads, -1, d});
-    const value columns = t.reshape(of.k, {batch * heads, -1, d}).transpose(1, 2);
-    const value values = t.reshape(of.v, {batch * heads, -1, d});
+    const tensor rows = t.reshape(qkv.query, {batch * heads, -1, d});
+    const tensor columns = t.reshape(qkv.key, {batch * heads, -1, d}).transpose(1, 2);
+    const tensor values = t.reshape(qkv.value, {batch * heads, -1, d});
     // a scale of one, as heads of one element have it, is no multiplication
     const op product = d == 1 ? op::batched_matmul_bias : op::batched_matmul_bias_scaled;
-    value scores = t.bmm(torch_function::baddbmm_method, product, rows, columns, sparse ? s.where.visible_pairs() : 0);
-    scores = scores.view({batch, heads, sequence, s.where.length()});
+    tensor scores =
+        t.bmm(torch_function::baddbmm_method, product, rows, columns, sparse ? s.pattern.visible_pairs() : 0);
+    scores = scores.view({batch, heads, sequence, s.pattern.key_length()});
     if (!sparse) scores = t.add(scores, s.mask);
-    const value probabilities = t.to(t.softmax(t.to(scores, dtype::float32)), of.q.type);
-    const value kept = dropout(t, "attention_dropout", probabilities, dropout_of::attention);
-    const value mixed = t.bmm(kept.view({batch * heads, sequence, s.where.length()}), values);
+    const tensor probabilities = t.to(t.softmax(t.to(scores, dtype::float32)), qkv.query.type);
+    const tensor attention_probs = dropout(t, "attention_dropout", probabilities, dropout_position::attention);
+    const tensor mixed = t.bmm(attention_probs.view({batch * heads, sequence, s.pattern.key_length()}), values);
     return t.reshape(mixed.view({batch, heads, sequence, d}).transpose(1, 2), {batch, sequence, heads * d});
 }
 
 /// Attention; the residual is added inside.
 struct attention {
-    site here;
+    layer_context ctx;
 
-    static constexpr role what = role::attn;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("Attention"); }
-    constexpr value describe(trace& t, const value& x, const value& residual) const {
-        const std::int64_t width = here.dims.hidden_size;
-        const value fused = t.call("query_key_value", linear{width, 3 * width, true}, x);
-        const value heads = fused.view({x.dim(0), x.dim(1), here.dims.num_attention_heads, 3, here.dims.head_dim});
-        qkv of{t.select(heads, 3), t.select(heads, 3), t.select(heads, 3)};
-        heads_first(of);
-        remember(here, t, of);
-        const value out = t.call("dense", linear{width, width, true}, look_up_with_biases(here, t, of));
-        return t.add(residual, drop(t, out, dropout_of::hidden));
+    static constexpr role module_role = role::attn;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("Attention"); }
+    constexpr tensor forward(trace& t, const tensor& x, const tensor& residual) const {
+        const std::int64_t width = ctx.config.hidden_size;
+        const tensor fused = t.call("query_key_value", linear{width, 3 * width, true}, x);
+        const tensor heads = fused.view({x.dim(0), x.dim(1), ctx.config.num_attention_heads, 3, ctx.config.head_dim});
+        query_key_value qkv{t.select(heads, 3), t.select(heads, 3), t.select(heads, 3)};
+        transpose_heads(qkv);
+        update_kv_cache(ctx, t, qkv);
+        const tensor out = t.call("dense", linear{width, width, true}, alibi_attention(ctx, t, qkv));
+        return t.add(residual, functional_dropout(t, out, dropout_position::hidden));
     }
 };
 
@@ -56,88 +58,102 @@ struct attention {
 struct fused_gelu {
     class_name named;
 
-    static constexpr role what = role::none;
-    static constexpr bool leaf = true;
-    [[nodiscard]] constexpr class_name type() const { return named; }
-    constexpr value describe(trace& t, const value& x) const {
-        value out;
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = true;
+    [[nodiscard]] constexpr class_name type_name() const { return named; }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        tensor out;
         {
-            const trace::no_grad_guard inside{t};
+            const trace::no_grad_guard no_grad{t};
             out = activate(t, activation::gelu_fast, x);
         }
         if (!x.requires_grad) return out;
-        const count n(x.elements);
+        const count n(x.numel);
         t.save_for_backward(x);
-        t.backward({.add = n * count(5), .mult = n * count(12), .tanh = n});  // `bloom_gelu_back`
-        t.goes_through(out, x);
+        t.add_backward_cost({.add = n * count(5), .mult = n * count(12), .tanh = n});  // `bloom_gelu_back`
+        t.record_autograd_function(out, x);
         return out;
     }
 };
 
 /// Feed-forward block; the residual is added inside.
-struct feed_forward {
-    site here;
+struct mlp_block {
+    layer_context ctx;
 
-    static constexpr role what = role::mlp;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("MLP"); }
-    constexpr value describe(trace& t, const value& x, const value& residual) const {
-        const std::int64_t width = here.dims.hidden_size, inner = here.dims.intermediate_size;
-        const value wide = t.call("dense_h_to_4h", linear{width, inner, true}, x);
-        const value h = t.call("gelu_impl", fused_gelu{here.type("Gelu")}, wide);
-        const value out = t.call("dense_4h_to_h", linear{inner, width, true}, h);
-        return t.add(residual, drop(t, out, dropout_of::hidden));
+    static constexpr role module_role = role::mlp;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("MLP"); }
+    constexpr tensor forward(trace& t, const tensor& x, const tensor& residual) const {
+        const std::int64_t width = ctx.config.hidden_size, inner = ctx.config.intermediate_size;
+        const tensor intermediate_states = t.call("dense_h_to_4h", linear{width, inner, true}, x);
+        const tensor h = t.call("gelu_impl", fused_gelu{ctx.class_of("Gelu")}, intermediate_states);
+        const tensor out = t.call("dense_4h_to_h", linear{inner, width, true}, h);
+        return t.add(residual, functional_dropout(t, out, dropout_position::hidden));
     }
 };
 
-constexpr value layer(const site& here, trace& t, const value& x) {
-    const bool from_norm = here.dims.own[residual_from_norm] != 0;
-    value h = normed(here, t, "input_layernorm", x);
-    const value a = t.call("self_attention", attention{here}, h, from_norm ? h : x);
-    h = normed(here, t, "post_attention_layernorm", a);
-    return t.call("mlp", feed_forward{here}, h, from_norm ? h : a);
+constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor& x) {
+    const bool from_norm = ctx.config.family[residual_from_norm] != 0;
+    tensor h = apply_norm(ctx, t, "input_layernorm", x);
+    const tensor a = t.call("self_attention", attention{ctx}, h, from_norm ? h : x);
+    h = apply_norm(ctx, t, "post_attention_layernorm", a);
+    return t.call("mlp", mlp_block{ctx}, h, from_norm ? h : a);
 }
 
-constexpr value embed(const site& here, trace& t) {
-    return normed(here, t, "word_embeddings_layernorm", embed_words(here, t));
+constexpr tensor embed(const layer_context& ctx, trace& t) {
+    return apply_norm(ctx, t, "word_embeddings_layernorm", embed_tokens(ctx, t));
 }
 
-constexpr decoder_context prepare(const site& here, trace& t) {
-    const context where = context_of(t, here.dims.sliding_window);
-    (void)alibi_per_position(t, t.load().batch, here.dims.num_attention_heads, where.length());
-    return masks_and_tables(here, t);
+constexpr decoder_inputs prepare_inputs(const layer_context& ctx, trace& t) {
+    const attention_pattern pattern = attention_pattern_of(t, ctx.config.sliding_window);
+    (void)alibi_per_position(t, t.load().batch, ctx.config.num_attention_heads, pattern.key_length());
+    return prepare_decoder_inputs(ctx, t);
 }
 
-constexpr void read(config_view config, sizes& s) {
-    plan_one_mask(config, s);
-    share_among_heads(config, s, {"n_head", "num_attention_heads"});
-    s.intermediate_size = 4 * s.hidden_size;
-    if (config.boolean("slow_but_exact", false) && config.integer("pretraining_tp", 1) > 1)
-        fail_unsupported(config, "slow_but_exact", "no row describes projections computed slice by slice");
+constexpr void parse_config(config_view json, model_config& config) {
+    set_single_mask(json, config);
+    divide_by_heads(json, config, {"n_head", "num_attention_heads"});
+    config.intermediate_size = 4 * config.hidden_size;
+    if (json.boolean("slow_but_exact", false) && json.integer("pretraining_tp", 1) > 1)
+        throw_unsupported(json, "slow_but_exact", "no row describes projections computed slice by slice");
 }
 
-inline constexpr dropout_key dropout_rates[]{{dropout_of::hidden, "hidden_dropout"},
-                                             {dropout_of::attention, "attention_dropout"},
-                                             {dropout_of::classifier, "hidden_dropout", 0},
-                                             {dropout_of::classifier, "classifier_dropout", as_before}};
+inline constexpr dropout_key dropout_rates[]{{dropout_position::hidden, "hidden_dropout"},
+                                             {dropout_position::attention, "attention_dropout"},
+                                             {dropout_position::classifier, "hidden_dropout", 0},
+                                             {dropout_position::classifier, "classifier_dropout", same_as_previous}};
 
 }  // namespace bloom_detail
 
 // transformers/models/bloom: configuration_bloom.py, modeling_bloom.py; normed embeddings, linear biases by distance
-inline constexpr architecture bloom = [](architecture a) {
-    a.model_type = "bloom", a.prefix = "Bloom", a.read = bloom_detail::read, a.own = bloom_detail::keys;
-    a.embed = bloom_detail::embed, a.prepare = bloom_detail::prepare, a.layer = bloom_detail::layer;
-    a.norm = norm_kind::layer, a.rotated = rotation::none, a.heads = answering_decoder_heads;
-    a.names.base = a.names.base_under_answers = "transformer", a.names.token_classifier = "classifier";
-    a.names.embed_tokens = "word_embeddings", a.names.layers = "h", a.names.norm = "ln_f", a.names.layer_type = "Block";
-    a.keys[0] = {"hidden_size", "n_embed"};
-    a.keys[1] = {"num_hidden_layers", "n_layer", key_rule::standard_first};
-    a.keys[2] = {"num_attention_heads", "n_head", key_rule::standard_first};
-    a.defaults.vocab_size = 250880, a.defaults.hidden_size = 64, a.defaults.num_hidden_layers = 2;
-    a.defaults.num_attention_heads = 8, a.defaults.tie_word_embeddings = true;
-    a.keys[3] = no_key_value_heads;
-    a.drops = bloom_detail::dropout_rates;
-    return a;
-}(shared_decoder);
+inline constexpr model_spec bloom = [](model_spec spec) {
+    spec.model_type = "bloom";
+    spec.class_prefix = "Bloom";
+    spec.parse_config = bloom_detail::parse_config;
+    spec.family_keys = bloom_detail::family_keys;
+    spec.embed_tokens = bloom_detail::embed;
+    spec.prepare_inputs = bloom_detail::prepare_inputs;
+    spec.decoder_layer = bloom_detail::decoder_layer;
+    spec.norm = norm_kind::layer;
+    spec.rotary = rotary_style::none;
+    spec.supported_heads = answering_decoder_heads;
+    spec.names.base_model = spec.names.base_model_for_question_answering = "transformer";
+    spec.names.token_classifier = "classifier";
+    spec.names.embed_tokens = "word_embeddings";
+    spec.names.layers = "h";
+    spec.names.norm = "ln_f";
+    spec.names.layer_class = "Block";
+    spec.config_keys[0] = {"hidden_size", "n_embed"};
+    spec.config_keys[1] = {"num_hidden_layers", "n_layer", key_rule::standard_name_first};
+    spec.config_keys[2] = {"num_attention_heads", "n_head", key_rule::standard_name_first};
+    spec.defaults.vocab_size = 250880;
+    spec.defaults.hidden_size = 64;
+    spec.defaults.num_hidden_layers = 2;
+    spec.defaults.num_attention_heads = 8;
+    spec.defaults.tie_word_embeddings = true;
+    spec.config_keys[3] = absent_num_key_value_heads;
+    spec.dropout_keys = bloom_detail::dropout_rates;
+    return spec;
+}(default_decoder);
 
 }  // namespace llmcost::arch

@@ -10,48 +10,61 @@ namespace llmcost::arch {
 namespace chinese_clip_detail {
 
 /// Words, segments and positions, the last added in place.
-constexpr value sum_embeddings(const site& here, trace& t) {
-    value x = t.add(word_embeddings(here, t), segment_embeddings(here, t));
-    t.in_place(op::add, x, position_embeddings(here, t));
-    return norm_embeddings(here, t, x);
+constexpr tensor sum_embeddings(const layer_context& ctx, trace& t) {
+    tensor x = t.add(word_embeddings(ctx, t), segment_embeddings(ctx, t));
+    t.in_place(op::add, x, position_embeddings(ctx, t));
+    return norm_embeddings(ctx, t, x);
 }
-constexpr value embed(const site& here, trace& t) { return embed_within(here, t, sum_embeddings); }
+constexpr tensor embed(const layer_context& ctx, trace& t) { return embed_in_module(ctx, t, sum_embeddings); }
 
 /// BERT's attention with a softmax in float32.
-constexpr value attend_in_float(const site& here, trace& t, const value& x) {
-    return attend_within(t, x, here.dims.hidden_size, here.dims.num_attention_heads, true, {}, true,
-                         bert_layers::reach_of(here));
+constexpr tensor attend_in_float(const layer_context& ctx, trace& t, const tensor& x) {
+    return bidirectional_attention(t, x, ctx.config.hidden_size, ctx.config.num_attention_heads, true, {}, true,
+                                   bert_layers::bidirectional_pattern_of(ctx));
 }
 
 /// BERT as the texts' half, its classes called `prefix`.
-constexpr architecture texts_of(literal prefix) {
-    architecture a = bert;
-    a.prefix = prefix, a.embed = embed, a.attend = attend_in_float, a.read = read_encoder_alone, a.drops = {};
-    return a;
+constexpr model_spec texts_of(literal prefix) {
+    model_spec spec = bert;
+    spec.class_prefix = prefix;
+    spec.embed_tokens = embed;
+    spec.attention = attend_in_float;
+    spec.parse_config = parse_encoder_only;
+    spec.dropout_keys = {};
+    return spec;
 }
-inline constexpr architecture texts = texts_of("ChineseCLIPText");
+inline constexpr model_spec texts = texts_of("ChineseCLIPText");
 
-inline constexpr architecture images = [](architecture a) {
-    a.prefix = "ChineseCLIP", a.names.layer_type = "VisionLayer", a.names.attention_type = "VisionAttention";
-    a.names.mlp_type = "VisionMLP";
-    a.base = [](const site& here, trace& t) { return clip_detail::states_and_pool(here, t, false, "VisionEncoder").first; };
-    return a;
+inline constexpr model_spec images = [](model_spec spec) {
+    spec.class_prefix = "ChineseCLIP";
+    spec.names.layer_class = "VisionLayer";
+    spec.names.attention_class = "VisionAttention";
+    spec.names.mlp_class = "VisionMLP";
+    spec.base_model = [](const layer_context& ctx, trace& t) {
+        return clip_detail::states_and_pool(ctx, t, false, "VisionEncoder").first;
+    };
+    return spec;
 }(clip_vision_model);
 
-constexpr value describe(const site& here, trace& t) {
-    const site text = here.text();
-    const auto first = [&] { return t.select(pool_text(here, t, [&] { return text.row.base(text, t); }), 1); };
-    return clip_detail::score_with(here, t, first, "VisionEncoder");
+constexpr tensor forward(const layer_context& ctx, trace& t) {
+    const layer_context text = ctx.text_model();
+    const auto first = [&] {
+        return t.select(forward_pooled_text(ctx, t, [&] { return text.spec.base_model(text, t); }), 1);
+    };
+    return clip_detail::score_with(ctx, t, first, "VisionEncoder");
 }
 
 }  // namespace chinese_clip_detail
 
 // transformers/models/chinese_clip: CLIP whose texts BERT reads, pooled by their first token
-inline constexpr architecture chinese_clip = [](architecture a) {
-    a.model_type = "chinese_clip", a.prefix = "ChineseCLIP", a.heads = {head_kind::none};
-    a.describe = chinese_clip_detail::describe;
-    a.text.otherwise = &chinese_clip_detail::texts, a.beside[0].otherwise = &chinese_clip_detail::images;
-    return a;
+inline constexpr model_spec chinese_clip = [](model_spec spec) {
+    spec.model_type = "chinese_clip";
+    spec.class_prefix = "ChineseCLIP";
+    spec.supported_heads = {head_kind::none};
+    spec.forward = chinese_clip_detail::forward;
+    spec.text_model.default_spec = &chinese_clip_detail::texts;
+    spec.components[0].default_spec = &chinese_clip_detail::images;
+    return spec;
 }(clip);
 
 }  // namespace llmcost::arch

@@ -2,116 +2,141 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/reading/image.hpp>
-#include <llmcost/reading/pairs.hpp>
-#include <llmcost/reading/reader.hpp>
-#include <llmcost/walks/pairs.hpp>
+#include <llmcost/config/dual_encoder.hpp>
+#include <llmcost/config/image.hpp>
+#include <llmcost/config/reader.hpp>
+#include <llmcost/forward/dual_encoder.hpp>
 
 namespace llmcost::arch {
 
 namespace clip_detail {
 
-/// Patches behind a class token, with learned positions; layers; the class token behind a norm is what pools, beside them.
-constexpr two_values states_and_pool(const site& here, trace& t, bool reads_pool, literal encoder = "Encoder") {
-    const std::int64_t width = here.dims.hidden_size;
-    const value pixels = pixels_of(here, t);
-    const module_info embeddings{.name = "embeddings", .type = here.type("VisionEmbeddings"), .what = role::embedding};
+/// Patches behind a class token, with learned positions; layers; the class token behind a norm is what pools, beside
+/// them.
+constexpr tensor_pair states_and_pool(const layer_context& ctx, trace& t, bool reads_pool,
+                                      literal encoder = "Encoder") {
+    const std::int64_t width = ctx.config.hidden_size;
+    const tensor pixels = pixel_values(ctx, t);
+    const module_info embeddings{
+        .name = "embeddings", .class_of_module = ctx.class_of("VisionEmbeddings"), .module_role = role::embedding};
     t.enter(embeddings);
-    const value token = t.param("class_embedding", {width});
-    const value patches = embed_patches(here, t, "patch_embedding", false, pixels);
-    const value with = t.cat({token.view({1, 1, width}).expand({pixels.dim(0), 1, width}), patches}, 1);
-    const value places = learned_positions(t, "position_embedding", patches_of(here.dims.vision) + 1, width);
-    value x = t.leave(embeddings, t.add(with, places));
-    const norm<norm_kind::layer> layer_norm{width};
-    x = encode(here, t, t.call("pre_layrnorm", layer_norm, x), encoder);
-    const recorder::off_loss_guard unread{t, !reads_pool};
+    const tensor token = t.param("class_embedding", {width});
+    const tensor patches = embed_patches(ctx, t, "patch_embedding", false, pixels);
+    const tensor tokens = t.cat({token.view({1, 1, width}).expand({pixels.dim(0), 1, width}), patches}, 1);
+    const tensor places = learned_positions(t, "position_embedding", patches_of(ctx.config.vision) + 1, width);
+    tensor x = t.leave(embeddings, t.add(tokens, places));
+    const norm_module layer_norm{norm_kind::layer, width};
+    x = encode(ctx, t, t.call("pre_layrnorm", layer_norm, x), encoder);
+    const recorder::detach_guard unread{t, !reads_pool};
     return {x, t.call("post_layernorm", layer_norm, t.select(x, 1))};
 }
-constexpr value base(const site& here, trace& t) { return states_and_pool(here, t, false).first; }
+constexpr tensor base(const layer_context& ctx, trace& t) { return states_and_pool(ctx, t, false).first; }
 
-constexpr void read(config_view config, sizes& s) {
-    read_square_image(config, s, 224, 32);
-    share_among_heads(config, s, {"num_attention_heads"});
+constexpr void parse_config(config_view json, model_config& config) {
+    parse_square_image(json, config, 224, 32);
+    divide_by_heads(json, config, {"num_attention_heads"});
 }
 
-constexpr void read_text(config_view config, sizes& s) { share_among_heads(config, s, {"num_attention_heads"}); }
+constexpr void parse_text_config(config_view json, model_config& config) {
+    divide_by_heads(json, config, {"num_attention_heads"});
+}
 
-enum own : std::uint8_t { projection };
-inline constexpr own_key keys[]{{"projection_dim", 512}};
+enum family_config_index : std::uint8_t { projection };
+inline constexpr family_key family_keys[]{{"projection_dim", 512}};
 
 /// A text's tokens see those before, and the state of its last one pools it.
-constexpr two_values read_text_half(const site& here, trace& t, bool reads_pool) {
-    const value x = describe_words(here, t, text_mask::causal);
-    const recorder::off_loss_guard unread{t, !reads_pool};
+constexpr tensor_pair read_text_half(const layer_context& ctx, trace& t, bool reads_pool) {
+    const tensor x = forward_text_encoder(ctx, t, text_mask::causal);
+    const recorder::detach_guard unread{t, !reads_pool};
     return {x, t.gather(x, {x.dim(0), x.dim(2)})};
 }
-constexpr value text_base(const site& here, trace& t) { return read_text_half(here, t, false).first; }
+constexpr tensor text_base(const layer_context& ctx, trace& t) { return read_text_half(ctx, t, false).first; }
 
-/// Older files write a part's configuration a second time, and that one holds (configuration_clip.py, `text_config_dict`).
-constexpr void read_pair(config_view config, model& m) {
-    read_written_twice(config, m, "text_config_dict", "vision_config_dict");
-    keep_image_half(m);
+/// Older files write a part's configuration a second time, and that one holds (configuration_clip.py,
+/// `text_config_dict`).
+constexpr void parse_pair(config_view json, model& m) {
+    parse_written_twice(json, m, "text_config_dict", "vision_config_dict");
+    select_image_encoder(m);
 }
 
 /// Scores of every text and image, from the directions of what pools each; `pool` makes that of the texts.
 template <class Pool>
-constexpr value score_with(const site& here, trace& t, const Pool& pool, literal encoder = "Encoder") {
-    const module_info whole{.type = here.type("Model")};
-    const site tower = here.component(0);
-    const std::int64_t width = here.whole.own[projection];
-    t.enter(whole);
-    const value scale = t.param("logit_scale", {});
-    const value end = pool();
-    const value image = pool_images(here, t, [&] { return states_and_pool(tower, t, true, encoder).second; });
-    const value seen = t.call("visual_projection", projector_linear{tower.dims.hidden_size, width}, image);
-    const value read = t.call("text_projection", projector_linear{end.dim(1), width}, end);
-    return t.leave(whole, score_pairs(t, direction_by_power(t, read), direction_by_power(t, seen), scale));
+constexpr tensor score_with(const layer_context& ctx, trace& t, const Pool& pool, literal encoder = "Encoder") {
+    const module_info model_info{.class_of_module = ctx.class_of("Model")};
+    const layer_context tower = ctx.component(0);
+    const std::int64_t width = ctx.model.family[projection];
+    t.enter(model_info);
+    const tensor scale = t.param("logit_scale", {});
+    const tensor end = pool();
+    const tensor image = forward_pooled_images(ctx, t, [&] { return states_and_pool(tower, t, true, encoder).second; });
+    const tensor features = t.call("visual_projection", projector_linear{tower.config.hidden_size, width}, image);
+    const tensor read = t.call("text_projection", projector_linear{end.dim(1), width}, end);
+    return t.leave(model_info,
+                   similarity_logits(t, normalize_l2_by_power(t, read), normalize_l2_by_power(t, features), scale));
 }
 
-constexpr value classify_patches(const site& here, trace& t, const value& x) {
-    return classify_linear(here, t, t.mean(t.slice(x, 1, x.dim(1) - 1), 1));
+constexpr tensor classify_patches(const layer_context& ctx, trace& t, const tensor& x) {
+    return classify_linear(ctx, t, t.mean(t.slice(x, 1, x.dim(1) - 1), 1));
 }
-constexpr value describe_pair(const site& here, trace& t) {
-    if (here.dims.head == head_kind::image_classification) return describe_image_half(here, t, classify_patches);
-    const site text = here.text();
-    return score_with(here, t, [&] { return pool_text(here, t, [&] { return read_text_half(text, t, true).second; }); });
+constexpr tensor forward_image_text_model(const layer_context& ctx, trace& t) {
+    if (ctx.config.head == head_kind::image_classification) return forward_image_encoder(ctx, t, classify_patches);
+    const layer_context text = ctx.text_model();
+    return score_with(
+        ctx, t, [&] { return forward_pooled_text(ctx, t, [&] { return read_text_half(text, t, true).second; }); });
 }
 
 }  // namespace clip_detail
 
 // transformers/models/clip: `CLIPVisionModel`, the images' half
-inline constexpr architecture clip_vision_model = [](architecture a) {
-    a.model_type = "clip_vision_model", a.prefix = "CLIP", a.base = clip_detail::base, a.read = clip_detail::read;
-    a.tokens_ahead = 1, a.defaults.hidden_act = activation::quick_gelu, a.drops = tower_dropout;
-    return a;
+inline constexpr model_spec clip_vision_model = [](model_spec spec) {
+    spec.model_type = "clip_vision_model";
+    spec.class_prefix = "CLIP";
+    spec.base_model = clip_detail::base;
+    spec.parse_config = clip_detail::parse_config;
+    spec.num_prefix_tokens = 1;
+    spec.defaults.hidden_act = activation::quick_gelu;
+    spec.dropout_keys = tower_dropout;
+    return spec;
 }(shared_tower);
 
 // `CLIPVisionModel` of ViT-L/14 at 336 pixels, which LLaVA and its relatives take where they name no tower
-inline constexpr architecture clip_of_llava = [](architecture a) {
-    a.read = [](config_view config, sizes& s) {
-        read_square_image(config, s, 336, 14);
-        share_among_heads(config, s, {"num_attention_heads"});
+inline constexpr model_spec clip_of_llava = [](model_spec spec) {
+    spec.parse_config = [](config_view json, model_config& config) {
+        parse_square_image(json, config, 336, 14);
+        divide_by_heads(json, config, {"num_attention_heads"});
     };
-    a.defaults.intermediate_size = 4096, a.defaults.hidden_size = 1024, a.defaults.num_hidden_layers = 24;
-    a.defaults.num_attention_heads = 16;
-    return a;
+    spec.defaults.intermediate_size = 4096;
+    spec.defaults.hidden_size = 1024;
+    spec.defaults.num_hidden_layers = 24;
+    spec.defaults.num_attention_heads = 16;
+    return spec;
 }(clip_vision_model);
 
 // transformers/models/clip: `CLIPTextModel`, the texts' half
-inline constexpr architecture clip_text_model = [](architecture a) {
-    a.model_type = "clip_text_model", a.prefix = "CLIP", a.base = clip_detail::text_base, a.read = clip_detail::read_text;
-    a.defaults.vocab_size = 49408, a.defaults.hidden_size = 512, a.defaults.intermediate_size = 2048;
-    a.defaults.num_attention_heads = 8, a.defaults.max_position_embeddings = 77;
-    a.defaults.hidden_act = activation::quick_gelu;
-    return a;
+inline constexpr model_spec clip_text_model = [](model_spec spec) {
+    spec.model_type = "clip_text_model";
+    spec.class_prefix = "CLIP";
+    spec.base_model = clip_detail::text_base;
+    spec.parse_config = clip_detail::parse_text_config;
+    spec.defaults.vocab_size = 49408;
+    spec.defaults.hidden_size = 512;
+    spec.defaults.intermediate_size = 2048;
+    spec.defaults.num_attention_heads = 8;
+    spec.defaults.max_position_embeddings = 77;
+    spec.defaults.hidden_act = activation::quick_gelu;
+    return spec;
 }(text_tower);
 
 // transformers/models/clip: modeling_clip.py, texts and images in one space, and the images' half under a classifier
-inline constexpr architecture clip = [](architecture a) {
-    a.model_type = "clip", a.prefix = "CLIP", a.describe = clip_detail::describe_pair;
-    a.read_whole = clip_detail::read_pair, a.own = clip_detail::keys;
-    a.text.otherwise = &clip_text_model, a.beside[0].otherwise = &clip_vision_model;
-    return a;
+inline constexpr model_spec clip = [](model_spec spec) {
+    spec.model_type = "clip";
+    spec.class_prefix = "CLIP";
+    spec.forward = clip_detail::forward_image_text_model;
+    spec.parse_composite_config = clip_detail::parse_pair;
+    spec.family_keys = clip_detail::family_keys;
+    spec.text_model.default_spec = &clip_text_model;
+    spec.components[0].default_spec = &clip_vision_model;
+    return spec;
 }(shared_pair);
 
 }  // namespace llmcost::arch

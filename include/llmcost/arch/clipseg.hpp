@@ -8,19 +8,23 @@ namespace llmcost::arch {
 
 namespace clipseg_detail {
 
-constexpr architecture named(architecture a) {
-    a.prefix = "CLIPSeg";
-    return a;
+constexpr model_spec named(model_spec spec) {
+    spec.class_prefix = "CLIPSeg";
+    return spec;
 }
-inline constexpr architecture texts = named(clip_text_model), images = named(clip_vision_model);
+inline constexpr model_spec texts = named(clip_text_model), images = named(clip_vision_model);
 
 }  // namespace clipseg_detail
 
-// transformers/models/clipseg: `CLIPSegModel`, a CLIP whose positions fit any image; its decoder of masks is no part of it
-inline constexpr architecture clipseg = [](architecture a) {
-    a.model_type = "clipseg", a.prefix = "CLIPSeg", a.heads = {head_kind::none};
-    a.text.otherwise = &clipseg_detail::texts, a.beside[0].otherwise = &clipseg_detail::images;
-    return a;
+// transformers/models/clipseg: `CLIPSegModel`, a CLIP whose positions fit any image; its decoder of masks is no part of
+// it
+inline constexpr model_spec clipseg = [](model_spec spec) {
+    spec.model_type = "clipseg";
+    spec.class_prefix = "CLIPSeg";
+    spec.supported_heads = {head_kind::none};
+    spec.text_model.default_spec = &clipseg_detail::texts;
+    spec.components[0].default_spec = &clipseg_detail::images;
+    return spec;
 }(clip);
 
 }  // namespace llmcost::arch

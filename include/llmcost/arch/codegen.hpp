@@ -12,53 +12,61 @@ namespace codegen_detail {
 inline constexpr std::int64_t shards = 4;
 
 /// Scores in float32, masked, then divided by a constant.
-constexpr value look_up_divided(const site& here, trace& t, const qkv& of) {
-    const context& where = here.shared->where;
-    const recorder::fused_guard fused{t, fused_attention(of.q, of.k.dim(1), where, of.k.dim(2))};
+constexpr tensor float32_score_attention(const layer_context& ctx, trace& t, const query_key_value& qkv) {
+    const attention_pattern& pattern = ctx.inputs->pattern;
+    const recorder::fused_kernel_guard fused{
+        t, fused_attention_kernel(qkv.query, qkv.key.dim(1), pattern, qkv.key.dim(2))};
     const bool sparse = t.load().attention == attention_scores::causal;
-    const value rows = t.to(of.q, dtype::float32), columns = t.to(of.k, dtype::float32).transpose(2, 3);
-    value scores = t.matmul(rows, columns, sparse ? where.visible_pairs() : 0);
-    if (!sparse) scores = t.add(scores, here.shared->mask);
-    const value probabilities = dropout(t, "attn_dropout", t.to(t.softmax(t.div(scores)), of.v.type), dropout_of::attention);
-    return t.contiguous(t.matmul(probabilities, of.v).transpose(1, 2));
+    const tensor rows = t.to(qkv.query, dtype::float32), columns = t.to(qkv.key, dtype::float32).transpose(2, 3);
+    tensor scores = t.matmul(rows, columns, sparse ? pattern.visible_pairs() : 0);
+    if (!sparse) scores = t.add(scores, ctx.inputs->mask);
+    const tensor probabilities =
+        dropout(t, "attn_dropout", t.to(t.softmax(t.div(scores)), qkv.value.type), dropout_position::attention);
+    return t.contiguous(t.matmul(probabilities, qkv.value).transpose(1, 2));
 }
 
-constexpr value attend(const site& here, trace& t, const value& x) {
-    const sizes& dims = here.dims;
-    const std::int64_t width = dims.hidden_size, batch = x.dim(0), sequence = x.dim(1), d = dims.head_dim;
-    const std::int64_t heads = dims.num_attention_heads;
-    const value all = t.call("qkv_proj", linear{width, 3 * width}, x).view({batch, sequence, shards, -1});
+constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
+    const model_config& config = ctx.config;
+    const std::int64_t width = config.hidden_size, batch = x.dim(0), sequence = x.dim(1), d = config.head_dim;
+    const std::int64_t heads = config.num_attention_heads;
+    const tensor all = t.call("qkv_proj", linear{width, 3 * width}, x).view({batch, sequence, shards, -1});
     const auto part = [&] {
-        const value split = all.slice(-1, width / shards).view({batch, sequence, shards, heads / shards, d});
+        const tensor split = all.slice(-1, width / shards).view({batch, sequence, shards, heads / shards, d});
         return t.reshape(split, {batch, sequence, heads, d});
     };
-    qkv of;
-    of.q = part(), of.k = part(), of.v = part().transpose(1, 2);
-    t.positions(dims.max_position_embeddings, t.load().past + sequence);
-    const value sinusoids =
-        t.gather(trace::buffer({dims.max_position_embeddings, dims.rotary_dim}), {1, sequence, dims.rotary_dim});
-    for (value* const each : {&of.k, &of.q}) {
-        const value turned = rotate_every_two(t, t.slice(*each, -1, dims.rotary_dim), sinusoids);
-        *each = t.cat({turned, t.slice(*each, -1, d - dims.rotary_dim)}, -1).transpose(1, 2);
+    query_key_value qkv;
+    qkv.query = part();
+    qkv.key = part();
+    qkv.value = part().transpose(1, 2);
+    t.check_positions(config.max_position_embeddings, t.load().past + sequence);
+    const tensor sinusoids =
+        t.gather(trace::buffer({config.max_position_embeddings, config.rotary_dim}), {1, sequence, config.rotary_dim});
+    for (tensor* const operand : {&qkv.key, &qkv.query}) {
+        const tensor rotated = rotate_every_two(t, t.slice(*operand, -1, config.rotary_dim), sinusoids);
+        *operand = t.cat({rotated, t.slice(*operand, -1, d - config.rotary_dim)}, -1).transpose(1, 2);
     }
-    remember(here, t, of);
-    const value flat = look_up_divided(here, t, of).view({batch, sequence, width});
+    update_kv_cache(ctx, t, qkv);
+    const tensor flat = float32_score_attention(ctx, t, qkv).view({batch, sequence, width});
     return dropout(t, "resid_dropout", t.call("out_proj", linear{width, width}, flat));
 }
 
-constexpr void read(config_view config, sizes& s) {
-    gptj_detail::read(config, s);
-    if (s.num_attention_heads % shards != 0)
-        fail_value(config, config.contains("num_attention_heads") ? "num_attention_heads" : "n_head", "a multiple of 4");
+constexpr void parse_config(config_view json, model_config& config) {
+    gptj_detail::parse_config(json, config);
+    if (config.num_attention_heads % shards != 0)
+        throw_invalid_value(json, json.contains("num_attention_heads") ? "num_attention_heads" : "n_head",
+                            "a multiple of 4");
 }
 
 }  // namespace codegen_detail
 
 // transformers/models/codegen: configuration_codegen.py, modeling_codegen.py; GPT-J with projections in four shards
-inline constexpr architecture codegen = [](architecture a) {
-    a.model_type = "codegen", a.prefix = "CodeGen", a.read = codegen_detail::read, a.attend = codegen_detail::attend;
-    a.heads = language_heads;
-    return a;
+inline constexpr model_spec codegen = [](model_spec spec) {
+    spec.model_type = "codegen";
+    spec.class_prefix = "CodeGen";
+    spec.parse_config = codegen_detail::parse_config;
+    spec.attention = codegen_detail::attention;
+    spec.supported_heads = language_heads;
+    return spec;
 }(gptj);
 
 }  // namespace llmcost::arch

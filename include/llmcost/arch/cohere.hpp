@@ -9,69 +9,84 @@ namespace llmcost::arch {
 namespace cohere_detail {
 
 /// Where the configuration says so, queries and keys are normed, each head by a row of the weight.
-constexpr value attend(const site& here, trace& t, const value& x) {
-    const decoder_names& n = here.row.names;
-    qkv of = project_qkv(here, t, x);
-    split_heads(here, of);
-    if (here.dims.qk_norm) {
-        const auto per_head = [&](literal name, const value& heads) {
-            const class_name named = here.type(n.norm_type);
-            return call_norm(t, name, here.row.norm, here.dims.head_dim, named, heads, true, heads.dim(2));
+constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
+    const decoder_module_names& n = ctx.spec.names;
+    query_key_value qkv = project_qkv(ctx, t, x);
+    split_heads(ctx, qkv);
+    if (ctx.config.qk_norm) {
+        const auto per_head = [&](literal name, const tensor& heads) {
+            const class_name named = ctx.class_of(n.norm_class);
+            return call_norm(t, name, ctx.spec.norm, ctx.config.head_dim, named, heads, true, heads.dim(2));
         };
-        of.q = per_head(n.q_norm, of.q), of.k = per_head(n.k_norm, of.k);
+        qkv.query = per_head(n.q_norm, qkv.query);
+        qkv.key = per_head(n.k_norm, qkv.key);
     }
-    heads_first(of);
-    turn(here, t, of);
-    remember(here, t, of);
-    return join(here, t, look_up(here, t, of));
+    transpose_heads(qkv);
+    apply_rotary(ctx, t, qkv);
+    update_kv_cache(ctx, t, qkv);
+    return output_projection(ctx, t, scaled_dot_product_attention(ctx, t, qkv));
 }
 
 /// Layers that slide rotate queries and keys, full ones know of no positions (Cohere 2).
-constexpr value attend_where_sliding_turns(const site& here, trace& t, const value& x) {
-    qkv of = project_qkv(here, t, x);
-    split_heads(here, of);
-    heads_first(of);
-    if (here.kind.mixer == mixer_kind::sliding_attention) turn(here, t, of);
-    remember(here, t, of);
-    return join(here, t, look_up(here, t, of));
+constexpr tensor attend_where_sliding_turns(const layer_context& ctx, trace& t, const tensor& x) {
+    query_key_value qkv = project_qkv(ctx, t, x);
+    split_heads(ctx, qkv);
+    transpose_heads(qkv);
+    if (ctx.layer.token_mixer == token_mixer_kind::sliding_attention) apply_rotary(ctx, t, qkv);
+    update_kv_cache(ctx, t, qkv);
+    return output_projection(ctx, t, scaled_dot_product_attention(ctx, t, qkv));
 }
 
 }  // namespace cohere_detail
 
-constexpr void read_cohere(config_view config, sizes& s) {
-    plan_one_mask(config, s);
-    s.qk_norm = config.boolean("use_qk_norm", false);
+constexpr void parse_cohere(config_view json, model_config& config) {
+    set_single_mask(json, config);
+    config.qk_norm = json.boolean("use_qk_norm", false);
 }
 
 /// Every `sliding_window_pattern`-th layer is full.
-constexpr void read_cohere2(config_view config, sizes& s) {
-    check_window_is_given(config);
-    if (read_layer_types(config, s)) return;
-    const std::int64_t pattern = config.positive("sliding_window_pattern", 4);
-    plan_layers(config, s, [&](std::int64_t i) {
-        return layer_kind{(i + 1) % pattern != 0 ? mixer_kind::sliding_attention : mixer_kind::full_attention};
+constexpr void parse_cohere2(config_view json, model_config& config) {
+    require_sliding_window(json);
+    if (parse_layer_types(json, config)) return;
+    const std::int64_t pattern = json.positive("sliding_window_pattern", 4);
+    set_layers(json, config, [&](std::int64_t i) {
+        return layer_spec{(i + 1) % pattern != 0 ? token_mixer_kind::sliding_attention
+                                                 : token_mixer_kind::full_attention};
     });
 }
 
 // transformers/models/cohere: one norm before both blocks, interleaved rotation, scaled logits
-inline constexpr architecture cohere = [](architecture a) {
-    a.heads = language_heads;
-    a.model_type = "cohere", a.prefix = "Cohere", a.read = read_cohere, a.attend = cohere_detail::attend,
-    a.norm = norm_kind::layer_spelled;
-    a.layer = layer_in_parallel, a.rotated = rotation::interleaved, a.finish = multiply_logits;
-    a.names.norm_type = "LayerNorm";
-    a.defaults.vocab_size = 256000, a.defaults.hidden_size = 8192, a.defaults.intermediate_size = 22528;
-    a.defaults.num_hidden_layers = 40, a.defaults.num_attention_heads = 64, a.defaults.max_position_embeddings = 8192;
-    a.defaults.tie_word_embeddings = true;
-    a.keys[0] = no_mlp_bias;
-    return a;
+inline constexpr model_spec cohere = [](model_spec spec) {
+    spec.supported_heads = language_heads;
+    spec.model_type = "cohere";
+    spec.class_prefix = "Cohere";
+    spec.parse_config = parse_cohere;
+    spec.attention = cohere_detail::attention;
+    spec.norm = norm_kind::layer_spelled;
+    spec.decoder_layer = parallel_residual_layer;
+    spec.rotary = rotary_style::interleaved;
+    spec.process_logits = scale_logits;
+    spec.names.norm_class = "LayerNorm";
+    spec.defaults.vocab_size = 256000;
+    spec.defaults.hidden_size = 8192;
+    spec.defaults.intermediate_size = 22528;
+    spec.defaults.num_hidden_layers = 40;
+    spec.defaults.num_attention_heads = 64;
+    spec.defaults.max_position_embeddings = 8192;
+    spec.defaults.tie_word_embeddings = true;
+    spec.config_keys[0] = absent_mlp_bias;
+    return spec;
 }(llama);
 
 // transformers/models/cohere2: three sliding layers to a full one, which rotates nothing
-inline constexpr architecture cohere2 = [](architecture a) {
-    a.model_type = "cohere2", a.prefix = "Cohere2", a.read = read_cohere2, a.masks = mask_rule::full_and_sliding;
-    a.attend = cohere_detail::attend_where_sliding_turns, a.defaults.sliding_window = 4096;
-    return a;
+inline constexpr model_spec cohere2 = [](model_spec spec) {
+    spec.model_type = "cohere2";
+    spec.class_prefix = "Cohere2";
+    spec.parse_config = parse_cohere2;
+    spec.mask_policy = mask_kind::full_and_sliding;
+    spec.attention = cohere_detail::attend_where_sliding_turns;
+    spec.defaults.sliding_window = 4096;
+    return spec;
 }(cohere);
 
 }  // namespace llmcost::arch

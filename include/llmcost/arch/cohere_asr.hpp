@@ -3,7 +3,7 @@
 #pragma once
 
 #include <llmcost/arch/parakeet.hpp>
-#include <llmcost/walks/encoder_decoder.hpp>
+#include <llmcost/forward/encoder_decoder.hpp>
 
 // Fast Conformer in front of a decoder of words.
 namespace llmcost::arch {
@@ -12,131 +12,146 @@ namespace cohere_asr_detail {
 
 /// Attention to the encoder's states, whose keys and values come from the cache after the first pass.
 struct cross_attention_to_sound {
-    const site& here;
+    const layer_context& ctx;
 
-    static constexpr role what = role::cross_attn;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("CrossAttention"); }
-    constexpr value describe(trace& t, const value& x) const {
-        const value& source = here.shared->own[0];
-        const value& hidden = here.shared->own[1];
-        const std::int64_t d = here.dims.head_dim, width = here.dims.hidden_size, kv = here.dims.num_key_value_heads;
-        const std::int64_t heads = here.dims.num_attention_heads;
-        const auto split = [&](literal name, const value& from, std::int64_t n) {
-            const value all = t.call(name, linear{width, n * d, here.dims.attention_bias}, from);
-            return all.view({from.dim(0), from.dim(1), n, d}).transpose(1, 2);
+    static constexpr role module_role = role::cross_attn;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("CrossAttention"); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const tensor& source = ctx.inputs->family_tensors[0];
+        const tensor& hidden = ctx.inputs->family_tensors[1];
+        const std::int64_t d = ctx.config.head_dim, width = ctx.config.hidden_size, kv = ctx.config.num_key_value_heads;
+        const std::int64_t heads = ctx.config.num_attention_heads;
+        const auto split = [&](literal name, const tensor& states, std::int64_t n) {
+            const tensor all = t.call(name, linear{width, n * d, ctx.config.attention_bias}, states);
+            return all.view({states.dim(0), states.dim(1), n, d}).transpose(1, 2);
         };
-        const value q = split("q_proj", x, heads);
-        const bool from_cache = encoder_is_done(t.load());
-        value k, v;
+        const tensor q = split("q_proj", x, heads);
+        const bool from_cache = is_encoder_cached(t.load());
+        tensor k, v;
         {
-            const recorder::idle_guard unused{t, from_cache};
-            k = split("k_proj", source, kv), v = split("v_proj", source, kv);
+            const recorder::not_executed_guard unused{t, from_cache};
+            k = split("k_proj", source, kv);
+            v = split("v_proj", source, kv);
         }
-        const context across{.sequence = source.dim(1), .causal = false};
+        const attention_pattern cross_pattern{.query_length = source.dim(1), .is_causal = false};
         if (from_cache) {
             k = v = trace::buffer({x.dim(0), kv, source.dim(1), d});
-            t.cache(k), t.cache(v);
+            t.add_to_cache(k);
+            t.add_to_cache(v);
         } else {
-            k = update_cache(t, k, across), v = update_cache(t, v, across);
+            k = update_kv_cache(t, k, cross_pattern);
+            v = update_kv_cache(t, v, cross_pattern);
         }
-        const value mixed = eager_attention(t, q, k, v, across, {.mask = hidden.rank > 0 ? &hidden : nullptr});
-        return join(here, t, t.reshape(mixed, {x.dim(0), x.dim(1), -1}));
+        const tensor mixed =
+            attention_forward(t, q, k, v, cross_pattern, {.mask = hidden.rank > 0 ? &hidden : nullptr});
+        return output_projection(ctx, t, t.reshape(mixed, {x.dim(0), x.dim(1), -1}));
     }
 };
 
 struct decoder_layer {
-    site here;
+    layer_context ctx;
 
-    static constexpr role what = role::none;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("DecoderLayer"); }
-    constexpr value describe(trace& t, const value& x) const {
-        const norm<norm_kind::layer> normed{here.dims.hidden_size};
-        value h = t.add(x, t.call("self_attn", attention_module{here}, t.call("input_layernorm", normed, x)));
-        const value looked = t.call("post_attention_layernorm", normed, h);
-        h = t.add(h, t.call("encoder_attn", cross_attention_to_sound{here}, looked));
-        const mlp<mlp_kind::plain> block{here.dims.hidden_size,
-                                         here.dims.intermediate_size,
-                                         here.dims.hidden_act,
-                                         here.type("DecoderMLP"),
-                                         true,
-                                         {.up = "fc1", .down = "fc2", .act = "activation_fn"}};
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("DecoderLayer"); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const norm_module normed{norm_kind::layer, ctx.config.hidden_size};
+        tensor h = t.add(x, t.call("self_attn", attention_module{ctx}, t.call("input_layernorm", normed, x)));
+        const tensor cross_attention_input = t.call("post_attention_layernorm", normed, h);
+        h = t.add(h, t.call("encoder_attn", cross_attention_to_sound{ctx}, cross_attention_input));
+        const mlp_module block{mlp_kind::plain,
+                               ctx.config.hidden_size,
+                               ctx.config.intermediate_size,
+                               ctx.config.hidden_act,
+                               ctx.class_of("DecoderMLP"),
+                               true,
+                               {.up = "fc1", .down = "fc2", .act = "activation_fn"}};
         return t.add(h, t.call("mlp", block, t.call("final_layernorm", normed, h)));
     }
 };
 
 /// Rows of a learned table, one for each new position.
-constexpr value learned_places(const site& here, trace& t) {
-    const embedding table{here.dims.max_position_embeddings, here.dims.hidden_size};
-    return t.call("pos_emb", table, extents{t.load().sequence});
+constexpr tensor learned_places(const layer_context& ctx, trace& t) {
+    const embedding table{ctx.config.max_position_embeddings, ctx.config.hidden_size};
+    return t.call("pos_emb", table, shape{t.load().sequence});
 }
 
 /// The decoder; states of the encoder are projected in every pass where `projects`.
-constexpr value decode(const site& here, trace& t, value states, bool projects, source_part places) {
+constexpr tensor decode(const layer_context& ctx, trace& t, tensor states, bool projects, forward_function places) {
     const workload& load = t.load();
-    const std::int64_t width = here.dims.hidden_size;
-    const module_info decoder{.name = "decoder", .type = here.type("Decoder"), .what = role::decoder};
-    t.positions(here.dims.max_position_embeddings, load.past + load.sequence);
+    const std::int64_t width = ctx.config.hidden_size;
+    const module_info decoder{
+        .name = "decoder", .class_of_module = ctx.class_of("Decoder"), .module_role = role::decoder};
+    t.check_positions(ctx.config.max_position_embeddings, load.past + load.sequence);
     t.enter(decoder);
     if (projects) states = t.call("proj", linear{states.dim(-1), width, true}, states);
-    const value words = t.call("embed_tokens", embedding{here.dims.vocab_size, width}, extents{load.batch, load.sequence});
-    value x = t.add(words, places(here, t));
-    x = t.call("embedding_layernorm", norm<norm_kind::layer>{width}, x);
-    shared_values made;
-    made.where = context_of(t, 0);
-    made.mask = eager_mask(t, made.where, load.batch);
-    made.own[0] = states;
-    if (parakeet_detail::hides_last(here.whole.beside[0].dims, here.whole.sound, load)) {
-        const context across{.sequence = load.sequence, .past = states.dim(1) - load.sequence, .causal = false};
-        made.own[1] = eager_mask(t, across, load.batch);
+    const tensor token_embeddings =
+        t.call("embed_tokens", embedding{ctx.config.vocab_size, width}, shape{load.batch, load.sequence});
+    tensor x = t.add(token_embeddings, places(ctx, t));
+    x = t.call("embedding_layernorm", norm_module{norm_kind::layer, width}, x);
+    attention_inputs inputs;
+    inputs.pattern = attention_pattern_of(t, 0);
+    inputs.mask = eager_mask(t, inputs.pattern, load.batch);
+    inputs.family_tensors[0] = states;
+    if (parakeet_detail::hides_last(ctx.model.components[0].config, ctx.model.audio_preprocessing, load)) {
+        const attention_pattern cross_pattern{
+            .query_length = load.sequence, .cached_length = states.dim(1) - load.sequence, .is_causal = false};
+        inputs.family_tensors[1] = eager_mask(t, cross_pattern, load.batch);
     }
-    for (repetition each = t.repeat(here.dims.num_hidden_layers, x); each.next();)
-        x = t.call({"layers", each.index()}, decoder_layer{here.at(each, made)}, x);
-    return t.leave(decoder, t.call("norm", norm<norm_kind::layer>{width}, x));
+    for (loop layer_loop = t.loop_modules(ctx.config.num_hidden_layers, x); layer_loop.next();)
+        x = t.call({"layers", layer_loop.index()}, decoder_layer{ctx.for_layer(layer_loop, inputs)}, x);
+    return t.leave(decoder, t.call("norm", norm_module{norm_kind::layer, width}, x));
 }
 
-constexpr value both(const site& here, trace& t, bool projects, source_part places) {
+constexpr tensor forward_encoder_and_decoder(const layer_context& ctx, trace& t, bool projects,
+                                             forward_function places) {
     const workload& load = t.load();
-    const sizes& audio = here.whole.beside[0].dims;
-    value states;
+    const model_config& audio = ctx.model.components[0].config;
+    tensor states;
     {
-        const recorder::idle_guard done{t, encoder_is_done(load)};
-        states = describe_tower(here, t, 0, "encoder", role::encoder);
+        const recorder::not_executed_guard done{t, is_encoder_cached(load)};
+        states = forward_encoder_component(ctx, t, 0, "encoder", role::encoder);
     }
-    if (encoder_is_done(load))
-        states = t.input({load.batch, parakeet_detail::states_of(audio, here.whole.sound, load), audio.hidden_size});
-    return decode(here, t, states, projects, places);
+    if (is_encoder_cached(load))
+        states = t.input(
+            {load.batch, parakeet_detail::states_of(audio, ctx.model.audio_preprocessing, load), audio.hidden_size});
+    return decode(ctx, t, states, projects, places);
 }
-constexpr value base(const site& here, trace& t) { return both(here, t, true, learned_places); }
-
-constexpr value describe(const site& here, trace& t) {
-    const class_name type = here.type("Model");
-    if (here.dims.head == head_kind::none) return describe_within({.type = type}, here.row.base, here, t);
-    const module_info whole{.type = {here.row.prefix, name_of(here.dims.head)}};
-    t.enter(whole);
-    const value x = describe_within({.name = "model", .type = type}, here.row.base, here, t);
-    const recorder::idle_guard unused{t, t.load().head == logits::none};
-    const value kept = t.load().head == logits::last ? t.slice(x, 1, 1) : x;
-    const linear head{here.dims.hidden_size, here.dims.vocab_size, true, here.dims.tie_word_embeddings};
-    return t.leave(whole, t.returns(x, t.call("proj_out", head_linear{head}, kept)));
+constexpr tensor base(const layer_context& ctx, trace& t) {
+    return forward_encoder_and_decoder(ctx, t, true, learned_places);
 }
 
-constexpr void read(config_view, sizes&) {}
+constexpr tensor forward(const layer_context& ctx, trace& t) {
+    const class_name type = ctx.class_of("Model");
+    if (ctx.config.head == head_kind::none)
+        return forward_in_module({.class_of_module = type}, ctx.spec.base_model, ctx, t);
+    const module_info model_info{.class_of_module = {ctx.spec.class_prefix, name_of(ctx.config.head)}};
+    t.enter(model_info);
+    const tensor x = forward_in_module({.name = "model", .class_of_module = type}, ctx.spec.base_model, ctx, t);
+    const recorder::not_executed_guard unused{t, t.load().head == logits::none};
+    const tensor head_input = t.load().head == logits::last ? t.slice(x, 1, 1) : x;
+    const linear head{ctx.config.hidden_size, ctx.config.vocab_size, true, ctx.config.tie_word_embeddings};
+    return t.leave(model_info, t.select_model_output(x, t.call("proj_out", head_linear{head}, head_input)));
+}
+
+constexpr void parse_config(config_view, model_config&) {}
 
 /// Longer recordings are cut where they are quiet, of which a length says nothing.
 constexpr media_shapes show(const model& m, const workload& load) {
-    if (samples_of(m.sound, load) > m.sound.most)
-        report_description(
+    if (num_audio_samples(m.audio_preprocessing, load) > m.audio_preprocessing.max_samples)
+        throw_description_error(
             "a recording that is longer than max_audio_clip_s is cut where it is quiet, which nobody knows here");
     return parakeet_detail::show(m, load);
 }
 /// Source: transformers/models/cohere_asr/feature_extraction_cohere_asr.py, `_split_audio_chunks_energy`.
-constexpr void read_sound(config_view config, model& m) {
-    const sizes& tower = m.beside[0].dims;
-    const auto told =
-        parakeet_detail::read_spectrum(config, m, "CohereAsrFeatureExtractor", tower.own[parakeet_detail::mels]);
-    if (told) m.sound.most = rounded_product(*told, "max_audio_clip_s", 35, static_cast<double>(m.sound.rate));
+constexpr void parse_audio_config(config_view json, model& m) {
+    const model_config& tower = m.components[0].config;
+    const auto nested_json =
+        parakeet_detail::parse_spectrum(json, m, "CohereAsrFeatureExtractor", tower.family[parakeet_detail::mels]);
+    if (nested_json)
+        m.audio_preprocessing.max_samples = rounded_product(*nested_json, "max_audio_clip_s", 35,
+                                                            static_cast<double>(m.audio_preprocessing.sampling_rate));
 }
 
 /// Rows of a table of sines, divided by the root of the width.
@@ -145,76 +160,101 @@ struct scaled_sines {
     std::int64_t width;
     class_name named;
 
-    static constexpr role what = role::embedding;
-    static constexpr bool leaf = true;
-    [[nodiscard]] constexpr class_name type() const { return named; }
-    constexpr value describe(trace& t, std::int64_t sequence) const {
+    static constexpr role module_role = role::embedding;
+    static constexpr bool is_leaf = true;
+    [[nodiscard]] constexpr class_name type_name() const { return named; }
+    constexpr tensor forward(trace& t, std::int64_t sequence) const {
         return t.div(t.gather(trace::buffer({places, width}), {sequence, width}));
     }
 };
-constexpr value sine_places(const site& here, trace& t) {
-    const scaled_sines table{here.dims.max_position_embeddings, here.dims.hidden_size, here.type("PositionalEmbedding")};
+constexpr tensor sine_places(const layer_context& ctx, trace& t) {
+    const scaled_sines table{ctx.config.max_position_embeddings, ctx.config.hidden_size,
+                             ctx.class_of("PositionalEmbedding")};
     return t.call("pos_emb", table, t.load().sequence);
 }
-constexpr value canary_base(const site& here, trace& t) { return both(here, t, false, sine_places); }
+constexpr tensor canary_base(const layer_context& ctx, trace& t) {
+    return forward_encoder_and_decoder(ctx, t, false, sine_places);
+}
 
-constexpr void check_canary(config_view config, model& m) {
-    if (m.beside[0].dims.hidden_size != m.dims.hidden_size)
-        fail_value(config, "encoder_config", "a hidden_size as wide as the decoder's");
+constexpr void check_canary(config_view json, model& m) {
+    if (m.components[0].config.hidden_size != m.config.hidden_size)
+        throw_invalid_value(json, "encoder_config", "a hidden_size as wide as the decoder's");
 }
 
 /// The encoder of these, where a configuration leaves things out.
 struct encoder_table {
-    own_key keys[7];
+    family_key family_keys[7];
 
     constexpr encoder_table() {
-        for (std::size_t i = 0; i < 7; ++i) keys[i] = parakeet_detail::keys[i];
-        keys[parakeet_detail::mels].otherwise = 128;
+        for (std::size_t i = 0; i < 7; ++i) family_keys[i] = parakeet_detail::family_keys[i];
+        family_keys[parakeet_detail::mels].default_value = 128;
     }
 };
 inline constexpr encoder_table encoder_keys{};
-constexpr architecture encoder_of(std::int64_t layers, std::int64_t width, std::int64_t inner) {
-    architecture a = parakeet_encoder;
-    a.own = encoder_keys.keys;
-    a.defaults.num_hidden_layers = layers, a.defaults.hidden_size = width, a.defaults.intermediate_size = inner;
-    return a;
+constexpr model_spec encoder_of(std::int64_t layers, std::int64_t width, std::int64_t inner) {
+    model_spec spec = parakeet_encoder;
+    spec.family_keys = encoder_keys.family_keys;
+    spec.defaults.num_hidden_layers = layers;
+    spec.defaults.hidden_size = width;
+    spec.defaults.intermediate_size = inner;
+    return spec;
 }
-inline constexpr architecture cohere_encoder = encoder_of(48, 1280, 5120), canary_encoder = encoder_of(32, 1024, 4096);
+inline constexpr model_spec cohere_encoder = encoder_of(48, 1280, 5120), canary_encoder = encoder_of(32, 1024, 4096);
 
 }  // namespace cohere_asr_detail
 
 // transformers/models/cohere_asr
-inline constexpr architecture cohere_asr = [](architecture a) {
-    a.model_type = "cohere_asr", a.prefix = "CohereAsr", a.describe = cohere_asr_detail::describe;
-    a.base = cohere_asr_detail::base, a.attend = attend, a.read = cohere_asr_detail::read;
-    a.beside[0] = {.key = "encoder_config", .otherwise = &cohere_asr_detail::cohere_encoder};
-    a.media = cohere_asr_detail::show, a.read_sound = cohere_asr_detail::read_sound, a.reads.audio = true;
-    a.sound = {.transform = 512, .most = 35 * 16000}, a.rotated = rotation::none;
-    a.heads = composite_heads, a.names.attention_type = "SelfAttention", a.keys[0] = no_mlp_bias;
-    a.defaults.head = head_kind::conditional_generation, a.defaults.vocab_size = 16384, a.defaults.hidden_size = 1024;
-    a.defaults.intermediate_size = 4096, a.defaults.num_hidden_layers = a.defaults.num_attention_heads = 8;
-    a.defaults.max_position_embeddings = 1024, a.defaults.hidden_act = activation::relu;
-    a.defaults.attention_bias = true;
-    return a;
-}(architecture{});
+inline constexpr model_spec cohere_asr = [](model_spec spec) {
+    spec.model_type = "cohere_asr";
+    spec.class_prefix = "CohereAsr";
+    spec.forward = cohere_asr_detail::forward;
+    spec.base_model = cohere_asr_detail::base;
+    spec.attention = attention;
+    spec.parse_config = cohere_asr_detail::parse_config;
+    spec.components[0] = {.key = "encoder_config", .default_spec = &cohere_asr_detail::cohere_encoder};
+    spec.compute_media_shapes = cohere_asr_detail::show;
+    spec.parse_feature_extractor = cohere_asr_detail::parse_audio_config;
+    spec.modalities.has_audio = true;
+    spec.audio_preprocessing = {.n_fft = 512, .max_samples = 35 * 16000};
+    spec.rotary = rotary_style::none;
+    spec.supported_heads = composite_heads;
+    spec.names.attention_class = "SelfAttention";
+    spec.config_keys[0] = absent_mlp_bias;
+    spec.defaults.head = head_kind::conditional_generation;
+    spec.defaults.vocab_size = 16384;
+    spec.defaults.hidden_size = 1024;
+    spec.defaults.intermediate_size = 4096;
+    spec.defaults.num_hidden_layers = spec.defaults.num_attention_heads = 8;
+    spec.defaults.max_position_embeddings = 1024;
+    spec.defaults.hidden_act = activation::relu;
+    spec.defaults.attention_bias = true;
+    return spec;
+}(model_spec{});
 
 // transformers/models/canary, CanaryDecoderConfig: as a part only
-inline constexpr architecture canary_decoder = [](architecture a) {
-    a.model_type = "canary_decoder", a.prefix = "Canary", a.beside[0] = {}, a.media = nullptr;
-    a.defaults.num_key_value_heads = 8, a.defaults.head_dim = 128;
-    return a;
+inline constexpr model_spec canary_decoder = [](model_spec spec) {
+    spec.model_type = "canary_decoder";
+    spec.class_prefix = "Canary";
+    spec.components[0] = {};
+    spec.compute_media_shapes = nullptr;
+    spec.defaults.num_key_value_heads = 8;
+    spec.defaults.head_dim = 128;
+    return spec;
 }(cohere_asr);
 
 // transformers/models/canary: sines for positions, no projection between both halves
-inline constexpr architecture canary = [](architecture a) {
-    a.model_type = "canary", a.prefix = "Canary", a.base = cohere_asr_detail::canary_base;
-    a.read_whole = cohere_asr_detail::check_canary, a.media = parakeet_detail::show,
-    a.read_sound = parakeet_detail::read_sound;
-    a.sound = {.transform = 512};
-    a.text = {.key = "decoder_config", .otherwise = &canary_decoder};
-    a.beside[0].otherwise = &cohere_asr_detail::canary_encoder;
-    a.defaults.tie_word_embeddings = true;
-    return a;
+inline constexpr model_spec canary = [](model_spec spec) {
+    spec.model_type = "canary";
+    spec.class_prefix = "Canary";
+    spec.base_model = cohere_asr_detail::canary_base;
+    spec.parse_composite_config = cohere_asr_detail::check_canary;
+    spec.compute_media_shapes = parakeet_detail::show;
+    spec.parse_feature_extractor = parakeet_detail::parse_audio_config;
+    spec.audio_preprocessing = {.n_fft = 512};
+    spec.text_model = {.key = "decoder_config", .default_spec = &canary_decoder};
+    spec.components[0].default_spec = &cohere_asr_detail::canary_encoder;
+    spec.defaults.tie_word_embeddings = true;
+    return spec;
 }(cohere_asr);
 
 }  // namespace llmcost::arch

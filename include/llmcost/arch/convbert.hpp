@@ -8,14 +8,14 @@ namespace llmcost::arch {
 
 namespace convbert_detail {
 
-enum own : std::uint8_t { summary, head_ratio, kernel, groups, conv_heads, conv_head_width };
-inline constexpr own_key keys[]{
-    {.value = own_value::computed},  // `summary_form`
+enum family_config_index : std::uint8_t { summary, head_ratio, kernel, groups, conv_heads, conv_head_width };
+inline constexpr family_key family_keys[]{
+    {.type = family_key_type::computed},  // `summary_form`
     {"head_ratio", 2},
     {"conv_kernel_size", 9},
     {"num_groups", 1},
-    {.value = own_value::computed},  // heads that are left
-    {.value = own_value::computed},  // the width of each
+    {.type = family_key_type::computed},  // heads that are left
+    {.type = family_key_type::computed},  // the width of each
 };
 
 /// A depthwise and a pointwise convolution, then a bias: (B, channels, S) -> (B, out, S).
@@ -24,17 +24,18 @@ struct separable_convolution {
     std::int64_t out;
     std::int64_t kernel;
 
-    static constexpr role what = role::none;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return {"", "SeparableConv1D"}; }
-    constexpr value describe(trace& t, const value& x) const {
-        const auto convolve = [&](literal name, extents weight, std::int64_t parts, std::int64_t padding, const value& in) {
-            const module_info m{.name = name, .type = {"", "Conv1d"}, .leaf = true};
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return {"", "SeparableConv1D"}; }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const auto convolve = [&](literal name, shape weight, std::int64_t parts, std::int64_t padding,
+                                  const tensor& in) {
+            const module_info m{.name = name, .class_of_module = {"", "Conv1d"}, .is_leaf = true};
             t.enter(m);
-            return t.leave(m, t.convolution(in, t.param("weight", weight), false, parts, 1, padding));
+            return t.leave(m, t.conv(in, t.param("weight", weight), false, parts, 1, padding));
         };
-        const value bias = t.param("bias", {out, 1});
-        value h = convolve("depthwise", {channels, 1, kernel}, channels, kernel / 2, x);
+        const tensor bias = t.param("bias", {out, 1});
+        tensor h = convolve("depthwise", {channels, 1, kernel}, channels, kernel / 2, x);
         h = convolve("pointwise", {out, channels, 1}, 1, 0, h);
         t.in_place(op::add, h, bias);
         return h;
@@ -42,31 +43,34 @@ struct separable_convolution {
 };
 
 /// Spans of so many tokens around each, weighed by kernels that are made of each token: (B, S, heads, d).
-constexpr value convolve_spans(const site& here, trace& t, const value& x, const value& queries) {
-    const std::int64_t batch = x.dim(0), sequence = x.dim(1), width = here.dims.hidden_size;
-    const std::int64_t k = here.dims.own[kernel], heads = here.dims.own[conv_heads], d = here.dims.own[conv_head_width];
-    const std::int64_t wide = heads * d;
-    const value keys = t.call("key_conv_attn_layer", separable_convolution{width, wide, k}, x.transpose(1, 2));
-    const value joined = t.mul(keys.transpose(1, 2), queries);
-    value kernels = t.call("conv_kernel_layer", linear{wide, heads * k, true}, joined);
+constexpr tensor convolve_spans(const layer_context& ctx, trace& t, const tensor& x, const tensor& queries) {
+    const std::int64_t batch = x.dim(0), sequence = x.dim(1), width = ctx.config.hidden_size;
+    const std::int64_t k = ctx.config.family[kernel], heads = ctx.config.family[conv_heads],
+                       d = ctx.config.family[conv_head_width];
+    const std::int64_t expanded_width = heads * d;
+    const tensor family_keys =
+        t.call("key_conv_attn_layer", separable_convolution{width, expanded_width, k}, x.transpose(1, 2));
+    const tensor conv_attn = t.mul(family_keys.transpose(1, 2), queries);
+    tensor kernels = t.call("conv_kernel_layer", linear{expanded_width, heads * k, true}, conv_attn);
     kernels = t.softmax_method(t.reshape(kernels, {-1, k})).unsqueeze(-1);
-    value spans = t.call("conv_out_layer", linear{width, wide, true}, x);
+    tensor spans = t.call("conv_out_layer", linear{width, expanded_width, true}, x);
     spans = t.contiguous(spans.transpose(1, 2));
-    spans = t.gather(spans, {batch, wide * k, sequence});  // `unfold`
-    spans = t.reshape(spans.transpose(1, 2), {batch, sequence, wide, k});
+    spans = t.gather(spans, {batch, expanded_width * k, sequence});  // `unfold`
+    spans = t.reshape(spans.transpose(1, 2), {batch, sequence, expanded_width, k});
     spans = t.matmul(t.reshape(spans, {-1, d, k}), kernels);
     return t.reshape(spans, {batch, sequence, heads, d});
 }
 
 /// Half of the heads attend, the other half convolves.
-constexpr value attend(const site& here, trace& t, const value& x) {
+constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
     const std::int64_t batch = x.dim(0), sequence = x.dim(1);
-    const std::int64_t heads = here.dims.own[conv_heads], d = here.dims.own[conv_head_width];
-    const linear projection{here.dims.hidden_size, heads * d, true};
-    const value k = t.call("key", projection, x), v = t.call("value", projection, x), q = t.call("query", projection, x);
-    const value spans = convolve_spans(here, t, x, q);
-    const auto split = [&](const value& all) { return all.view({batch, sequence, heads, d}).transpose(1, 2); };
-    const value found = look_up_dividing(t, split(q), split(k), split(v), all_positions(sequence));
+    const std::int64_t heads = ctx.config.family[conv_heads], d = ctx.config.family[conv_head_width];
+    const linear projection{ctx.config.hidden_size, heads * d, true};
+    const tensor k = t.call("key", projection, x), v = t.call("value", projection, x),
+                 q = t.call("query", projection, x);
+    const tensor spans = convolve_spans(ctx, t, x, q);
+    const auto split = [&](const tensor& all) { return all.view({batch, sequence, heads, d}).transpose(1, 2); };
+    const tensor found = divided_score_attention(t, split(q), split(k), split(v), full_pattern(sequence));
     return t.cat({found.view({batch, sequence, heads, d}), spans}, 2).view({batch, sequence, 2 * heads * d});
 }
 
@@ -76,83 +80,92 @@ struct grouped_linear {
     std::int64_t out;
     std::int64_t parts;
 
-    static constexpr role what = role::none;
-    static constexpr bool leaf = true;
-    [[nodiscard]] constexpr class_name type() const { return {"", "GroupedLinearLayer"}; }
-    constexpr value describe(trace& t, const value& x) const {
-        const value weight = t.param("weight", {parts, in / parts, out / parts}), bias = t.param("bias", {out});
-        value h = t.reshape(x, {-1, parts, in / parts}).permute({1, 0, 2});
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = true;
+    [[nodiscard]] constexpr class_name type_name() const { return {"", "GroupedLinearLayer"}; }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const tensor weight = t.param("weight", {parts, in / parts, out / parts}), bias = t.param("bias", {out});
+        tensor h = t.reshape(x, {-1, parts, in / parts}).permute({1, 0, 2});
         h = t.matmul(h, weight).permute({1, 0, 2});
         return t.add(t.reshape(h, {x.dim(0), -1, out}), bias);
     }
 };
 
-constexpr value call_dense(const site& here, trace& t, std::int64_t in, std::int64_t out, const value& x) {
-    if (here.dims.own[groups] == 1) return t.call("dense", linear{in, out, true}, x);
-    return t.call("dense", grouped_linear{in, out, here.dims.own[groups]}, x);
+constexpr tensor call_dense(const layer_context& ctx, trace& t, std::int64_t in, std::int64_t out, const tensor& x) {
+    if (ctx.config.family[groups] == 1) return t.call("dense", linear{in, out, true}, x);
+    return t.call("dense", grouped_linear{in, out, ctx.config.family[groups]}, x);
 }
 
-constexpr value layer(const site& here, trace& t, const value& x) {
-    const std::int64_t width = here.dims.hidden_size, inner = here.dims.intermediate_size;
-    const value a = t.call("attention", bert_layers::attention_block{here}, x);
-    const module_info intermediate{.name = "intermediate", .type = here.type("Intermediate"), .what = role::mlp};
-    const module_info output{.name = "output", .type = here.type("Output"), .what = role::mlp};
+constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor& x) {
+    const std::int64_t width = ctx.config.hidden_size, inner = ctx.config.intermediate_size;
+    const tensor a = t.call("attention", bert_layers::attention_block{ctx}, x);
+    const module_info intermediate{
+        .name = "intermediate", .class_of_module = ctx.class_of("Intermediate"), .module_role = role::mlp};
+    const module_info output{.name = "output", .class_of_module = ctx.class_of("Output"), .module_role = role::mlp};
     t.enter(intermediate);
-    value h = call_dense(here, t, width, inner, a);
-    h = t.leave(intermediate, t.call("intermediate_act_fn", activation_module{here.dims.hidden_act}, h));
+    tensor h = call_dense(ctx, t, width, inner, a);
+    h = t.leave(intermediate, t.call("intermediate_act_fn", activation_module{ctx.config.hidden_act}, h));
     t.enter(output);
-    h = dropout(t, "dropout", call_dense(here, t, inner, width, h));
-    return t.leave(output, t.call("LayerNorm", norm<norm_kind::layer>{width}, t.add(h, a)));
+    h = dropout(t, "dropout", call_dense(ctx, t, inner, width, h));
+    return t.leave(output, t.call("LayerNorm", norm_module{norm_kind::layer, width}, t.add(h, a)));
 }
 
-constexpr value encode(const site& here, trace& t) {
+constexpr tensor encode(const layer_context& ctx, trace& t) {
     make_padding_mask(t);
-    return llmcost::encode(here, t);
+    return llmcost::forward_encoder(ctx, t);
 }
 
-constexpr value score(const site& here, trace& t, const two_values& out) {
-    if (here.dims.head == head_kind::sequence_classification)
-        return classify_first_state(here, t, out.first, here.dims.hidden_act);
-    if (here.dims.head == head_kind::multiple_choice) return choose_by_summary(here, t, out.first, here.dims.own[summary]);
-    return score_states(here, t, out, generate_and_score);
+constexpr tensor score(const layer_context& ctx, trace& t, const tensor_pair& out) {
+    if (ctx.config.head == head_kind::sequence_classification)
+        return classify_first_state(ctx, t, out.first, ctx.config.hidden_act);
+    if (ctx.config.head == head_kind::multiple_choice)
+        return choose_by_summary(ctx, t, out.first, ctx.config.family[summary]);
+    return forward_encoder_head(ctx, t, out, generate_and_score);
 }
-constexpr value describe(const site& here, trace& t) { return describe_encoder(here, t, {.score = score}); }
+constexpr tensor forward(const layer_context& ctx, trace& t) { return forward_encoder_model(ctx, t, {.score = score}); }
 
-constexpr void read(config_view config, sizes& s) {
-    if (config.boolean("add_cross_attention", false))
-        fail_unsupported(config, "add_cross_attention", "no row describes this type as a decoder");
-    read_encoder_alone(config, s);
-    s.embedding_size = config.positive("embedding_size", s.embedding_size);
-    own_sizes& o = s.own;
-    const std::int64_t left = s.num_attention_heads / o[head_ratio];
+constexpr void parse_config(config_view json, model_config& config) {
+    if (json.boolean("add_cross_attention", false))
+        throw_unsupported(json, "add_cross_attention", "no row describes this type as a decoder");
+    parse_encoder_only(json, config);
+    config.embedding_size = json.positive("embedding_size", config.embedding_size);
+    family_config& o = config.family;
+    const std::int64_t left = config.num_attention_heads / o[head_ratio];
     o[conv_heads] = left < 1 ? 1 : left;
-    o[conv_head_width] = s.hidden_size / o[conv_heads] / 2;
-    if (o[conv_head_width] * 2 * o[conv_heads] != s.hidden_size)
-        fail_value(config, "hidden_size", "twice as many features as the heads that are left share evenly");
-    if (o[kernel] % 2 == 0) fail_value(config, "conv_kernel_size", "an odd number");
-    if (s.hidden_size % o[groups] != 0 || s.intermediate_size % o[groups] != 0)
-        fail_value(config, "num_groups", "a divisor of hidden_size and intermediate_size");
-    (void)checked_width(config, "conv_kernel_size", s.hidden_size, o[kernel]);
-    o[summary] = read_summary(config, {});
-    check_summary(config, s, o[summary]);
+    o[conv_head_width] = config.hidden_size / o[conv_heads] / 2;
+    if (o[conv_head_width] * 2 * o[conv_heads] != config.hidden_size)
+        throw_invalid_value(json, "hidden_size", "twice as many features as the heads that are left share evenly");
+    if (o[kernel] % 2 == 0) throw_invalid_value(json, "conv_kernel_size", "an odd number");
+    if (config.hidden_size % o[groups] != 0 || config.intermediate_size % o[groups] != 0)
+        throw_invalid_value(json, "num_groups", "a divisor of hidden_size and intermediate_size");
+    (void)checked_size(json, "conv_kernel_size", config.hidden_size, o[kernel]);
+    o[summary] = parse_sequence_summary(json, {});
+    validate_sequence_summary(json, config, o[summary]);
 }
 
 }  // namespace convbert_detail
 
 // transformers/models/convbert: BERT whose heads attend or convolve, no pooler
-inline constexpr architecture convbert = [](architecture a) {
-    a.model_type = "convbert", a.prefix = "ConvBert", a.describe = convbert_detail::describe, a.read = convbert_detail::read;
-    a.own = convbert_detail::keys, a.base = convbert_detail::encode, a.embed = embed_and_project;
-    a.layer = convbert_detail::layer, a.attend = convbert_detail::attend;
-    a.heads = {head_kind::none,
-               head_kind::masked_lm,
-               head_kind::sequence_classification,
-               head_kind::token_classification,
-               head_kind::question_answering,
-               head_kind::multiple_choice};
-    a.names.base = "convbert";
-    a.defaults.embedding_size = 768, a.defaults.head = head_kind::masked_lm;
-    return a;
+inline constexpr model_spec convbert = [](model_spec spec) {
+    spec.model_type = "convbert";
+    spec.class_prefix = "ConvBert";
+    spec.forward = convbert_detail::forward;
+    spec.parse_config = convbert_detail::parse_config;
+    spec.family_keys = convbert_detail::family_keys;
+    spec.base_model = convbert_detail::encode;
+    spec.embed_tokens = embed_and_project;
+    spec.decoder_layer = convbert_detail::decoder_layer;
+    spec.attention = convbert_detail::attention;
+    spec.supported_heads = {head_kind::none,
+                            head_kind::masked_lm,
+                            head_kind::sequence_classification,
+                            head_kind::token_classification,
+                            head_kind::question_answering,
+                            head_kind::multiple_choice};
+    spec.names.base_model = "convbert";
+    spec.defaults.embedding_size = 768;
+    spec.defaults.head = head_kind::masked_lm;
+    return spec;
 }(bert);
 
 }  // namespace llmcost::arch

@@ -2,45 +2,48 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <llmcost/config/image_stages.hpp>
+#include <llmcost/forward/images.hpp>
 #include <llmcost/layers/norm.hpp>
-#include <llmcost/reading/images.hpp>
-#include <llmcost/walks/images.hpp>
 
 namespace llmcost::arch {
 
 namespace convnext_detail {
 
-enum own : std::uint8_t {
+enum family_config_index : std::uint8_t {
     normalizes_responses,  ///< between a block's linear layers
     scales,                ///< a factor for each channel of what a block adds
     drops,
     stages,
     widths,
-    depths = widths + most_stages
+    depths = widths + max_stages
 };
-inline constexpr own_key keys[]{{.value = own_value::computed},
-                                {.value = own_value::computed},
-                                {.value = own_value::computed},
-                                {.value = own_value::computed}};
-inline constexpr own_key keys_v2[]{{.otherwise = 1, .value = own_value::computed}, keys[1], keys[2], keys[3]};
+inline constexpr family_key family_keys[]{{.type = family_key_type::computed},
+                                          {.type = family_key_type::computed},
+                                          {.type = family_key_type::computed},
+                                          {.type = family_key_type::computed}};
+inline constexpr family_key keys_v2[]{
+    {.default_value = 1, .type = family_key_type::computed}, family_keys[1], family_keys[2], family_keys[3]};
 
 /// A layer norm over channels, which are first: to the end, and back.
-struct channel_norm : norm<norm_kind::layer> {
+struct channel_norm : norm_module {
     literal prefix;
 
-    constexpr channel_norm(std::int64_t width, literal of) : norm<norm_kind::layer>{width}, prefix(of) {}
-    [[nodiscard]] constexpr class_name type() const { return {prefix, "LayerNorm"}; }
-    constexpr value describe(trace& t, const value& x) const {
-        return norm<norm_kind::layer>::describe(t, x.permute({0, 2, 3, 1})).permute({0, 3, 1, 2});
+    constexpr channel_norm(std::int64_t width, literal class_prefix)
+        : norm_module{norm_kind::layer, width}, prefix(class_prefix) {}
+    [[nodiscard]] constexpr class_name type_name() const { return {prefix, "LayerNorm"}; }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        return norm_module::forward(t, x.permute({0, 2, 3, 1})).permute({0, 3, 1, 2});
     }
 };
 
 /// The same over channels that are last.
-struct last_norm : norm<norm_kind::layer> {
+struct last_norm : norm_module {
     literal prefix;
 
-    constexpr last_norm(std::int64_t width, literal of) : norm<norm_kind::layer>{width}, prefix(of) {}
-    [[nodiscard]] constexpr class_name type() const { return {prefix, "LayerNorm"}; }
+    constexpr last_norm(std::int64_t width, literal class_prefix)
+        : norm_module{norm_kind::layer, width}, prefix(class_prefix) {}
+    [[nodiscard]] constexpr class_name type_name() const { return {prefix, "LayerNorm"}; }
 };
 
 /// Responses over all places, normalised across channels (`ConvNextV2GRN`).
@@ -48,77 +51,80 @@ struct response_norm {
     std::int64_t width;
     literal prefix;
 
-    static constexpr role what = role::norm;
-    static constexpr bool leaf = true;
-    [[nodiscard]] constexpr class_name type() const { return {prefix, "GRN"}; }
-    constexpr value describe(trace& t, const value& x) const {
-        const value weight = t.param("weight", {1, 1, 1, width}), bias = t.param("bias", {1, 1, 1, width});
-        const value global = t.norm_over_places(x);
-        const value normed = t.div(global, t.add(t.mean(global, -1, true)));
+    static constexpr role module_role = role::norm;
+    static constexpr bool is_leaf = true;
+    [[nodiscard]] constexpr class_name type_name() const { return {prefix, "GRN"}; }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const tensor weight = t.param("weight", {1, 1, 1, width}), bias = t.param("bias", {1, 1, 1, width});
+        const tensor global = t.norm_over_places(x);
+        const tensor normed = t.div(global, t.add(t.mean(global, -1, true)));
         return t.add(t.add(t.mul(weight, t.mul(x, normed)), bias), x);
     }
 };
 
 /// A convolution for each channel, then two linear layers over channels.
 struct layer {
-    const site& here;
+    const layer_context& ctx;
     std::int64_t width;
     bool drops_path;
 
-    static constexpr role what = role::none;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("Layer"); }
-    constexpr value describe(trace& t, const value& x) const {
-        const literal prefix = here.row.prefix;
-        const bool scaled = here.dims.own[scales] != 0;
-        const value scale = scaled ? t.param("layer_scale_parameter", {width}) : value{};
-        value h = t.call("dwconv", convolution_2d{width, width, 7, 1, 3, width}, x).permute({0, 2, 3, 1});
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("Layer"); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const literal prefix = ctx.spec.class_prefix;
+        const bool scaled = ctx.config.family[scales] != 0;
+        const tensor scale = scaled ? t.param("layer_scale_parameter", {width}) : tensor{};
+        tensor h = t.call("dwconv", convolution_2d{width, width, 7, 1, 3, width}, x).permute({0, 2, 3, 1});
         h = t.call("layernorm", last_norm{width, prefix}, h);
-        h = t.call("act", activation_module{here.dims.hidden_act}, t.call("pwconv1", linear{width, 4 * width, true}, h));
-        if (here.dims.own[normalizes_responses]) h = t.call("grn", response_norm{4 * width, prefix}, h);
+        h = t.call("act", activation_module{ctx.config.hidden_act},
+                   t.call("pwconv1", linear{width, 4 * width, true}, h));
+        if (ctx.config.family[normalizes_responses]) h = t.call("grn", response_norm{4 * width, prefix}, h);
         h = t.call("pwconv2", linear{4 * width, width, true}, h);
         if (scaled) h = t.mul(scale, h);
         return t.add(x, t.call("drop_path", drop_path_module{prefix, drops_path}, h.permute({0, 3, 1, 2})));
     }
 };
 
-constexpr value stage(const site& here, trace& t, std::int64_t i, value x) {
-    const std::int64_t width = of_stage(here.dims, widths, i), depth = of_stage(here.dims, depths, i);
-    const std::int64_t before = i > 0 ? of_stage(here.dims, widths, i - 1) : width;
-    const module_info module{.name = "stages", .index = i, .type = here.type("Stage")};
+constexpr tensor stage(const layer_context& ctx, trace& t, std::int64_t i, tensor x) {
+    const std::int64_t width = of_stage(ctx.config, widths, i), depth = of_stage(ctx.config, depths, i);
+    const std::int64_t previous_width = i > 0 ? of_stage(ctx.config, widths, i - 1) : width;
+    const module_info module{.name = "stages", .index = i, .class_of_module = ctx.class_of("Stage")};
     t.enter(module);
     if (i > 0) {
-        x = t.call({"downsampling_layer", 0}, channel_norm{before, here.row.prefix}, x);
-        x = t.call({"downsampling_layer", 1}, convolution_2d{before, width, 2, 2}, x);
+        x = t.call({"downsampling_layer", 0}, channel_norm{previous_width, ctx.spec.class_prefix}, x);
+        x = t.call({"downsampling_layer", 1}, convolution_2d{previous_width, width, 2, 2}, x);
     } else {
-        const module_info none{.name = "downsampling_layer", .type = {"", "ModuleList"}};
-        t.enter(none), t.leave(none);
+        const module_info none{.name = "downsampling_layer", .class_of_module = {"", "ModuleList"}};
+        t.enter(none);
+        t.leave(none);
     }
     // rates grow from zero in the first layer of all to `drop_path_rate` in the last
-    const bool drops_later = here.dims.own[drops] != 0;
+    const bool drops_later = ctx.config.family[drops] != 0;
     std::int64_t first = 0;
-    if (i == 0) x = t.call({"layers", first++}, layer{here, width, false}, x);
-    for (repetition each = t.repeat(depth - first, x, first); each.next();)
-        x = t.call({"layers", each.index()}, layer{here, width, drops_later}, x);
+    if (i == 0) x = t.call({"layers", first++}, layer{ctx, width, false}, x);
+    for (loop layer_loop = t.loop_modules(depth - first, x, first); layer_loop.next();)
+        x = t.call({"layers", layer_loop.index()}, layer{ctx, width, drops_later}, x);
     return t.leave(module, x);
 }
 
-constexpr value base(const site& here, trace& t) {
-    const vision_sizes& image = here.dims.vision;
-    const std::int64_t width = of_stage(here.dims, widths, 0), last = here.dims.own[stages] - 1;
-    const module_info embeddings{.name = "embeddings", .type = here.type("Embeddings"), .what = role::embedding};
-    const module_info encoder{.name = "encoder", .type = here.type("Encoder")};
+constexpr tensor base(const layer_context& ctx, trace& t) {
+    const vision_config& image = ctx.config.vision;
+    const std::int64_t width = of_stage(ctx.config, widths, 0), last = ctx.config.family[stages] - 1;
+    const module_info embeddings{
+        .name = "embeddings", .class_of_module = ctx.class_of("Embeddings"), .module_role = role::embedding};
+    const module_info encoder{.name = "encoder", .class_of_module = ctx.class_of("Encoder")};
     t.enter(embeddings);
     const convolution_2d patches{image.num_channels, width, image.patch_size, image.patch_size};
-    value x = t.call("patch_embeddings", patches, images_of(here, t));
-    x = t.leave(embeddings, t.call("layernorm", channel_norm{width, here.row.prefix}, x));
+    tensor x = t.call("patch_embeddings", patches, image_input(ctx, t));
+    x = t.leave(embeddings, t.call("layernorm", channel_norm{width, ctx.spec.class_prefix}, x));
     t.enter(encoder);
-    for (std::int64_t i = 0; i <= last; ++i) x = stage(here, t, i, x);
+    for (std::int64_t i = 0; i <= last; ++i) x = stage(ctx, t, i, x);
     t.leave(encoder);
-    const recorder::off_loss_guard unread{t, here.dims.head == head_kind::none};
-    const norm<norm_kind::layer> layer_norm{of_stage(here.dims, widths, last)};
-    const value pooled = t.call("layernorm", layer_norm, t.mean_of_images(x));
-    return here.dims.head == head_kind::none ? x : pooled;
+    const recorder::detach_guard unread{t, ctx.config.head == head_kind::none};
+    const norm_module layer_norm{norm_kind::layer, of_stage(ctx.config, widths, last)};
+    const tensor pooled = t.call("layernorm", layer_norm, t.mean_of_images(x));
+    return ctx.config.head == head_kind::none ? x : pooled;
 }
 
 }  // namespace convnext_detail
@@ -126,46 +132,50 @@ constexpr value base(const site& here, trace& t) {
 /// Convolutions per channel between linear layers, in stages.
 ///
 /// Source: transformers/models/convnext/modeling_convnext.py, transformers/models/convnextv2/modeling_convnextv2.py.
-constexpr value describe_convnext(const site& here, trace& t) {
-    return describe_image_model(here, t, here.row.names.base, convnext_detail::base, classify_linear);
+constexpr tensor forward_convnext(const layer_context& ctx, trace& t) {
+    return forward_image_model(ctx, t, ctx.spec.names.base_model, convnext_detail::base, classify_linear);
 }
 
-constexpr void read_convnext(config_view config, sizes& s) {
+constexpr void parse_convnext(config_view json, model_config& config) {
     using namespace convnext_detail;
-    s.vision = read_images(config, 224);
-    s.vision.patch_size = config.positive("patch_size", 4);
-    s.own[stages] = read_stages(config, "hidden_sizes", {96, 192, 384, 768}, s.own, widths);
-    read_stages_of(config, "depths", {3, 3, 9, 3}, s.own, depths, s.own[stages]);
-    if (s.num_hidden_layers != s.own[stages]) fail_value(config, "num_stages", "as many as hidden_sizes has");
-    s.own[drops] = config.real("drop_path_rate", 0.0) > 0.0;
-    s.own[scales] = s.own[normalizes_responses] == 0 && config.real("layer_scale_init_value", 1e-6) > 0.0;
+    config.vision = parse_image_size(json, 224);
+    config.vision.patch_size = json.positive("patch_size", 4);
+    config.family[stages] = parse_stages(json, "hidden_sizes", {96, 192, 384, 768}, config.family, widths);
+    parse_stages_of(json, "depths", {3, 3, 9, 3}, config.family, depths, config.family[stages]);
+    if (config.num_hidden_layers != config.family[stages])
+        throw_invalid_value(json, "num_stages", "as many as hidden_sizes has");
+    config.family[drops] = json.real("drop_path_rate", 0.0) > 0.0;
+    config.family[scales] = config.family[normalizes_responses] == 0 && json.real("layer_scale_init_value", 1e-6) > 0.0;
 }
 
 // transformers/models/convnext: configuration_convnext.py, modeling_convnext.py
-inline constexpr architecture convnext{
+inline constexpr model_spec convnext{
     .model_type = "convnext",
-    .prefix = "ConvNext",
-    .describe = describe_convnext,
-    .read = read_convnext,
-    .own = convnext_detail::keys,
-    .drops = dropout_keys::none(),
-    .rotated = rotation::none,
-    .any_image = true,
-    .heads = {head_kind::none, head_kind::image_classification},
-    .names = {.base = "convnext"},
-    .keys = {{"num_hidden_layers", "num_stages", key_rule::standard_first}},
+    .class_prefix = "ConvNext",
+    .forward = forward_convnext,
+    .parse_config = parse_convnext,
+    .family_keys = convnext_detail::family_keys,
+    .dropout_keys = dropout_key_table::none(),
+    .rotary = rotary_style::none,
+    .accepts_any_image_size = true,
+    .supported_heads = {head_kind::none, head_kind::image_classification},
+    .names = {.base_model = "convnext"},
+    .config_keys = {{"num_hidden_layers", "num_stages", key_rule::standard_name_first}},
     .defaults =
         [] {
-            sizes s = image_defaults(activation::gelu);
-            s.num_hidden_layers = 4;
-            return s;
+            model_config config = image_defaults(activation::gelu);
+            config.num_hidden_layers = 4;
+            return config;
         }(),
 };
 
 // transformers/models/convnextv2: responses are normalised, blocks are not scaled
-inline constexpr architecture convnextv2 = [](architecture a) {
-    a.model_type = "convnextv2", a.prefix = "ConvNextV2", a.own = convnext_detail::keys_v2, a.names.base = "convnextv2";
-    return a;
+inline constexpr model_spec convnextv2 = [](model_spec spec) {
+    spec.model_type = "convnextv2";
+    spec.class_prefix = "ConvNextV2";
+    spec.family_keys = convnext_detail::keys_v2;
+    spec.names.base_model = "convnextv2";
+    return spec;
 }(convnext);
 
 }  // namespace llmcost::arch

@@ -7,9 +7,10 @@
 namespace llmcost::arch {
 
 // transformers/models/cosmos3_omni: Qwen3-VL by another name; what generates is left out of the reference
-inline constexpr architecture cosmos3_omni = [](architecture a) {
-    a.model_type = "cosmos3_omni", a.prefix = "Cosmos3Omni";
-    return a;
+inline constexpr model_spec cosmos3_omni = [](model_spec spec) {
+    spec.model_type = "cosmos3_omni";
+    spec.class_prefix = "Cosmos3Omni";
+    return spec;
 }(qwen3_vl);
 
 }  // namespace llmcost::arch

@@ -8,144 +8,168 @@ namespace llmcost::arch {
 
 namespace cpmant_detail {
 
-enum own : std::uint8_t { buckets, prompt_types, prompt_length, segment_types, drops, drops_blocks };
-inline constexpr own_key keys[]{
-    {"position_bias_num_buckets", 512}, {"prompt_types", 32}, {"prompt_length", 32}, {"segment_types", 32},
-    {.value = own_value::computed},  // attention and feed-forward block have modules for dropout
-    {.value = own_value::computed},  // the blocks around them, too
+enum family_config_index : std::uint8_t { buckets, prompt_types, prompt_length, segment_types, drops, drops_blocks };
+inline constexpr family_key family_keys[]{
+    {"position_bias_num_buckets", 512},  {"prompt_types", 32}, {"prompt_length", 32}, {"segment_types", 32},
+    {.type = family_key_type::computed},  // attention and feed-forward block have modules for dropout
+    {.type = family_key_type::computed},  // the blocks around them, too
 };
 
-constexpr value dropped_if(trace& t, bool drops, const value& x) { return drops ? dropout(t, "dropout", x) : x; }
+constexpr tensor dropped_if(trace& t, bool drops, const tensor& x) { return drops ? dropout(t, "dropout", x) : x; }
 
 /// A softmax module.
 struct softmax_module {
-    static constexpr role what = role::none;
-    static constexpr bool leaf = true;
-    [[nodiscard]] constexpr class_name type() const { return {"", "Softmax"}; }
-    constexpr value describe(trace& t, const value& x) const { return t.softmax(x); }
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = true;
+    [[nodiscard]] constexpr class_name type_name() const { return {"", "Softmax"}; }
+    constexpr tensor forward(trace& t, const tensor& x) const { return t.softmax(x); }
 };
 
 /// Scores with biases, masked before the softmax and after it.
-constexpr value attend(const site& here, trace& t, const value& x) {
-    const sizes& dims = here.dims;
-    const std::int64_t batch = x.dim(0), sequence = x.dim(1), d = dims.head_dim, inner = dims.num_attention_heads * d;
-    const shared_values& s = *here.shared;
-    qkv of = project_qkv(here, t, x);
-    split_heads(here, of);
-    heads_first(of);
-    remember(here, t, of);
-    const auto hidden = [&](const value& scores) {
-        (void)t.constant({});  // what stands where the mask hides
+constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
+    const model_config& config = ctx.config;
+    const std::int64_t batch = x.dim(0), sequence = x.dim(1), d = config.head_dim,
+                       inner = config.num_attention_heads * d;
+    const attention_inputs& s = *ctx.inputs;
+    query_key_value qkv = project_qkv(ctx, t, x);
+    split_heads(ctx, qkv);
+    transpose_heads(qkv);
+    update_kv_cache(ctx, t, qkv);
+    const auto hidden = [&](const tensor& scores) {
+        (void)t.full({});  // what stands where the mask hides
         return t.where(scores);
     };
-    value mixed;
+    tensor mixed;
     {
-        const recorder::fused_guard fused{t, fused_attention(of.q, of.k.dim(1), s.where, of.k.dim(2))};
-        value scores = t.div(t.matmul(of.q, of.k.transpose(2, 3)));
-        scores = hidden(t.call("softmax", softmax_module{}, hidden(t.add(scores, s.own[0]))));
-        mixed = t.matmul(dropped_if(t, dims.own[drops], scores), of.v);
+        const recorder::fused_kernel_guard fused{
+            t, fused_attention_kernel(qkv.query, qkv.key.dim(1), s.pattern, qkv.key.dim(2))};
+        tensor scores = t.div(t.matmul(qkv.query, qkv.key.transpose(2, 3)));
+        scores = hidden(t.call("softmax", softmax_module{}, hidden(t.add(scores, s.family_tensors[0]))));
+        mixed = t.matmul(dropped_if(t, config.family[drops], scores), qkv.value);
     }
-    const value flat = t.contiguous(mixed.permute({0, 2, 1, 3})).view({batch, sequence, inner});
-    return t.call("attention_out", linear{inner, dims.hidden_size}, flat);
+    const tensor flat = t.contiguous(mixed.permute({0, 2, 1, 3})).view({batch, sequence, inner});
+    return t.call("attention_out", linear{inner, config.hidden_size}, flat);
 }
 
-constexpr value attention_block(const site& here, trace& t, const value& x) {
-    const value h = normed(here, t, "layernorm_before_attention", x);
-    return t.add(x, dropped_if(t, here.dims.own[drops_blocks], mixed(here, t, h)));
+constexpr tensor attention_block(const layer_context& ctx, trace& t, const tensor& x) {
+    const tensor h = apply_norm(ctx, t, "layernorm_before_attention", x);
+    return t.add(x, dropped_if(t, ctx.config.family[drops_blocks], mix_tokens(ctx, t, h)));
 }
 
-constexpr value gated(const site& here, trace& t, const value& x) {
-    const linear wide{here.dims.hidden_size, here.dims.intermediate_size};
-    const value gate = t.call("act", mpt_detail::gelu{}, t.call("w_0", wide, x));
-    return t.mul(gate, t.call("w_1", wide, x));
+constexpr tensor gated(const layer_context& ctx, trace& t, const tensor& x) {
+    const linear projection{ctx.config.hidden_size, ctx.config.intermediate_size};
+    const tensor gate = t.call("act", mpt_detail::gelu{}, t.call("w_0", projection, x));
+    return t.mul(gate, t.call("w_1", projection, x));
 }
 
-constexpr value feed_block(const site& here, trace& t, const value& x) {
-    const module_info block{.name = "ffn", .type = here.type("FeedForward"), .what = role::mlp};
-    const module_info inside{.name = "w_in", .type = here.type("DenseGatedACT")};
-    value h = normed(here, t, "layernorm_before_ffn", x);
-    t.enter(block), t.enter(inside);
-    h = dropped_if(t, here.dims.own[drops], t.leave(inside, gated(here, t, h)));
-    h = t.leave(block, t.call("w_out", linear{here.dims.intermediate_size, here.dims.hidden_size}, h));
-    return t.add(x, dropped_if(t, here.dims.own[drops_blocks], h));
+constexpr tensor ffn_block(const layer_context& ctx, trace& t, const tensor& x) {
+    const module_info block{.name = "ffn", .class_of_module = ctx.class_of("FeedForward"), .module_role = role::mlp};
+    const module_info dense_gated_act{.name = "w_in", .class_of_module = ctx.class_of("DenseGatedACT")};
+    tensor h = apply_norm(ctx, t, "layernorm_before_ffn", x);
+    t.enter(block);
+    t.enter(dense_gated_act);
+    h = dropped_if(t, ctx.config.family[drops], t.leave(dense_gated_act, gated(ctx, t, h)));
+    h = t.leave(block, t.call("w_out", linear{ctx.config.intermediate_size, ctx.config.hidden_size}, h));
+    return t.add(x, dropped_if(t, ctx.config.family[drops_blocks], h));
 }
 
-constexpr value layer(const site& here, trace& t, const value& x) {
-    const module_info attention{.name = "self_att", .type = here.type("SelfAttentionBlock")};
-    const module_info feed{.name = "ffn", .type = here.type("FFNBlock")};
+constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor& x) {
+    const module_info attention{.name = "self_att", .class_of_module = ctx.class_of("SelfAttentionBlock")};
+    const module_info ffn{.name = "ffn", .class_of_module = ctx.class_of("FFNBlock")};
     t.enter(attention);
-    const value middle = t.leave(attention, attention_block(here, t, x));
-    t.enter(feed);
-    return t.leave(feed, feed_block(here, t, middle));
+    const tensor middle = t.leave(attention, attention_block(ctx, t, x));
+    t.enter(ffn);
+    return t.leave(ffn, ffn_block(ctx, t, middle));
 }
 
 /// Biases of distances and segments, (batch, heads, S, S): distances in logarithmic buckets, looked up in one table.
-constexpr value position_biases(const site& here, trace& t, std::int64_t batch, std::int64_t sequence) {
-    const std::int64_t segments = here.dims.own[segment_types], heads = here.dims.num_attention_heads;
-    const module_info whole{.name = "position_bias", .type = here.type("SegmentPositionEmbedding"), .leaf = true};
-    t.enter(whole);
-    const value table = t.param("relative_attention_bias", {segments * segments + here.dims.own[buckets], heads});
+constexpr tensor position_biases(const layer_context& ctx, trace& t, std::int64_t batch, std::int64_t sequence) {
+    const std::int64_t segments = ctx.config.family[segment_types], heads = ctx.config.num_attention_heads;
+    const module_info model_info{
+        .name = "position_bias", .class_of_module = ctx.class_of("SegmentPositionEmbedding"), .is_leaf = true};
+    t.enter(model_info);
+    const tensor table = t.param("relative_attention_bias", {segments * segments + ctx.config.family[buckets], heads});
     {
         const trace::no_grad_guard quiet{t};
-        (void)t.mul(t.div(t.unary(op::log, t.div(t.constant({sequence, sequence})))));
+        (void)t.mul(t.div(t.unary(op::log, t.div(t.full({sequence, sequence})))));
     }
-    const value found = t.gather(table, {batch, sequence, sequence, heads});
-    return t.leave(whole, t.contiguous(found.permute({0, 3, 1, 2})));
+    const tensor found = t.gather(table, {batch, sequence, sequence, heads});
+    return t.leave(model_info, t.contiguous(found.permute({0, 3, 1, 2})));
 }
 
 /// A prompt of its own stands in front of the text, whose tokens see all of it and of each other.
-constexpr value base(const site& here, trace& t) {
-    const sizes& dims = here.dims;
-    const std::int64_t batch = t.load().batch, prompt = dims.own[prompt_length], sequence = prompt + t.load().sequence;
-    const extents ids{batch, sequence};
-    const std::int64_t rows = dims.vocab_size + dims.own[prompt_types] * prompt;
-    const value words = t.call("input_embedding", embedding{rows, dims.hidden_size}, ids);
-    const value segments = t.call("segment_embedding", embedding{dims.own[segment_types], dims.hidden_size}, ids);
-    value x = t.add(words, segments);
-    (void)t.constant({batch, prompt});  // a mask's part
-    shared_values shared;
-    shared.where = {.sequence = sequence, .causal = false};
-    shared.own[0] = position_biases(here, t, batch, sequence);
-    const module_info encoder{.name = "encoder", .type = here.type("Encoder")};
+constexpr tensor base(const layer_context& ctx, trace& t) {
+    const model_config& config = ctx.config;
+    const std::int64_t batch = t.load().batch, prompt = config.family[prompt_length],
+                       sequence = prompt + t.load().sequence;
+    const shape ids{batch, sequence};
+    const std::int64_t rows = config.vocab_size + config.family[prompt_types] * prompt;
+    const tensor token_embeddings = t.call("input_embedding", embedding{rows, config.hidden_size}, ids);
+    const tensor segments =
+        t.call("segment_embedding", embedding{config.family[segment_types], config.hidden_size}, ids);
+    tensor x = t.add(token_embeddings, segments);
+    (void)t.full({batch, prompt});  // a mask's part
+    attention_inputs shared;
+    shared.pattern = {.query_length = sequence, .is_causal = false};
+    shared.family_tensors[0] = position_biases(ctx, t, batch, sequence);
+    const module_info encoder{.name = "encoder", .class_of_module = ctx.class_of("Encoder")};
     t.enter(encoder);
-    for (repetition each = t.repeat(dims.num_hidden_layers, dims.layers, x); each.next();)
-        x = t.call({"layers", each.index()}, decoder_layer{here.at(each, shared)}, x);
-    x = t.leave(encoder, normed(here, t, "output_layernorm", x));
+    for (loop layer_loop = t.loop_modules(config.num_hidden_layers, config.layers, x); layer_loop.next();)
+        x = t.call({"layers", layer_loop.index()}, llmcost::decoder_layer{ctx.for_layer(layer_loop, shared)}, x);
+    x = t.leave(encoder, apply_norm(ctx, t, "output_layernorm", x));
     return t.slice(x, 1, t.load().sequence);
 }
 
-constexpr void read(config_view config, sizes& s) {
-    s.tie_word_embeddings = false;  // the head is as long as the vocabulary, the table longer
-    const auto p = config.find("dropout_p");
-    s.own[drops] = !p || !p->is_null();
-    s.own[drops_blocks] = p && !p->is_null() && p->as_real() != 0;
-    const std::int64_t prompt = s.own[prompt_length];
-    if (checked_product(s.own[prompt_types], prompt) > largest_input - s.vocab_size)
-        fail_value(config, "prompt_types", "a number of prompts that leaves the table of tokens below 2147483648 rows");
-    (void)checked_width(config, "segment_types", s.own[segment_types], s.own[segment_types]);
+constexpr void parse_config(config_view json, model_config& config) {
+    config.tie_word_embeddings = false;  // the head is as long as the vocabulary, the table longer
+    const auto p = json.find("dropout_p");
+    config.family[drops] = !p || !p->is_null();
+    config.family[drops_blocks] = p && !p->is_null() && p->as_real() != 0;
+    const std::int64_t prompt = config.family[prompt_length];
+    if (checked_product(config.family[prompt_types], prompt) > max_input - config.vocab_size)
+        throw_invalid_value(json, "prompt_types",
+                            "a number of prompts that leaves the table of tokens below 2147483648 rows");
+    (void)checked_size(json, "segment_types", config.family[segment_types], config.family[segment_types]);
 }
 
-inline constexpr dropout_key dropout_rates[]{{dropout_of::hidden, "dropout_p"}};
+inline constexpr dropout_key dropout_rates[]{{dropout_position::hidden, "dropout_p"}};
 
 }  // namespace cpmant_detail
 
 // transformers/models/cpmant: configuration_cpmant.py, modeling_cpmant.py; a prompt in front, biases of segments
-inline constexpr architecture cpmant = [](architecture a) {
-    a.model_type = "cpmant", a.prefix = "CpmAnt", a.read = cpmant_detail::read, a.own = cpmant_detail::keys;
-    a.base = cpmant_detail::base, a.layer = cpmant_detail::layer, a.attend = cpmant_detail::attend;
-    a.norm = norm_kind::rms_float_variance, a.rotated = rotation::none, a.heads = language_heads;
-    a.names.base = "cpmant", a.names.layer_type = "TransformerBlock", a.names.norm_type = "LayerNorm";
-    a.names.attention = "self_attention", a.names.q = "project_q", a.names.k = "project_k", a.names.v = "project_v";
-    a.keys[0] = {"head_dim", "dim_head", key_rule::written_only};
-    a.keys[1] = {"intermediate_size", "dim_ff", key_rule::written_only};
-    a.keys[2] = {"num_key_value_heads", "", key_rule::absent};
-    a.keys[3] = no_attention_bias, a.keys[4] = no_mlp_bias;
-    a.keys[5] = {"hidden_act", "", key_rule::absent};
-    a.defaults.vocab_size = 30720, a.defaults.hidden_size = 4096, a.defaults.intermediate_size = 10240;
-    a.defaults.num_hidden_layers = 48, a.defaults.num_attention_heads = 32, a.defaults.head_dim = 128;
-    a.keys[6] = no_key_value_heads;
-    a.drops = cpmant_detail::dropout_rates;
-    return a;
-}(shared_decoder);
+inline constexpr model_spec cpmant = [](model_spec spec) {
+    spec.model_type = "cpmant";
+    spec.class_prefix = "CpmAnt";
+    spec.parse_config = cpmant_detail::parse_config;
+    spec.family_keys = cpmant_detail::family_keys;
+    spec.base_model = cpmant_detail::base;
+    spec.decoder_layer = cpmant_detail::decoder_layer;
+    spec.attention = cpmant_detail::attention;
+    spec.norm = norm_kind::rms_float_variance;
+    spec.rotary = rotary_style::none;
+    spec.supported_heads = language_heads;
+    spec.names.base_model = "cpmant";
+    spec.names.layer_class = "TransformerBlock";
+    spec.names.norm_class = "LayerNorm";
+    spec.names.attention = "self_attention";
+    spec.names.q_proj = "project_q";
+    spec.names.k_proj = "project_k";
+    spec.names.v_proj = "project_v";
+    spec.config_keys[0] = {"head_dim", "dim_head", key_rule::family_name_only};
+    spec.config_keys[1] = {"intermediate_size", "dim_ff", key_rule::family_name_only};
+    spec.config_keys[2] = {"num_key_value_heads", "", key_rule::absent};
+    spec.config_keys[3] = absent_attention_bias;
+    spec.config_keys[4] = absent_mlp_bias;
+    spec.config_keys[5] = {"hidden_act", "", key_rule::absent};
+    spec.defaults.vocab_size = 30720;
+    spec.defaults.hidden_size = 4096;
+    spec.defaults.intermediate_size = 10240;
+    spec.defaults.num_hidden_layers = 48;
+    spec.defaults.num_attention_heads = 32;
+    spec.defaults.head_dim = 128;
+    spec.config_keys[6] = absent_num_key_value_heads;
+    spec.dropout_keys = cpmant_detail::dropout_rates;
+    return spec;
+}(default_decoder);
 
 }  // namespace llmcost::arch

@@ -2,31 +2,32 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/reading/reader.hpp>
-#include <llmcost/walks/decoder.hpp>
+#include <llmcost/config/reader.hpp>
+#include <llmcost/forward/decoder.hpp>
 
 namespace llmcost::arch {
 
 namespace ctrl_detail {
 
-constexpr value attend(const site& here, trace& t, const value& x) {
-    qkv of = project_qkv(here, t, x);
-    split_heads(here, of);
-    heads_first(of);
-    remember(here, t, of);
-    return join(here, t, look_up(here, t, of, {.float_softmax = false}));
+constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
+    query_key_value qkv = project_qkv(ctx, t, x);
+    split_heads(ctx, qkv);
+    transpose_heads(qkv);
+    update_kv_cache(ctx, t, qkv);
+    return output_projection(ctx, t, scaled_dot_product_attention(ctx, t, qkv, {.has_float32_softmax = false}));
 }
 
 /// Classes of this family's parts have no prefix.
-constexpr value layer(const site& here, trace& t, const value& x) {
-    const std::int64_t width = here.dims.hidden_size, inner = here.dims.intermediate_size;
-    const module_info attention{.name = "multi_head_attention", .type = {"", "MultiHeadAttention"}, .what = role::attn};
-    const module_info block{.name = "ffn", .type = {"", "Sequential"}, .what = role::mlp};
-    value h = normed(here, t, "layernorm1", x);
+constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor& x) {
+    const std::int64_t width = ctx.config.hidden_size, inner = ctx.config.intermediate_size;
+    const module_info attention{
+        .name = "multi_head_attention", .class_of_module = {"", "MultiHeadAttention"}, .module_role = role::attn};
+    const module_info block{.name = "ffn", .class_of_module = {"", "Sequential"}, .module_role = role::mlp};
+    tensor h = apply_norm(ctx, t, "layernorm1", x);
     t.enter(attention);
-    h = t.leave(attention, ctrl_detail::attend(here, t, h));
-    const value middle = t.add(x, dropout(t, "dropout1", h));
-    h = normed(here, t, "layernorm2", middle);
+    h = t.leave(attention, ctrl_detail::attention(ctx, t, h));
+    const tensor middle = t.add(x, dropout(t, "dropout1", h));
+    h = apply_norm(ctx, t, "layernorm2", middle);
     t.enter(block);
     h = t.call("1", activation_module{activation::relu}, t.call("0", linear{width, inner, true}, h));
     h = t.leave(block, t.call("2", linear{inner, width, true}, h));
@@ -34,59 +35,74 @@ constexpr value layer(const site& here, trace& t, const value& x) {
 }
 
 /// Words scaled in place, sines and cosines of their positions, and the zero of segments that there are none of.
-constexpr value embed(const site& here, trace& t) {
+constexpr tensor embed(const layer_context& ctx, trace& t) {
     const workload& load = t.load();
-    const std::int64_t held = here.dims.max_position_embeddings, width = here.dims.hidden_size;
-    value words = embed_words(here, t);
-    t.in_place(op::mul, words);
-    t.positions(held, load.past + load.sequence);
-    value table = trace::buffer({held, width});
-    table.type = words.type;  // `self.pos_encoding.to(dtype=inputs_embeds.dtype)`
-    const value places = t.gather(table, {1, load.sequence, width});
-    return dropout(t, "dropout", t.add(t.add(words, places)), dropout_of::embeddings);
+    const std::int64_t max_positions = ctx.config.max_position_embeddings, width = ctx.config.hidden_size;
+    tensor token_embeddings = embed_tokens(ctx, t);
+    t.in_place(op::mul, token_embeddings);
+    t.check_positions(max_positions, load.past + load.sequence);
+    tensor table = trace::buffer({max_positions, width});
+    table.type = token_embeddings.type;  // `self.pos_encoding.to(dtype=inputs_embeds.dtype)`
+    const tensor places = t.gather(table, {1, load.sequence, width});
+    return dropout(t, "dropout", t.add(t.add(token_embeddings, places)), dropout_position::embeddings);
 }
 
-constexpr value base(const site& here, trace& t) {
-    value x = here.row.embed(here, t);
-    const decoder_context shared = here.row.prepare(here, t);
-    for (repetition each = t.repeat(here.dims.num_hidden_layers, here.dims.layers, x); each.next();) {
-        const module_info whole{.name = "h", .index = each.index(), .type = {"", "EncoderLayer"}};
-        t.enter(whole);
-        x = t.leave(whole, layer(here.at(each, shared.of(each.kind())), t, x));
+constexpr tensor base(const layer_context& ctx, trace& t) {
+    tensor x = ctx.spec.embed_tokens(ctx, t);
+    const decoder_inputs shared = ctx.spec.prepare_inputs(ctx, t);
+    for (loop layer_loop = t.loop_modules(ctx.config.num_hidden_layers, ctx.config.layers, x); layer_loop.next();) {
+        const module_info model_info{.name = "h", .index = layer_loop.index(), .class_of_module = {"", "EncoderLayer"}};
+        t.enter(model_info);
+        x = t.leave(model_info, decoder_layer(ctx.for_layer(layer_loop, shared.for_layer(layer_loop.layer())), t, x));
     }
-    return normed(here, t, "layernorm", x);
+    return apply_norm(ctx, t, "layernorm", x);
 }
 
-constexpr void read(config_view config, sizes& s) {
-    plan_one_mask(config, s);
-    share_among_heads(config, s, {"n_head", "num_attention_heads"});
+constexpr void parse_config(config_view json, model_config& config) {
+    set_single_mask(json, config);
+    divide_by_heads(json, config, {"n_head", "num_attention_heads"});
 }
 
-inline constexpr dropout_key dropout_rates[]{{dropout_of::hidden, "resid_pdrop", 0.1},
-                                             {dropout_of::embeddings, "embd_pdrop", 0.1}};
+inline constexpr dropout_key dropout_rates[]{{dropout_position::hidden, "resid_pdrop", 0.1},
+                                             {dropout_position::embeddings, "embd_pdrop", 0.1}};
 
 }  // namespace ctrl_detail
 
 // transformers/models/ctrl: configuration_ctrl.py, modeling_ctrl.py; sinusoidal positions, a head with a bias
-inline constexpr architecture ctrl = [](architecture a) {
-    a.model_type = "ctrl", a.prefix = "CTRL", a.read = ctrl_detail::read, a.heads = language_heads;
-    a.base = ctrl_detail::base, a.embed = ctrl_detail::embed;
-    a.norm = norm_kind::layer, a.rotated = rotation::none;
-    a.names.base = "transformer", a.names.causal_lm_type = "LMHeadModel", a.names.embed_tokens = "w";
-    a.names.q = "Wq", a.names.k = "Wk", a.names.v = "Wv", a.names.o = "dense";
-    a.keys[0] = {"hidden_size", "n_embd", key_rule::standard_first};
-    a.keys[1] = {"max_position_embeddings", "n_positions", key_rule::standard_first};
-    a.keys[2] = {"num_attention_heads", "n_head", key_rule::standard_first};
-    a.keys[3] = {"num_hidden_layers", "n_layer", key_rule::standard_first};
-    a.keys[4] = {"intermediate_size", "dff", key_rule::written_only};
-    a.keys[5] = no_attention_bias, a.keys[6] = no_mlp_bias;
-    a.defaults.vocab_size = 246534, a.defaults.hidden_size = 1280, a.defaults.intermediate_size = 8192;
-    a.defaults.num_hidden_layers = 48, a.defaults.num_attention_heads = 16, a.defaults.max_position_embeddings = 256;
-    a.defaults.tie_word_embeddings = a.defaults.head_bias = true;
-    a.defaults.attention_bias = true;
-    a.keys[7] = no_key_value_heads;
-    a.drops = ctrl_detail::dropout_rates;
-    return a;
-}(shared_decoder);
+inline constexpr model_spec ctrl = [](model_spec spec) {
+    spec.model_type = "ctrl";
+    spec.class_prefix = "CTRL";
+    spec.parse_config = ctrl_detail::parse_config;
+    spec.supported_heads = language_heads;
+    spec.base_model = ctrl_detail::base;
+    spec.embed_tokens = ctrl_detail::embed;
+    spec.norm = norm_kind::layer;
+    spec.rotary = rotary_style::none;
+    spec.names.base_model = "transformer";
+    spec.names.causal_lm_class = "LMHeadModel";
+    spec.names.embed_tokens = "w";
+    spec.names.q_proj = "Wq";
+    spec.names.k_proj = "Wk";
+    spec.names.v_proj = "Wv";
+    spec.names.o_proj = "dense";
+    spec.config_keys[0] = {"hidden_size", "n_embd", key_rule::standard_name_first};
+    spec.config_keys[1] = {"max_position_embeddings", "n_positions", key_rule::standard_name_first};
+    spec.config_keys[2] = {"num_attention_heads", "n_head", key_rule::standard_name_first};
+    spec.config_keys[3] = {"num_hidden_layers", "n_layer", key_rule::standard_name_first};
+    spec.config_keys[4] = {"intermediate_size", "dff", key_rule::family_name_only};
+    spec.config_keys[5] = absent_attention_bias;
+    spec.config_keys[6] = absent_mlp_bias;
+    spec.defaults.vocab_size = 246534;
+    spec.defaults.hidden_size = 1280;
+    spec.defaults.intermediate_size = 8192;
+    spec.defaults.num_hidden_layers = 48;
+    spec.defaults.num_attention_heads = 16;
+    spec.defaults.max_position_embeddings = 256;
+    spec.defaults.tie_word_embeddings = spec.defaults.head_bias = true;
+    spec.defaults.attention_bias = true;
+    spec.config_keys[7] = absent_num_key_value_heads;
+    spec.dropout_keys = ctrl_detail::dropout_rates;
+    return spec;
+}(default_decoder);
 
 }  // namespace llmcost::arch

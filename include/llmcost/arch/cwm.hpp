@@ -7,23 +7,33 @@
 namespace llmcost::arch {
 
 /// Every fourth layer is full, the first one too.
-constexpr void read_cwm(config_view config, sizes& s) {
-    if (s.sliding_window == 0) fail_value(config, "sliding_window", "a number of tokens, as a mask is made of it");
-    if (read_layer_types(config, s)) return;
-    plan_layers(config, s, [](std::int64_t i) {
-        return layer_kind{i % 4 == 0 ? mixer_kind::full_attention : mixer_kind::sliding_attention};
+constexpr void parse_cwm(config_view json, model_config& config) {
+    if (config.sliding_window == 0)
+        throw_invalid_value(json, "sliding_window", "a number of tokens, as a mask is made of it");
+    if (parse_layer_types(json, config)) return;
+    set_layers(json, config, [](std::int64_t i) {
+        return layer_spec{i % 4 == 0 ? token_mixer_kind::full_attention : token_mixer_kind::sliding_attention};
     });
 }
 
 // transformers/models/cwm: one full layer to three sliding ones
-inline constexpr architecture cwm = [](architecture a) {
-    a.heads = language_heads;
-    a.model_type = "cwm", a.prefix = "Cwm", a.read = read_cwm, a.masks = mask_rule::full_and_sliding;
-    a.defaults.vocab_size = 128256, a.defaults.hidden_size = 6144, a.defaults.intermediate_size = 21504;
-    a.defaults.num_hidden_layers = 64, a.defaults.num_attention_heads = 48, a.defaults.num_key_value_heads = 8;
-    a.defaults.head_dim = 128, a.defaults.max_position_embeddings = 131072, a.defaults.sliding_window = 8192;
-    a.keys[0] = no_attention_bias;
-    return a;
+inline constexpr model_spec cwm = [](model_spec spec) {
+    spec.supported_heads = language_heads;
+    spec.model_type = "cwm";
+    spec.class_prefix = "Cwm";
+    spec.parse_config = parse_cwm;
+    spec.mask_policy = mask_kind::full_and_sliding;
+    spec.defaults.vocab_size = 128256;
+    spec.defaults.hidden_size = 6144;
+    spec.defaults.intermediate_size = 21504;
+    spec.defaults.num_hidden_layers = 64;
+    spec.defaults.num_attention_heads = 48;
+    spec.defaults.num_key_value_heads = 8;
+    spec.defaults.head_dim = 128;
+    spec.defaults.max_position_embeddings = 131072;
+    spec.defaults.sliding_window = 8192;
+    spec.config_keys[0] = absent_attention_bias;
+    return spec;
 }(llama);
 
 }  // namespace llmcost::arch

@@ -11,60 +11,66 @@ namespace data2vec_audio_detail {
 using namespace wav2vec2_detail;
 
 /// The table of wav2vec 2.0 with other keys for its positions.
-struct own_table {
-    own_key keys[adapter_width + 1];
+struct config_key_table {
+    family_key family_keys[adapter_width + 1];
 
-    constexpr own_table() {
-        for (std::size_t i = 0; i <= adapter_width; ++i) keys[i] = wav2vec2_detail::keys[i];
-        keys[position_kernel] = {"conv_pos_kernel_size", 19};
-        keys[further] = {"num_conv_pos_embeddings", 5};
+    constexpr config_key_table() {
+        for (std::size_t i = 0; i <= adapter_width; ++i) family_keys[i] = wav2vec2_detail::family_keys[i];
+        family_keys[position_kernel] = {"conv_pos_kernel_size", 19};
+        family_keys[extra_size] = {"num_conv_pos_embeddings", 5};
     }
 };
-inline constexpr own_table table{};
+inline constexpr config_key_table table{};
 
 /// One of several convolutions that hear positions, each with a norm without weights.
 struct position_layer {
-    const site& here;
+    const layer_context& ctx;
 
-    static constexpr role what = role::none;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("PositionalConvLayer"); }
-    constexpr value describe(trace& t, const value& x) const {
-        const std::int64_t width = here.dims.hidden_size, kernel = here.dims.own[position_kernel];
-        const convolution_1d wide{width, width, kernel, 1, kernel / 2, here.dims.own[position_groups]};
-        const value h = t.call("padding", same_places{here.type("PadLayer"), kernel}, t.call("conv", wide, x));
-        const norm<norm_kind::layer> plain{width, {}, false, false};
-        return t.call("activation", activation_module{act_of(here)},
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("PositionalConvLayer"); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const std::int64_t width = ctx.config.hidden_size, kernel = ctx.config.family[position_kernel];
+        const convolution_1d conv{width, width, kernel, 1, kernel / 2, ctx.config.family[position_groups]};
+        const tensor h = t.call("padding", same_places{ctx.class_of("PadLayer"), kernel}, t.call("conv", conv, x));
+        const norm_module plain{norm_kind::layer, width, {}, false, false};
+        return t.call("activation", activation_module{act_of(ctx)},
                       t.call("layer_norm", plain, h.transpose(1, 2)).transpose(1, 2));
     }
 };
 
-constexpr value positions(const site& here, trace& t, const value& x) {
-    const module_info places{.name = "pos_conv_embed", .type = here.type("PositionalConvEmbedding")};
-    value h = x.transpose(1, 2);
+constexpr tensor positions(const layer_context& ctx, trace& t, const tensor& x) {
+    const module_info places{.name = "pos_conv_embed", .class_of_module = ctx.class_of("PositionalConvEmbedding")};
+    tensor h = x.transpose(1, 2);
     t.enter(places);
-    for (std::int64_t i = 0; i < here.dims.own[further]; ++i) h = t.call({"layers", i}, position_layer{here}, h);
+    for (std::int64_t i = 0; i < ctx.config.family[extra_size]; ++i) h = t.call({"layers", i}, position_layer{ctx}, h);
     return t.leave(places, h.transpose(1, 2));
 }
 
-constexpr value encode(const site& here, trace& t, const value& x) { return encode_with(here, t, x, positions); }
+constexpr tensor encode(const layer_context& ctx, trace& t, const tensor& x) {
+    return encode_with(ctx, t, x, positions);
+}
 
-constexpr void read(config_view config, sizes& s) {
-    read_shared(config, s);
-    read_adapter_layers(config, s);
-    s.own[switches] &= ~(groups_norm | stable);
-    put(s, always_norms, true);
-    if (s.own[further] > 64) fail_unsupported(config, "num_conv_pos_embeddings", "no row describes more than 64");
+constexpr void parse_config(config_view json, model_config& config) {
+    parse_shared(json, config);
+    parse_adapter_layers(json, config);
+    config.family[switches] &= ~(groups_norm | stable);
+    set_flag(config, always_norms, true);
+    if (config.family[extra_size] > 64)
+        throw_unsupported(json, "num_conv_pos_embeddings", "no row describes more than 64");
 }
 
 }  // namespace data2vec_audio_detail
 
 // transformers/models/data2vec, Data2VecAudioConfig: norms behind all convolutions, several of which hear positions
-inline constexpr architecture data2vec_audio = [](architecture a) {
-    a.model_type = "data2vec-audio", a.prefix = "Data2VecAudio", a.names.base = "data2vec_audio";
-    a.read = data2vec_audio_detail::read, a.layer = data2vec_audio_detail::encode;
-    a.own = data2vec_audio_detail::table.keys;
-    return a;
+inline constexpr model_spec data2vec_audio = [](model_spec spec) {
+    spec.model_type = "data2vec-audio";
+    spec.class_prefix = "Data2VecAudio";
+    spec.names.base_model = "data2vec_audio";
+    spec.parse_config = data2vec_audio_detail::parse_config;
+    spec.decoder_layer = data2vec_audio_detail::encode;
+    spec.family_keys = data2vec_audio_detail::table.family_keys;
+    return spec;
 }(wav2vec2);
 
 }  // namespace llmcost::arch

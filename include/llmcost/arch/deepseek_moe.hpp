@@ -6,30 +6,39 @@
 
 namespace llmcost::arch {
 
-/// Experts in every `moe_layer_freq`-th layer behind the first dense ones; none at all where a file names no number of them.
-constexpr void read_deepseek_moe(config_view config, sizes& s) {
-    plan_one_mask(config, s);
-    const auto number = config.find("n_routed_experts");
+/// Experts in every `moe_layer_freq`-th layer behind the first dense ones; none at all where a file names no number of
+/// them.
+constexpr void parse_deepseek_moe(config_view json, model_config& config) {
+    set_single_mask(json, config);
+    const auto number = json.find("n_routed_experts");
     if (!number || number->is_null()) return;
-    read_experts(config, s, "n_routed_experts");
-    const auto shared = config.find("n_shared_experts");
+    parse_experts(json, config, "n_routed_experts");
+    const auto shared = json.find("n_shared_experts");
     if (shared && !shared->is_null())
-        s.moe.shared_intermediate_size =
-            checked_width(config, "n_shared_experts", config.positive("n_shared_experts"), s.moe.intermediate_size);
-    const std::int64_t dense = config.non_negative("first_k_dense_replace", 0), step = config.positive("moe_layer_freq", 1);
-    const mixer_kind mixer = s.layers[0].mixer;
-    plan_layers(config, s, [&](std::int64_t i) { return layer_kind{mixer, i >= dense && i % step == 0}; });
+        config.moe.shared_intermediate_size =
+            checked_size(json, "n_shared_experts", json.positive("n_shared_experts"), config.moe.intermediate_size);
+    const std::int64_t dense = json.non_negative("first_k_dense_replace", 0), step = json.positive("moe_layer_freq", 1);
+    const token_mixer_kind mixer = config.layers[0].token_mixer;
+    set_layers(json, config, [&](std::int64_t i) { return layer_spec{mixer, i >= dense && i % step == 0}; });
 }
 
-// modeling_deepseek.py of deepseek-ai/deepseek-moe-16b-base: Llama's attention, DeepSeek V2's experts by a plain softmax
-inline constexpr architecture deepseek_moe = [](architecture a) {
-    a.model_type = "deepseek", a.prefix = "Deepseek", a.remote_code = true, a.read = read_deepseek_moe, a.drops = {};
-    a.heads = classifying_decoder_heads;
-    a.router = router_kind::softmax_top_k, a.shared_experts = shared_expert_kind::added;
-    a.names.moe_type = "MoE", a.names.router_type = "MoEGate";
-    a.keys[0] = no_mlp_bias;
-    a.defaults.vocab_size = 102400, a.defaults.moe.intermediate_size = 1407;
-    return a;
+// modeling_deepseek.py of deepseek-ai/deepseek-moe-16b-base: Llama's attention, DeepSeek V2's experts by a plain
+// softmax
+inline constexpr model_spec deepseek_moe = [](model_spec spec) {
+    spec.model_type = "deepseek";
+    spec.class_prefix = "Deepseek";
+    spec.is_remote_code = true;
+    spec.parse_config = parse_deepseek_moe;
+    spec.dropout_keys = {};
+    spec.supported_heads = classifying_decoder_heads;
+    spec.router = router_kind::softmax_top_k;
+    spec.shared_experts = shared_expert_kind::added;
+    spec.names.moe_class = "MoE";
+    spec.names.router_class = "MoEGate";
+    spec.config_keys[0] = absent_mlp_bias;
+    spec.defaults.vocab_size = 102400;
+    spec.defaults.moe.intermediate_size = 1407;
+    return spec;
 }(llama);
 
 }  // namespace llmcost::arch

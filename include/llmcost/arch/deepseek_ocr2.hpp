@@ -5,9 +5,9 @@
 #include <llmcost/arch/deepseek.hpp>
 #include <llmcost/arch/qwen2.hpp>
 #include <llmcost/arch/sam.hpp>
-#include <llmcost/reading/processor.hpp>
-#include <llmcost/walks/media.hpp>
-#include <llmcost/walks/tiles.hpp>
+#include <llmcost/config/processor.hpp>
+#include <llmcost/forward/multimodal.hpp>
+#include <llmcost/forward/tiles.hpp>
 
 namespace llmcost::arch {
 
@@ -15,88 +15,104 @@ namespace deepseek_ocr2_detail {
 
 // ---- SAM behind which two convolutions make the grid smaller
 
-enum sam_own : std::uint8_t { first_channels = 5, last_channels };
-inline constexpr own_key sam_keys[]{sam_detail::keys[0],
-                                    sam_detail::keys[1],
-                                    sam_detail::keys[2],
-                                    sam_detail::keys[3],
-                                    sam_detail::keys[4],
-                                    {.otherwise = 512, .value = own_value::computed},
-                                    {.otherwise = 896, .value = own_value::computed}};
+enum sam_config_index : std::uint8_t { first_channels = 5, last_channels };
+inline constexpr family_key sam_keys[]{sam_detail::family_keys[0],
+                                       sam_detail::family_keys[1],
+                                       sam_detail::family_keys[2],
+                                       sam_detail::family_keys[3],
+                                       sam_detail::family_keys[4],
+                                       {.default_value = 512, .type = family_key_type::computed},
+                                       {.default_value = 896, .type = family_key_type::computed}};
 
 /// (B, 3, side, side) -> (B, channels, side / 64, side / 64).
-constexpr value sam_base(const site& here, trace& t) {
-    const std::int64_t between = here.dims.own[first_channels];
-    const value x = sam_detail::describe_encoder(here, t);
-    const module_info proj{.name = "proj", .type = here.type("VisionProj")};
+constexpr tensor sam_base(const layer_context& ctx, trace& t) {
+    const std::int64_t inner_channels = ctx.config.family[first_channels];
+    const tensor x = sam_detail::forward_vision_encoder(ctx, t);
+    const module_info proj{.name = "proj", .class_of_module = ctx.class_of("VisionProj")};
     t.enter(proj);
-    const value h = t.call("conv1", convolution_2d{x.dim(1), between, 3, 2, 1, 1, false}, x);
-    return t.leave(proj, t.call("conv2", convolution_2d{between, here.dims.own[last_channels], 3, 2, 1, 1, false}, h));
+    const tensor h = t.call("conv1", convolution_2d{x.dim(1), inner_channels, 3, 2, 1, 1, false}, x);
+    return t.leave(
+        proj, t.call("conv2", convolution_2d{inner_channels, ctx.config.family[last_channels], 3, 2, 1, 1, false}, h));
 }
 
-constexpr void read_sam(config_view config, sizes& s) {
-    sam_detail::read(config, s);
-    const auto channels = config.optional_array("downsample_channels");
+constexpr void parse_sam(config_view json, model_config& config) {
+    sam_detail::parse_config(json, config);
+    const auto channels = json.optional_array("downsample_channels");
     if (!channels) return;
-    if (channels->size() < 2) fail_value(config, "downsample_channels", "two numbers of channels");
-    s.own[first_channels] = (*channels)[0].as_positive(), s.own[last_channels] = (*channels)[1].as_positive();
+    if (channels->size() < 2) throw_invalid_value(json, "downsample_channels", "two numbers of channels");
+    config.family[first_channels] = (*channels)[0].as_positive();
+    config.family[last_channels] = (*channels)[1].as_positive();
 }
 
-inline constexpr architecture sam = [](architecture a) {
-    a.prefix = "DeepseekOcr2Sam", a.base = sam_base, a.read = read_sam, a.own = sam_keys;
-    a.names.model_type = "VisionEncoder";
-    return a;
+inline constexpr model_spec sam = [](model_spec spec) {
+    spec.class_prefix = "DeepseekOcr2Sam";
+    spec.base_model = sam_base;
+    spec.parse_config = parse_sam;
+    spec.family_keys = sam_keys;
+    spec.names.model_class = "VisionEncoder";
+    return spec;
 }(sam_detail::tower);
 
 // ---- Qwen2's layers over patches and queries: patches see each other, queries what stands before them
 
 /// Keys, values and queries without a cache; the mask of blocks is as large as any.
-constexpr value describe_encoder(const site& here, trace& t, const value& x) {
+constexpr tensor forward_vision_encoder(const layer_context& ctx, trace& t, const tensor& x) {
     const std::int64_t n = x.dim(1);
-    shared_values made{.where = {.sequence = n, .causal = false}};
-    made.mask = eager_mask(t, made.where, x.dim(0));
-    const class_name named = here.type(here.row.names.rotary_type);
-    const rotary_table table{here.dims.rotary_dim, named, rotary_frequencies{here.dims}};
-    const two_values tables = t.call("rotary_emb", table, n);
-    made.cos = tables.first, made.sin = tables.second;
-    decoder_context shared;
-    shared.full = made;
-    return normed(here, t, "norm", describe_layers(here, t, shared, x));
+    attention_inputs inputs{.pattern = {.query_length = n, .is_causal = false}};
+    inputs.mask = eager_mask(t, inputs.pattern, x.dim(0));
+    const class_name named = ctx.class_of(ctx.spec.names.rotary_class);
+    const rotary_table table{ctx.config.rotary_dim, named, rotary_frequencies{ctx.config}};
+    const tensor_pair tables = t.call("rotary_emb", table, n);
+    inputs.cos = tables.first;
+    inputs.sin = tables.second;
+    decoder_inputs shared;
+    shared.full = inputs;
+    return apply_norm(ctx, t, "norm", forward_layers(ctx, t, shared, x));
 }
 
-constexpr void read_encoder(config_view config, sizes& s) {
-    share_among_heads(config, s, {"num_attention_heads"});
-    s.attention_bias = true, s.output_bias = false, s.sliding_window = 0;
-    s.layers.set_all({mixer_kind::full_attention});
+constexpr void parse_encoder_config(config_view json, model_config& config) {
+    divide_by_heads(json, config, {"num_attention_heads"});
+    config.attention_bias = true;
+    config.output_bias = false;
+    config.sliding_window = 0;
+    config.layers.fill({token_mixer_kind::full_attention});
 }
 
-inline constexpr architecture encoder = [](architecture a) {
-    a.prefix = "DeepseekOcr2Vision", a.read = read_encoder, a.attend = attend_turned_patches, a.heads = {};
-    a.names.model_type = "Encoder", a.names.layer_type = "EncoderLayer";
-    a.defaults.num_key_value_heads = 32, a.defaults.sliding_window = 0;
-    return a;
+inline constexpr model_spec encoder = [](model_spec spec) {
+    spec.class_prefix = "DeepseekOcr2Vision";
+    spec.parse_config = parse_encoder_config;
+    spec.attention = rotary_patch_attention;
+    spec.supported_heads = {};
+    spec.names.model_class = "Encoder";
+    spec.names.layer_class = "EncoderLayer";
+    spec.defaults.num_key_value_heads = 32;
+    spec.defaults.sliding_window = 0;
+    return spec;
 }(qwen2);
 
 // ---- images
 
 /// The whole image as a square, and where it is longer than a tile, tiles of the grid with the nearest aspect.
 struct cut_rule {
-    std::int64_t whole;
+    std::int64_t base_size;
     std::int64_t tile;
-    std::int64_t least;
-    std::int64_t most;
+    std::int64_t minimum;
+    std::int64_t maximum;
 };
 
 /// Source: transformers/models/deepseek_ocr2/image_processing_deepseek_ocr2.py.
-[[nodiscard]] constexpr media_shape cut(image_sides shown, const cut_rule& rule) {
-    media_shape out{.tiles = 0, .height = rule.whole, .width = rule.whole};
-    const std::int64_t longest = shown.height > shown.width ? shown.height : shown.width;
-    const std::int64_t shortest = shown.height > shown.width ? shown.width : shown.height;
+[[nodiscard]] constexpr media_shape cut(image_size image, const cut_rule& rule) {
+    media_shape out{.num_tiles = 0, .height = rule.base_size, .width = rule.base_size};
+    const std::int64_t longest = image.height > image.width ? image.height : image.width;
+    const std::int64_t shortest = image.height > image.width ? image.width : image.height;
     // Python's round, halves to even, of a side that becomes nothing
-    if (2 * rule.whole * shortest <= longest) report_description("an image of these sides has no height or no width left");
-    if (longest <= rule.tile || rule.most == 0) return out;
-    const tile_grid grid = closest_grid(shown.height, shown.width, rule.tile, rule.least, rule.most);
-    out.rows = grid.rows, out.columns = grid.columns, out.tiles = grid.tiles();
+    if (2 * rule.base_size * shortest <= longest)
+        throw_description_error("an image of these sides has no height or no width left");
+    if (longest <= rule.tile || rule.maximum == 0) return out;
+    const tile_grid grid = closest_grid(image.height, image.width, rule.tile, rule.minimum, rule.maximum);
+    out.tile_rows = grid.rows;
+    out.tile_columns = grid.columns;
+    out.num_tiles = grid.tiles();
     return out;
 }
 
@@ -106,158 +122,181 @@ struct cut_rule {
     return halved(halved(side / patch));
 }
 
-inline constexpr std::int64_t few_queries = 144, many_queries = 256;
-inline constexpr cut_rule rule{.whole = 1024, .tile = 768, .least = 2, .most = 6};
+inline constexpr std::int64_t num_queries_768 = 144, num_queries_1024 = 256;
+inline constexpr cut_rule rule{.base_size = 1024, .tile = 768, .minimum = 2, .maximum = 6};
 
 /// As many queries as a picture of this side is read by.
 [[nodiscard]] constexpr std::int64_t queries_for(std::int64_t side, std::int64_t patch) noexcept {
     const std::int64_t n = left_of(side, patch);
-    return n * n <= few_queries ? few_queries : many_queries;
+    return n * n <= num_queries_768 ? num_queries_768 : num_queries_1024;
 }
 
 constexpr media_shapes show(const model& m, const workload& load) {
     if (load.images == 0) return {};
-    if (load.image_height == 0) report_description("this model reads images of any size: say --image WIDTHxHEIGHT");
-    const std::int64_t patch = m.beside[0].dims.vision.patch_size;
+    if (load.image_height == 0)
+        throw_description_error("this model reads images of any size: say --image WIDTHxHEIGHT");
+    const std::int64_t patch = m.components[0].config.vision.patch_size;
     media_shape image = cut({load.image_height, load.image_width}, rule);
-    image.tokens = queries_for(rule.whole, patch) + image.tiles * queries_for(rule.tile, patch) + 1;
+    image.num_tokens = queries_for(rule.base_size, patch) + image.num_tiles * queries_for(rule.tile, patch) + 1;
     return {.image = image};
 }
 
 /// Two to six tiles, always: `DeepseekOcr2Processor` says so, whatever the file does.
-constexpr void read_processor(config_view told, model&) {
-    expect_resized(told);
-    expect_side(told, "size", rule.whole, "1024, for which the queries of a whole image are made");
-    expect_side(told, "tile_size", rule.tile, "768, for which the queries of a tile are made");
+constexpr void parse_processor_config(config_view json, model&) {
+    expect_resized(json);
+    expect_side(json, "size", rule.base_size, "1024, for which the queries of a whole image are made");
+    expect_side(json, "tile_size", rule.tile, "768, for which the queries of a tile are made");
 }
 
 /// SAM, its patches in front of queries, and what Qwen2's layers make of these: (B, queries, width).
-constexpr value describe_pictures(const site& here, trace& t) {
-    const site reader = here.component(1);
-    const std::int64_t width = reader.dims.hidden_size;
-    const module_info tower{.name = "vision_tower", .type = here.type("VisionModel"), .what = role::vision};
-    const module_info encoder{.name = "vision_encoder", .type = reader.type("Encoder")};
+constexpr tensor forward_vision_model(const layer_context& ctx, trace& t) {
+    const layer_context reader = ctx.component(1);
+    const std::int64_t width = reader.config.hidden_size;
+    const module_info tower{
+        .name = "vision_tower", .class_of_module = ctx.class_of("VisionModel"), .module_role = role::vision};
+    const module_info encoder{.name = "vision_encoder", .class_of_module = reader.class_of("Encoder")};
     t.enter(tower);
-    const value x = as_tokens(describe_tower(here, t, 0, "sam_encoder", role::none));
+    const tensor x = as_tokens(forward_encoder_component(ctx, t, 0, "sam_encoder", role::none));
     const auto queries = [&](literal name, std::int64_t n) {
-        const module_info learned{.name = name, .type = {"", "Embedding"}, .leaf = true};
+        const module_info learned{.name = name, .class_of_module = {"", "Embedding"}, .is_leaf = true};
         t.enter(learned);
-        const value weight = t.param("weight", {n, width});
+        const tensor weight = t.param("weight", {n, width});
         t.leave(learned);
         return weight;
     };
-    const value few = queries("query_768_resolution", few_queries), many = queries("query_1024_resolution", many_queries);
-    const value& asked = x.dim(1) <= few_queries ? few : many;
-    const value both = t.cat({x, asked.unsqueeze(0).expand({x.dim(0), asked.dim(0), width})}, 1);
+    const tensor query_768 = queries("query_768_resolution", num_queries_768),
+                 query_1024 = queries("query_1024_resolution", num_queries_1024);
+    const tensor& query_embeddings = x.dim(1) <= num_queries_768 ? query_768 : query_1024;
+    const tensor concatenated =
+        t.cat({x, query_embeddings.unsqueeze(0).expand({x.dim(0), query_embeddings.dim(0), width})}, 1);
     t.enter(encoder);
-    const value states = t.leave(encoder, describe_encoder(reader, t, both));
-    return t.leave(tower, t.slice(states, 1, asked.dim(0)));
+    const tensor states = t.leave(encoder, forward_vision_encoder(reader, t, concatenated));
+    return t.leave(tower, t.slice(states, 1, query_embeddings.dim(0)));
 }
 
 struct projector : linear {
-    static constexpr role what = role::projector;
+    static constexpr role module_role = role::projector;
 };
 
-/// Whole images, then tiles, through `see`, (pictures, …) -> (pictures, tokens, width); `join` puts those of one image
-/// together, (tokens, width).
+/// Whole images, then tiles, through `encode_images`, (pictures, …) -> (pictures, tokens, width); `join` puts those of
+/// one image together, (tokens, width).
 template <class See, class Join>
-constexpr value place_cut_images(trace& t, const value& words, const media_shape& each, std::int64_t tile, const See& see,
-                                 const Join& join) {
+constexpr tensor place_cut_images(trace& t, const tensor& token_embeddings, const media_shape& shape, std::int64_t tile,
+                                  const See& encode_images, const Join& concatenate_features) {
     const workload load = t.load();
     const std::int64_t images = images_in(t);
-    value whole, parts;
+    tensor global_features, parts;
     {
-        const recorder::workload_guard shown{t, pictures(load, images, each.height, each.width)};
-        whole = see();
+        const recorder::workload_guard encoder_workload{t, image_workload(load, images, shape.height, shape.width)};
+        global_features = encode_images();
     }
-    if (each.tiles > 0) {
-        const recorder::called_again_guard again{t};
-        const recorder::workload_guard shown{t, pictures(load, images * each.tiles, tile, tile)};
-        parts = see();
+    if (shape.num_tiles > 0) {
+        const recorder::shared_parameters_guard shared_parameters{t};
+        const recorder::workload_guard encoder_workload{t, image_workload(load, images * shape.num_tiles, tile, tile)};
+        parts = encode_images();
     }
-    value features = trace::buffer({1});
-    features.type = whole.type;
-    for (repetition one = t.steps(images, features); one.next();)
-        features = join(whole.select(0), each.tiles > 0 ? parts.slice(0, each.tiles) : value{});
-    value all = features;
-    all.size[0] *= images, all.elements *= static_cast<std::uint64_t>(images);
-    return t.masked_scatter(words, t.cat({all}, 0));
+    tensor features = trace::buffer({1});
+    features.type = global_features.type;
+    for (loop one = t.loop_time_steps(images, features); one.next();)
+        features = concatenate_features(global_features.select(0),
+                                        shape.num_tiles > 0 ? parts.slice(0, shape.num_tiles) : tensor{});
+    tensor all = features;
+    all.size[0] *= images;
+    all.numel *= static_cast<std::uint64_t>(images);
+    return t.masked_scatter(token_embeddings, t.cat({all}, 0));
 }
 
-constexpr value base(const site& here, trace& t) {
-    return describe_text_after(here, t, "language_model", [&](const value& words) {
-        const bool sees = sees_images(t);
-        const recorder::idle_guard no_pixels{t, !sees};
-        const std::int64_t in = here.whole.beside[1].dims.hidden_size, width = here.dims.hidden_size;
-        const value separator = t.param("view_separator", {width});
-        const auto see = [&] {
-            return t.call("multi_modal_projector", projector{{in, width, true}}, describe_pictures(here, t));
+constexpr tensor base(const layer_context& ctx, trace& t) {
+    return forward_text_after_encoder(ctx, t, "language_model", [&](const tensor& token_embeddings) {
+        const bool has_image_inputs = has_images(t);
+        const recorder::not_executed_guard no_pixels{t, !has_image_inputs};
+        const std::int64_t in = ctx.model.components[1].config.hidden_size, width = ctx.config.hidden_size;
+        const tensor separator = t.param("view_separator", {width});
+        const auto encode_images = [&] {
+            return t.call("multi_modal_projector", projector{{in, width, true}}, forward_vision_model(ctx, t));
         };
-        const auto join = [&](const value& whole, const value& parts) {
-            const value last = separator.unsqueeze(0);
-            return parts.rank == 0 ? t.cat({whole, last}, 0) : t.cat({parts.view({-1, width}), whole, last}, 0);
+        const auto concatenate_features = [&](const tensor& global_features, const tensor& parts) {
+            const tensor last = separator.unsqueeze(0);
+            return parts.rank == 0 ? t.cat({global_features, last}, 0)
+                                   : t.cat({parts.view({-1, width}), global_features, last}, 0);
         };
-        const media_shape each = sees ? show(here.whole, t.load()).image : media_shape{.tiles = 0};
-        return place_cut_images(t, words, each, rule.tile, see, join);
+        const media_shape shape = has_image_inputs ? show(ctx.model, t.load()).image : media_shape{.num_tiles = 0};
+        return place_cut_images(t, token_embeddings, shape, rule.tile, encode_images, concatenate_features);
     });
 }
 
 /// The tower's configuration holds those of its two parts.
-constexpr void read_towers(config_view config, model& m, const architecture& first, literal second_key,
-                           const architecture& second) {
-    const config_view nothing{&detail::no_keys, 0};
-    const auto vision = config.optional_object("vision_config");
+constexpr void parse_towers(config_view json, model& m, const model_spec& first, literal second_key,
+                            const model_spec& second) {
+    const config_view empty_config{&detail::no_keys, 0};
+    const auto vision = json.optional_object("vision_config");
     const auto sharp = vision ? vision->optional_object("sam_config") : maybe<config_view>{};
     const auto reader = vision ? vision->optional_object(second_key) : maybe<config_view>{};
-    m.beside[0] = {&first, read_sizes(first, sharp ? *sharp : nothing, true)};
-    m.beside[1] = {&second, read_sizes(second, reader ? *reader : nothing, true)};
-    if (m.beside[0].dims.own[last_channels] != m.beside[1].dims.hidden_size)
-        fail_value(config, "vision_config", "an encoder as wide as the last of downsample_channels");
+    m.components[0] = {&first, parse_sizes(first, sharp ? *sharp : empty_config, true)};
+    m.components[1] = {&second, parse_sizes(second, reader ? *reader : empty_config, true)};
+    if (m.components[0].config.family[last_channels] != m.components[1].config.hidden_size)
+        throw_invalid_value(json, "vision_config", "an encoder as wide as the last of downsample_channels");
 }
-constexpr void read(config_view config, model& m) { read_towers(config, m, sam, "encoder_config", encoder); }
+constexpr void parse_config(config_view json, model& m) { parse_towers(json, m, sam, "encoder_config", encoder); }
 
 /// Heads share the width whatever `head_dim` says; experts as DeepSeek V2 has them.
-constexpr void read_text(config_view config, sizes& s, std::int64_t dense_layers) {
-    share_among_heads(config, s, {"num_attention_heads"});
-    read_experts(config, s, config.contains("num_experts") ? "num_experts" : "n_routed_experts");
-    check_experts(config, s);
-    s.moe.shared_intermediate_size =
-        checked_width(config, "n_shared_experts", config.positive("n_shared_experts", 2), s.moe.intermediate_size);
-    const string_ref method = config.string("topk_method", "greedy");
-    s.moe.limits_groups = method == "group_limited_greedy";
-    if (!s.moe.limits_groups && method != "greedy")
-        fail_unsupported(config, "topk_method", "no router describes this method");
-    if (s.moe.limits_groups) {
-        s.moe.n_group = config.positive("n_group"), s.moe.topk_group = config.positive("topk_group");
-        check_groups(config, s);
+constexpr void parse_text_config(config_view json, model_config& config, std::int64_t dense_layers) {
+    divide_by_heads(json, config, {"num_attention_heads"});
+    parse_experts(json, config, json.contains("num_experts") ? "num_experts" : "n_routed_experts");
+    validate_experts(json, config);
+    config.moe.shared_intermediate_size =
+        checked_size(json, "n_shared_experts", json.positive("n_shared_experts", 2), config.moe.intermediate_size);
+    const string_ref method = json.string("topk_method", "greedy");
+    config.moe.has_group_limit = method == "group_limited_greedy";
+    if (!config.moe.has_group_limit && method != "greedy")
+        throw_unsupported(json, "topk_method", "no router describes this method");
+    if (config.moe.has_group_limit) {
+        config.moe.n_group = json.positive("n_group");
+        config.moe.topk_group = json.positive("topk_group");
+        check_groups(json, config);
     }
-    const sparse_places sparse(config, s, dense_layers);
-    plan_layers(config, s, [&](std::int64_t i) { return layer_kind{mixer_kind::full_attention, sparse.has(i)}; });
+    const sparse_layer_selection sparse(json, config, dense_layers);
+    set_layers(json, config, [&](std::int64_t i) {
+        return layer_spec{token_mixer_kind::full_attention, sparse.has(i)};
+    });
 }
 
 }  // namespace deepseek_ocr2_detail
 
 // transformers/models/deepseek_ocr2: the text model, Llama's attention and DeepSeek V2's experts
-inline constexpr architecture deepseek_ocr2_text = [](architecture a) {
-    a.drops = {}, a.model_type = "deepseek_ocr2_text", a.prefix = "DeepseekOcr2", a.heads = {};
-    a.read = [](config_view config, sizes& s) {
-        deepseek_ocr2_detail::read_text(config, s, config.non_negative("first_k_dense_replace", 0));
+inline constexpr model_spec deepseek_ocr2_text = [](model_spec spec) {
+    spec.dropout_keys = {};
+    spec.model_type = "deepseek_ocr2_text";
+    spec.class_prefix = "DeepseekOcr2";
+    spec.supported_heads = {};
+    spec.parse_config = [](config_view json, model_config& config) {
+        deepseek_ocr2_detail::parse_text_config(json, config, json.non_negative("first_k_dense_replace", 0));
     };
-    a.mix = mix_by_attention, a.rotated = rotation::half;
-    a.names.model_type = "TextModel", a.names.layer_type = "TextDecoderLayer", a.names.attention_type = "TextAttention";
-    a.names.norm_type = "TextRMSNorm", a.names.mlp_type = "TextMLP", a.names.moe_type = "TextMoe";
-    a.names.experts_type = "TextExperts", a.names.router_type = "TextTopkRouter";
-    a.names.rotary_type = "TextRotaryEmbedding";
-    return a;
+    spec.token_mixer = attention_token_mixer;
+    spec.rotary = rotary_style::rotate_half;
+    spec.names.model_class = "TextModel";
+    spec.names.layer_class = "TextDecoderLayer";
+    spec.names.attention_class = "TextAttention";
+    spec.names.norm_class = "TextRMSNorm";
+    spec.names.mlp_class = "TextMLP";
+    spec.names.moe_class = "TextMoe";
+    spec.names.experts_class = "TextExperts";
+    spec.names.router_class = "TextTopkRouter";
+    spec.names.rotary_class = "TextRotaryEmbedding";
+    return spec;
 }(deepseek_v2);
 
 // transformers/models/deepseek_ocr2: SAM, and queries that read its patches in order
-inline constexpr architecture deepseek_ocr2 = [](architecture a) {
-    a.model_type = "deepseek_ocr2", a.prefix = "DeepseekOcr2", a.base = deepseek_ocr2_detail::base;
-    a.read_whole = deepseek_ocr2_detail::read, a.media = deepseek_ocr2_detail::show,
-    a.read_processor = deepseek_ocr2_detail::read_processor, a.reads.images = true;
-    a.text = {.key = "text_config", .otherwise = &deepseek_ocr2_text, .always = true};
-    return a;
+inline constexpr model_spec deepseek_ocr2 = [](model_spec spec) {
+    spec.model_type = "deepseek_ocr2";
+    spec.class_prefix = "DeepseekOcr2";
+    spec.base_model = deepseek_ocr2_detail::base;
+    spec.parse_composite_config = deepseek_ocr2_detail::parse_config;
+    spec.compute_media_shapes = deepseek_ocr2_detail::show;
+    spec.parse_image_processor = deepseek_ocr2_detail::parse_processor_config;
+    spec.modalities.has_images = true;
+    spec.text_model = {.key = "text_config", .default_spec = &deepseek_ocr2_text, .ignores_model_type = true};
+    return spec;
 }(shared_composite);
 
 }  // namespace llmcost::arch

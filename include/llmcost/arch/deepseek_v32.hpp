@@ -3,15 +3,15 @@
 #pragma once
 
 #include <llmcost/arch/deepseek.hpp>
+#include <llmcost/config/latent_attention.hpp>
 #include <llmcost/layers/sparse_indexer.hpp>
-#include <llmcost/reading/latent_attention.hpp>
 
 namespace llmcost::arch {
 
 namespace deepseek_v32_detail {
 
-enum own : std::uint8_t { index_heads, index_head_dim, index_top_k };
-inline constexpr own_key keys[]{
+enum family_config_index : std::uint8_t { index_heads, index_head_dim, index_top_k };
+inline constexpr family_key family_keys[]{
     {"index_n_heads", 64},
     {"index_head_dim", 128},
     {"index_topk", 2048},
@@ -21,85 +21,91 @@ inline constexpr own_key keys[]{
 inline constexpr std::uint8_t shares_picks = 1;
 
 /// Attention to picked tokens; `Turned`: how the indexer rotates.
-template <rotation Turned>
-constexpr value mix(const site& here, trace& t, const value& x) {
-    const own_sizes& own = here.dims.own;
-    const indexed_latent_attention layer{latent_attention_of(here), own[index_heads], own[index_head_dim],
-                                         own[index_top_k],          Turned,           here.kind.own != shares_picks};
-    return t.call(here.row.names.attention, layer, x);
+template <rotary_style Turned>
+constexpr tensor token_mixer(const layer_context& ctx, trace& t, const tensor& x) {
+    const family_config& family = ctx.config.family;
+    const indexed_latent_attention layer{
+        make_latent_attention(ctx),          family[index_heads], family[index_head_dim], family[index_top_k], Turned,
+        ctx.layer.family_tag != shares_picks};
+    return t.call(ctx.spec.names.attention, layer, x);
 }
 
 /// Heads of an indexer have the rotated part of the others; every layer attends to picked tokens.
-constexpr void check_indexed_layers(config_view config, const sizes& s) {
-    if (s.own[index_head_dim] < s.rotary_dim) fail_value(config, "index_head_dim", "at least qk_rope_head_dim");
-    (void)checked_width(config, "index_head_dim", s.own[index_heads], s.own[index_head_dim]);
-    const auto types = config.optional_array("layer_types");
+constexpr void check_indexed_layers(config_view json, const model_config& config) {
+    if (config.family[index_head_dim] < config.rotary_dim)
+        throw_invalid_value(json, "index_head_dim", "at least qk_rope_head_dim");
+    (void)checked_size(json, "index_head_dim", config.family[index_heads], config.family[index_head_dim]);
+    const auto types = json.optional_array("layer_types");
     if (!types) return;
-    if (static_cast<std::int64_t>(types->size()) != s.num_hidden_layers)
-        fail_value(config, "layer_types", "a list with one kind per hidden layer");
+    if (static_cast<std::int64_t>(types->size()) != config.num_hidden_layers)
+        throw_invalid_value(json, "layer_types", "a list with one kind per hidden layer");
     for (const config_view entry : *types) {
-        const string_ref word = entry.as_string();
-        if (word != "indexed_attention" && word != "deepseek_sparse_attention" && word != "qwen_sparse_attention")
-            fail_unsupported(config, "layer_types", "no layer of this type is of one of these kinds");
+        const string_ref name = entry.as_string();
+        if (name != "indexed_attention" && name != "deepseek_sparse_attention" && name != "qwen_sparse_attention")
+            throw_unsupported(json, "layer_types", "no layer of this type is of one of these kinds");
     }
 }
 
 /// Sizes of latent attention and of the indexer.
-constexpr void read_indexed_attention(config_view config, sizes& s) {
-    read_latent_attention(config, s);
-    s.rope_interleave = true, s.mlp_bias = false;
-    if (s.mla.q_lora_rank == 0)
-        fail_value(config, "q_lora_rank", "a positive integer, as an indexer reads low-rank queries");
-    check_indexed_layers(config, s);
+constexpr void parse_indexed_attention(config_view json, model_config& config) {
+    parse_latent_attention(json, config);
+    config.rope_interleave = true;
+    config.mlp_bias = false;
+    if (config.mla.q_lora_rank == 0)
+        throw_invalid_value(json, "q_lora_rank", "a positive integer, as an indexer reads low-rank queries");
+    check_indexed_layers(json, config);
 }
 
-constexpr std::int64_t read_mixture(config_view config, sizes& s, std::int64_t dense_layers = 3) {
-    read_grouped_experts(config, s, {.shared = 1});
-    const std::int64_t dense = config.non_negative("first_k_dense_replace", dense_layers);
-    if (const auto older = config.optional_positive("num_experts")) {  // goes before both other names
-        if (*older != s.moe.num_experts && config.contains("n_routed_experts"))
-            fail_unsupported(config, "num_experts", "another number of experts than n_routed_experts");
-        s.moe.num_experts = *older;
+constexpr std::int64_t parse_moe_config(config_view json, model_config& config, std::int64_t dense_layers = 3) {
+    parse_grouped_experts(json, config, {.shared = 1});
+    const std::int64_t dense = json.non_negative("first_k_dense_replace", dense_layers);
+    if (const auto older = json.optional_positive("num_experts")) {  // goes before both other names
+        if (*older != config.moe.num_experts && json.contains("n_routed_experts"))
+            throw_unsupported(json, "num_experts", "another number of experts than n_routed_experts");
+        config.moe.num_experts = *older;
     }
     return dense;
 }
 
-constexpr void read(config_view config, sizes& s) {
-    read_indexed_attention(config, s);
-    const std::int64_t dense = read_mixture(config, s);
-    plan_layers(config, s, [&](std::int64_t i) { return layer_kind{.experts = is_sparse(config, s, i, i >= dense)}; });
+constexpr void parse_config(config_view json, model_config& config) {
+    parse_indexed_attention(json, config);
+    const std::int64_t dense = parse_moe_config(json, config);
+    set_layers(json, config,
+               [&](std::int64_t i) { return layer_spec{.has_experts = is_sparse(json, config, i, i >= dense)}; });
 }
 
 /// Which layers have an indexer: `indexer_types`, else letters or words of `index_topk_pattern`, else a schedule.
-constexpr bool has_indexer(config_view config, const sizes& s, std::int64_t i) {
+constexpr bool has_indexer(config_view json, const model_config& config, std::int64_t i) {
     const auto at = static_cast<std::size_t>(i);
     for (const literal key : {"indexer_types", "index_topk_pattern"}) {
-        const auto found = config.find(key);
+        const auto found = json.find(key);
         if (!found || found->is_null()) continue;
         const string_ref letters = found->is_string() ? found->as_string() : string_ref{};
         const std::size_t n = found->is_string() ? letters.size() : found->as_array().size();
-        if (n != static_cast<std::size_t>(s.num_hidden_layers)) fail_value(config, key, "a kind of indexer for each layer");
-        const string_ref word = found->is_string() ? letters.substr(at, 1) : (*found)[at].as_string();
-        if (word != "full" && word != "shared" && word != "F" && word != "S")
-            fail_value(config, key, "kinds that are full or shared");
-        return word == "full" || word == "F";
+        if (n != static_cast<std::size_t>(config.num_hidden_layers))
+            throw_invalid_value(json, key, "a kind of indexer for each layer");
+        const string_ref name = found->is_string() ? letters.substr(at, 1) : (*found)[at].as_string();
+        if (name != "full" && name != "shared" && name != "F" && name != "S")
+            throw_invalid_value(json, key, "kinds that are full or shared");
+        return name == "full" || name == "F";
     }
-    const std::int64_t given = config.signed_size("index_topk_freq", 1), every = given > 1 ? given : 1;
-    const std::int64_t behind = i - config.signed_size("index_skip_topk_offset", 2) + 1;
-    return (behind > 0 ? behind : 0) % every == 0;
+    const std::int64_t index_topk_freq = json.signed_integer("index_topk_freq", 1),
+                       every = index_topk_freq > 1 ? index_topk_freq : 1;
+    const std::int64_t layer_offset = i - json.signed_integer("index_skip_topk_offset", 2) + 1;
+    return (layer_offset > 0 ? layer_offset : 0) % every == 0;
 }
 
-constexpr void read_glm(config_view config, sizes& s) {
-    read_indexed_attention(config, s);
-    const std::int64_t dense = read_mixture(config, s);
-    if (!has_indexer(config, s, 0)) fail_value(config, "indexer_types", "a first layer that is full");
-    plan_layers(config, s, [&](std::int64_t i) {
-        return layer_kind{.experts = is_sparse(config, s, i, i >= dense),
-                          .own = has_indexer(config, s, i) ? std::uint8_t{0} : shares_picks};
+constexpr void parse_glm(config_view json, model_config& config) {
+    parse_indexed_attention(json, config);
+    const std::int64_t dense = parse_moe_config(json, config);
+    if (!has_indexer(json, config, 0)) throw_invalid_value(json, "indexer_types", "a first layer that is full");
+    set_layers(json, config, [&](std::int64_t i) {
+        return layer_spec{.has_experts = is_sparse(json, config, i, i >= dense),
+                          .family_tag = has_indexer(json, config, i) ? std::uint8_t{0} : shares_picks};
     });
 }
 
-inline constexpr own_key glm_keys[]{
+inline constexpr family_key glm_keys[]{
     {"index_n_heads", 32},
     {"index_head_dim", 128},
     {"index_topk", 2048},
@@ -108,26 +114,39 @@ inline constexpr own_key glm_keys[]{
 }  // namespace deepseek_v32_detail
 
 // transformers/models/deepseek_v32: DeepSeek V3 with attention to the tokens that an indexer picks
-inline constexpr architecture deepseek_v32 = [](architecture a) {
-    a.model_type = "deepseek_v32", a.prefix = "DeepseekV32", a.heads = language_heads;
-    a.read = deepseek_v32_detail::read, a.own = deepseek_v32_detail::keys;
-    a.mix = deepseek_v32_detail::mix<rotation::half>;
-    a.defaults.max_position_embeddings = 163840;
-    a.defaults.mla = {
+inline constexpr model_spec deepseek_v32 = [](model_spec spec) {
+    spec.model_type = "deepseek_v32";
+    spec.class_prefix = "DeepseekV32";
+    spec.supported_heads = language_heads;
+    spec.parse_config = deepseek_v32_detail::parse_config;
+    spec.family_keys = deepseek_v32_detail::family_keys;
+    spec.token_mixer = deepseek_v32_detail::token_mixer<rotary_style::rotate_half>;
+    spec.defaults.max_position_embeddings = 163840;
+    spec.defaults.mla = {
         .q_lora_rank = 1536, .kv_lora_rank = 512, .qk_nope_head_dim = 128, .qk_rope_head_dim = 64, .v_head_dim = 128};
-    return a;
+    return spec;
 }(deepseek_v3);
 
 // transformers/models/glm_moe_dsa: indexers that rotate pairs, layers that share what an earlier one picked
-inline constexpr architecture glm_moe_dsa = [](architecture a) {
-    a.model_type = "glm_moe_dsa", a.prefix = "GlmMoeDsa";
-    a.read = deepseek_v32_detail::read_glm, a.own = deepseek_v32_detail::glm_keys;
-    a.mix = deepseek_v32_detail::mix<rotation::split_pairs>, a.kinds.own = deepseek_v32_detail::shares_picks;
-    a.defaults.vocab_size = 154880, a.defaults.hidden_size = 6144, a.defaults.intermediate_size = 12288;
-    a.defaults.num_hidden_layers = 78, a.defaults.num_attention_heads = 64, a.defaults.num_key_value_heads = 64;
-    a.defaults.max_position_embeddings = 202752, a.defaults.moe.n_group = a.defaults.moe.topk_group = 1;
-    a.defaults.mla.q_lora_rank = 2048, a.defaults.mla.v_head_dim = 256, a.defaults.mla.qk_nope_head_dim = 192;
-    return a;
+inline constexpr model_spec glm_moe_dsa = [](model_spec spec) {
+    spec.model_type = "glm_moe_dsa";
+    spec.class_prefix = "GlmMoeDsa";
+    spec.parse_config = deepseek_v32_detail::parse_glm;
+    spec.family_keys = deepseek_v32_detail::glm_keys;
+    spec.token_mixer = deepseek_v32_detail::token_mixer<rotary_style::interleaved_split>;
+    spec.supported_layers.max_family_tag = deepseek_v32_detail::shares_picks;
+    spec.defaults.vocab_size = 154880;
+    spec.defaults.hidden_size = 6144;
+    spec.defaults.intermediate_size = 12288;
+    spec.defaults.num_hidden_layers = 78;
+    spec.defaults.num_attention_heads = 64;
+    spec.defaults.num_key_value_heads = 64;
+    spec.defaults.max_position_embeddings = 202752;
+    spec.defaults.moe.n_group = spec.defaults.moe.topk_group = 1;
+    spec.defaults.mla.q_lora_rank = 2048;
+    spec.defaults.mla.v_head_dim = 256;
+    spec.defaults.mla.qk_nope_head_dim = 192;
+    return spec;
 }(deepseek_v32);
 
 }  // namespace llmcost::arch

@@ -5,47 +5,47 @@
 #include <llmcost/arch/llama.hpp>
 #include <llmcost/arch/sam.hpp>
 #include <llmcost/arch/siglip.hpp>
-#include <llmcost/walks/media.hpp>
+#include <llmcost/forward/multimodal.hpp>
 
 namespace llmcost::arch {
 
 namespace deepseek_vl_detail {
 
 struct aligner {
-    site here;
+    layer_context ctx;
 
-    static constexpr role what = role::projector;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("Aligner"); }
-    constexpr value describe(trace& t, const value& x) const {
-        const std::int64_t width = here.dims.hidden_size;
-        const value h = t.call("activation", gelu_module{}, t.call("linear1", linear{x.dim(-1), width, true}, x));
+    static constexpr role module_role = role::projector;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("Aligner"); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const std::int64_t width = ctx.config.hidden_size;
+        const tensor h = t.call("activation", gelu_module{}, t.call("linear1", linear{x.dim(-1), width, true}, x));
         return t.call("linear2", linear{width, width, true}, h);
     }
 };
 
-constexpr value base(const site& here, trace& t) {
-    return describe_text_after(here, t, "language_model", [&](const value& words) {
-        const recorder::idle_guard no_pixels{t, !sees_images(t)};
-        const recorder::workload_guard shown{t, pictures(t.load(), images_in(t), 0, 0)};
-        const value states = describe_tower(here, t, 0, "vision_model", role::vision);
-        return t.masked_scatter(words, t.call("aligner", aligner{here}, states));
+constexpr tensor base(const layer_context& ctx, trace& t) {
+    return forward_text_after_encoder(ctx, t, "language_model", [&](const tensor& token_embeddings) {
+        const recorder::not_executed_guard no_pixels{t, !has_images(t)};
+        const recorder::workload_guard encoder_workload{t, image_workload(t.load(), images_in(t), 0, 0)};
+        const tensor states = forward_encoder_component(ctx, t, 0, "vision_model", role::vision);
+        return t.masked_scatter(token_embeddings, t.call("aligner", aligner{ctx}, states));
     });
 }
 
 /// Both towers' states, projected to half of the width each.
 struct hybrid_aligner {
-    site here;
+    layer_context ctx;
 
-    static constexpr role what = role::projector;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("Aligner"); }
-    constexpr value describe(trace& t, const value& x, const value& sharp) const {
-        const std::int64_t width = here.dims.hidden_size, half = width / 2;
-        const value low = t.call("vision_proj", linear{x.dim(-1), half, true}, x);
-        const value high = t.call("high_res_vision_proj", linear{sharp.dim(-1), half, true}, sharp);
-        const value both = t.call("act", gelu_module{}, t.cat({high, low}, -1));
-        return t.call("proj", linear{width, width, true}, both);
+    static constexpr role module_role = role::projector;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("Aligner"); }
+    constexpr tensor forward(trace& t, const tensor& x, const tensor& sharp) const {
+        const std::int64_t width = ctx.config.hidden_size, half = width / 2;
+        const tensor low = t.call("vision_proj", linear{x.dim(-1), half, true}, x);
+        const tensor high = t.call("high_res_vision_proj", linear{sharp.dim(-1), half, true}, sharp);
+        const tensor concatenated = t.call("act", gelu_module{}, t.cat({high, low}, -1));
+        return t.call("proj", linear{width, width, true}, concatenated);
     }
 };
 
@@ -53,67 +53,75 @@ struct hybrid_aligner {
 struct narrowing {
     std::int64_t side;
 
-    static constexpr role what = role::none;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return {"DeepseekVL", "SamVisionProj"}; }
-    constexpr value describe(trace& t, const value& x) const {
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return {"DeepseekVL", "SamVisionProj"}; }
+    constexpr tensor forward(trace& t, const tensor& x) const {
         const std::int64_t channels = x.dim(1);
-        const value resized = t.bilinear(x, 4 * side, 4 * side);
-        const value h = t.call("conv1", convolution_2d{channels, 2 * channels, 3, 2, 1, 1, false}, resized);
+        const tensor resized = t.bilinear(x, 4 * side, 4 * side);
+        const tensor h = t.call("conv1", convolution_2d{channels, 2 * channels, 3, 2, 1, 1, false}, resized);
         return t.call("conv2", convolution_2d{2 * channels, 4 * channels, 3, 2, 1, 1, false}, h);
     }
 };
 
 /// SAM's states of its last layer and of its first one that sees everything, each through necks: (B, patches, width).
-constexpr value sharp_states(const site& here, trace& t) {
-    const sizes& sam = here.whole.beside[1].dims;
-    const vision_sizes& image = here.whole.beside[0].dims.vision;
-    const narrowing narrow{image.image_height / image.patch_size};
-    const value alpha = t.param("high_res_vision_alpha", {1});
-    const value last = describe_tower(here, t, 1, "high_res_vision_model", role::vision);
-    const value high = t.call("high_res_vision_proj", narrow, last);
-    value inner = trace::buffer({last.dim(0), last.dim(2), last.dim(3), sam.hidden_size});
-    inner.type = last.type, inner.requires_grad = last.requires_grad;
-    const value first = sam_detail::describe_neck(t, "high_res_vision_neck", {"DeepseekVL", "SamVisionNeck"},
-                                                  here.type("LayerNorm"), sam.own[sam_detail::output_channels], inner);
-    const recorder::called_again_guard again{t};
-    const value both = t.add(high, t.mul(t.call("high_res_vision_proj", narrow, first), alpha));
-    return t.reshape(both.permute({0, 2, 3, 1}), {both.dim(0), -1, both.dim(1)});
+constexpr tensor sharp_states(const layer_context& ctx, trace& t) {
+    const model_config& sam = ctx.model.components[1].config;
+    const vision_config& image = ctx.model.components[0].config.vision;
+    const narrowing high_res_proj{image.image_height / image.patch_size};
+    const tensor alpha = t.param("high_res_vision_alpha", {1});
+    const tensor last = forward_encoder_component(ctx, t, 1, "high_res_vision_model", role::vision);
+    const tensor high = t.call("high_res_vision_proj", high_res_proj, last);
+    tensor inner = trace::buffer({last.dim(0), last.dim(2), last.dim(3), sam.hidden_size});
+    inner.type = last.type;
+    inner.requires_grad = last.requires_grad;
+    const tensor first =
+        sam_detail::forward_neck(t, "high_res_vision_neck", {"DeepseekVL", "SamVisionNeck"}, ctx.class_of("LayerNorm"),
+                                 sam.family[sam_detail::output_channels], inner);
+    const recorder::shared_parameters_guard shared_parameters{t};
+    const tensor concatenated = t.add(high, t.mul(t.call("high_res_vision_proj", high_res_proj, first), alpha));
+    return t.reshape(concatenated.permute({0, 2, 3, 1}), {concatenated.dim(0), -1, concatenated.dim(1)});
 }
 
-constexpr value base_hybrid(const site& here, trace& t) {
-    return describe_text_after(here, t, "language_model", [&](const value& words) {
-        const recorder::idle_guard no_pixels{t, !sees_images(t)};
-        const recorder::workload_guard shown{t, pictures(t.load(), images_in(t), 0, 0)};
-        const value plain = describe_tower(here, t, 0, "vision_model", role::vision);
-        const value sharp = sharp_states(here, t);
-        return t.masked_scatter(words, t.call("aligner", hybrid_aligner{here}, plain, sharp));
+constexpr tensor base_hybrid(const layer_context& ctx, trace& t) {
+    return forward_text_after_encoder(ctx, t, "language_model", [&](const tensor& token_embeddings) {
+        const recorder::not_executed_guard no_pixels{t, !has_images(t)};
+        const recorder::workload_guard encoder_workload{t, image_workload(t.load(), images_in(t), 0, 0)};
+        const tensor plain = forward_encoder_component(ctx, t, 0, "vision_model", role::vision);
+        const tensor sharp = sharp_states(ctx, t);
+        return t.masked_scatter(token_embeddings, t.call("aligner", hybrid_aligner{ctx}, plain, sharp));
     });
 }
 
 /// The two halves of the width are put together for a projection of the whole.
-constexpr void read_hybrid(config_view config, model& m) {
-    if (m.dims.hidden_size % 2 != 0) fail_unsupported(config, "text_config", "halves of an odd width do not make a whole");
+constexpr void parse_hybrid(config_view json, model& m) {
+    if (m.config.hidden_size % 2 != 0)
+        throw_unsupported(json, "text_config", "halves of an odd width do not make a whole");
 }
 
 }  // namespace deepseek_vl_detail
 
 // transformers/models/deepseek_vl: SigLIP in front of Llama
-inline constexpr architecture deepseek_vl = [](architecture a) {
-    a.model_type = "deepseek_vl", a.prefix = "DeepseekVL", a.base = deepseek_vl_detail::base;
-    a.media = patches_as_tokens, a.reads.images = true;
-    a.text = {.key = "text_config", .otherwise = &llama};
-    a.beside[0] = {.key = "vision_config", .otherwise = &siglip_vision_model};
-    a.defaults.tie_word_embeddings = true;
-    return a;
+inline constexpr model_spec deepseek_vl = [](model_spec spec) {
+    spec.model_type = "deepseek_vl";
+    spec.class_prefix = "DeepseekVL";
+    spec.base_model = deepseek_vl_detail::base;
+    spec.compute_media_shapes = count_patch_tokens;
+    spec.modalities.has_images = true;
+    spec.text_model = {.key = "text_config", .default_spec = &llama};
+    spec.components[0] = {.key = "vision_config", .default_spec = &siglip_vision_model};
+    spec.defaults.tie_word_embeddings = true;
+    return spec;
 }(shared_composite);
 
 // transformers/models/deepseek_vl_hybrid: SAM's encoder beside SigLIP
-inline constexpr architecture deepseek_vl_hybrid = [](architecture a) {
-    a.model_type = "deepseek_vl_hybrid", a.prefix = "DeepseekVLHybrid", a.base = deepseek_vl_detail::base_hybrid;
-    a.read_whole = deepseek_vl_detail::read_hybrid;
-    a.beside[1] = {.key = "high_res_vision_config", .otherwise = &sam_vision_model};
-    return a;
+inline constexpr model_spec deepseek_vl_hybrid = [](model_spec spec) {
+    spec.model_type = "deepseek_vl_hybrid";
+    spec.class_prefix = "DeepseekVLHybrid";
+    spec.base_model = deepseek_vl_detail::base_hybrid;
+    spec.parse_composite_config = deepseek_vl_detail::parse_hybrid;
+    spec.components[1] = {.key = "high_res_vision_config", .default_spec = &sam_vision_model};
+    return spec;
 }(deepseek_vl);
 
 }  // namespace llmcost::arch

@@ -8,15 +8,16 @@ namespace llmcost::arch {
 
 namespace deit_detail {
 
-inline constexpr own_key keys[]{vit_detail::keys[0], vit_detail::keys[1], {.otherwise = 2, .value = own_value::computed}};
+inline constexpr family_key family_keys[]{
+    vit_detail::family_keys[0], vit_detail::family_keys[1], {.default_value = 2, .type = family_key_type::computed}};
 
 /// Two classifiers, of the class token and of the distilled one, and their mean.
-constexpr value classify_twice(const site& here, trace& t, const value& x) {
-    const auto classify = [&](literal name, const value& token) {
-        if (here.dims.num_labels == 0) return t.call(name, identity{"Identity"}, token);
-        return t.call(name, head_linear{{here.dims.hidden_size, here.dims.num_labels, true}}, token);
+constexpr tensor classify_twice(const layer_context& ctx, trace& t, const tensor& x) {
+    const auto classify = [&](literal name, const tensor& token) {
+        if (ctx.config.num_labels == 0) return t.call(name, identity{"Identity"}, token);
+        return t.call(name, head_linear{{ctx.config.hidden_size, ctx.config.num_labels, true}}, token);
     };
-    const value first = classify("cls_classifier", t.select(x, 1));
+    const tensor first = classify("cls_classifier", t.select(x, 1));
     return t.div(t.add(first, classify("distillation_classifier", t.select(x, 1))));
 }
 
@@ -25,23 +26,26 @@ constexpr value classify_twice(const site& here, trace& t, const value& x) {
 /// A vision transformer with a second token, which learns from another model.
 ///
 /// Source: transformers/models/deit/modeling_deit.py.
-constexpr value describe_deit(const site& here, trace& t) {
-    if (here.dims.head != head_kind::image_classification_with_teacher) return describe_vit(here, t);
-    const module_info whole{.type = {here.row.prefix, name_of(here.dims.head)}};
-    const module_info base{.name = here.row.names.base, .type = here.type("Model")};
-    t.enter(whole);
-    const value x = describe_within(base, describe_vit_base, here, t);
-    const recorder::idle_guard unused{t, t.load().head == logits::none};
-    return t.leave(whole, t.returns(x, deit_detail::classify_twice(here, t, x)));
+constexpr tensor forward_deit(const layer_context& ctx, trace& t) {
+    if (ctx.config.head != head_kind::image_classification_with_teacher) return forward_vit(ctx, t);
+    const module_info model_info{.class_of_module = {ctx.spec.class_prefix, name_of(ctx.config.head)}};
+    const module_info base{.name = ctx.spec.names.base_model, .class_of_module = ctx.class_of("Model")};
+    t.enter(model_info);
+    const tensor x = forward_in_module(base, forward_vit_base, ctx, t);
+    const recorder::not_executed_guard unused{t, t.load().head == logits::none};
+    return t.leave(model_info, t.select_model_output(x, deit_detail::classify_twice(ctx, t, x)));
 }
 
 // transformers/models/deit: configuration_deit.py, modeling_deit.py
-inline constexpr architecture deit = [](architecture a) {
-    a.model_type = "deit", a.prefix = "DeiT", a.describe = describe_deit, a.own = deit_detail::keys;
-    a.heads = {head_kind::none, head_kind::image_classification, head_kind::image_classification_with_teacher,
-               head_kind::masked_image};
-    a.names.base = "deit";
-    return a;
+inline constexpr model_spec deit = [](model_spec spec) {
+    spec.model_type = "deit";
+    spec.class_prefix = "DeiT";
+    spec.forward = forward_deit;
+    spec.family_keys = deit_detail::family_keys;
+    spec.supported_heads = {head_kind::none, head_kind::image_classification,
+                            head_kind::image_classification_with_teacher, head_kind::masked_image};
+    spec.names.base_model = "deit";
+    return spec;
 }(vit);
 
 }  // namespace llmcost::arch

@@ -10,66 +10,71 @@ namespace diffllama_detail {
 
 /// `nn.RMSNorm` without a weight.
 struct plain_rms {
-    static constexpr role what = role::norm;
-    static constexpr bool leaf = true;
-    [[nodiscard]] static constexpr class_name type() { return {"", "RMSNorm"}; }
-    static constexpr value describe(trace& t, const value& x) {
-        const value h = t.to(x, dtype::float32);
-        value variance = t.mean(t.pow(h, 2), -1, true);
+    static constexpr role module_role = role::norm;
+    static constexpr bool is_leaf = true;
+    [[nodiscard]] static constexpr class_name type_name() { return {"", "RMSNorm"}; }
+    static constexpr tensor forward(trace& t, const tensor& x) {
+        const tensor h = t.to(x, dtype::float32);
+        tensor variance = t.mean(t.pow(h, 2), -1, true);
         t.in_place(op::add, variance);
         return t.to(t.mul(h, t.rsqrt(variance)), x.type);
     }
 };
 
 /// exp(Σ q · k) of two vectors of parameters.
-constexpr value weight_of(trace& t, const value& q, const value& k, dtype type) {
+constexpr tensor weight_of(trace& t, const tensor& q, const tensor& k, dtype type) {
     return t.to(t.exp(t.sum(t.to(t.mul(q, k), dtype::float32), 0)), type);
 }
 
 /// Half of the values for all heads: `Tensor.repeat` over heads.
-constexpr value half_of_values(trace& t, const value& v) {
-    const value half = v.slice(1, v.dim(1) / 2).unsqueeze(1);
-    const value twice =
-        t.copy(half.expand({v.dim(0), 2, v.dim(1) / 2, v.dim(2), v.dim(3)})).view({v.dim(0), v.dim(1), v.dim(2), v.dim(3)});
+constexpr tensor half_of_values(trace& t, const tensor& v) {
+    const tensor half = v.slice(1, v.dim(1) / 2).unsqueeze(1);
+    const tensor twice = t.copy(half.expand({v.dim(0), 2, v.dim(1) / 2, v.dim(2), v.dim(3)}))
+                             .view({v.dim(0), v.dim(1), v.dim(2), v.dim(3)});
     return twice;
 }
 
 /// What half of the heads find, less what the others find times a weight that is learned.
-constexpr value attend(const site& here, trace& t, const value& x) {
-    const std::int64_t heads = here.dims.num_attention_heads, d = here.dims.head_dim;
-    const value q1 = t.param("lambda_q1", {d}), k1 = t.param("lambda_k1", {d});
-    const value q2 = t.param("lambda_q2", {d}), k2 = t.param("lambda_k2", {d});
-    qkv of = project_qkv(here, t, x);
-    split_heads(here, of);
-    heads_first(of);
-    turn(here, t, of);
-    remember(here, t, of);
-    const value v1 = half_of_values(t, of.v), v2 = half_of_values(t, of.v);
-    const score_options how{.mask = &here.shared->mask};
-    const value first = eager_attention(t, of.q, of.k, v1, here.shared->where, how);
-    const value second = eager_attention(t, of.q, of.k, v2, here.shared->where, how);
-    const value half = t.cat({first, second}, -1).slice(2, heads / 2);
-    const value more = weight_of(t, q1, k1, x.type), less = weight_of(t, q2, k2, x.type);
-    const value weight = t.add(t.sub(more, less));
-    const value apart = t.sub(half, t.mul(weight, half));
-    return join(here, t, t.reshape(t.mul(t.call("groupnorm", plain_rms{}, apart)), {x.dim(0), x.dim(1), -1}));
+constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
+    const std::int64_t heads = ctx.config.num_attention_heads, d = ctx.config.head_dim;
+    const tensor q1 = t.param("lambda_q1", {d}), k1 = t.param("lambda_k1", {d});
+    const tensor q2 = t.param("lambda_q2", {d}), k2 = t.param("lambda_k2", {d});
+    query_key_value qkv = project_qkv(ctx, t, x);
+    split_heads(ctx, qkv);
+    transpose_heads(qkv);
+    apply_rotary(ctx, t, qkv);
+    update_kv_cache(ctx, t, qkv);
+    const tensor v1 = half_of_values(t, qkv.value), v2 = half_of_values(t, qkv.value);
+    const attention_options options{.mask = &ctx.inputs->mask};
+    const tensor first = attention_forward(t, qkv.query, qkv.key, v1, ctx.inputs->pattern, options);
+    const tensor second = attention_forward(t, qkv.query, qkv.key, v2, ctx.inputs->pattern, options);
+    const tensor half = t.cat({first, second}, -1).slice(2, heads / 2);
+    const tensor lambda_1 = weight_of(t, q1, k1, x.type), lambda_2 = weight_of(t, q2, k2, x.type);
+    const tensor weight = t.add(t.sub(lambda_1, lambda_2));
+    const tensor difference = t.sub(half, t.mul(weight, half));
+    return output_projection(ctx, t,
+                             t.reshape(t.mul(t.call("groupnorm", plain_rms{}, difference)), {x.dim(0), x.dim(1), -1}));
 }
 
-constexpr void read(config_view config, sizes& s) {
-    plan_one_mask(config, s);
-    if (s.num_key_value_heads % 2 != 0) fail_value(config, "num_key_value_heads", "an even number");
-    if (config.real("attention_dropout", 0) > 0) fail_value(config, "attention_dropout", "0");
+constexpr void parse_config(config_view json, model_config& config) {
+    set_single_mask(json, config);
+    if (config.num_key_value_heads % 2 != 0) throw_invalid_value(json, "num_key_value_heads", "an even number");
+    if (json.real("attention_dropout", 0) > 0) throw_invalid_value(json, "attention_dropout", "0");
 }
 
 }  // namespace diffllama_detail
 
 // transformers/models/diffllama: two attentions over halves of the values, one taken off the other
-inline constexpr architecture diffllama = [](architecture a) {
-    a.model_type = "diffllama", a.prefix = "DiffLlama", a.read = diffllama_detail::read;
-    a.attend = diffllama_detail::attend;
-    a.defaults.hidden_size = 2048, a.defaults.intermediate_size = 8192, a.defaults.num_hidden_layers = 16;
-    a.keys[0] = no_mlp_bias;
-    return a;
+inline constexpr model_spec diffllama = [](model_spec spec) {
+    spec.model_type = "diffllama";
+    spec.class_prefix = "DiffLlama";
+    spec.parse_config = diffllama_detail::parse_config;
+    spec.attention = diffllama_detail::attention;
+    spec.defaults.hidden_size = 2048;
+    spec.defaults.intermediate_size = 8192;
+    spec.defaults.num_hidden_layers = 16;
+    spec.config_keys[0] = absent_mlp_bias;
+    return spec;
 }(llama);
 
 }  // namespace llmcost::arch

@@ -6,17 +6,21 @@
 
 namespace llmcost::arch {
 
-constexpr void read_dinov2_with_registers(config_view config, sizes& s) {
+constexpr void parse_dinov2_with_registers(config_view json, model_config& config) {
     using namespace dinov2_detail;
-    read(config, s);
-    s.own[registers] = config.non_negative("num_register_tokens", 4), s.own[registered] = s.own[masked] = 1;
+    parse_config(json, config);
+    config.family[registers] = json.non_negative("num_register_tokens", 4);
+    config.family[registered] = config.family[masked] = 1;
 }
 
 // transformers/models/dinov2_with_registers: configuration_dinov2_with_registers.py, modeling_dinov2_with_registers.py
-inline constexpr architecture dinov2_with_registers = [](architecture a) {
-    a.model_type = "dinov2_with_registers", a.prefix = "Dinov2WithRegisters", a.drops = vit.drops;
-    a.read = read_dinov2_with_registers, a.names.base = "dinov2_with_registers";
-    return a;
+inline constexpr model_spec dinov2_with_registers = [](model_spec spec) {
+    spec.model_type = "dinov2_with_registers";
+    spec.class_prefix = "Dinov2WithRegisters";
+    spec.dropout_keys = vit.dropout_keys;
+    spec.parse_config = parse_dinov2_with_registers;
+    spec.names.base_model = "dinov2_with_registers";
+    return spec;
 }(dinov2);
 
 }  // namespace llmcost::arch

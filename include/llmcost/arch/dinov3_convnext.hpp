@@ -13,28 +13,28 @@ using convnext_detail::channel_norm, convnext_detail::depths, convnext_detail::d
 
 /// A convolution for each channel, then two linear layers over channels, scaled.
 struct layer {
-    const site& here;
+    const layer_context& ctx;
     std::int64_t width;
     bool drops_path;
 
-    static constexpr role what = role::none;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("Layer"); }
-    constexpr value describe(trace& t, const value& x) const {
-        const value scale = t.param("gamma", {width});
-        value h = t.call("depthwise_conv", convolution_2d{width, width, 7, 1, 3, width}, x).permute({0, 2, 3, 1});
-        h = t.call("layer_norm", last_norm{width, here.row.prefix}, h);
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("Layer"); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const tensor scale = t.param("gamma", {width});
+        tensor h = t.call("depthwise_conv", convolution_2d{width, width, 7, 1, 3, width}, x).permute({0, 2, 3, 1});
+        h = t.call("layer_norm", last_norm{width, ctx.spec.class_prefix}, h);
         h = t.call("pointwise_conv1", linear{width, 4 * width, true}, h);
-        h = t.call("activation_fn", activation_module{here.dims.hidden_act}, h);
+        h = t.call("activation_fn", activation_module{ctx.config.hidden_act}, h);
         h = t.mul(t.call("pointwise_conv2", linear{4 * width, width, true}, h), scale);
         return t.add(x, t.call("drop_path", drop_path_module{"Dinov3Convnext", drops_path}, h.permute({0, 3, 1, 2})));
     }
 };
 
-constexpr value stage(const site& here, trace& t, std::int64_t i, value x) {
-    const std::int64_t width = of_stage(here.dims, widths, i), depth = of_stage(here.dims, depths, i);
-    const literal prefix = here.row.prefix;
-    const module_info module{.name = "stages", .index = i, .type = here.type("Stage")};
+constexpr tensor stage(const layer_context& ctx, trace& t, std::int64_t i, tensor x) {
+    const std::int64_t width = of_stage(ctx.config, widths, i), depth = of_stage(ctx.config, depths, i);
+    const literal prefix = ctx.spec.class_prefix;
+    const module_info module{.name = "stages", .index = i, .class_of_module = ctx.class_of("Stage")};
     t.enter(module);
     if (i == 0) {
         x = t.call({"downsample_layers", 0}, convolution_2d{x.dim(1), width, 4, 4}, x);
@@ -44,30 +44,30 @@ constexpr value stage(const site& here, trace& t, std::int64_t i, value x) {
         x = t.call({"downsample_layers", 1}, convolution_2d{x.dim(1), width, 2, 2}, x);
     }
     // rates grow from zero in the first layer of all
-    const bool drops_path = here.dims.own[drops] != 0;
-    x = t.call({"layers", 0}, layer{here, width, drops_path && i > 0}, x);
-    for (repetition each = t.repeat(depth - 1, x, 1); each.next();)
-        x = t.call({"layers", each.index()}, layer{here, width, drops_path}, x);
+    const bool drops_path = ctx.config.family[drops] != 0;
+    x = t.call({"layers", 0}, layer{ctx, width, drops_path && i > 0}, x);
+    for (loop layer_loop = t.loop_modules(depth - 1, x, 1); layer_loop.next();)
+        x = t.call({"layers", layer_loop.index()}, layer{ctx, width, drops_path}, x);
     return t.leave(module, x);
 }
 
 /// The mean of all places in front of them, as a class token is.
-constexpr value base(const site& here, trace& t) {
-    const module_info encoder{.name = "model", .type = here.type("Encoder")};
-    value x = images_of(here, t);
+constexpr tensor base(const layer_context& ctx, trace& t) {
+    const module_info encoder{.name = "model", .class_of_module = ctx.class_of("Encoder")};
+    tensor x = image_input(ctx, t);
     t.enter(encoder);
-    for (std::int64_t i = 0; i < here.dims.own[stages]; ++i) x = stage(here, t, i, x);
+    for (std::int64_t i = 0; i < ctx.config.family[stages]; ++i) x = stage(ctx, t, i, x);
     t.leave(encoder, x);
-    const value pooled = as_tokens(t.call("pool", global_average_pool{}, x));
-    const value tokens = t.cat({pooled, as_tokens(x)}, 1);
-    return t.call("layer_norm", norm<norm_kind::layer>{x.dim(1)}, tokens);
+    const tensor pooled = as_tokens(t.call("pool", global_average_pool{}, x));
+    const tensor tokens = t.cat({pooled, as_tokens(x)}, 1);
+    return t.call("layer_norm", norm_module{norm_kind::layer, x.dim(1)}, tokens);
 }
 
-constexpr void read(config_view config, sizes& s) {
-    s.vision = read_images(config, 224);
-    s.own[stages] = read_stages(config, "hidden_sizes", {96, 192, 384, 768}, s.own, widths);
-    read_stages_of(config, "depths", {3, 3, 9, 3}, s.own, depths, s.own[stages]);
-    s.own[drops] = config.real("drop_path_rate", 0.0) > 0.0;
+constexpr void parse_config(config_view json, model_config& config) {
+    config.vision = parse_image_size(json, 224);
+    config.family[stages] = parse_stages(json, "hidden_sizes", {96, 192, 384, 768}, config.family, widths);
+    parse_stages_of(json, "depths", {3, 3, 9, 3}, config.family, depths, config.family[stages]);
+    config.family[drops] = json.real("drop_path_rate", 0.0) > 0.0;
 }
 
 }  // namespace dinov3_convnext_detail
@@ -75,16 +75,20 @@ constexpr void read(config_view config, sizes& s) {
 /// A ConvNeXt whose mean stands in front of its places.
 ///
 /// Source: transformers/models/dinov3_convnext/modeling_dinov3_convnext.py.
-constexpr value describe_dinov3_convnext(const site& here, trace& t) {
-    return describe_within({.type = here.type("Model")}, dinov3_convnext_detail::base, here, t);
+constexpr tensor forward_dinov3_convnext(const layer_context& ctx, trace& t) {
+    return forward_in_module({.class_of_module = ctx.class_of("Model")}, dinov3_convnext_detail::base, ctx, t);
 }
 
 // transformers/models/dinov3_convnext: configuration_dinov3_convnext.py, modeling_dinov3_convnext.py
-inline constexpr architecture dinov3_convnext = [](architecture a) {
-    a.model_type = "dinov3_convnext", a.prefix = "DINOv3ConvNext", a.describe = describe_dinov3_convnext;
-    a.read = dinov3_convnext_detail::read, a.heads = {head_kind::none}, a.defaults.head = head_kind::none;
-    a.keys[0] = {};
-    return a;
+inline constexpr model_spec dinov3_convnext = [](model_spec spec) {
+    spec.model_type = "dinov3_convnext";
+    spec.class_prefix = "DINOv3ConvNext";
+    spec.forward = forward_dinov3_convnext;
+    spec.parse_config = dinov3_convnext_detail::parse_config;
+    spec.supported_heads = {head_kind::none};
+    spec.defaults.head = head_kind::none;
+    spec.config_keys[0] = {};
+    return spec;
 }(convnext);
 
 }  // namespace llmcost::arch

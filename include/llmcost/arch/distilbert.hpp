@@ -2,103 +2,118 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/reading/encoder.hpp>
-#include <llmcost/reading/reader.hpp>
-#include <llmcost/walks/encoder_model.hpp>
+#include <llmcost/config/encoder.hpp>
+#include <llmcost/config/reader.hpp>
+#include <llmcost/forward/encoder_model.hpp>
 
 namespace llmcost::arch {
 
 namespace distilbert_detail {
 
-constexpr value sum_embeddings(const site& here, trace& t) {
-    const value words = word_embeddings(here, t);
-    return norm_embeddings(here, t, t.add(words, position_embeddings(here, t)));
+constexpr tensor sum_embeddings(const layer_context& ctx, trace& t) {
+    const tensor token_embeddings = word_embeddings(ctx, t);
+    return norm_embeddings(ctx, t, t.add(token_embeddings, position_embeddings(ctx, t)));
 }
-constexpr value embed(const site& here, trace& t) {
-    return describe_within({.name = "embeddings", .type = {"", "Embeddings"}, .what = role::embedding}, sum_embeddings, here,
-                           t);
+constexpr tensor embed(const layer_context& ctx, trace& t) {
+    return forward_in_module(
+        {.name = "embeddings", .class_of_module = {"", "Embeddings"}, .module_role = role::embedding}, sum_embeddings,
+        ctx, t);
 }
-constexpr value encode(const site& here, trace& t) {
-    return encode_with(here, t, {.type = {"", "Transformer"}, .name = "transformer", .layer = {"", "TransformerBlock"}});
+constexpr tensor encode(const layer_context& ctx, trace& t) {
+    return forward_encoder_with(
+        ctx, t, {.type = {"", "Transformer"}, .name = "transformer", .layer = {"", "TransformerBlock"}});
 }
 
-constexpr value attend(const site& here, trace& t, const value& x) {
-    const std::int64_t width = here.dims.hidden_size;
-    const value mixed = attend_within(t, x, width, here.dims.num_attention_heads, true, {"q_lin", "k_lin", "v_lin"}, false,
-                                      bert_layers::reach_of(here));
+constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
+    const std::int64_t width = ctx.config.hidden_size;
+    const tensor mixed =
+        bidirectional_attention(t, x, width, ctx.config.num_attention_heads, true, {"q_lin", "k_lin", "v_lin"}, false,
+                                bert_layers::bidirectional_pattern_of(ctx));
     return t.call("out_lin", linear{width, width, true}, mixed);
 }
 
-constexpr value layer(const site& here, trace& t, const value& x) {
-    const std::int64_t width = here.dims.hidden_size;
-    const norm<norm_kind::layer> norms{width};
-    const value a = t.call("sa_layer_norm", norms, t.add(mix_by_attention(here, t, x), x));
-    const module_info ffn{.name = "ffn", .type = {"", "FFN"}, .what = role::mlp};
+constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor& x) {
+    const std::int64_t width = ctx.config.hidden_size;
+    const norm_module norms{norm_kind::layer, width};
+    const tensor a = t.call("sa_layer_norm", norms, t.add(attention_token_mixer(ctx, t, x), x));
+    const module_info ffn{.name = "ffn", .class_of_module = {"", "FFN"}, .module_role = role::mlp};
     t.enter(ffn);
-    value h = t.call("lin1", linear{width, here.dims.intermediate_size, true}, a);
-    h = t.call("activation", activation_module{here.dims.hidden_act}, h);
-    h = dropout(t, "dropout", t.call("lin2", linear{here.dims.intermediate_size, width, true}, h));
+    tensor h = t.call("lin1", linear{width, ctx.config.intermediate_size, true}, a);
+    h = t.call("activation", activation_module{ctx.config.hidden_act}, h);
+    h = dropout(t, "dropout", t.call("lin2", linear{ctx.config.intermediate_size, width, true}, h));
     return t.call("output_layer_norm", norms, t.add(t.leave(ffn, h), a));
 }
 
-constexpr value score_words(const site& here, trace& t, const two_values& out) {
-    const std::int64_t width = here.dims.hidden_size;
-    value h = t.call("vocab_transform", linear{width, width, true}, out.first);
-    h = t.call("activation", activation_module{here.dims.hidden_act}, h);
-    h = t.call("vocab_layer_norm", norm<norm_kind::layer>{width}, h);
-    const linear words{width, here.dims.vocab_size, true, here.dims.tie_word_embeddings};
-    return t.call("vocab_projector", head_linear{words}, h);
+constexpr tensor lm_head_logits(const layer_context& ctx, trace& t, const tensor_pair& out) {
+    const std::int64_t width = ctx.config.hidden_size;
+    tensor h = t.call("vocab_transform", linear{width, width, true}, out.first);
+    h = t.call("activation", activation_module{ctx.config.hidden_act}, h);
+    h = t.call("vocab_layer_norm", norm_module{norm_kind::layer, width}, h);
+    const linear lm_head{width, ctx.config.vocab_size, true, ctx.config.tie_word_embeddings};
+    return t.call("vocab_projector", head_linear{lm_head}, h);
 }
 /// A dense layer over each sequence's first state, behind which scores are made of it.
-constexpr value pool(const site& here, trace& t, const value& x) {
-    const linear dense{here.dims.hidden_size, here.dims.hidden_size, true};
+constexpr tensor pool(const layer_context& ctx, trace& t, const tensor& x) {
+    const linear dense{ctx.config.hidden_size, ctx.config.hidden_size, true};
     return t.unary(op::relu, t.call("pre_classifier", dense, t.select(x, 1)));
 }
-constexpr value score(const site& here, trace& t, const two_values& out) {
-    const head_kind head = here.dims.head;
+constexpr tensor score(const layer_context& ctx, trace& t, const tensor_pair& out) {
+    const head_kind head = ctx.config.head;
     if (head == head_kind::question_answering)
-        return answer_scores(t, dropout(t, "dropout", out.first, dropout_of::answers));
+        return question_answering_logits(t, dropout(t, "dropout", out.first, dropout_position::question_answering));
     if (head == head_kind::token_classification) {
-        const linear labels{here.dims.hidden_size, here.dims.num_labels, true};
+        const linear labels{ctx.config.hidden_size, ctx.config.num_labels, true};
         return t.call("classifier", head_linear{labels}, dropout(t, "dropout", out.first));
     }
     const bool pools = head == head_kind::sequence_classification || head == head_kind::multiple_choice;
-    return score_states(here, t, {out.first, pools ? pool(here, t, out.first) : value{}}, score_words);
+    return forward_encoder_head(ctx, t, {out.first, pools ? pool(ctx, t, out.first) : tensor{}}, lm_head_logits);
 }
-constexpr value describe(const site& here, trace& t) { return describe_encoder(here, t, {.score = score}); }
+constexpr tensor forward(const layer_context& ctx, trace& t) { return forward_encoder_model(ctx, t, {.score = score}); }
 
-inline constexpr dropout_key dropout_rates[]{{dropout_of::hidden, "dropout", 0.1},
-                                             {dropout_of::attention, "attention_dropout", 0.1},
-                                             {dropout_of::classifier, "seq_classif_dropout", 0.2},
-                                             {dropout_of::answers, "qa_dropout", 0.1}};
+inline constexpr dropout_key dropout_rates[]{{dropout_position::hidden, "dropout", 0.1},
+                                             {dropout_position::attention, "attention_dropout", 0.1},
+                                             {dropout_position::classifier, "seq_classif_dropout", 0.2},
+                                             {dropout_position::question_answering, "qa_dropout", 0.1}};
 
 }  // namespace distilbert_detail
 
 // transformers/models/distilbert: BERT without segments and pooler, names of its own
-inline constexpr architecture distilbert = [](architecture a) {
-    a.model_type = "distilbert", a.prefix = "DistilBert", a.describe = distilbert_detail::describe;
-    a.read = read_encoder_alone, a.base = distilbert_detail::encode, a.embed = distilbert_detail::embed;
-    a.layer = distilbert_detail::layer, a.attend = distilbert_detail::attend, a.mix = mix_by_attention;
-    a.heads = {head_kind::none,
-               head_kind::masked_lm,
-               head_kind::sequence_classification,
-               head_kind::token_classification,
-               head_kind::question_answering,
-               head_kind::multiple_choice};
-    a.names.base = "distilbert";
-    a.names.attention = "attention", a.names.attention_type = "SelfAttention";
-    a.keys[0] = {"hidden_size", "dim", key_rule::standard_first};
-    a.keys[1] = {"num_attention_heads", "n_heads", key_rule::standard_first};
-    a.keys[2] = {"num_hidden_layers", "n_layers", key_rule::standard_first};
-    a.keys[3] = {"intermediate_size", "hidden_dim", key_rule::written_only};
-    a.keys[4] = {"hidden_act", "activation", key_rule::written_only};
-    a.defaults.vocab_size = 30522, a.defaults.hidden_size = 768, a.defaults.intermediate_size = 3072;
-    a.defaults.num_hidden_layers = 6, a.defaults.num_attention_heads = 12, a.defaults.max_position_embeddings = 512;
-    a.defaults.hidden_act = activation::gelu, a.defaults.head = head_kind::masked_lm;
-    a.defaults.tie_word_embeddings = true;
-    a.keys[5] = no_key_value_heads;
-    a.drops = distilbert_detail::dropout_rates;
-    return a;
+inline constexpr model_spec distilbert = [](model_spec spec) {
+    spec.model_type = "distilbert";
+    spec.class_prefix = "DistilBert";
+    spec.forward = distilbert_detail::forward;
+    spec.parse_config = parse_encoder_only;
+    spec.base_model = distilbert_detail::encode;
+    spec.embed_tokens = distilbert_detail::embed;
+    spec.decoder_layer = distilbert_detail::decoder_layer;
+    spec.attention = distilbert_detail::attention;
+    spec.token_mixer = attention_token_mixer;
+    spec.supported_heads = {head_kind::none,
+                            head_kind::masked_lm,
+                            head_kind::sequence_classification,
+                            head_kind::token_classification,
+                            head_kind::question_answering,
+                            head_kind::multiple_choice};
+    spec.names.base_model = "distilbert";
+    spec.names.attention = "attention";
+    spec.names.attention_class = "SelfAttention";
+    spec.config_keys[0] = {"hidden_size", "dim", key_rule::standard_name_first};
+    spec.config_keys[1] = {"num_attention_heads", "n_heads", key_rule::standard_name_first};
+    spec.config_keys[2] = {"num_hidden_layers", "n_layers", key_rule::standard_name_first};
+    spec.config_keys[3] = {"intermediate_size", "hidden_dim", key_rule::family_name_only};
+    spec.config_keys[4] = {"hidden_act", "activation", key_rule::family_name_only};
+    spec.defaults.vocab_size = 30522;
+    spec.defaults.hidden_size = 768;
+    spec.defaults.intermediate_size = 3072;
+    spec.defaults.num_hidden_layers = 6;
+    spec.defaults.num_attention_heads = 12;
+    spec.defaults.max_position_embeddings = 512;
+    spec.defaults.hidden_act = activation::gelu;
+    spec.defaults.head = head_kind::masked_lm;
+    spec.defaults.tie_word_embeddings = true;
+    spec.config_keys[5] = absent_num_key_value_heads;
+    spec.dropout_keys = distilbert_detail::dropout_rates;
+    return spec;
 }(shared_encoder);
 
 }  // namespace llmcost::arch

@@ -3,35 +3,46 @@
 #pragma once
 
 #include <llmcost/arch/llama.hpp>
-#include <llmcost/reading/experts.hpp>
+#include <llmcost/config/experts.hpp>
 
 namespace llmcost::arch {
 
 /// Windows from `max_window_layers` on, wherever the file has one; experts behind the dense layers.
-constexpr void read_dots1(config_view config, sizes& s) {
-    const std::int64_t dense = config.non_negative("first_k_dense_replace", 0);
-    if (dense < s.num_hidden_layers) read_grouped_experts(config, s, {});
-    const std::int64_t first = config.non_negative("max_window_layers", 62);
-    const bool listed = read_layer_types(config, s);
-    const layer_plan given = s.layers;
-    plan_layers(config, s, [&](std::int64_t i) {
-        const bool slides = s.sliding_window > 0 && i >= first;
-        const mixer_kind by_rule = slides ? mixer_kind::sliding_attention : mixer_kind::full_attention;
-        return layer_kind{listed ? given[i].mixer : by_rule, i >= dense};
+constexpr void parse_dots1(config_view json, model_config& config) {
+    const std::int64_t dense = json.non_negative("first_k_dense_replace", 0);
+    if (dense < config.num_hidden_layers) parse_grouped_experts(json, config, {});
+    const std::int64_t first = json.non_negative("max_window_layers", 62);
+    const bool listed = parse_layer_types(json, config);
+    const layer_plan listed_layers = config.layers;
+    set_layers(json, config, [&](std::int64_t i) {
+        const bool slides = config.sliding_window > 0 && i >= first;
+        const token_mixer_kind default_token_mixer =
+            slides ? token_mixer_kind::sliding_attention : token_mixer_kind::full_attention;
+        return layer_spec{listed ? listed_layers[i].token_mixer : default_token_mixer, i >= dense};
     });
 }
 
 // transformers/models/dots1: Qwen3's attention with DeepSeek V3's experts
-inline constexpr architecture dots1 = [](architecture a) {
-    a.model_type = "dots1", a.prefix = "Dots1", a.read = read_dots1, a.heads = language_heads;
-    a.qk_norm = qk_norm_kind::per_head, a.masks = mask_rule::present;
-    a.router = router_kind::sigmoid_grouped, a.shared_experts = shared_expert_kind::added;
-    a.names.moe_type = "MoE", a.names.router_type = "TopkRouter";
-    a.keys[0] = no_mlp_bias;
-    a.defaults.vocab_size = 152064, a.defaults.hidden_size = 4608, a.defaults.intermediate_size = 10944;
-    a.defaults.num_hidden_layers = 62, a.defaults.num_key_value_heads = 32, a.defaults.sliding_window = 4096;
-    a.defaults.moe.intermediate_size = 1408;
-    return a;
+inline constexpr model_spec dots1 = [](model_spec spec) {
+    spec.model_type = "dots1";
+    spec.class_prefix = "Dots1";
+    spec.parse_config = parse_dots1;
+    spec.supported_heads = language_heads;
+    spec.qk_norm = qk_norm_kind::per_head;
+    spec.mask_policy = mask_kind::present;
+    spec.router = router_kind::sigmoid_grouped;
+    spec.shared_experts = shared_expert_kind::added;
+    spec.names.moe_class = "MoE";
+    spec.names.router_class = "TopkRouter";
+    spec.config_keys[0] = absent_mlp_bias;
+    spec.defaults.vocab_size = 152064;
+    spec.defaults.hidden_size = 4608;
+    spec.defaults.intermediate_size = 10944;
+    spec.defaults.num_hidden_layers = 62;
+    spec.defaults.num_key_value_heads = 32;
+    spec.defaults.sliding_window = 4096;
+    spec.defaults.moe.intermediate_size = 1408;
+    return spec;
 }(llama);
 
 }  // namespace llmcost::arch

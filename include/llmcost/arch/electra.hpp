@@ -8,58 +8,68 @@ namespace llmcost::arch {
 
 namespace electra_detail {
 
-enum own : std::uint8_t { summary };
-inline constexpr own_key keys[]{{.value = own_value::computed}};  // `summary_form`
+enum family_config_index : std::uint8_t { summary };
+inline constexpr family_key family_keys[]{{.type = family_key_type::computed}};  // `summary_form`
 
 /// Whether each token was replaced.
-constexpr value discriminate(const site& here, trace& t, const value& x) {
-    const module_info predictions{
-        .name = "discriminator_predictions", .type = here.type("DiscriminatorPredictions"), .what = role::head};
+constexpr tensor discriminate(const layer_context& ctx, trace& t, const tensor& x) {
+    const module_info predictions{.name = "discriminator_predictions",
+                                  .class_of_module = ctx.class_of("DiscriminatorPredictions"),
+                                  .module_role = role::head};
     t.enter(predictions);
-    const linear dense{here.dims.hidden_size, here.dims.hidden_size, true};
-    const value h = t.call("activation", activation_module{here.dims.hidden_act}, t.call("dense", dense, x));
-    const value scores = t.call("dense_prediction", linear{here.dims.hidden_size, 1, true}, h);
+    const linear dense{ctx.config.hidden_size, ctx.config.hidden_size, true};
+    const tensor h = t.call("activation", activation_module{ctx.config.hidden_act}, t.call("dense", dense, x));
+    const tensor scores = t.call("dense_prediction", linear{ctx.config.hidden_size, 1, true}, h);
     return t.leave(predictions, scores.squeeze(-1));
 }
 
-constexpr value score(const site& here, trace& t, const two_values& out) {
-    switch (here.dims.head) {
+constexpr tensor score(const layer_context& ctx, trace& t, const tensor_pair& out) {
+    switch (ctx.config.head) {
         case head_kind::sequence_classification:
-            return classify_first_state(here, t, out.first, activation::gelu, "activation");
-        case head_kind::multiple_choice: return choose_by_summary(here, t, out.first, here.dims.own[summary]);
-        case head_kind::pretraining: return discriminate(here, t, kept_positions(t, out.first));
-        default: return score_states(here, t, out, generate_and_score);
+            return classify_first_state(ctx, t, out.first, activation::gelu, "activation");
+        case head_kind::multiple_choice: return choose_by_summary(ctx, t, out.first, ctx.config.family[summary]);
+        case head_kind::pretraining: return discriminate(ctx, t, logits_to_keep(t, out.first));
+        default: return forward_encoder_head(ctx, t, out, generate_and_score);
     }
 }
-constexpr value describe(const site& here, trace& t) { return describe_encoder(here, t, {.score = score}); }
+constexpr tensor forward(const layer_context& ctx, trace& t) { return forward_encoder_model(ctx, t, {.score = score}); }
 
-constexpr void read(config_view config, sizes& s) {
-    read_encoder_decoding(config, s);
-    s.embedding_size = config.positive("embedding_size", s.embedding_size);
-    s.own[summary] = read_summary(
-        config,
-        {.kind = summary_kind::first, .projects = true, .drops_last = true, .activates = true, .act = activation::gelu});
-    check_summary(config, s, s.own[summary]);
+constexpr void parse_config(config_view json, model_config& config) {
+    parse_decoding_encoder(json, config);
+    config.embedding_size = json.positive("embedding_size", config.embedding_size);
+    config.family[summary] = parse_sequence_summary(json, {.kind = summary_kind::first,
+                                                           .projects = true,
+                                                           .drops_last = true,
+                                                           .activates = true,
+                                                           .act = activation::gelu});
+    validate_sequence_summary(json, config, config.family[summary]);
 }
 
 }  // namespace electra_detail
 
 // transformers/models/electra: BERT with narrow embeddings, no pooler, heads of its own
-inline constexpr architecture electra = [](architecture a) {
-    a.model_type = "electra", a.prefix = "Electra", a.describe = electra_detail::describe, a.read = electra_detail::read;
-    a.own = electra_detail::keys, a.embed = embed_and_project;
-    a.heads = {head_kind::none,
-               head_kind::causal_lm,
-               head_kind::masked_lm,
-               head_kind::pretraining,
-               head_kind::sequence_classification,
-               head_kind::token_classification,
-               head_kind::question_answering,
-               head_kind::multiple_choice};
-    a.names.base = "electra", a.names.causal_lm_type = "ForCausalLM";
-    a.defaults.hidden_size = 256, a.defaults.intermediate_size = 1024, a.defaults.num_attention_heads = 4;
-    a.defaults.embedding_size = 128;
-    return a;
+inline constexpr model_spec electra = [](model_spec spec) {
+    spec.model_type = "electra";
+    spec.class_prefix = "Electra";
+    spec.forward = electra_detail::forward;
+    spec.parse_config = electra_detail::parse_config;
+    spec.family_keys = electra_detail::family_keys;
+    spec.embed_tokens = embed_and_project;
+    spec.supported_heads = {head_kind::none,
+                            head_kind::causal_lm,
+                            head_kind::masked_lm,
+                            head_kind::pretraining,
+                            head_kind::sequence_classification,
+                            head_kind::token_classification,
+                            head_kind::question_answering,
+                            head_kind::multiple_choice};
+    spec.names.base_model = "electra";
+    spec.names.causal_lm_class = "ForCausalLM";
+    spec.defaults.hidden_size = 256;
+    spec.defaults.intermediate_size = 1024;
+    spec.defaults.num_attention_heads = 4;
+    spec.defaults.embedding_size = 128;
+    return spec;
 }(bert);
 
 }  // namespace llmcost::arch

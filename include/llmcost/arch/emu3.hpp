@@ -7,38 +7,47 @@
 
 namespace llmcost::arch {
 
-inline constexpr dropout_key emu3_dropout[]{{dropout_of::hidden, "attention_dropout", 0.1},
-                                            {dropout_of::attention, "attention_dropout", 0.1}};
+inline constexpr dropout_key emu3_dropout[]{{dropout_position::hidden, "attention_dropout", 0.1},
+                                            {dropout_position::attention, "attention_dropout", 0.1}};
 
 // transformers/models/emu3, Emu3TextConfig: Llama with a dropout module that both blocks share
-inline constexpr architecture emu3_text_model = [](architecture a) {
-    a.model_type = "emu3_text_model", a.prefix = "Emu3", a.heads = language_heads;
-    a.names.model_type = "TextModel", a.names.attention_dropout = a.names.feed_forward_dropout = "dropout";
-    a.defaults.vocab_size = 184622, a.defaults.intermediate_size = 14336, a.defaults.num_key_value_heads = 8;
-    a.defaults.max_position_embeddings = 9216;
-    a.drops = emu3_dropout;
-    return a;
+inline constexpr model_spec emu3_text_model = [](model_spec spec) {
+    spec.model_type = "emu3_text_model";
+    spec.class_prefix = "Emu3";
+    spec.supported_heads = language_heads;
+    spec.names.model_class = "TextModel";
+    spec.names.attention_dropout = spec.names.mlp_dropout = "dropout";
+    spec.defaults.vocab_size = 184622;
+    spec.defaults.intermediate_size = 14336;
+    spec.defaults.num_key_value_heads = 8;
+    spec.defaults.max_position_embeddings = 9216;
+    spec.dropout_keys = emu3_dropout;
+    return spec;
 }(llama);
 
 // transformers/models/emu3, Emu3VQVAEConfig
-inline constexpr architecture emu3_vqgan{
+inline constexpr model_spec emu3_vqgan{
     .model_type = "emu3_vqgan",
-    .prefix = "Emu3VQVAE",
-    .base = emu3_detail::see,
-    .read = emu3_detail::read_vision,
-    .own = emu3_detail::keys,
-    .rotated = rotation::none,
-    .names = {.model_type = ""},
+    .class_prefix = "Emu3VQVAE",
+    .base_model = emu3_detail::encode_images,
+    .parse_config = emu3_detail::parse_vision_config,
+    .family_keys = emu3_detail::family_keys,
+    .rotary = rotary_style::none,
+    .names = {.model_class = ""},
     .defaults = {.hidden_size = 1024, .num_hidden_layers = 1, .num_attention_heads = 1},
 };
 
 // transformers/models/emu3
-inline constexpr architecture emu3 = [](architecture a) {
-    a.model_type = "emu3", a.prefix = "Emu3", a.base = emu3_detail::base, a.read_whole = emu3_detail::read_whole;
-    a.media = emu3_detail::show, a.reads.images = true;
-    a.text = {.key = "text_config", .otherwise = &emu3_text_model, .always = true};
-    a.beside[0] = {.key = "vq_config", .otherwise = &emu3_vqgan, .always = true};
-    return a;
+inline constexpr model_spec emu3 = [](model_spec spec) {
+    spec.model_type = "emu3";
+    spec.class_prefix = "Emu3";
+    spec.base_model = emu3_detail::base;
+    spec.parse_composite_config = emu3_detail::parse_config;
+    spec.compute_media_shapes = emu3_detail::show;
+    spec.modalities.has_images = true;
+    spec.text_model = {.key = "text_config", .default_spec = &emu3_text_model, .ignores_model_type = true};
+    spec.components[0] = {.key = "vq_config", .default_spec = &emu3_vqgan, .ignores_model_type = true};
+    return spec;
 }(shared_composite);
 
 }  // namespace llmcost::arch

@@ -8,28 +8,32 @@ namespace llmcost::arch {
 
 namespace ernie_detail {
 
-enum own : std::uint8_t { uses_tasks, task_types };
-inline constexpr own_key keys[]{
-    {"use_task_id", 0, own_value::boolean},
+enum family_config_index : std::uint8_t { uses_tasks, task_types };
+inline constexpr family_key family_keys[]{
+    {"use_task_id", 0, family_key_type::boolean},
     {"task_type_vocab_size", 3},
 };
 
-constexpr value sum_embeddings(const site& here, trace& t) {
-    value x = t.add(word_embeddings(here, t), segment_embeddings(here, t));
-    x = t.add(x, position_embeddings(here, t));
-    if (here.dims.own[uses_tasks] != 0)
-        t.in_place(op::add, x, look_up_tokens(here, t, "task_type_embeddings", here.dims.own[task_types]));
-    return norm_embeddings(here, t, x);
+constexpr tensor sum_embeddings(const layer_context& ctx, trace& t) {
+    tensor x = t.add(word_embeddings(ctx, t), segment_embeddings(ctx, t));
+    x = t.add(x, position_embeddings(ctx, t));
+    if (ctx.config.family[uses_tasks] != 0)
+        t.in_place(op::add, x, embedding_lookup(ctx, t, "task_type_embeddings", ctx.config.family[task_types]));
+    return norm_embeddings(ctx, t, x);
 }
-constexpr value embed(const site& here, trace& t) { return embed_within(here, t, sum_embeddings); }
+constexpr tensor embed(const layer_context& ctx, trace& t) { return embed_in_module(ctx, t, sum_embeddings); }
 
 }  // namespace ernie_detail
 
 // transformers/models/ernie: BERT with embeddings of tasks
-inline constexpr architecture ernie = [](architecture a) {
-    a.model_type = "ernie", a.prefix = "Ernie", a.embed = ernie_detail::embed, a.own = ernie_detail::keys;
-    a.names.base = "ernie", a.names.causal_lm_type = "ForCausalLM";
-    return a;
+inline constexpr model_spec ernie = [](model_spec spec) {
+    spec.model_type = "ernie";
+    spec.class_prefix = "Ernie";
+    spec.embed_tokens = ernie_detail::embed;
+    spec.family_keys = ernie_detail::family_keys;
+    spec.names.base_model = "ernie";
+    spec.names.causal_lm_class = "ForCausalLM";
+    return spec;
 }(bert);
 
 }  // namespace llmcost::arch

@@ -9,42 +9,52 @@ namespace llmcost::arch {
 namespace ernie4_5_detail {
 
 /// x · cos + rotate_half(x) · sin in float32, in pairs.
-constexpr value turned(trace& t, const value& x, const value& cos, const value& sin) {
+constexpr tensor apply_rotary(trace& t, const tensor& x, const tensor& cos, const tensor& sin) {
     const std::int64_t half = x.dim(-1) / 2;
-    const value plain = t.mul(t.to(x, dtype::float32), cos);
-    const value negated = t.neg(t.slice(x, -1, half, 2)).unsqueeze(-1), other = t.slice(x, -1, half, 2).unsqueeze(-1);
-    const value pairs = t.cat({negated, other}, -1).view({x.dim(0), x.dim(1), x.dim(2), x.dim(3)});
+    const tensor plain = t.mul(t.to(x, dtype::float32), cos);
+    const tensor negated = t.neg(t.slice(x, -1, half, 2)).unsqueeze(-1), even = t.slice(x, -1, half, 2).unsqueeze(-1);
+    const tensor pairs = t.cat({negated, even}, -1).view({x.dim(0), x.dim(1), x.dim(2), x.dim(3)});
     return t.to(t.add(plain, t.mul(t.to(pairs, dtype::float32), sin)), x.type);
 }
 
-constexpr value attend(const site& here, trace& t, const value& x) {
-    qkv of = project_qkv(here, t, x);
-    split_heads(here, of);
-    heads_first(of);
-    const value cos = spread_to_pairs(t, here.shared->cos).unsqueeze(1);
-    const value sin = spread_to_pairs(t, here.shared->sin).unsqueeze(1);
-    for (value* const each : {&of.q, &of.k}) *each = turned(t, *each, cos, sin);
-    remember(here, t, of);
-    return join(here, t, look_up(here, t, of));
+constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
+    query_key_value qkv = project_qkv(ctx, t, x);
+    split_heads(ctx, qkv);
+    transpose_heads(qkv);
+    const tensor cos = repeat_for_pairs(t, ctx.inputs->cos).unsqueeze(1);
+    const tensor sin = repeat_for_pairs(t, ctx.inputs->sin).unsqueeze(1);
+    for (tensor* const operand : {&qkv.query, &qkv.key}) *operand = apply_rotary(t, *operand, cos, sin);
+    update_kv_cache(ctx, t, qkv);
+    return output_projection(ctx, t, scaled_dot_product_attention(ctx, t, qkv));
 }
 
-constexpr void read(config_view config, sizes& s) {
-    plan_one_mask(config, s);
-    s.attention_bias = s.output_bias = s.mlp_bias = config.boolean("use_bias", false);
+constexpr void parse_config(config_view json, model_config& config) {
+    set_single_mask(json, config);
+    config.attention_bias = config.output_bias = config.mlp_bias = json.boolean("use_bias", false);
 }
 
 }  // namespace ernie4_5_detail
 
 // transformers/models/ernie4_5: heads rotated in pairs in float32 by tables of halves, biases everywhere or nowhere
-inline constexpr architecture ernie4_5 = [](architecture a) {
-    a.heads = language_heads;
-    a.model_type = "ernie4_5", a.prefix = "Ernie4_5", a.read = ernie4_5_detail::read, a.attend = ernie4_5_detail::attend;
-    a.rotated = rotation::half_in_float;
-    a.defaults.vocab_size = 103424, a.defaults.hidden_size = 1024, a.defaults.intermediate_size = 3072;
-    a.defaults.num_hidden_layers = 18, a.defaults.num_attention_heads = 16, a.defaults.num_key_value_heads = 2;
-    a.defaults.head_dim = 128, a.defaults.max_position_embeddings = 131072, a.defaults.tie_word_embeddings = true;
-    a.keys[0] = no_attention_bias, a.keys[1] = no_mlp_bias;
-    return a;
+inline constexpr model_spec ernie4_5 = [](model_spec spec) {
+    spec.supported_heads = language_heads;
+    spec.model_type = "ernie4_5";
+    spec.class_prefix = "Ernie4_5";
+    spec.parse_config = ernie4_5_detail::parse_config;
+    spec.attention = ernie4_5_detail::attention;
+    spec.rotary = rotary_style::rotate_half_float32;
+    spec.defaults.vocab_size = 103424;
+    spec.defaults.hidden_size = 1024;
+    spec.defaults.intermediate_size = 3072;
+    spec.defaults.num_hidden_layers = 18;
+    spec.defaults.num_attention_heads = 16;
+    spec.defaults.num_key_value_heads = 2;
+    spec.defaults.head_dim = 128;
+    spec.defaults.max_position_embeddings = 131072;
+    spec.defaults.tie_word_embeddings = true;
+    spec.config_keys[0] = absent_attention_bias;
+    spec.config_keys[1] = absent_mlp_bias;
+    return spec;
 }(llama);
 
 }  // namespace llmcost::arch

@@ -3,125 +3,144 @@
 #pragma once
 
 #include <llmcost/arch/llama.hpp>
-#include <llmcost/reading/experts.hpp>
-#include <llmcost/walks/further_tokens.hpp>
+#include <llmcost/config/experts.hpp>
+#include <llmcost/forward/multi_token_prediction.hpp>
 
 namespace llmcost::arch {
 
 namespace ernie4_5_moe_detail {
 
-enum own : std::uint8_t { weighs_balance };
-inline constexpr own_key keys[]{{"output_router_logits", 0, own_value::boolean}};
+enum family_config_index : std::uint8_t { weighs_balance };
+inline constexpr family_key family_keys[]{{"output_router_logits", 0, family_key_type::boolean}};
 
-constexpr value finish(const site& here, trace& t, const value& scores) {
-    weigh_float_balance(here, t, here.dims.own[weighs_balance] != 0);
+constexpr tensor process_logits(const layer_context& ctx, trace& t, const tensor& scores) {
+    add_load_balancing_loss(ctx, t, ctx.config.family[weighs_balance] != 0);
     return scores;
 }
 
 /// Pairs of elements turned in float32 by tables whose halves are repeated (modeling_ernie4_5_moe.py,
 /// `apply_rotary_pos_emb`).
-constexpr value turn_pairs(trace& t, const value& x, const value& cos, const value& sin) {
+constexpr tensor apply_interleaved_rotary(trace& t, const tensor& x, const tensor& cos, const tensor& sin) {
     const std::int64_t half = x.dim(-1) / 2;
-    const value plain = t.mul(t.to(x, dtype::float32), cos);
-    const value odd = t.neg(t.slice(x, -1, half, 2)).unsqueeze(-1), even = t.slice(x, -1, half, 2).unsqueeze(-1);
-    const value turned = t.cat({odd, even}, -1).view({x.dim(0), x.dim(1), x.dim(2), x.dim(3)});
-    return t.to(t.add(plain, t.mul(t.to(turned, dtype::float32), sin)), x.type);
+    const tensor plain = t.mul(t.to(x, dtype::float32), cos);
+    const tensor odd = t.neg(t.slice(x, -1, half, 2)).unsqueeze(-1), even = t.slice(x, -1, half, 2).unsqueeze(-1);
+    const tensor rotated = t.cat({odd, even}, -1).view({x.dim(0), x.dim(1), x.dim(2), x.dim(3)});
+    return t.to(t.add(plain, t.mul(t.to(rotated, dtype::float32), sin)), x.type);
 }
 
-constexpr value attend(const site& here, trace& t, const value& x) {
-    const std::int64_t half = here.dims.head_dim / 2;
-    qkv of = project_qkv(here, t, x);
-    split_heads(here, of);
-    heads_first(of);
-    const auto in_pairs = [&](const value& table) { return t.repeat_interleave(table.unsqueeze(1).slice(-1, half), -1, 2); };
-    const value cos = in_pairs(here.shared->cos), sin = in_pairs(here.shared->sin);
-    for (value* const each : {&of.q, &of.k}) *each = turn_pairs(t, *each, cos, sin);
-    remember(here, t, of);
-    return join(here, t, look_up(here, t, of));
+constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
+    const std::int64_t half = ctx.config.head_dim / 2;
+    query_key_value qkv = project_qkv(ctx, t, x);
+    split_heads(ctx, qkv);
+    transpose_heads(qkv);
+    const auto in_pairs = [&](const tensor& table) {
+        return t.repeat_interleave(table.unsqueeze(1).slice(-1, half), -1, 2);
+    };
+    const tensor cos = in_pairs(ctx.inputs->cos), sin = in_pairs(ctx.inputs->sin);
+    for (tensor* const operand : {&qkv.query, &qkv.key}) *operand = apply_interleaved_rotary(t, *operand, cos, sin);
+    update_kv_cache(ctx, t, qkv);
+    return output_projection(ctx, t, scaled_dot_product_attention(ctx, t, qkv));
 }
 
 /// A correction of scores, a module of its own.
 struct statics {
-    site here;
+    layer_context ctx;
 
-    static constexpr role what = role::router;
-    static constexpr bool leaf = true;
-    [[nodiscard]] constexpr class_name type() const { return here.type("Statics"); }
-    constexpr value describe(trace& t, const value& scores) const {
-        const std::int64_t n = here.dims.moe.num_experts;
-        return t.add(scores, t.frozen("e_score_correction_bias", {1, n}).view({n}));
+    static constexpr role module_role = role::router;
+    static constexpr bool is_leaf = true;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("Statics"); }
+    constexpr tensor forward(trace& t, const tensor& scores) const {
+        const std::int64_t n = ctx.config.moe.num_experts;
+        return t.add(scores, t.frozen_parameter("e_score_correction_bias", {1, n}).view({n}));
     }
 };
 
 /// A softmax of all logits; corrected ones pick experts, whose own are normed to one.
-struct router {
-    site here;
+struct top_k_router {
+    layer_context ctx;
 
-    static constexpr role what = role::router;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("TopKRouter"); }
-    constexpr value describe(trace& t, const value& tokens) const {
-        const moe_sizes& m = here.dims.moe;
-        value weight = t.param("weight", {m.num_experts, here.dims.hidden_size});
+    static constexpr role module_role = role::router;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("TopKRouter"); }
+    constexpr tensor forward(trace& t, const tensor& tokens) const {
+        const moe_config& moe = ctx.config.moe;
+        tensor weight = t.param("weight", {moe.num_experts, ctx.config.hidden_size});
         weight.type = dtype::float32;  // whatever the others' type is
-        const value scores = t.softmax(t.linear(t.to(tokens, dtype::float32), weight));
+        const tensor scores = t.softmax(t.linear(t.to(tokens, dtype::float32), weight));
         {
-            const recorder::off_loss_guard indices{t};
-            (void)t.top_k(t.call("moe_statics", statics{here}, scores), m.num_experts_per_tok);
+            const recorder::detach_guard indices{t};
+            (void)t.topk(t.call("moe_statics", statics{ctx}, scores), moe.num_experts_per_tok);
         }
-        const value best = t.gather(scores, {tokens.dim(0), m.num_experts_per_tok});
-        const value sum = t.unary(op::compare, t.sum(best, -1, true));  // at least `moe_norm_min`
+        const tensor best = t.gather(scores, {tokens.dim(0), moe.num_experts_per_tok});
+        const tensor sum = t.unary(op::compare, t.sum(best, -1, true));  // at least `moe_norm_min`
         return t.to(t.div(best, sum), tokens.type);
     }
 };
 
-constexpr value mixture(const site& here, trace& t, const value& x) {
-    const value tokens = x.view({-1, here.dims.hidden_size});
-    const std::int64_t inner = here.dims.moe.shared_intermediate_size;
-    const value beside = inner != 0 ? call_mlp(here, t, "shared_experts", inner, tokens) : value{};
-    const value routed = call_experts(here, t, tokens, t.call("gate", router{here}, tokens));
-    return (inner != 0 ? t.add(routed, beside) : routed).view({x.dim(0), x.dim(1), here.dims.hidden_size});
+constexpr tensor sparse_moe_block(const layer_context& ctx, trace& t, const tensor& x) {
+    const tensor tokens = x.view({-1, ctx.config.hidden_size});
+    const std::int64_t inner = ctx.config.moe.shared_intermediate_size;
+    const tensor shared_output = inner != 0 ? call_mlp(ctx, t, "shared_experts", inner, tokens) : tensor{};
+    const tensor routed = call_experts(ctx, t, tokens, t.call("gate", top_k_router{ctx}, tokens));
+    return (inner != 0 ? t.add(routed, shared_output) : routed).view({x.dim(0), x.dim(1), ctx.config.hidden_size});
 }
 
-constexpr value feed(const site& here, trace& t, const value& x) { return feed_by_mixture(here, t, mixture, x); }
+constexpr tensor mlp(const layer_context& ctx, trace& t, const tensor& x) {
+    return moe_or_dense_mlp(ctx, t, sparse_moe_block, x);
+}
 
 /// Dense layers, whose states are not normed (vllm/model_executor/models/ernie_mtp.py).
-constexpr void predict(const site& here, trace& t, const value& x) { predict_further(here, t, x, {.post_norm = false}); }
+constexpr void multi_token_prediction(const layer_context& ctx, trace& t, const tensor& x) {
+    trace_mtp_layers(ctx, t, x, {.has_final_norm = false});
+}
 
 /// Experts in every so many-th layer from a first one to a last.
-constexpr void read(config_view config, sizes& s) {
-    s.attention_bias = s.output_bias = s.mlp_bias = s.head_bias = config.boolean("use_bias", false);
-    s.moe.num_experts = config.positive(config.contains("num_experts") ? "num_experts" : "moe_num_experts", 64);
-    const literal picked = config.contains("num_experts_per_tok") ? "num_experts_per_tok" : "moe_k";
-    s.moe.num_experts_per_tok = config.positive(picked, 6);
-    if (s.moe.num_experts_per_tok > s.moe.num_experts) fail_value(config, picked, "at most the number of experts");
-    s.moe.intermediate_size = config.positive("moe_intermediate_size", 1536);
-    s.moe.shared_intermediate_size = checked_width(
-        config, "moe_num_shared_experts", config.non_negative("moe_num_shared_experts", 2), s.moe.intermediate_size);
-    plan_one_mask(config, s);
-    const mixer_kind mixer = s.layers[0].mixer;
-    const std::int64_t first = config.signed_size("moe_layer_start_index", 1);
-    const std::int64_t end = config.signed_size("moe_layer_end_index", -1);
-    const std::int64_t last = end == -1 ? s.num_hidden_layers - 1 : end, step = config.positive("moe_layer_interval", 1);
-    plan_layers(config, s, [&](std::int64_t i) {
-        return layer_kind{mixer, (i + 1) % step == 0 && i >= first && i <= last};
+constexpr void parse_config(config_view json, model_config& config) {
+    config.attention_bias = config.output_bias = config.mlp_bias = config.head_bias = json.boolean("use_bias", false);
+    config.moe.num_experts = json.positive(json.contains("num_experts") ? "num_experts" : "moe_num_experts", 64);
+    const literal picked = json.contains("num_experts_per_tok") ? "num_experts_per_tok" : "moe_k";
+    config.moe.num_experts_per_tok = json.positive(picked, 6);
+    if (config.moe.num_experts_per_tok > config.moe.num_experts)
+        throw_invalid_value(json, picked, "at most the number of experts");
+    config.moe.intermediate_size = json.positive("moe_intermediate_size", 1536);
+    config.moe.shared_intermediate_size = checked_size(
+        json, "moe_num_shared_experts", json.non_negative("moe_num_shared_experts", 2), config.moe.intermediate_size);
+    set_single_mask(json, config);
+    const token_mixer_kind mixer = config.layers[0].token_mixer;
+    const std::int64_t first = json.signed_integer("moe_layer_start_index", 1);
+    const std::int64_t end = json.signed_integer("moe_layer_end_index", -1);
+    const std::int64_t last = end == -1 ? config.num_hidden_layers - 1 : end,
+                       step = json.positive("moe_layer_interval", 1);
+    set_layers(json, config, [&](std::int64_t i) {
+        return layer_spec{mixer, (i + 1) % step == 0 && i >= first && i <= last};
     });
 }
 
 }  // namespace ernie4_5_moe_detail
 
 // transformers/models/ernie4_5_moe: pairs rotated in float32, a router with a module that corrects scores
-inline constexpr architecture ernie4_5_moe = [](architecture a) {
-    a.model_type = "ernie4_5_moe", a.prefix = "Ernie4_5_Moe", a.read = ernie4_5_moe_detail::read;
-    a.attend = ernie4_5_moe_detail::attend, a.feed = ernie4_5_moe_detail::feed, a.heads = language_heads;
-    a.rotated = rotation::half_in_float;
-    a.own = ernie4_5_moe_detail::keys, a.finish = ernie4_5_moe_detail::finish;
-    a.predict = ernie4_5_moe_detail::predict;
-    a.keys[0] = no_mlp_bias, a.keys[1] = no_attention_bias;
-    a.defaults.vocab_size = 103424, a.defaults.hidden_size = 2560, a.defaults.intermediate_size = 12288;
-    a.defaults.num_hidden_layers = 28, a.defaults.num_attention_heads = 20, a.defaults.num_key_value_heads = 4;
-    a.defaults.max_position_embeddings = 131072, a.defaults.tie_word_embeddings = true;
-    return a;
+inline constexpr model_spec ernie4_5_moe = [](model_spec spec) {
+    spec.model_type = "ernie4_5_moe";
+    spec.class_prefix = "Ernie4_5_Moe";
+    spec.parse_config = ernie4_5_moe_detail::parse_config;
+    spec.attention = ernie4_5_moe_detail::attention;
+    spec.mlp = ernie4_5_moe_detail::mlp;
+    spec.supported_heads = language_heads;
+    spec.rotary = rotary_style::rotate_half_float32;
+    spec.family_keys = ernie4_5_moe_detail::family_keys;
+    spec.process_logits = ernie4_5_moe_detail::process_logits;
+    spec.multi_token_prediction = ernie4_5_moe_detail::multi_token_prediction;
+    spec.config_keys[0] = absent_mlp_bias;
+    spec.config_keys[1] = absent_attention_bias;
+    spec.defaults.vocab_size = 103424;
+    spec.defaults.hidden_size = 2560;
+    spec.defaults.intermediate_size = 12288;
+    spec.defaults.num_hidden_layers = 28;
+    spec.defaults.num_attention_heads = 20;
+    spec.defaults.num_key_value_heads = 4;
+    spec.defaults.max_position_embeddings = 131072;
+    spec.defaults.tie_word_embeddings = true;
+    return spec;
 }(llama);
 
 }  // namespace llmcost::arch

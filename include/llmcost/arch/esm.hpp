@@ -9,122 +9,145 @@ namespace llmcost::arch {
 namespace esm_detail {
 
 enum class places : std::uint8_t { none, absolute, rotary };
-enum own : std::uint8_t { positions, norms_embeddings, drops_tokens };
-inline constexpr own_key keys[]{
-    {.value = own_value::computed},  // `places`
-    {"emb_layer_norm_before", 0, own_value::boolean},
-    {"token_dropout", 0, own_value::boolean},
+enum family_config_index : std::uint8_t { positions, norms_embeddings, drops_tokens };
+inline constexpr family_key family_keys[]{
+    {.type = family_key_type::computed},  // `places`
+    {"emb_layer_norm_before", 0, family_key_type::boolean},
+    {"token_dropout", 0, family_key_type::boolean},
 };
-[[nodiscard]] constexpr places places_of(const site& here) { return static_cast<places>(here.dims.own[positions]); }
+[[nodiscard]] constexpr places places_of(const layer_context& ctx) {
+    return static_cast<places>(ctx.config.family[positions]);
+}
 
 /// x · 0.5 · (1 + erf(x / √2)), spelled out.
-constexpr value spelled_gelu(trace& t, const value& x) {
-    const value half = t.mul(x);
+constexpr tensor spelled_gelu(trace& t, const tensor& x) {
+    const tensor half = t.mul(x);
     return t.mul(half, t.add(t.unary(op::erf, t.div(x))));
 }
 
 /// Masked tokens are set to zero, and what is left is scaled by how many there are.
-constexpr value drop_tokens(trace& t, const value& x) {
-    const value zeroed = t.where(x);
-    const value part = t.div(t.constant({x.dim(0)}));
-    const value kept = t.add(part).unsqueeze(-1).unsqueeze(-1);
-    return t.to(t.div(t.mul(zeroed), kept), x.type);
+constexpr tensor drop_tokens(trace& t, const tensor& x) {
+    const tensor zeroed = t.where(x);
+    const tensor part = t.div(t.full({x.dim(0)}));
+    const tensor unmasked_ratio = t.add(part).unsqueeze(-1).unsqueeze(-1);
+    return t.to(t.div(t.mul(zeroed), unmasked_ratio), x.type);
 }
 
-constexpr value sum_embeddings(const site& here, trace& t) {
-    value x = word_embeddings(here, t);
-    if (here.dims.own[drops_tokens] != 0) x = drop_tokens(t, x);
-    if (places_of(here) == places::absolute) x = t.add(x, position_embeddings(here, t, t.load().batch));
-    return here.dims.own[norms_embeddings] != 0 ? t.call("layer_norm", norm<norm_kind::layer>{here.dims.hidden_size}, x) : x;
+constexpr tensor sum_embeddings(const layer_context& ctx, trace& t) {
+    tensor x = word_embeddings(ctx, t);
+    if (ctx.config.family[drops_tokens] != 0) x = drop_tokens(t, x);
+    if (places_of(ctx) == places::absolute) x = t.add(x, position_embeddings(ctx, t, t.load().batch));
+    return ctx.config.family[norms_embeddings] != 0
+               ? t.call("layer_norm", norm_module{norm_kind::layer, ctx.config.hidden_size}, x)
+               : x;
 }
-constexpr value embed(const site& here, trace& t) { return embed_within(here, t, sum_embeddings); }
-constexpr decoder_context prepare(const site& here, trace& t) {
-    return places_of(here) == places::rotary ? all_with_tables(here, t) : all_or_before(here, t);
+constexpr tensor embed(const layer_context& ctx, trace& t) { return embed_in_module(ctx, t, sum_embeddings); }
+constexpr decoder_inputs prepare_inputs(const layer_context& ctx, trace& t) {
+    return places_of(ctx) == places::rotary ? bidirectional_with_rotary(ctx, t) : causal_or_bidirectional(ctx, t);
 }
 
 /// Queries are scaled in front of their rotation, scores by one.
-constexpr value attend(const site& here, trace& t, const value& x) {
-    value q, k, v;
-    project_in_heads(t, x, here.dims.hidden_size, here.dims.num_attention_heads, {}, q, k, v);
+constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
+    tensor q, k, v;
+    project_to_heads(t, x, ctx.config.hidden_size, ctx.config.num_attention_heads, {}, q, k, v);
     q = t.mul(q);
-    if (places_of(here) == places::rotary) q = turn(here, t, q), k = turn(here, t, k);
-    const value mixed = eager_attention(t, q, k, v, here.shared->where, {.float_softmax = false});
+    if (places_of(ctx) == places::rotary) {
+        q = apply_rotary(ctx, t, q);
+        k = apply_rotary(ctx, t, k);
+    }
+    const tensor mixed = attention_forward(t, q, k, v, ctx.inputs->pattern, {.has_float32_softmax = false});
     return t.contiguous(t.reshape(mixed, {x.dim(0), x.dim(1), -1}));
 }
 
-constexpr value layer(const site& here, trace& t, const value& x) {
+constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor& x) {
     const bert_layers::norm_places norms{.attention = "LayerNorm", .layer = "LayerNorm"};
-    const std::int64_t width = here.dims.hidden_size, inner = here.dims.intermediate_size;
-    const value a = t.call("attention", bert_layers::attention_block{here, norms}, x);
-    const value normed = bert_layers::normed_where_named(here, t, norms.layer, a);
-    const module_info intermediate{.name = "intermediate", .type = here.type("Intermediate"), .what = role::mlp};
+    const std::int64_t width = ctx.config.hidden_size, inner = ctx.config.intermediate_size;
+    const tensor a = t.call("attention", bert_layers::attention_block{ctx, norms}, x);
+    const tensor normed = bert_layers::apply_norm_if_named(ctx, t, norms.layer, a);
+    const module_info intermediate{
+        .name = "intermediate", .class_of_module = ctx.class_of("Intermediate"), .module_role = role::mlp};
     t.enter(intermediate);
-    const value h = t.leave(intermediate, spelled_gelu(t, t.call("dense", linear{width, inner, true}, normed)));
-    return t.call("output", bert_layers::feed_forward_output{{inner, width, here.type("Output"), false}}, h, a);
+    const tensor h = t.leave(intermediate, spelled_gelu(t, t.call("dense", linear{width, inner, true}, normed)));
+    return t.call("output", bert_layers::mlp_output{{inner, width, ctx.class_of("Output"), false}}, h, a);
 }
 
 /// The encoder; beside it a head for contacts that only its own function calls.
-constexpr value encode(const site& here, trace& t) {
-    const value x = encode_with(here, t, {.type = here.type("Encoder"), .last_norm = "emb_layer_norm_after"});
-    const recorder::idle_guard uncalled{t};
-    const module_info contacts{.name = "contact_head", .type = here.type("ContactPredictionHead")};
-    const std::int64_t maps = here.dims.num_hidden_layers * here.dims.num_attention_heads;
+constexpr tensor encode(const layer_context& ctx, trace& t) {
+    const tensor x =
+        forward_encoder_with(ctx, t, {.type = ctx.class_of("Encoder"), .last_norm = "emb_layer_norm_after"});
+    const recorder::not_executed_guard uncalled{t};
+    const module_info contacts{.name = "contact_head", .class_of_module = ctx.class_of("ContactPredictionHead")};
+    const std::int64_t maps = ctx.config.num_hidden_layers * ctx.config.num_attention_heads;
     t.enter(contacts);
-    (void)t.call("regression", linear{maps, 1, true}, t.constant({1, maps}));
+    (void)t.call("regression", linear{maps, 1, true}, t.full({1, maps}));
     t.leave(contacts);
     return x;
 }
 
 /// Scores without a bias of the decoder's, which is added.
-constexpr value score_words(const site& here, trace& t, const two_values& out) {
-    const module_info lm_head{.name = "lm_head", .type = here.type("LMHead"), .what = role::head};
-    const std::int64_t width = here.dims.hidden_size;
+constexpr tensor lm_head_logits(const layer_context& ctx, trace& t, const tensor_pair& out) {
+    const module_info lm_head{.name = "lm_head", .class_of_module = ctx.class_of("LMHead"), .module_role = role::head};
+    const std::int64_t width = ctx.config.hidden_size;
     t.enter(lm_head);
-    const value bias = t.param("bias", {here.dims.vocab_size});
-    value h = spelled_gelu(t, t.call("dense", linear{width, width, true}, out.first));
-    h = t.call("layer_norm", norm<norm_kind::layer>{width}, h);
-    const linear words{width, here.dims.vocab_size, false, here.dims.tie_word_embeddings};
-    return t.leave(lm_head, t.add(t.call("decoder", words, h), bias));
+    const tensor bias = t.param("bias", {ctx.config.vocab_size});
+    tensor h = spelled_gelu(t, t.call("dense", linear{width, width, true}, out.first));
+    h = t.call("layer_norm", norm_module{norm_kind::layer, width}, h);
+    const linear token_head{width, ctx.config.vocab_size, false, ctx.config.tie_word_embeddings};
+    return t.leave(lm_head, t.add(t.call("decoder", token_head, h), bias));
 }
-constexpr value score(const site& here, trace& t, const two_values& out) {
-    return roberta_detail::score_with(here, t, out, score_words);
+constexpr tensor score(const layer_context& ctx, trace& t, const tensor_pair& out) {
+    return roberta_detail::score_with(ctx, t, out, lm_head_logits);
 }
-constexpr value describe(const site& here, trace& t) {
-    return describe_encoder(here, t, {.score = score, .pooled = {head_kind::none}});
+constexpr tensor forward(const layer_context& ctx, trace& t) {
+    return forward_encoder_model(ctx, t, {.score = score, .pooled = {head_kind::none}});
 }
 
-constexpr void read(config_view config, sizes& s) {
-    read_encoder_alone(config, s);
-    if (config.boolean("add_cross_attention", false)) fail_value(config, "add_cross_attention", "false");
-    if (config.boolean("is_folding_model", false))
-        fail_unsupported(config, "is_folding_model", "no row describes a model that folds");
-    s.vocab_size = config.positive("vocab_size");
-    s.first_position = config.non_negative("pad_token_id") + 1;
-    const string_ref kind = config.string("position_embedding_type", "absolute");
+constexpr void parse_config(config_view json, model_config& config) {
+    parse_encoder_only(json, config);
+    if (json.boolean("add_cross_attention", false)) throw_invalid_value(json, "add_cross_attention", "false");
+    if (json.boolean("is_folding_model", false))
+        throw_unsupported(json, "is_folding_model", "no row describes a model that folds");
+    config.vocab_size = json.positive("vocab_size");
+    config.position_offset = json.non_negative("pad_token_id") + 1;
+    const string_ref kind = json.string("position_embedding_type", "absolute");
     const bool absolute = kind == "absolute", rotary = kind == "rotary";
-    s.own[positions] = static_cast<std::int64_t>(absolute ? places::absolute : rotary ? places::rotary : places::none);
-    if (absolute && s.first_position >= s.max_position_embeddings)
-        fail_value(config, "pad_token_id", "one of the first positions");
-    s.frequencies = frequency_rule::kept;  // its tables know one rule (`compute_default_rope_parameters`)
-    s.rotary_dim = s.head_dim;
-    if (config.positive("head_dim", s.head_dim) != s.head_dim)
-        fail_value(config, "head_dim", "hidden_size / num_attention_heads");
-    (void)checked_width(config, "num_hidden_layers", s.num_hidden_layers, s.num_attention_heads);
+    config.family[positions] = static_cast<std::int64_t>(absolute ? places::absolute
+                                                         : rotary ? places::rotary
+                                                                  : places::none);
+    if (absolute && config.position_offset >= config.max_position_embeddings)
+        throw_invalid_value(json, "pad_token_id", "one of the first positions");
+    config.rope_scaling = rope_scaling_kind::none;  // its tables know one rule (`compute_default_rope_parameters`)
+    config.rotary_dim = config.head_dim;
+    if (json.positive("head_dim", config.head_dim) != config.head_dim)
+        throw_invalid_value(json, "head_dim", "hidden_size / num_attention_heads");
+    (void)checked_size(json, "num_hidden_layers", config.num_hidden_layers, config.num_attention_heads);
 }
 
 }  // namespace esm_detail
 
 // transformers/models/esm: RoBERTa with norms in front of blocks, positions of several kinds
-inline constexpr architecture esm = [](architecture a) {
-    a.model_type = "esm", a.prefix = "Esm", a.describe = esm_detail::describe, a.read = esm_detail::read;
-    a.own = esm_detail::keys, a.base = esm_detail::encode, a.embed = esm_detail::embed, a.prepare = esm_detail::prepare;
-    a.layer = esm_detail::layer, a.attend = esm_detail::attend, a.rotated = rotation::half;
-    a.heads = {head_kind::none, head_kind::masked_lm, head_kind::sequence_classification, head_kind::token_classification};
-    a.names.base = "esm", a.names.rotary = "rotary_embeddings";
-    a.defaults.vocab_size = 0, a.defaults.max_position_embeddings = 1026, a.defaults.type_vocab_size = 0;
-    a.defaults.head = head_kind::masked_lm;
-    a.drops = headless_encoder_dropout;
-    return a;
+inline constexpr model_spec esm = [](model_spec spec) {
+    spec.model_type = "esm";
+    spec.class_prefix = "Esm";
+    spec.forward = esm_detail::forward;
+    spec.parse_config = esm_detail::parse_config;
+    spec.family_keys = esm_detail::family_keys;
+    spec.base_model = esm_detail::encode;
+    spec.embed_tokens = esm_detail::embed;
+    spec.prepare_inputs = esm_detail::prepare_inputs;
+    spec.decoder_layer = esm_detail::decoder_layer;
+    spec.attention = esm_detail::attention;
+    spec.rotary = rotary_style::rotate_half;
+    spec.supported_heads = {head_kind::none, head_kind::masked_lm, head_kind::sequence_classification,
+                            head_kind::token_classification};
+    spec.names.base_model = "esm";
+    spec.names.rotary = "rotary_embeddings";
+    spec.defaults.vocab_size = 0;
+    spec.defaults.max_position_embeddings = 1026;
+    spec.defaults.type_vocab_size = 0;
+    spec.defaults.head = head_kind::masked_lm;
+    spec.dropout_keys = headless_encoder_dropout;
+    return spec;
 }(roberta);
 
 }  // namespace llmcost::arch

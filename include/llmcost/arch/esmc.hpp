@@ -3,76 +3,91 @@
 #pragma once
 
 #include <llmcost/arch/llama.hpp>
-#include <llmcost/reading/encoder.hpp>
-#include <llmcost/walks/encoder_model.hpp>
+#include <llmcost/config/encoder.hpp>
+#include <llmcost/forward/encoder_model.hpp>
 
 namespace llmcost::arch {
 
 namespace esmc_detail {
 
 /// `nn.LayerNorm` under a name of its own.
-constexpr value call_norm(const site& here, trace& t, literal name, const value& x, bool bias) {
-    return t.call(name, any_norm{norm_kind::layer, x.dim(-1), here.type("LayerNorm"), true, bias}, x);
+constexpr tensor call_norm(const layer_context& ctx, trace& t, literal name, const tensor& x, bool bias) {
+    return t.call(name, norm_module{norm_kind::layer, x.dim(-1), ctx.class_of("LayerNorm"), true, bias}, x);
 }
 
 /// Queries and keys are normed whole, without a bias.
-constexpr value attend(const site& here, trace& t, const value& x) {
-    const std::int64_t width = here.dims.hidden_size;
-    qkv of;
-    of.q = call_norm(here, t, "q_norm", project(here, t, "q_proj", width, x), false);
-    of.k = call_norm(here, t, "k_norm", project(here, t, "k_proj", width, x), false);
-    of.v = project(here, t, "v_proj", width, x);
-    return join(here, t, attend_around(here, t, of, false));
+constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
+    const std::int64_t width = ctx.config.hidden_size;
+    query_key_value qkv;
+    qkv.query = call_norm(ctx, t, "q_norm", project(ctx, t, "q_proj", width, x), false);
+    qkv.key = call_norm(ctx, t, "k_norm", project(ctx, t, "k_proj", width, x), false);
+    qkv.value = project(ctx, t, "v_proj", width, x);
+    return output_projection(ctx, t, local_attention(ctx, t, qkv, false));
 }
 
 /// Each block's output is divided by a constant.
-constexpr value layer(const site& here, trace& t, const value& x) {
-    value h = mix_by_attention(here, t, call_norm(here, t, "input_layernorm", x, true));
-    const value middle = t.add(x, t.div(h));
-    h = here.row.feed(here, t, call_norm(here, t, "post_attention_layernorm", middle, true));
+constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor& x) {
+    tensor h = attention_token_mixer(ctx, t, call_norm(ctx, t, "input_layernorm", x, true));
+    const tensor middle = t.add(x, t.div(h));
+    h = ctx.spec.mlp(ctx, t, call_norm(ctx, t, "post_attention_layernorm", middle, true));
     return t.add(middle, t.div(h));
 }
 
-constexpr value base(const site& here, trace& t) {
-    const value x = here.row.embed(here, t);
-    const decoder_context shared = here.row.prepare(here, t);
-    return call_norm(here, t, "norm", describe_layers(here, t, shared, x), false);
+constexpr tensor base(const layer_context& ctx, trace& t) {
+    const tensor x = ctx.spec.embed_tokens(ctx, t);
+    const decoder_inputs shared = ctx.spec.prepare_inputs(ctx, t);
+    return call_norm(ctx, t, "norm", forward_layers(ctx, t, shared, x), false);
 }
 
-constexpr value score(const site& here, trace& t, const two_values& out) {
-    const sizes& dims = here.dims;
-    const std::int64_t width = dims.hidden_size;
-    if (dims.head == head_kind::sequence_classification) return classify_first_state(here, t, out.first);
-    if (dims.head == head_kind::token_classification)
-        return t.call("score", head_linear{{width, dims.num_labels, true}}, dropout(t, "dropout", out.first));
-    const module_info lm_head{.name = "lm_head", .type = here.type("MaskedLMHead"), .what = role::head};
+constexpr tensor score(const layer_context& ctx, trace& t, const tensor_pair& out) {
+    const model_config& config = ctx.config;
+    const std::int64_t width = config.hidden_size;
+    if (config.head == head_kind::sequence_classification) return classify_first_state(ctx, t, out.first);
+    if (config.head == head_kind::token_classification)
+        return t.call("score", head_linear{{width, config.num_labels, true}}, dropout(t, "dropout", out.first));
+    const module_info lm_head{
+        .name = "lm_head", .class_of_module = ctx.class_of("MaskedLMHead"), .module_role = role::head};
     t.enter(lm_head);
-    value h = t.call("dense", linear{width, width, true}, kept_positions(t, out.first));
-    h = t.call("layer_norm", norm<norm_kind::layer>{width}, activate(t, activation::gelu, h));
-    return t.leave(lm_head, t.call("decoder", linear{width, dims.vocab_size, true}, h));
+    tensor h = t.call("dense", linear{width, width, true}, logits_to_keep(t, out.first));
+    h = t.call("layer_norm", norm_module{norm_kind::layer, width}, activate(t, activation::gelu, h));
+    return t.leave(lm_head, t.call("decoder", linear{width, config.vocab_size, true}, h));
 }
-constexpr value describe(const site& here, trace& t) { return describe_encoder(here, t, {.score = score}); }
+constexpr tensor forward(const layer_context& ctx, trace& t) { return forward_encoder_model(ctx, t, {.score = score}); }
 
-constexpr void read(config_view config, sizes& s) {
-    if (s.num_key_value_heads != s.num_attention_heads) fail_value(config, "num_key_value_heads", "num_attention_heads");
-    if (s.hidden_size % s.num_attention_heads != 0) fail_value(config, "num_attention_heads", "a divisor of hidden_size");
-    if (s.head_dim * s.num_attention_heads != s.hidden_size)
-        fail_value(config, "head_dim", "hidden_size / num_attention_heads");
-    s.sliding_window = 0;
-    s.tie_word_embeddings = false;  // modeling_esmc.py names no tied weights
+constexpr void parse_config(config_view json, model_config& config) {
+    if (config.num_key_value_heads != config.num_attention_heads)
+        throw_invalid_value(json, "num_key_value_heads", "num_attention_heads");
+    if (config.hidden_size % config.num_attention_heads != 0)
+        throw_invalid_value(json, "num_attention_heads", "a divisor of hidden_size");
+    if (config.head_dim * config.num_attention_heads != config.hidden_size)
+        throw_invalid_value(json, "head_dim", "hidden_size / num_attention_heads");
+    config.sliding_window = 0;
+    config.tie_word_embeddings = false;  // modeling_esmc.py names no tied weights
 }
 
 }  // namespace esmc_detail
 
 // transformers/models/esmc: Llama that looks ahead, with layer norms, also of queries and keys, and divided residuals
-inline constexpr architecture esmc = [](architecture a) {
-    a.model_type = "esmc", a.prefix = "Esmc", a.describe = esmc_detail::describe, a.read = esmc_detail::read;
-    a.base = esmc_detail::base, a.prepare = all_with_tables, a.layer = esmc_detail::layer, a.attend = esmc_detail::attend;
-    a.heads = {head_kind::none, head_kind::masked_lm, head_kind::sequence_classification, head_kind::token_classification};
-    a.names.base = "esmc", a.names.layer_type = "Layer";
-    a.defaults.vocab_size = 64, a.defaults.hidden_size = 2560, a.defaults.intermediate_size = 6912;
-    a.defaults.num_hidden_layers = 80, a.defaults.num_attention_heads = 40, a.defaults.head = head_kind::masked_lm;
-    return a;
+inline constexpr model_spec esmc = [](model_spec spec) {
+    spec.model_type = "esmc";
+    spec.class_prefix = "Esmc";
+    spec.forward = esmc_detail::forward;
+    spec.parse_config = esmc_detail::parse_config;
+    spec.base_model = esmc_detail::base;
+    spec.prepare_inputs = bidirectional_with_rotary;
+    spec.decoder_layer = esmc_detail::decoder_layer;
+    spec.attention = esmc_detail::attention;
+    spec.supported_heads = {head_kind::none, head_kind::masked_lm, head_kind::sequence_classification,
+                            head_kind::token_classification};
+    spec.names.base_model = "esmc";
+    spec.names.layer_class = "Layer";
+    spec.defaults.vocab_size = 64;
+    spec.defaults.hidden_size = 2560;
+    spec.defaults.intermediate_size = 6912;
+    spec.defaults.num_hidden_layers = 80;
+    spec.defaults.num_attention_heads = 40;
+    spec.defaults.head = head_kind::masked_lm;
+    return spec;
 }(llama);
 
 }  // namespace llmcost::arch

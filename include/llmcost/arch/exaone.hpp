@@ -9,27 +9,44 @@ namespace llmcost::arch {
 namespace exaone_detail {
 
 /// Attention within a module that does nothing else.
-constexpr value mix(const site& here, trace& t, const value& x) {
-    const module_info around{.name = here.row.names.attention, .type = here.type("Attention"), .what = role::attn};
-    t.enter(around);
-    return t.leave(around, t.call("attention", attention_module{here}, x));
+constexpr tensor token_mixer(const layer_context& ctx, trace& t, const tensor& x) {
+    const module_info outer_attention{
+        .name = ctx.spec.names.attention, .class_of_module = ctx.class_of("Attention"), .module_role = role::attn};
+    t.enter(outer_attention);
+    return t.leave(outer_attention, t.call("attention", attention_module{ctx}, x));
 }
 
 }  // namespace exaone_detail
 
 // modeling_exaone.py of LGAI-EXAONE/EXAONE-3.5-2.4B-Instruct: Llama under GPT-2's names
-inline constexpr architecture exaone = [](architecture a) {
-    a.model_type = "exaone", a.prefix = "Exaone", a.remote_code = true, a.mix = exaone_detail::mix, a.drops = {};
-    a.heads = classifying_decoder_heads;
-    a.names.base = "transformer", a.names.embed_tokens = "wte", a.names.layers = "h", a.names.norm = "ln_f";
-    a.names.rotary = "rotary", a.names.layer_type = "Block";
-    a.names.attention = "attn", a.names.attention_type = "SelfAttention", a.names.o = "out_proj";
-    a.names.mlp = {.gate = "c_fc_0", .up = "c_fc_1", .down = "c_proj", .act = "act"}, a.names.mlp_type = "GatedMLP";
-    a.names.norm_before_attention = "ln_1", a.names.norm_before_feed_forward = "ln_2";
-    a.keys[0] = {"num_hidden_layers", "num_layers"}, a.keys[1] = {"hidden_act", "activation_function"};
-    a.keys[2] = no_attention_bias, a.keys[3] = no_mlp_bias;
-    a.defaults.vocab_size = 102400, a.defaults.hidden_size = 2048, a.defaults.intermediate_size = 8192;
-    return a;
+inline constexpr model_spec exaone = [](model_spec spec) {
+    spec.model_type = "exaone";
+    spec.class_prefix = "Exaone";
+    spec.is_remote_code = true;
+    spec.token_mixer = exaone_detail::token_mixer;
+    spec.dropout_keys = {};
+    spec.supported_heads = classifying_decoder_heads;
+    spec.names.base_model = "transformer";
+    spec.names.embed_tokens = "wte";
+    spec.names.layers = "h";
+    spec.names.norm = "ln_f";
+    spec.names.rotary = "rotary";
+    spec.names.layer_class = "Block";
+    spec.names.attention = "attn";
+    spec.names.attention_class = "SelfAttention";
+    spec.names.o_proj = "out_proj";
+    spec.names.mlp_modules = {.gate = "c_fc_0", .up = "c_fc_1", .down = "c_proj", .act = "act"};
+    spec.names.mlp_class = "GatedMLP";
+    spec.names.pre_attention_norm = "ln_1";
+    spec.names.pre_mlp_norm = "ln_2";
+    spec.config_keys[0] = {"num_hidden_layers", "num_layers"};
+    spec.config_keys[1] = {"hidden_act", "activation_function"};
+    spec.config_keys[2] = absent_attention_bias;
+    spec.config_keys[3] = absent_mlp_bias;
+    spec.defaults.vocab_size = 102400;
+    spec.defaults.hidden_size = 2048;
+    spec.defaults.intermediate_size = 8192;
+    return spec;
 }(llama);
 
 }  // namespace llmcost::arch

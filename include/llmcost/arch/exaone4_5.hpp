@@ -11,56 +11,67 @@ namespace exaone4_5_detail {
 
 /// Qwen2.5-VL's attention with fewer heads of keys and values.
 struct attention {
-    site here;
-    const packed_context& made;
-    const packed_runs& runs;
+    layer_context ctx;
+    const packed_attention_pattern& made;
+    const packed_sequences& runs;
 
-    static constexpr role what = role::attn;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("VisionAttention"); }
-    constexpr value describe(trace& t, const value& x) const {
-        const std::int64_t rows = x.dim(0), width = x.dim(1), d = here.dims.head_dim;
-        const std::int64_t heads = here.dims.num_attention_heads, groups = here.dims.num_key_value_heads;
-        const value all = t.call("qkv", linear{width, (heads + 2 * groups) * d, true}, x);
+    static constexpr role module_role = role::attn;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("VisionAttention"); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const std::int64_t rows = x.dim(0), width = x.dim(1), d = ctx.config.head_dim;
+        const std::int64_t heads = ctx.config.num_attention_heads, groups = ctx.config.num_key_value_heads;
+        const tensor all = t.call("qkv", linear{width, (heads + 2 * groups) * d, true}, x);
         const auto part = [&](std::int64_t n) { return t.slice(all, -1, n * d).view({rows, n, d}); };
-        const auto turned = [&](const value& of) {
-            return t.to(rotate<rotation::half>(t, t.to(of, dtype::float32), made.cos, made.sin), of.type);
+        const auto apply_rotary = [&](const tensor& states) {
+            return t.to(rotate<rotary_style::rotate_half>(t, t.to(states, dtype::float32), made.cos, made.sin),
+                        states.type);
         };
-        const value q = turned(part(heads)), k = turned(part(groups));
-        return t.call("proj", linear{width, width, true}, attend_packed(t, q, k, part(groups), runs));
+        const tensor q = apply_rotary(part(heads)), k = apply_rotary(part(groups));
+        return t.call("proj", linear{width, width, true},
+                      packed_scaled_dot_product_attention(t, q, k, part(groups), runs));
     }
 };
 
-constexpr value see(const site& here, trace& t) {
+constexpr tensor encode_images(const layer_context& ctx, trace& t) {
     constexpr qwen2_vl_detail::window_names names{{"Exaone4_5_", "PatchEmbed"}, "Exaone4_5_", "Exaone4_5_RMSNorm"};
-    return qwen2_vl_detail::see_in_windows(here, t, names, here.dims.head_dim,
-                                           [](const site& at, const packed_context& made, const packed_runs& runs) {
-                                               return attention{at, made, runs};
-                                           });
+    return qwen2_vl_detail::encode_windowed_images(
+        ctx, t, names, ctx.config.head_dim,
+        [](const layer_context& at, const packed_attention_pattern& made, const packed_sequences& runs) {
+            return attention{at, made, runs};
+        });
 }
 
-inline constexpr architecture tower = [](architecture a) {
-    a.model_type = "exaone4_5_vision", a.prefix = "Exaone4_5_", a.base = see, a.names.model_type = "VisionModel";
-    a.defaults.num_key_value_heads = 8;
-    return a;
+inline constexpr model_spec tower = [](model_spec spec) {
+    spec.model_type = "exaone4_5_vision";
+    spec.class_prefix = "Exaone4_5_";
+    spec.base_model = encode_images;
+    spec.names.model_class = "VisionModel";
+    spec.defaults.num_key_value_heads = 8;
+    return spec;
 }(qwen2_5_vl_vision);
 
-constexpr value base(const site& here, trace& t) {
-    return describe_text_after(here, t, "language_model", [&](const value& words) {
-        return place_pictures(here, t, words, [&] { return describe_tower(here, t, 0, "visual", role::vision); });
+constexpr tensor base(const layer_context& ctx, trace& t) {
+    return forward_text_after_encoder(ctx, t, "language_model", [&](const tensor& token_embeddings) {
+        return insert_image_features(ctx, t, token_embeddings,
+                                     [&] { return forward_encoder_component(ctx, t, 0, "visual", role::vision); });
     });
 }
 
 }  // namespace exaone4_5_detail
 
 // transformers/models/exaone4_5: a tower like Qwen2.5-VL's in front of EXAONE 4
-inline constexpr architecture exaone4_5 = [](architecture a) {
-    a.model_type = "exaone4_5", a.prefix = "Exaone4_5_", a.base = exaone4_5_detail::base;
-    a.own = qwen2_vl_detail::bound_keys, a.media = qwen2_vl_detail::show, a.read_processor = qwen2_vl_detail::read_processor,
-    a.reads.images = true;
-    a.text = {.key = "text_config", .otherwise = &exaone4, .also = "exaone4_5_text"};
-    a.beside[0] = {.key = "vision_config", .otherwise = &exaone4_5_detail::tower, .always = true};
-    return a;
+inline constexpr model_spec exaone4_5 = [](model_spec spec) {
+    spec.model_type = "exaone4_5";
+    spec.class_prefix = "Exaone4_5_";
+    spec.base_model = exaone4_5_detail::base;
+    spec.family_keys = qwen2_vl_detail::bound_keys;
+    spec.compute_media_shapes = qwen2_vl_detail::show;
+    spec.parse_image_processor = qwen2_vl_detail::parse_processor_config;
+    spec.modalities.has_images = true;
+    spec.text_model = {.key = "text_config", .default_spec = &exaone4, .alternative_model_type = "exaone4_5_text"};
+    spec.components[0] = {.key = "vision_config", .default_spec = &exaone4_5_detail::tower, .ignores_model_type = true};
+    return spec;
 }(shared_composite);
 
 }  // namespace llmcost::arch

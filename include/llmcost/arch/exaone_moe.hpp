@@ -3,54 +3,66 @@
 #pragma once
 
 #include <llmcost/arch/llama.hpp>
-#include <llmcost/reading/experts.hpp>
+#include <llmcost/config/experts.hpp>
 
 namespace llmcost::arch {
 
 namespace exaone_moe_detail {
 
 /// Layers that see everything know no positions where others have windows.
-constexpr value attend(const site& here, trace& t, const value& x) {
-    const std::int64_t d = here.dims.head_dim;
-    qkv of = project_qkv(here, t, x);
-    split_heads(here, of);
-    heads_first(of);
-    norm_queries_and_keys(here, t, of, d, d);
-    if (here.dims.sliding_window == 0 || here.kind.mixer == mixer_kind::sliding_attention) turn(here, t, of);
-    remember(here, t, of);
-    return join(here, t, look_up(here, t, of));
+constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
+    const std::int64_t d = ctx.config.head_dim;
+    query_key_value qkv = project_qkv(ctx, t, x);
+    split_heads(ctx, qkv);
+    transpose_heads(qkv);
+    apply_qk_norm(ctx, t, qkv, d, d);
+    if (ctx.config.sliding_window == 0 || ctx.layer.token_mixer == token_mixer_kind::sliding_attention)
+        apply_rotary(ctx, t, qkv);
+    update_kv_cache(ctx, t, qkv);
+    return output_projection(ctx, t, scaled_dot_product_attention(ctx, t, qkv));
 }
 
 /// Every so many-th layer sees everything, unless `layer_types` says otherwise.
-constexpr void read(config_view config, sizes& s) {
-    read_grouped_experts(
-        config, s, {.number = "num_experts", .number_too = "num_experts", .shared_key = "num_shared_experts", .shared = 1});
-    const std::int64_t dense = config.non_negative("first_k_dense_replace", 1);
-    const bool listed = read_layer_types(config, s);
-    const layer_plan given = s.layers;
-    const sparse_places experts(config, s, dense);
-    const std::int64_t period = listed ? 1 : config.positive("sliding_window_pattern", 4);
-    plan_layers(config, s, [&](std::int64_t i) {
+constexpr void parse_config(config_view json, model_config& config) {
+    parse_grouped_experts(
+        json, config,
+        {.number = "num_experts", .number_too = "num_experts", .shared_key = "num_shared_experts", .shared = 1});
+    const std::int64_t dense = json.non_negative("first_k_dense_replace", 1);
+    const bool listed = parse_layer_types(json, config);
+    const layer_plan listed_layers = config.layers;
+    const sparse_layer_selection experts(json, config, dense);
+    const std::int64_t period = listed ? 1 : json.positive("sliding_window_pattern", 4);
+    set_layers(json, config, [&](std::int64_t i) {
         const bool slides = (i + 1) % period != 0;
-        const mixer_kind by_rule = slides ? mixer_kind::sliding_attention : mixer_kind::full_attention;
-        return layer_kind{listed ? given[i].mixer : by_rule, experts.has(i)};
+        const token_mixer_kind default_token_mixer =
+            slides ? token_mixer_kind::sliding_attention : token_mixer_kind::full_attention;
+        return layer_spec{listed ? listed_layers[i].token_mixer : default_token_mixer, experts.has(i)};
     });
 }
 
 }  // namespace exaone_moe_detail
 
 // transformers/models/exaone_moe: positions in layers with windows alone, DeepSeek V3's experts
-inline constexpr architecture exaone_moe = [](architecture a) {
-    a.model_type = "exaone_moe", a.prefix = "ExaoneMoe", a.read = exaone_moe_detail::read, a.masks = mask_rule::present,
-    a.heads = language_heads;
-    a.attend = exaone_moe_detail::attend;
-    a.router = router_kind::sigmoid_grouped, a.shared_experts = shared_expert_kind::added;
-    a.names.moe_type = "SparseMoEBlock", a.names.router_type = "TopkRouter";
-    a.keys[0] = no_mlp_bias, a.keys[1] = no_attention_bias;
-    a.defaults.vocab_size = 102400, a.defaults.intermediate_size = 16384, a.defaults.num_key_value_heads = 32;
-    a.defaults.sliding_window = 4096;
-    a.defaults.moe = {.num_experts = 64, .num_experts_per_tok = 8, .intermediate_size = 1024, .norm_topk_prob = true};
-    return a;
+inline constexpr model_spec exaone_moe = [](model_spec spec) {
+    spec.model_type = "exaone_moe";
+    spec.class_prefix = "ExaoneMoe";
+    spec.parse_config = exaone_moe_detail::parse_config;
+    spec.mask_policy = mask_kind::present;
+    spec.supported_heads = language_heads;
+    spec.attention = exaone_moe_detail::attention;
+    spec.router = router_kind::sigmoid_grouped;
+    spec.shared_experts = shared_expert_kind::added;
+    spec.names.moe_class = "SparseMoEBlock";
+    spec.names.router_class = "TopkRouter";
+    spec.config_keys[0] = absent_mlp_bias;
+    spec.config_keys[1] = absent_attention_bias;
+    spec.defaults.vocab_size = 102400;
+    spec.defaults.intermediate_size = 16384;
+    spec.defaults.num_key_value_heads = 32;
+    spec.defaults.sliding_window = 4096;
+    spec.defaults.moe = {
+        .num_experts = 64, .num_experts_per_tok = 8, .intermediate_size = 1024, .norm_topk_prob = true};
+    return spec;
 }(llama);
 
 }  // namespace llmcost::arch

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <llmcost/config/reader.hpp>
+#include <llmcost/forward/decoder.hpp>
 #include <llmcost/layers/alibi.hpp>
-#include <llmcost/reading/reader.hpp>
-#include <llmcost/walks/decoder.hpp>
 
 namespace llmcost::arch {
 
@@ -17,11 +17,11 @@ enum class layout : std::uint8_t {
     one_key    ///< all queries, one key, one value
 };
 
-enum own : std::uint8_t { qkv_layout, norms_apart, alibi };
-inline constexpr own_key keys[]{
-    {.value = own_value::computed},  // `layout`
-    {.value = own_value::computed},  // attention and feed-forward side by side have norms of their own
-    {"alibi", 0, own_value::boolean},
+enum family_config_index : std::uint8_t { qkv_layout, separate_norms, alibi };
+inline constexpr family_key family_keys[]{
+    {.type = family_key_type::computed},  // `layout`
+    {.type = family_key_type::computed},  // attention and feed-forward side by side have norms of their own
+    {"alibi", 0, family_key_type::boolean},
 };
 
 /// A linear layer whose bias is added after the product: x (…, in) -> (…, out).
@@ -31,164 +31,185 @@ struct linear_then_bias {
     bool bias;
     literal prefix;
 
-    static constexpr role what = role::none;
-    static constexpr bool leaf = true;
-    [[nodiscard]] constexpr class_name type() const { return {prefix, "Linear"}; }
-    constexpr value describe(trace& t, const value& x) const {
-        const value product = t.matmul_operator(x, t.param("weight", {out, in}).transpose(0, 1));
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = true;
+    [[nodiscard]] constexpr class_name type_name() const { return {prefix, "Linear"}; }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const tensor product = t.matmul_operator(x, t.param("weight", {out, in}).transpose(0, 1));
         return bias ? t.add(product, t.param("bias", {out})) : product;
     }
 };
 
 /// Queries, keys and values, (batch, sequence, heads, dim) each; a group's key is copied for all its queries.
-constexpr qkv split(const site& here, trace& t, const value& fused) {
-    const std::int64_t heads = here.dims.num_attention_heads, groups = here.dims.num_key_value_heads;
-    const std::int64_t batch = fused.dim(0), sequence = fused.dim(1), queries = heads / groups, d = here.dims.head_dim;
-    const auto held = static_cast<layout>(here.dims.own[qkv_layout]);
-    if (held == layout::per_head) {
-        const value all = fused.view({batch, sequence, heads, 3, d});
+constexpr query_key_value split(const layer_context& ctx, trace& t, const tensor& fused) {
+    const std::int64_t heads = ctx.config.num_attention_heads, groups = ctx.config.num_key_value_heads;
+    const std::int64_t batch = fused.dim(0), sequence = fused.dim(1), queries = heads / groups, d = ctx.config.head_dim;
+    const auto fused_layout = static_cast<layout>(ctx.config.family[qkv_layout]);
+    if (fused_layout == layout::per_head) {
+        const tensor all = fused.view({batch, sequence, heads, 3, d});
         return {t.select(all, 3), t.select(all, 3), t.select(all, 3)};
     }
-    if (held == layout::one_key) {
-        const value all = fused.view({batch, sequence, heads + 2, d});
-        const value k = t.gather(all, {batch, sequence, 1, d}), v = t.gather(all, {batch, sequence, 1, d});
+    if (fused_layout == layout::one_key) {
+        const tensor all = fused.view({batch, sequence, heads + 2, d});
+        const tensor k = t.gather(all, {batch, sequence, 1, d}), v = t.gather(all, {batch, sequence, 1, d});
         return {t.slice(all, 2, heads), k, v};
     }
-    const value all = fused.view({batch, sequence, groups, queries + 2, d});
-    const value k = t.gather(all, {batch, sequence, groups, 1, d}), v = t.gather(all, {batch, sequence, groups, 1, d});
-    const auto in_heads = [&](const value& part) {
+    const tensor all = fused.view({batch, sequence, groups, queries + 2, d});
+    const tensor k = t.gather(all, {batch, sequence, groups, 1, d}), v = t.gather(all, {batch, sequence, groups, 1, d});
+    const auto in_heads = [&](const tensor& part) {
         return t.reshape(part.expand({batch, sequence, groups, queries, d}), {batch, sequence, heads, d});
     };
-    const value q = in_heads(t.slice(all, 3, queries)), spread = in_heads(k);
+    const tensor q = in_heads(t.slice(all, 3, queries)), spread = in_heads(k);
     return {q, spread, in_heads(v)};
 }
 
 /// Context (batch, heads, sequence, dim) of scores that are scaled in place.
-constexpr value look_up_with_biases(const site& here, trace& t, const qkv& of) {
-    const shared_values& s = *here.shared;
-    const recorder::fused_guard fused{t, fused_attention(of.q, here.dims.num_key_value_heads, s.where, of.k.dim(2))};
+constexpr tensor alibi_or_rotary_attention(const layer_context& ctx, trace& t, const query_key_value& qkv) {
+    const attention_inputs& s = *ctx.inputs;
+    const recorder::fused_kernel_guard fused{
+        t, fused_attention_kernel(qkv.query, ctx.config.num_key_value_heads, s.pattern, qkv.key.dim(2))};
     const bool sparse = t.load().attention == attention_scores::causal;
-    value scores = t.matmul_operator(of.q, of.k.transpose(2, 3), sparse ? s.where.visible_pairs() : 0);
-    if (here.dims.own[alibi]) {
-        scores = t.add(t.to(scores, dtype::float32), s.own[0]);
+    tensor scores = t.matmul_operator(qkv.query, qkv.key.transpose(2, 3), sparse ? s.pattern.visible_pairs() : 0);
+    if (ctx.config.family[alibi]) {
+        scores = t.add(t.to(scores, dtype::float32), s.family_tensors[0]);
         t.in_place(op::mul, scores);
     } else {
         t.in_place(op::div, scores);
     }
     if (!sparse) scores = t.add(scores, s.mask);
-    value probabilities = t.softmax(t.to(scores, of.q.type));
-    if (here.dims.own[alibi]) probabilities = dropout(t, "attention_dropout", probabilities, dropout_of::attention);
-    return t.matmul_operator(probabilities, of.v);
+    tensor probabilities = t.softmax(t.to(scores, qkv.query.type));
+    if (ctx.config.family[alibi])
+        probabilities = dropout(t, "attention_dropout", probabilities, dropout_position::attention);
+    return t.matmul_operator(probabilities, qkv.value);
 }
 
 /// Attention over one projection; positions are rotations or biases by distance.
-constexpr value attend(const site& here, trace& t, const value& x) {
-    const sizes& dims = here.dims;
-    const std::int64_t width = dims.hidden_size;
-    const std::int64_t held = (dims.num_attention_heads + 2 * dims.num_key_value_heads) * dims.head_dim;
-    const linear_then_bias in{width, held, dims.attention_bias, here.row.prefix};
-    qkv of = split(here, t, t.call("query_key_value", in, x));
-    heads_first(of);
-    if (!dims.own[alibi]) turn(here, t, of);
-    remember(here, t, of);
-    const value flat = t.reshape(look_up_with_biases(here, t, of).transpose(1, 2), {x.dim(0), x.dim(1), width});
-    return t.call("dense", linear_then_bias{width, width, dims.output_bias, here.row.prefix}, flat);
+constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
+    const model_config& config = ctx.config;
+    const std::int64_t width = config.hidden_size;
+    const std::int64_t qkv_size = (config.num_attention_heads + 2 * config.num_key_value_heads) * config.head_dim;
+    const linear_then_bias in{width, qkv_size, config.attention_bias, ctx.spec.class_prefix};
+    query_key_value qkv = split(ctx, t, t.call("query_key_value", in, x));
+    transpose_heads(qkv);
+    if (!config.family[alibi]) apply_rotary(ctx, t, qkv);
+    update_kv_cache(ctx, t, qkv);
+    const tensor flat = t.reshape(alibi_or_rotary_attention(ctx, t, qkv).transpose(1, 2), {x.dim(0), x.dim(1), width});
+    return t.call("dense", linear_then_bias{width, width, config.output_bias, ctx.spec.class_prefix}, flat);
 }
 
-struct feed_forward {
-    site here;
+struct mlp_block {
+    layer_context ctx;
 
-    static constexpr role what = role::mlp;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("MLP"); }
-    constexpr value describe(trace& t, const value& x) const {
-        const std::int64_t width = here.dims.hidden_size, inner = here.dims.intermediate_size;
-        const bool bias = here.dims.mlp_bias;
-        value h = t.call("dense_h_to_4h", linear_then_bias{width, inner, bias, here.row.prefix}, x);
-        h = t.call("act", activation_module{here.dims.hidden_act}, h);
-        return t.call("dense_4h_to_h", linear_then_bias{inner, width, bias, here.row.prefix}, h);
+    static constexpr role module_role = role::mlp;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("MLP"); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const std::int64_t width = ctx.config.hidden_size, inner = ctx.config.intermediate_size;
+        const bool bias = ctx.config.mlp_bias;
+        tensor h = t.call("dense_h_to_4h", linear_then_bias{width, inner, bias, ctx.spec.class_prefix}, x);
+        h = t.call("act", activation_module{ctx.config.hidden_act}, h);
+        return t.call("dense_4h_to_h", linear_then_bias{inner, width, bias, ctx.spec.class_prefix}, h);
     }
 };
 
 /// Attention and feed-forward side by side behind one norm or two, or one after the other.
-constexpr value layer(const site& here, trace& t, const value& x) {
-    const bool apart = here.dims.own[norms_apart] != 0;
-    value h = normed(here, t, apart ? "ln_attn" : "input_layernorm", x);
-    const value own_input = apart ? normed(here, t, "ln_mlp", x) : h;
-    const value a = mixed(here, t, h);
-    if (!here.dims.parallel_residual) {
-        const value middle = t.add(x, drop(t, a, dropout_of::attention));
-        h = normed(here, t, "post_attention_layernorm", middle);
-        return t.add(middle, drop(t, t.call("mlp", feed_forward{here}, h), dropout_of::hidden));
+constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor& x) {
+    const bool has_separate_norms = ctx.config.family[separate_norms] != 0;
+    tensor h = apply_norm(ctx, t, has_separate_norms ? "ln_attn" : "input_layernorm", x);
+    const tensor mlp_input = has_separate_norms ? apply_norm(ctx, t, "ln_mlp", x) : h;
+    const tensor a = mix_tokens(ctx, t, h);
+    if (!ctx.config.parallel_residual) {
+        const tensor middle = t.add(x, functional_dropout(t, a, dropout_position::attention));
+        h = apply_norm(ctx, t, "post_attention_layernorm", middle);
+        return t.add(middle, functional_dropout(t, t.call("mlp", mlp_block{ctx}, h), dropout_position::hidden));
     }
-    h = t.call("mlp", feed_forward{here}, own_input);
+    h = t.call("mlp", mlp_block{ctx}, mlp_input);
     t.in_place(op::add, h, a);
-    return t.add(x, drop(t, h, dropout_of::hidden));
+    return t.add(x, functional_dropout(t, h, dropout_position::hidden));
 }
 
-/// A mask, into which biases by distance are chosen where there are some, (batch, heads, 1, length); rotary tables always.
-constexpr decoder_context prepare(const site& here, trace& t) {
-    const std::int64_t batch = t.load().batch, heads = here.dims.num_attention_heads;
-    decoder_context c;
-    c.full.where = context_of(t, here.dims.sliding_window);
-    const std::int64_t length = c.full.where.length();
-    if (here.dims.own[alibi]) c.full.own[0] = alibi_per_token(t, batch, heads, length).view({batch, heads, 1, length});
-    c.full.mask = eager_mask(t, c.full.where, batch);
-    if (here.dims.own[alibi])
-        c.full.mask = t.where(t.div(c.full.own[0]).expand({batch, heads, c.full.where.sequence, length}));
-    make_rotary_tables(here, t, c.full);
-    return c.sliding = c.full, c;
+/// A mask, into which biases by distance are chosen where there are some, (batch, heads, 1, length); rotary tables
+/// always.
+constexpr decoder_inputs prepare_inputs(const layer_context& ctx, trace& t) {
+    const std::int64_t batch = t.load().batch, heads = ctx.config.num_attention_heads;
+    decoder_inputs c;
+    c.full.pattern = attention_pattern_of(t, ctx.config.sliding_window);
+    const std::int64_t length = c.full.pattern.key_length();
+    if (ctx.config.family[alibi])
+        c.full.family_tensors[0] = alibi_per_token(t, batch, heads, length).view({batch, heads, 1, length});
+    c.full.mask = eager_mask(t, c.full.pattern, batch);
+    if (ctx.config.family[alibi])
+        c.full.mask =
+            t.where(t.div(c.full.family_tensors[0]).expand({batch, heads, c.full.pattern.query_length, length}));
+    compute_rotary_embeddings(ctx, t, c.full);
+    c.sliding = c.full;
+    return c;
 }
 
-/// The older wiring knows one key for all heads and blocks one after the other; the newer one has groups and is parallel.
-constexpr void read(config_view config, sizes& s) {
-    plan_one_mask(config, s);
-    share_among_heads(config, s, {"num_attention_heads"});
-    s.rotary_dim = s.head_dim;
-    if (s.intermediate_size == 0) s.intermediate_size = 4 * s.hidden_size;
-    s.attention_bias = s.output_bias = s.mlp_bias = config.boolean("bias", false);
-    s.parallel_residual = config.boolean("parallel_attn", true);
-    const bool grouped = config.boolean("new_decoder_architecture", false), one_key = config.boolean("multi_query", true);
-    const layout held = grouped ? layout::grouped : one_key ? layout::one_key : layout::per_head;
-    s.own[qkv_layout] = static_cast<std::int64_t>(held);
-    s.num_key_value_heads = held == layout::one_key ? 1 : config.positive("num_kv_heads", s.num_attention_heads);
-    if (grouped && s.num_attention_heads % s.num_key_value_heads != 0)
-        fail_value(config, "num_kv_heads", "a divisor of num_attention_heads");
-    if (held == layout::per_head && s.num_key_value_heads != s.num_attention_heads)
-        fail_value(config, "num_kv_heads",
-                   "num_attention_heads, where neither multi_query nor new_decoder_architecture is true");
-    if (grouped && !s.parallel_residual)
-        fail_value(config, "parallel_attn", "true, as new_decoder_architecture asks for it");
-    const std::int64_t norms = config.positive("num_ln_in_parallel_attn", grouped ? 2 : 1);
-    if (norms > 2 || (norms == 2 && !grouped && s.parallel_residual))
-        fail_value(config, "num_ln_in_parallel_attn", "1, or 2 with new_decoder_architecture");
-    s.own[norms_apart] = grouped && norms == 2;
+/// The older wiring knows one key for all heads and blocks one after the other; the newer one has groups and is
+/// parallel.
+constexpr void parse_config(config_view json, model_config& config) {
+    set_single_mask(json, config);
+    divide_by_heads(json, config, {"num_attention_heads"});
+    config.rotary_dim = config.head_dim;
+    if (config.intermediate_size == 0) config.intermediate_size = 4 * config.hidden_size;
+    config.attention_bias = config.output_bias = config.mlp_bias = json.boolean("bias", false);
+    config.parallel_residual = json.boolean("parallel_attn", true);
+    const bool grouped = json.boolean("new_decoder_architecture", false), one_key = json.boolean("multi_query", true);
+    const layout fused_layout = grouped ? layout::grouped : one_key ? layout::one_key : layout::per_head;
+    config.family[qkv_layout] = static_cast<std::int64_t>(fused_layout);
+    config.num_key_value_heads =
+        fused_layout == layout::one_key ? 1 : json.positive("num_kv_heads", config.num_attention_heads);
+    if (grouped && config.num_attention_heads % config.num_key_value_heads != 0)
+        throw_invalid_value(json, "num_kv_heads", "a divisor of num_attention_heads");
+    if (fused_layout == layout::per_head && config.num_key_value_heads != config.num_attention_heads)
+        throw_invalid_value(json, "num_kv_heads",
+                            "num_attention_heads, where neither multi_query nor new_decoder_architecture is true");
+    if (grouped && !config.parallel_residual)
+        throw_invalid_value(json, "parallel_attn", "true, as new_decoder_architecture asks for it");
+    const std::int64_t norms = json.positive("num_ln_in_parallel_attn", grouped ? 2 : 1);
+    if (norms > 2 || (norms == 2 && !grouped && config.parallel_residual))
+        throw_invalid_value(json, "num_ln_in_parallel_attn", "1, or 2 with new_decoder_architecture");
+    config.family[separate_norms] = grouped && norms == 2;
 }
 
-inline constexpr dropout_key dropout_rates[]{{dropout_of::hidden, "hidden_dropout"},
-                                             {dropout_of::attention, "attention_dropout"},
-                                             {dropout_of::classifier, "hidden_dropout", 0},
-                                             {dropout_of::classifier, "classifier_dropout", as_before}};
+inline constexpr dropout_key dropout_rates[]{{dropout_position::hidden, "hidden_dropout"},
+                                             {dropout_position::attention, "attention_dropout"},
+                                             {dropout_position::classifier, "hidden_dropout", 0},
+                                             {dropout_position::classifier, "classifier_dropout", same_as_previous}};
 
 }  // namespace falcon_detail
 
 // transformers/models/falcon: configuration_falcon.py, modeling_falcon.py
-inline constexpr architecture falcon = [](architecture a) {
-    a.model_type = "falcon", a.prefix = "Falcon", a.read = falcon_detail::read, a.own = falcon_detail::keys;
-    a.prepare = falcon_detail::prepare, a.layer = falcon_detail::layer, a.attend = falcon_detail::attend;
-    a.norm = norm_kind::layer, a.heads = answering_decoder_heads;
-    a.names.base = a.names.base_under_answers = "transformer", a.names.token_classifier = "classifier";
-    a.names.embed_tokens = "word_embeddings", a.names.layers = "h", a.names.norm = "ln_f";
-    a.names.attention = "self_attention";
-    a.keys[0] = {"hidden_size", "n_embed"};
-    a.keys[1] = {"intermediate_size", "ffn_hidden_size", key_rule::written_only};
-    a.keys[2] = {"hidden_act", "activation", key_rule::written_only};
-    a.keys[3] = no_key_value_heads;
-    a.defaults.vocab_size = 65024, a.defaults.hidden_size = 4544, a.defaults.num_hidden_layers = 32;
-    a.defaults.num_attention_heads = 71, a.defaults.max_position_embeddings = 2048;
-    a.defaults.hidden_act = activation::gelu, a.defaults.tie_word_embeddings = true;
-    a.drops = falcon_detail::dropout_rates;
-    return a;
-}(shared_decoder);
+inline constexpr model_spec falcon = [](model_spec spec) {
+    spec.model_type = "falcon";
+    spec.class_prefix = "Falcon";
+    spec.parse_config = falcon_detail::parse_config;
+    spec.family_keys = falcon_detail::family_keys;
+    spec.prepare_inputs = falcon_detail::prepare_inputs;
+    spec.decoder_layer = falcon_detail::decoder_layer;
+    spec.attention = falcon_detail::attention;
+    spec.norm = norm_kind::layer;
+    spec.supported_heads = answering_decoder_heads;
+    spec.names.base_model = spec.names.base_model_for_question_answering = "transformer";
+    spec.names.token_classifier = "classifier";
+    spec.names.embed_tokens = "word_embeddings";
+    spec.names.layers = "h";
+    spec.names.norm = "ln_f";
+    spec.names.attention = "self_attention";
+    spec.config_keys[0] = {"hidden_size", "n_embed"};
+    spec.config_keys[1] = {"intermediate_size", "ffn_hidden_size", key_rule::family_name_only};
+    spec.config_keys[2] = {"hidden_act", "activation", key_rule::family_name_only};
+    spec.config_keys[3] = absent_num_key_value_heads;
+    spec.defaults.vocab_size = 65024;
+    spec.defaults.hidden_size = 4544;
+    spec.defaults.num_hidden_layers = 32;
+    spec.defaults.num_attention_heads = 71;
+    spec.defaults.max_position_embeddings = 2048;
+    spec.defaults.hidden_act = activation::gelu;
+    spec.defaults.tie_word_embeddings = true;
+    spec.dropout_keys = falcon_detail::dropout_rates;
+    return spec;
+}(default_decoder);
 
 }  // namespace llmcost::arch

@@ -3,26 +3,31 @@
 #pragma once
 
 #include <llmcost/arch/olmo.hpp>
-#include <llmcost/reading/experts.hpp>
+#include <llmcost/config/experts.hpp>
 
 namespace llmcost::arch {
 
-constexpr void read_flex_olmo(config_view config, sizes& s) {
-    read_experts(config, s, config.contains("num_local_experts") ? "num_local_experts" : "num_experts");
-    read_balance(config, s);
-    check_experts(config, s);
-    s.moe.intermediate_size = s.intermediate_size;
-    plan_one_mask(config, s);
-    s.layers.set_all({s.layers[0].mixer, true});
+constexpr void parse_flex_olmo(config_view json, model_config& config) {
+    parse_experts(json, config, json.contains("num_local_experts") ? "num_local_experts" : "num_experts");
+    parse_load_balancing(json, config);
+    validate_experts(json, config);
+    config.moe.intermediate_size = config.intermediate_size;
+    set_single_mask(json, config);
+    config.layers.fill({config.layers[0].token_mixer, true});
 }
 
 // transformers/models/flex_olmo: OLMo 2 with OLMoE's experts
-inline constexpr architecture flex_olmo = [](architecture a) {
-    a.model_type = "flex_olmo", a.prefix = "FlexOlmo", a.read = read_flex_olmo, a.heads = language_heads;
-    a.router = router_kind::softmax_top_k;
-    a.defaults.vocab_size = 100352, a.defaults.max_position_embeddings = 4096;
-    a.defaults.moe.num_experts = 7, a.defaults.moe.num_experts_per_tok = 5;
-    return a;
+inline constexpr model_spec flex_olmo = [](model_spec spec) {
+    spec.model_type = "flex_olmo";
+    spec.class_prefix = "FlexOlmo";
+    spec.parse_config = parse_flex_olmo;
+    spec.supported_heads = language_heads;
+    spec.router = router_kind::softmax_top_k;
+    spec.defaults.vocab_size = 100352;
+    spec.defaults.max_position_embeddings = 4096;
+    spec.defaults.moe.num_experts = 7;
+    spec.defaults.moe.num_experts_per_tok = 5;
+    return spec;
 }(olmo2);
 
 }  // namespace llmcost::arch

@@ -3,124 +3,140 @@
 #pragma once
 
 #include <llmcost/arch/llama.hpp>
-#include <llmcost/reading/experts.hpp>
+#include <llmcost/config/experts.hpp>
 
 namespace llmcost::arch {
 
 namespace flint_detail {
 
-enum own : std::uint8_t { weighs_balance };
-inline constexpr own_key keys[]{
-    {"output_router_logits", 0, own_value::boolean},
+enum family_config_index : std::uint8_t { weighs_balance };
+inline constexpr family_key family_keys[]{
+    {"output_router_logits", 0, family_key_type::boolean},
 };
 
 /// Scores and their softmax stay in float32; every head has one logit more, which takes part in it.
-constexpr value look_up_beside_sinks(const site& here, trace& t, const qkv& of, const value& sinks) {
-    const shared_values& s = *here.shared;
-    const recorder::fused_guard fused{t, fused_attention(of.q, of.k.dim(1), s.where, of.k.dim(2))};
-    const std::int64_t batch = of.q.dim(0), heads = of.q.dim(1), sequence = of.q.dim(2), groups = heads / of.k.dim(1);
-    const value keys = repeat_kv(t, of.k, groups), values = repeat_kv(t, of.v, groups);
+constexpr tensor attention_with_sinks(const layer_context& ctx, trace& t, const query_key_value& qkv,
+                                      const tensor& sinks) {
+    const attention_inputs& s = *ctx.inputs;
+    const recorder::fused_kernel_guard fused{
+        t, fused_attention_kernel(qkv.query, qkv.key.dim(1), s.pattern, qkv.key.dim(2))};
+    const std::int64_t batch = qkv.query.dim(0), heads = qkv.query.dim(1), sequence = qkv.query.dim(2),
+                       groups = heads / qkv.key.dim(1);
+    const tensor family_keys = repeat_kv(t, qkv.key, groups), values = repeat_kv(t, qkv.value, groups);
     const bool sparse = t.load().attention == attention_scores::causal;
-    const value q = t.to(of.q, dtype::float32), k = t.to(keys, dtype::float32);
-    value scores = t.mul(t.matmul(q, k.transpose(2, 3), sparse ? s.where.visible_pairs() : 0));
+    const tensor q = t.to(qkv.query, dtype::float32), k = t.to(family_keys, dtype::float32);
+    tensor scores = t.mul(t.matmul(q, k.transpose(2, 3), sparse ? s.pattern.visible_pairs() : 0));
     if (!sparse) scores = t.add(scores, s.mask);
-    const value column = sinks.view({1, heads, 1, 1}).expand({batch, heads, sequence, 1});
-    value seen = t.slice(t.softmax(t.cat({scores, column}, -1)), -1, s.where.length());
-    if (scores.visible != 0) trace::see(seen, scores.visible);
-    seen = drop(t, t.to(seen, of.v.type), dropout_of::attention);
-    return t.contiguous(t.matmul(seen, values).transpose(1, 2));
+    const tensor column = sinks.view({1, heads, 1, 1}).expand({batch, heads, sequence, 1});
+    tensor features = t.slice(t.softmax(t.cat({scores, column}, -1)), -1, s.pattern.key_length());
+    if (scores.visible_pairs != 0) trace::set_visible_pairs(features, scores.visible_pairs);
+    features = functional_dropout(t, t.to(features, qkv.value.type), dropout_position::attention);
+    return t.contiguous(t.matmul(features, values).transpose(1, 2));
 }
 
 /// Layers that slide rotate queries and keys, full ones know of no positions.
-constexpr value attend(const site& here, trace& t, const value& x) {
-    const value sinks = t.param("sinks", {here.dims.num_attention_heads});
-    qkv of = project_qkv(here, t, x);
-    split_heads(here, of);
-    norm_queries_and_keys(here, t, of, here.dims.head_dim, here.dims.head_dim);
-    heads_first(of);
-    if (here.kind.mixer == mixer_kind::sliding_attention) turn(here, t, of);
-    remember(here, t, of);
-    const value found = look_up_beside_sinks(here, t, of, sinks);
-    return join(here, t, t.reshape(found, {x.dim(0), x.dim(1), -1}));
+constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
+    const tensor sinks = t.param("sinks", {ctx.config.num_attention_heads});
+    query_key_value qkv = project_qkv(ctx, t, x);
+    split_heads(ctx, qkv);
+    apply_qk_norm(ctx, t, qkv, ctx.config.head_dim, ctx.config.head_dim);
+    transpose_heads(qkv);
+    if (ctx.layer.token_mixer == token_mixer_kind::sliding_attention) apply_rotary(ctx, t, qkv);
+    update_kv_cache(ctx, t, qkv);
+    const tensor found = attention_with_sinks(ctx, t, qkv, sinks);
+    return output_projection(ctx, t, t.reshape(found, {x.dim(0), x.dim(1), -1}));
 }
 
 /// Sigmoids of logits in float32, the largest k, perhaps divided by their sum: (tokens, k).
-struct router {
-    site here;
+struct top_k_router {
+    layer_context ctx;
 
-    static constexpr role what = role::router;
-    static constexpr bool leaf = true;
-    [[nodiscard]] constexpr class_name type() const { return here.type("TopKRouter"); }
-    constexpr two_values describe(trace& t, const value& tokens) const {
-        const moe_sizes& m = here.dims.moe;
-        const value weight = t.param("weight", {m.num_experts, here.dims.hidden_size});
-        const value logits = t.linear(t.to(tokens, dtype::float32), t.to(weight, dtype::float32));
-        const value largest = t.top_k(t.sigmoid(logits), m.num_experts_per_tok);
-        return {logits, m.norm_topk_prob ? t.div(largest, t.sum(largest, -1, true)) : largest};
+    static constexpr role module_role = role::router;
+    static constexpr bool is_leaf = true;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("TopKRouter"); }
+    constexpr tensor_pair forward(trace& t, const tensor& tokens) const {
+        const moe_config& moe = ctx.config.moe;
+        const tensor weight = t.param("weight", {moe.num_experts, ctx.config.hidden_size});
+        const tensor logits = t.linear(t.to(tokens, dtype::float32), t.to(weight, dtype::float32));
+        const tensor largest = t.topk(t.sigmoid(logits), moe.num_experts_per_tok);
+        return {logits, moe.norm_topk_prob ? t.div(largest, t.sum(largest, -1, true)) : largest};
     }
 };
 
 /// Routed experts, and a shared one without a gate.
 struct mixture {
-    site here;
+    layer_context ctx;
 
-    static constexpr role what = role::mlp;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("SparseMoeBlock"); }
-    constexpr value describe(trace& t, const value& x) const {
-        const value tokens = x.view({-1, here.dims.hidden_size});
-        const value weights = t.call("gate", router{here}, tokens).second;
-        const value routed = call_experts(here, t, tokens, weights);
-        const value shared = call_mlp(here, t, "shared_expert", here.dims.moe.shared_intermediate_size, tokens);
-        return t.reshape(t.add(routed, shared), {x.dim(0), x.dim(1), here.dims.hidden_size});
+    static constexpr role module_role = role::mlp;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("SparseMoeBlock"); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const tensor tokens = x.view({-1, ctx.config.hidden_size});
+        const tensor weights = t.call("gate", top_k_router{ctx}, tokens).second;
+        const tensor routed = call_experts(ctx, t, tokens, weights);
+        const tensor shared = call_mlp(ctx, t, "shared_expert", ctx.config.moe.shared_intermediate_size, tokens);
+        return t.reshape(t.add(routed, shared), {x.dim(0), x.dim(1), ctx.config.hidden_size});
     }
 };
 
-constexpr value feed(const site& here, trace& t, const value& x) {
-    return here.kind.experts ? t.call("mlp", mixture{here}, x) : feed_forward(here, t, x);
+constexpr tensor mlp(const layer_context& ctx, trace& t, const tensor& x) {
+    return ctx.layer.has_experts ? t.call("mlp", mixture{ctx}, x) : default_mlp(ctx, t, x);
 }
 
 /// How evenly the routers pick is weighed by logits in float32, beside a loss over labels.
-constexpr value finish(const site& here, trace& t, const value& logits) {
-    const recorder::off_loss_guard unread{t};
-    const std::int64_t routers = here.dims.layers.with_experts(here.dims.num_hidden_layers);
-    if (here.dims.own[weighs_balance] != 0 && routers > 0)
-        weigh_balance(t, routers, t.load().batch * t.load().sequence, here.dims.moe, dtype::float32);
+constexpr tensor process_logits(const layer_context& ctx, trace& t, const tensor& logits) {
+    const recorder::detach_guard unread{t};
+    const std::int64_t routers = ctx.config.layers.num_layers_with_experts(ctx.config.num_hidden_layers);
+    if (ctx.config.family[weighs_balance] != 0 && routers > 0)
+        load_balancing_loss(t, routers, t.load().batch * t.load().sequence, ctx.config.moe, dtype::float32);
     return logits;
 }
 
 /// The first two layers, every fourth one and the last are full; the first two have no experts.
-constexpr void read(config_view config, sizes& s) {
-    check_window_is_given(config);
-    read_experts(config, s, "num_experts");
-    s.moe.shared_intermediate_size = config.positive("shared_expert_intermediate_size", 1024);
-    const std::int64_t step = config.positive("decoder_sparse_step", 1);
-    const auto list = config.optional_array("mlp_only_layers");
+constexpr void parse_config(config_view json, model_config& config) {
+    require_sliding_window(json);
+    parse_experts(json, config, "num_experts");
+    config.moe.shared_intermediate_size = json.positive("shared_expert_intermediate_size", 1024);
+    const std::int64_t step = json.positive("decoder_sparse_step", 1);
+    const auto list = json.optional_array("mlp_only_layers");
     const layer_set dense = list ? layer_set(*list) : layer_set{};
-    const bool listed = read_layer_types(config, s);
-    const layer_plan given = s.layers;
-    plan_layers(config, s, [&](std::int64_t i) {
-        const bool full = i < 2 || i % 4 == 1 || i == s.num_hidden_layers - 1;
-        const mixer_kind by_rule = full ? mixer_kind::full_attention : mixer_kind::sliding_attention;
-        const bool sparse = s.moe.num_experts > 0 && (i + 1) % step == 0 && !(list ? dense.has(i) : i < 2);
-        return layer_kind{listed ? given[i].mixer : by_rule, sparse};
+    const bool listed = parse_layer_types(json, config);
+    const layer_plan listed_layers = config.layers;
+    set_layers(json, config, [&](std::int64_t i) {
+        const bool full = i < 2 || i % 4 == 1 || i == config.num_hidden_layers - 1;
+        const token_mixer_kind default_token_mixer =
+            full ? token_mixer_kind::full_attention : token_mixer_kind::sliding_attention;
+        const bool sparse = config.moe.num_experts > 0 && (i + 1) % step == 0 && !(list ? dense.has(i) : i < 2);
+        return layer_spec{listed ? listed_layers[i].token_mixer : default_token_mixer, sparse};
     });
 }
 
 }  // namespace flint_detail
 
 // transformers/models/flint: sinks, full layers without positions, a sigmoid router beside a shared expert
-inline constexpr architecture flint = [](architecture a) {
-    a.heads = language_heads;
-    a.model_type = "flint", a.prefix = "Flint", a.read = flint_detail::read, a.attend = flint_detail::attend;
-    a.feed = flint_detail::feed, a.finish = flint_detail::finish, a.own = flint_detail::keys;
-    a.norm = norm_kind::rms_cast_last, a.masks = mask_rule::full_and_sliding;
-    a.defaults.vocab_size = 150144, a.defaults.hidden_size = 2048, a.defaults.intermediate_size = 6144;
-    a.defaults.num_hidden_layers = 49, a.defaults.num_key_value_heads = 4, a.defaults.head_dim = 128;
-    a.defaults.max_position_embeddings = 262144, a.defaults.sliding_window = 513;
-    a.defaults.moe = {.num_experts = 256, .num_experts_per_tok = 6, .intermediate_size = 512, .norm_topk_prob = true};
-    a.keys[0] = no_mlp_bias;
-    return a;
+inline constexpr model_spec flint = [](model_spec spec) {
+    spec.supported_heads = language_heads;
+    spec.model_type = "flint";
+    spec.class_prefix = "Flint";
+    spec.parse_config = flint_detail::parse_config;
+    spec.attention = flint_detail::attention;
+    spec.mlp = flint_detail::mlp;
+    spec.process_logits = flint_detail::process_logits;
+    spec.family_keys = flint_detail::family_keys;
+    spec.norm = norm_kind::rms_cast_last;
+    spec.mask_policy = mask_kind::full_and_sliding;
+    spec.defaults.vocab_size = 150144;
+    spec.defaults.hidden_size = 2048;
+    spec.defaults.intermediate_size = 6144;
+    spec.defaults.num_hidden_layers = 49;
+    spec.defaults.num_key_value_heads = 4;
+    spec.defaults.head_dim = 128;
+    spec.defaults.max_position_embeddings = 262144;
+    spec.defaults.sliding_window = 513;
+    spec.defaults.moe = {
+        .num_experts = 256, .num_experts_per_tok = 6, .intermediate_size = 512, .norm_topk_prob = true};
+    spec.config_keys[0] = absent_mlp_bias;
+    return spec;
 }(llama);
 
 }  // namespace llmcost::arch

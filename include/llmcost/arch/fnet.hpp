@@ -9,34 +9,35 @@ namespace llmcost::arch {
 namespace fnet_detail {
 
 /// The sum of words, segments and positions, normed and projected.
-constexpr value sum_embeddings(const site& here, trace& t) {
-    value x = t.add(word_embeddings(here, t), segment_embeddings(here, t));
-    t.in_place(op::add, x, position_embeddings(here, t));
-    const std::int64_t width = here.dims.hidden_size;
-    x = t.call("LayerNorm", norm<norm_kind::layer>{width}, x);
+constexpr tensor sum_embeddings(const layer_context& ctx, trace& t) {
+    tensor x = t.add(word_embeddings(ctx, t), segment_embeddings(ctx, t));
+    t.in_place(op::add, x, position_embeddings(ctx, t));
+    const std::int64_t width = ctx.config.hidden_size;
+    x = t.call("LayerNorm", norm_module{norm_kind::layer, width}, x);
     return dropout(t, "dropout", t.call("projection", linear{width, width, true}, x));
 }
-constexpr value embed(const site& here, trace& t) { return embed_within(here, t, sum_embeddings); }
+constexpr tensor embed(const layer_context& ctx, trace& t) { return embed_in_module(ctx, t, sum_embeddings); }
 
-/// `torch.fft.fftn` over tokens and features, of which the real part is kept: a call without a price, written here as the
-/// complex copy of its input and its complex result.
+/// `torch.fft.fftn` over tokens and features, of which the real part is kept: a call without a price, written here as
+/// the complex copy of its input and its complex result.
 struct fourier_transform {
-    const site& here;
+    const layer_context& ctx;
 
-    static constexpr role what = role::none;
-    static constexpr bool leaf = true;
-    [[nodiscard]] constexpr class_name type() const { return here.type("BasicFourierTransform"); }
-    constexpr value describe(trace& t, const value& x) const { return t.copy(t.copy(x)); }
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = true;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("BasicFourierTransform"); }
+    constexpr tensor forward(trace& t, const tensor& x) const { return t.copy(t.copy(x)); }
 };
 
-constexpr value layer(const site& here, trace& t, const value& x) {
-    const module_info fourier{.name = "fourier", .type = here.type("FourierTransform"), .what = role::mixer};
-    const module_info output{.name = "output", .type = here.type("BasicOutput")};
+constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor& x) {
+    const module_info fourier{
+        .name = "fourier", .class_of_module = ctx.class_of("FourierTransform"), .module_role = role::mixer};
+    const module_info output{.name = "output", .class_of_module = ctx.class_of("BasicOutput")};
     t.enter(fourier);
-    const value h = t.call("self", fourier_transform{here}, x);
+    const tensor h = t.call("self", fourier_transform{ctx}, x);
     t.enter(output);
-    const value normed = t.call("LayerNorm", norm<norm_kind::layer>{here.dims.hidden_size}, t.add(x, h));
-    return feed_as_bert(here, t, t.leave(fourier, t.leave(output, normed)));
+    const tensor normed = t.call("LayerNorm", norm_module{norm_kind::layer, ctx.config.hidden_size}, t.add(x, h));
+    return bert_mlp(ctx, t, t.leave(fourier, t.leave(output, normed)));
 }
 
 /// Every class has a pooler, whether it reads it or not.
@@ -46,35 +47,44 @@ inline constexpr encoder_heads heads{
                head_kind::sequence_classification, head_kind::token_classification, head_kind::question_answering,
                head_kind::multiple_choice},
 };
-constexpr value describe(const site& here, trace& t) { return describe_encoder(here, t, heads); }
+constexpr tensor forward(const layer_context& ctx, trace& t) { return forward_encoder_model(ctx, t, heads); }
 
-constexpr void read(config_view config, sizes& s) {
-    if (config.boolean("use_tpu_fourier_optimizations", false))
-        fail_unsupported(config, "use_tpu_fourier_optimizations", "no row describes transforms as products of matrices");
-    read_encoder_of_heads(config, s);
-    s.num_attention_heads = s.num_key_value_heads = 0;
+constexpr void parse_config(config_view json, model_config& config) {
+    if (json.boolean("use_tpu_fourier_optimizations", false))
+        throw_unsupported(json, "use_tpu_fourier_optimizations", "no row describes transforms as products of matrices");
+    parse_encoder_heads(json, config);
+    config.num_attention_heads = config.num_key_value_heads = 0;
 }
 
 }  // namespace fnet_detail
 
 // transformers/models/fnet: configuration_fnet.py, modeling_fnet.py; BERT with Fourier transforms in attention's place
-inline constexpr architecture fnet = [](architecture a) {
-    a.model_type = "fnet", a.prefix = "FNet", a.describe = fnet_detail::describe;
-    a.read = fnet_detail::read, a.embed = fnet_detail::embed, a.layer = fnet_detail::layer, a.attend = nullptr;
-    a.heads = {head_kind::none,
-               head_kind::masked_lm,
-               head_kind::pretraining,
-               head_kind::next_sentence,
-               head_kind::sequence_classification,
-               head_kind::token_classification,
-               head_kind::question_answering,
-               head_kind::multiple_choice};
-    a.names.base = "fnet";
-    a.keys[0] = {"num_attention_heads", "", key_rule::absent}, a.keys[1] = {"head_dim", "", key_rule::absent};
-    a.defaults.vocab_size = 32000, a.defaults.type_vocab_size = 4, a.defaults.num_attention_heads = 0;
-    a.defaults.hidden_act = activation::gelu_new, a.defaults.head = head_kind::pretraining;
-    a.drops = headless_encoder_dropout;
-    return a;
+inline constexpr model_spec fnet = [](model_spec spec) {
+    spec.model_type = "fnet";
+    spec.class_prefix = "FNet";
+    spec.forward = fnet_detail::forward;
+    spec.parse_config = fnet_detail::parse_config;
+    spec.embed_tokens = fnet_detail::embed;
+    spec.decoder_layer = fnet_detail::decoder_layer;
+    spec.attention = nullptr;
+    spec.supported_heads = {head_kind::none,
+                            head_kind::masked_lm,
+                            head_kind::pretraining,
+                            head_kind::next_sentence,
+                            head_kind::sequence_classification,
+                            head_kind::token_classification,
+                            head_kind::question_answering,
+                            head_kind::multiple_choice};
+    spec.names.base_model = "fnet";
+    spec.config_keys[0] = {"num_attention_heads", "", key_rule::absent};
+    spec.config_keys[1] = {"head_dim", "", key_rule::absent};
+    spec.defaults.vocab_size = 32000;
+    spec.defaults.type_vocab_size = 4;
+    spec.defaults.num_attention_heads = 0;
+    spec.defaults.hidden_act = activation::gelu_new;
+    spec.defaults.head = head_kind::pretraining;
+    spec.dropout_keys = headless_encoder_dropout;
+    return spec;
 }(bert);
 
 }  // namespace llmcost::arch

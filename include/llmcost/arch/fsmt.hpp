@@ -8,50 +8,54 @@ namespace llmcost::arch {
 
 namespace fsmt_detail {
 
-enum own : std::uint8_t { source_words = stack_own::count, pad_token };
-inline constexpr own_key keys[]{{"decoder_layers", 12},    {"decoder_attention_heads", 16},
-                                {"decoder_ffn_dim", 4096}, {"encoder_ffn_dim", 4096},
-                                {"src_vocab_size", 42024}, {"pad_token_id", 1, own_value::non_negative}};
+enum family_config_index : std::uint8_t { src_vocab_size = stack_config::count, pad_token };
+inline constexpr family_key family_keys[]{
+    {"decoder_layers", 12},    {"decoder_attention_heads", 16}, {"decoder_ffn_dim", 4096},
+    {"encoder_ffn_dim", 4096}, {"src_vocab_size", 42024},       {"pad_token_id", 1, family_key_type::non_negative}};
 
 /// Attention of (S, B, width): positions come first; products of flattened batches.
-constexpr value attend(const site&, trace& t, const stack_sizes& s, const value& x, const value* source, const context& seen,
-                       const value* mask) {
+constexpr tensor attention(const layer_context&, trace& t, const stack_sizes& s, const tensor& x, const tensor* source,
+                           const attention_pattern& self_pattern, const tensor* mask) {
     const std::int64_t d = s.width / s.heads, sequence = x.dim(0), batch = x.dim(1), flat = batch * s.heads;
     const linear projection{s.width, s.width, true};
-    const value& from = source != nullptr ? *source : x;
-    const context where = s.decodes && source == nullptr ? seen : context{.sequence = from.dim(0), .causal = false};
-    const bool from_cache = source != nullptr && encoder_is_done(t.load());
-    value k, v;
+    const tensor& source_states = source != nullptr ? *source : x;
+    const attention_pattern pattern = s.decodes && source == nullptr
+                                          ? self_pattern
+                                          : attention_pattern{.query_length = source_states.dim(0), .is_causal = false};
+    const bool from_cache = source != nullptr && is_encoder_cached(t.load());
+    tensor k, v;
     {
-        const recorder::idle_guard unused{t, from_cache};
-        const value keys = t.call("k_proj", projection, from), values = t.call("v_proj", projection, from);
-        k = keys.view({-1, batch, s.heads, d}).permute({1, 2, 0, 3});
+        const recorder::not_executed_guard unused{t, from_cache};
+        const tensor family_keys = t.call("k_proj", projection, source_states),
+                     values = t.call("v_proj", projection, source_states);
+        k = family_keys.view({-1, batch, s.heads, d}).permute({1, 2, 0, 3});
         v = values.view({-1, batch, s.heads, d}).permute({1, 2, 0, 3});
     }
     if (from_cache) {
-        k = v = trace::buffer({batch, s.heads, from.dim(0), d});
-        t.cache(k), t.cache(v);
+        k = v = trace::buffer({batch, s.heads, source_states.dim(0), d});
+        t.add_to_cache(k);
+        t.add_to_cache(v);
     } else if (s.decodes) {
-        k = update_cache(t, k, where);
-        v = update_cache(t, v, where);
+        k = update_kv_cache(t, k, pattern);
+        v = update_kv_cache(t, v, pattern);
     }
-    const value q = t.mul(t.call("q_proj", projection, x)).view({-1, flat, d}).transpose(0, 1);
-    const value heads = q.view({batch, s.heads, sequence, d});
-    value out;
+    const tensor q = t.mul(t.call("q_proj", projection, x)).view({-1, flat, d}).transpose(0, 1);
+    const tensor heads = q.view({batch, s.heads, sequence, d});
+    tensor out;
     {
-        const recorder::fused_guard fused{t, fused_attention(heads, s.heads, where, k.dim(2))};
-        const value keys = t.reshape(k, {flat, -1, d}), values = t.reshape(v, {flat, -1, d});
-        const std::int64_t length = keys.dim(1);
-        const bool sparse = where.causal && t.load().attention == attention_scores::causal;
-        value scores = t.bmm(op::batched_matmul, q, keys.transpose(1, 2), sparse ? where.visible_pairs() : 0);
+        const recorder::fused_kernel_guard fused{t, fused_attention_kernel(heads, s.heads, pattern, k.dim(2))};
+        const tensor family_keys = t.reshape(k, {flat, -1, d}), values = t.reshape(v, {flat, -1, d});
+        const std::int64_t length = family_keys.dim(1);
+        const bool sparse = pattern.is_causal && t.load().attention == attention_scores::causal;
+        tensor scores = t.bmm(op::batched_matmul, q, family_keys.transpose(1, 2), sparse ? pattern.visible_pairs() : 0);
         if (mask != nullptr && !sparse)
             scores = t.add(scores.view({batch, s.heads, sequence, length}), *mask).view({flat, sequence, length});
-        out = t.bmm(drop(t, t.softmax(scores), dropout_of::attention), values).transpose(0, 1);
+        out = t.bmm(functional_dropout(t, t.softmax(scores), dropout_position::attention), values).transpose(0, 1);
     }
     return t.call("out_proj", projection, t.contiguous(out).view({sequence, batch, s.width}));
 }
 
-inline constexpr stack_style style{.attend_in_encoder = attend, .attend_in_decoder = attend};
+inline constexpr stack_style style{.attend_in_encoder = attention, .attend_in_decoder = attention};
 
 /// The same sizes, for classes whose names have no prefix.
 constexpr stack_sizes plain(stack_sizes s) {
@@ -60,91 +64,105 @@ constexpr stack_sizes plain(stack_sizes s) {
 }
 
 /// Sines, picked for every token by positions that padding moves; more than the table has would make another one.
-constexpr value positions(const site& here, trace& t, std::int64_t length, bool decodes) {
-    check_positions(here, t, length, decodes);
-    const std::int64_t rows = here.dims.max_position_embeddings + here.dims.own[pad_token] + 1;
-    const embedding table{rows, here.dims.hidden_size, false, {"", "SinusoidalPositionalEmbedding"}};
-    return t.call("embed_positions", table, extents{t.load().batch, length});
+constexpr tensor positions(const layer_context& ctx, trace& t, std::int64_t length, bool decodes) {
+    check_positions(ctx, t, length, decodes);
+    const std::int64_t rows = ctx.config.max_position_embeddings + ctx.config.family[pad_token] + 1;
+    const embedding table{rows, ctx.config.hidden_size, false, {"", "SinusoidalPositionalEmbedding"}};
+    return t.call("embed_positions", table, shape{t.load().batch, length});
 }
 
-constexpr value encoder(const site& here, trace& t) {
+constexpr tensor encoder(const layer_context& ctx, trace& t) {
     const workload& load = t.load();
-    const std::int64_t length = encoder_length(load), width = here.dims.hidden_size;
+    const std::int64_t length = encoder_length(load), width = ctx.config.hidden_size;
     {
-        const recorder::idle_guard done{t, encoder_is_done(load)};
-        const module_info module{.name = "encoder", .type = here.type("Encoder"), .what = role::encoder};
+        const recorder::not_executed_guard done{t, is_encoder_cached(load)};
+        const module_info module{
+            .name = "encoder", .class_of_module = ctx.class_of("Encoder"), .module_role = role::encoder};
         t.enter(module);
-        const value words =
-            t.call("embed_tokens", embedding{here.dims.own[source_words], width}, extents{load.batch, length});
-        const value scaled = t.mul(words);
-        const value placed = t.add(scaled, positions(here, t, length, false));
-        value x = drop(t, placed, dropout_of::hidden).transpose(0, 1);
-        const stack_sizes dims = plain(encoder_stack_of(here));
+        const tensor token_embeddings =
+            t.call("embed_tokens", embedding{ctx.config.family[src_vocab_size], width}, shape{load.batch, length});
+        const tensor scaled = t.mul(token_embeddings);
+        const tensor placed = t.add(scaled, positions(ctx, t, length, false));
+        tensor x = functional_dropout(t, placed, dropout_position::hidden).transpose(0, 1);
+        const stack_sizes stack_config = plain(encoder_stack_of(ctx));
         // the first layer reads a transposed tensor, the others what a norm has laid out
-        x = t.call({"layers", 0}, stack_layer{here, style, dims, nullptr}, x);
-        for (repetition layer = t.repeat(here.dims.encoder.num_hidden_layers - 1, x, 1); layer.next();)
-            x = t.call({"layers", layer.index()}, stack_layer{here, style, dims, nullptr}, x);
+        x = t.call({"layers", 0}, stack_layer{ctx, style, stack_config, nullptr}, x);
+        for (loop layer = t.loop_modules(ctx.config.encoder.num_hidden_layers - 1, x, 1); layer.next();)
+            x = t.call({"layers", layer.index()}, stack_layer{ctx, style, stack_config, nullptr}, x);
         t.leave(module);
-        if (!encoder_is_done(load)) return x.transpose(0, 1);
+        if (!is_encoder_cached(load)) return x.transpose(0, 1);
     }
     return t.input({load.batch, length, width});
 }
 
 /// The decoder with its scores of words; nothing hides later words but in training (`_prepare_fsmt_decoder_inputs`).
-constexpr value decoder(const site& here, trace& t, const value& states) {
+constexpr tensor decoder(const layer_context& ctx, trace& t, const tensor& states) {
     const workload& load = t.load();
-    const std::int64_t width = here.dims.hidden_size, words = here.dims.vocab_size;
-    const bool tied = here.dims.tie_word_embeddings;
-    const module_info module{.name = "decoder", .type = here.type("Decoder"), .what = role::decoder};
-    const value encoded = states.transpose(0, 1);
-    decoder_reach reach{.encoded = &encoded, .where = context_of(t, 0)};
-    if (t.training()) reach.mask = t.copy(t.constant({load.sequence, load.sequence}));
+    const std::int64_t width = ctx.config.hidden_size, vocab_size = ctx.config.vocab_size;
+    const bool tied = ctx.config.tie_word_embeddings;
+    const module_info module{
+        .name = "decoder", .class_of_module = ctx.class_of("Decoder"), .module_role = role::decoder};
+    const tensor encoded = states.transpose(0, 1);
+    decoder_reach reach{.encoded = &encoded, .pattern = attention_pattern_of(t, 0)};
+    if (t.is_training()) reach.mask = t.copy(t.full({load.sequence, load.sequence}));
     t.enter(module);
-    const value places = positions(here, t, load.sequence, true);
-    const embedding table{words, width, false, {"", "Embedding"}, tied};
-    value x = t.mul(t.call("embed_tokens", table, extents{load.batch, load.sequence}));
+    const tensor places = positions(ctx, t, load.sequence, true);
+    const embedding table{vocab_size, width, false, {"", "Embedding"}, tied};
+    tensor x = t.mul(t.call("embed_tokens", table, shape{load.batch, load.sequence}));
     t.in_place(op::add, x, places);
-    x = drop(t, x, dropout_of::hidden).transpose(0, 1);
-    const stack_sizes dims = plain(decoder_stack_of(here));
-    const stack_layer each{here, style, dims, &reach, t.training()};
-    x = t.call({"layers", 0}, each, x);
-    for (repetition layer = t.repeat(here.dims.num_hidden_layers - 1, x, 1); layer.next();)
-        x = t.call({"layers", layer.index()}, each, x);
+    x = functional_dropout(t, x, dropout_position::hidden).transpose(0, 1);
+    const stack_sizes stack_config = plain(decoder_stack_of(ctx));
+    const stack_layer repeated_layer{ctx, style, stack_config, &reach, t.is_training()};
+    x = t.call({"layers", 0}, repeated_layer, x);
+    for (loop layer = t.loop_modules(ctx.config.num_hidden_layers - 1, x, 1); layer.next();)
+        x = t.call({"layers", layer.index()}, repeated_layer, x);
     x = x.transpose(0, 1);
-    const recorder::idle_guard unused{t, load.head == logits::none};
-    const value kept = load.head == logits::last ? t.slice(x, 1, 1) : x;
-    const value scores = t.call("output_projection", head_linear{{width, words, false, tied}}, kept);
-    return t.leave(module, t.returns(x, scores));
+    const recorder::not_executed_guard unused{t, load.head == logits::none};
+    const tensor head_input = load.head == logits::last ? t.slice(x, 1, 1) : x;
+    const tensor scores = t.call("output_projection", head_linear{{width, vocab_size, false, tied}}, head_input);
+    return t.leave(module, t.select_model_output(x, scores));
 }
 
-constexpr value both(const site& here, trace& t) { return decoder(here, t, encoder(here, t)); }
+constexpr tensor forward_encoder_and_decoder(const layer_context& ctx, trace& t) {
+    return decoder(ctx, t, encoder(ctx, t));
+}
 
 }  // namespace fsmt_detail
 
 /// A translator whose layers read positions first; the decoder scores words itself, whatever class holds it.
 ///
 /// Source: transformers/models/fsmt/modeling_fsmt.py.
-constexpr value describe_fsmt(const site& here, trace& t) {
-    const class_name type = here.type("Model");
-    if (here.dims.head == head_kind::none) return describe_within({.type = type}, fsmt_detail::both, here, t);
-    const module_info whole{.type = {here.row.prefix, name_of(here.dims.head)}};
-    t.enter(whole);
-    return t.leave(whole, describe_within({.name = "model", .type = type}, fsmt_detail::both, here, t));
+constexpr tensor forward_fsmt(const layer_context& ctx, trace& t) {
+    const class_name type = ctx.class_of("Model");
+    if (ctx.config.head == head_kind::none)
+        return forward_in_module({.class_of_module = type}, fsmt_detail::forward_encoder_and_decoder, ctx, t);
+    const module_info model_info{.class_of_module = {ctx.spec.class_prefix, name_of(ctx.config.head)}};
+    t.enter(model_info);
+    return t.leave(model_info, forward_in_module({.name = "model", .class_of_module = type},
+                                                 fsmt_detail::forward_encoder_and_decoder, ctx, t));
 }
 
-constexpr void read_fsmt(config_view config, sizes& s) {
-    read_stacks(config, s);
-    if (s.tie_word_embeddings) s.own[fsmt_detail::source_words] = s.vocab_size;  // the decoder's table is the encoder's
+constexpr void parse_fsmt(config_view json, model_config& config) {
+    parse_stacks(json, config);
+    if (config.tie_word_embeddings)
+        config.family[fsmt_detail::src_vocab_size] = config.vocab_size;  // the decoder's table is the encoder's
 }
 
 // transformers/models/fsmt: configuration_fsmt.py, modeling_fsmt.py
-inline constexpr architecture fsmt = [](architecture a) {
-    a.model_type = "fsmt", a.prefix = "FSMT", a.describe = describe_fsmt, a.read = read_fsmt, a.own = fsmt_detail::keys;
-    a.heads = {head_kind::none, head_kind::conditional_generation};
-    a.keys[5] = {"vocab_size", "tgt_vocab_size", key_rule::standard_first};
-    a.defaults.vocab_size = 42024, a.defaults.hidden_act = activation::relu, a.defaults.num_labels = 2;
-    a.defaults.tie_word_embeddings = false, a.defaults.head = head_kind::conditional_generation;
-    return a;
+inline constexpr model_spec fsmt = [](model_spec spec) {
+    spec.model_type = "fsmt";
+    spec.class_prefix = "FSMT";
+    spec.forward = forward_fsmt;
+    spec.parse_config = parse_fsmt;
+    spec.family_keys = fsmt_detail::family_keys;
+    spec.supported_heads = {head_kind::none, head_kind::conditional_generation};
+    spec.config_keys[5] = {"vocab_size", "tgt_vocab_size", key_rule::standard_name_first};
+    spec.defaults.vocab_size = 42024;
+    spec.defaults.hidden_act = activation::relu;
+    spec.defaults.num_labels = 2;
+    spec.defaults.tie_word_embeddings = false;
+    spec.defaults.head = head_kind::conditional_generation;
+    return spec;
 }(bart);
 
 }  // namespace llmcost::arch

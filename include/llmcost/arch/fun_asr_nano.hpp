@@ -4,116 +4,122 @@
 
 #include <llmcost/arch/qwen2_audio.hpp>
 #include <llmcost/arch/qwen3.hpp>
-#include <llmcost/walks/encoder.hpp>
+#include <llmcost/forward/encoder.hpp>
 
 // An encoder whose attention remembers values by a convolution, an adaptor of two layers, Qwen3.
 namespace llmcost::arch {
 
 namespace fun_asr_detail {
 
-enum own : std::uint8_t { mels, stacked, timestamp_layers, kernel };
-inline constexpr own_key keys[]{
+enum family_config_index : std::uint8_t { mels, stacked, timestamp_layers, kernel };
+inline constexpr family_key family_keys[]{
     {"num_mel_bins", 80},
     {"num_stacked_frames", 7},
-    {"num_timestamp_prediction_layers", 20, own_value::non_negative},
+    {"num_timestamp_prediction_layers", 20, family_key_type::non_negative},
     {"fsmn_kernel_size", 11},
 };
-enum adaptor_own : std::uint8_t { middle, middle_act };
-inline constexpr own_key adaptor_keys[]{
+enum adaptor_config_index : std::uint8_t { middle, middle_act };
+inline constexpr family_key adaptor_keys[]{
     {"projector_hidden_size", 2048},
-    {.otherwise = static_cast<std::int64_t>(activation::relu), .value = own_value::computed},
+    {.default_value = static_cast<std::int64_t>(activation::relu), .type = family_key_type::computed},
 };
 
 /// Every sixth frame of a spectrum with its neighbours, a token each; without a recording one, which declares a tower.
 ///
 /// Source: transformers/models/fun_asr_nano/feature_extraction_fun_asr_nano.py, `_apply_lfr`.
-[[nodiscard]] constexpr std::int64_t frames_of(const sound_settings& s, const workload& load) {
+[[nodiscard]] constexpr std::int64_t frames_of(const audio_preprocessing_config& s, const workload& load) {
     if (load.audio_milliseconds == 0) return 1;
-    return (filter_bank_frames(s, s.samples_of(load.audio_milliseconds)) + s.step - 1) / s.step;
+    return (num_filter_bank_frames(s, s.samples_from_milliseconds(load.audio_milliseconds)) + s.frame_stride - 1) /
+           s.frame_stride;
 }
 constexpr media_shapes show(const model& m, const workload& load) {
-    const std::int64_t frames = frames_of(m.sound, load);
-    return {.audio = {.tokens = frames, .samples = m.sound.samples_of(load.audio_milliseconds), .frames = frames}};
+    const std::int64_t frames = frames_of(m.audio_preprocessing, load);
+    return {.audio = {.num_tokens = frames,
+                      .num_samples = m.audio_preprocessing.samples_from_milliseconds(load.audio_milliseconds),
+                      .num_frames = frames}};
 }
 /// Milliseconds as samples, cut off in floating point as torchaudio does (`compliance.kaldi.fbank`).
-constexpr std::int64_t samples_of_frame(config_view told, literal key, std::int64_t otherwise, std::int64_t rate) {
-    const double exact = static_cast<double>(rate * told.positive(key, otherwise)) * 0.001;
+constexpr std::int64_t samples_of_frame(config_view json, literal key, std::int64_t otherwise, std::int64_t rate) {
+    const double exact = static_cast<double>(rate * json.positive(key, otherwise)) * 0.001;
     return static_cast<std::int64_t>(exact);
 }
-constexpr void read_sound(config_view config, model& m) {
-    const own_sizes& audio = m.beside[0].dims.own;
-    const auto told = extractor_told(config);
-    if (!told) return;
-    expect_extractor(*told, "FunAsrNanoFeatureExtractor");
-    expect_bands(*told, {"feature_size"}, audio[mels]);
-    expect_rate(*told, m.sound.rate, sixteen_thousand);
-    expect_number(*told, "num_frames_lfr", audio[stacked], "the num_stacked_frames of the configuration");
-    m.sound.window = samples_of_frame(*told, "frame_length", 25, m.sound.rate);
-    m.sound.hop = samples_of_frame(*told, "frame_shift", 10, m.sound.rate);
-    m.sound.step = told->positive("stride_lfr", m.sound.step);
+constexpr void parse_audio_config(config_view json, model& m) {
+    const family_config& audio = m.components[0].config.family;
+    const auto nested_json = find_feature_extractor_config(json);
+    if (!nested_json) return;
+    expect_extractor(*nested_json, "FunAsrNanoFeatureExtractor");
+    expect_bands(*nested_json, {"feature_size"}, audio[mels]);
+    expect_rate(*nested_json, m.audio_preprocessing.sampling_rate, sixteen_thousand);
+    expect_number(*nested_json, "num_frames_lfr", audio[stacked], "the num_stacked_frames of the configuration");
+    m.audio_preprocessing.win_length =
+        samples_of_frame(*nested_json, "frame_length", 25, m.audio_preprocessing.sampling_rate);
+    m.audio_preprocessing.hop_length =
+        samples_of_frame(*nested_json, "frame_shift", 10, m.audio_preprocessing.sampling_rate);
+    m.audio_preprocessing.frame_stride = nested_json->positive("stride_lfr", m.audio_preprocessing.frame_stride);
 }
 
 /// A convolution of each channel over places with sound, beside attention.
 struct memory_of_values {
-    const site& here;
+    const layer_context& ctx;
 
-    static constexpr role what = role::mixer;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("FSMN"); }
-    constexpr value describe(trace& t, const value& x) const {
-        const std::int64_t width = here.dims.hidden_size, k = here.dims.own[kernel];
-        const value with_sound = t.mul(x, t.constant({x.dim(0), x.dim(1), 1}, t.activation_type()));
-        const module_info pad{.name = "pad", .type = {"", "ConstantPad1d"}, .leaf = true};
+    static constexpr role module_role = role::mixer;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("FSMN"); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const std::int64_t width = ctx.config.hidden_size, k = ctx.config.family[kernel];
+        const tensor with_sound = t.mul(x, t.full({x.dim(0), x.dim(1), 1}, t.activation_type()));
+        const module_info pad{.name = "pad", .class_of_module = {"", "ConstantPad1d"}, .is_leaf = true};
         t.enter(pad);
-        const value padded = t.leave(pad, t.pad(with_sound.transpose(1, 2), 2, k - 1));
-        const convolution_1d each{width, width, k, 1, 0, width, false};
-        return t.add(t.call("conv", each, padded).transpose(1, 2), with_sound);
+        const tensor padded = t.leave(pad, t.pad(with_sound.transpose(1, 2), 2, k - 1));
+        const convolution_1d conv{width, width, k, 1, 0, width, false};
+        return t.add(t.call("conv", conv, padded).transpose(1, 2), with_sound);
     }
 };
 
 struct memory_attention {
-    const site& here;
+    const layer_context& ctx;
     bool remembers;
 
-    static constexpr role what = role::attn;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return {"FunAsrNano", "Attention"}; }
-    constexpr value describe(trace& t, const value& x) const {
-        const std::int64_t width = here.dims.hidden_size, heads = here.dims.num_attention_heads;
-        const linear from{x.dim(-1), width, true};
-        const auto split = [&](const value& v) {
+    static constexpr role module_role = role::attn;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return {"FunAsrNano", "Attention"}; }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const std::int64_t width = ctx.config.hidden_size, heads = ctx.config.num_attention_heads;
+        const linear projection{x.dim(-1), width, true};
+        const auto split = [&](const tensor& v) {
             return v.view({x.dim(0), x.dim(1), heads, width / heads}).transpose(1, 2);
         };
-        const value q = split(t.call("q_proj", from, x)), k = split(t.call("k_proj", from, x));
-        const value values = t.call("v_proj", from, x);
-        const context all{.sequence = x.dim(1), .causal = false};
-        const value mixed = eager_attention(t, q, k, split(values), all, {.float_softmax = false});
-        const value out = t.call("o_proj", linear{width, width, true}, t.reshape(mixed, {x.dim(0), x.dim(1), width}));
-        return remembers ? t.add(out, t.call("fsmn", memory_of_values{here}, values)) : out;
+        const tensor q = split(t.call("q_proj", projection, x)), k = split(t.call("k_proj", projection, x));
+        const tensor values = t.call("v_proj", projection, x);
+        const attention_pattern all{.query_length = x.dim(1), .is_causal = false};
+        const tensor mixed = attention_forward(t, q, k, split(values), all, {.has_float32_softmax = false});
+        const tensor out = t.call("o_proj", linear{width, width, true}, t.reshape(mixed, {x.dim(0), x.dim(1), width}));
+        return remembers ? t.add(out, t.call("fsmn", memory_of_values{ctx}, values)) : out;
     }
 };
 
 /// Attention and a feed-forward block; what comes in as wide as states goes around attention.
 struct encoder_layer {
-    site here;
+    layer_context ctx;
     bool remembers;
     bool normed_last = false;
 
-    static constexpr role what = role::none;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return {"FunAsrNano", "EncoderLayer"}; }
-    constexpr value describe(trace& t, const value& x) const {
-        const std::int64_t width = here.dims.hidden_size, in = x.dim(-1);
-        const norm<norm_kind::layer> normed{width};
-        value h = t.call("input_layernorm", norm<norm_kind::layer>{in}, x);
-        h = t.call("self_attn", memory_attention{here, remembers}, h);
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return {"FunAsrNano", "EncoderLayer"}; }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const std::int64_t width = ctx.config.hidden_size, in = x.dim(-1);
+        const norm_module normed{norm_kind::layer, width};
+        tensor h = t.call("input_layernorm", norm_module{norm_kind::layer, in}, x);
+        h = t.call("self_attn", memory_attention{ctx, remembers}, h);
         if (in == width) h = t.add(x, h);
-        const mlp<mlp_kind::plain> block{width,
-                                         here.dims.intermediate_size,
-                                         here.dims.hidden_act,
-                                         {"FunAsrNano", "MLP"},
-                                         true,
-                                         {.up = "fc1", .down = "fc2", .act = "activation_fn"}};
+        const mlp_module block{mlp_kind::plain,
+                               width,
+                               ctx.config.intermediate_size,
+                               ctx.config.hidden_act,
+                               {"FunAsrNano", "MLP"},
+                               true,
+                               {.up = "fc1", .down = "fc2", .act = "activation_fn"}};
         h = t.add(h, t.call("mlp", block, t.call("post_attention_layernorm", normed, h)));
         return normed_last ? t.call("final_layernorm", normed, h) : t.call("final_layernorm", identity{}, h);
     }
@@ -123,83 +129,90 @@ struct encoder_layer {
 struct sines_of_places {
     class_name named;
 
-    static constexpr role what = role::none;
-    static constexpr bool leaf = true;
-    [[nodiscard]] constexpr class_name type() const { return named; }
-    constexpr value describe(trace&, std::int64_t places, std::int64_t width) const {
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = true;
+    [[nodiscard]] constexpr class_name type_name() const { return named; }
+    constexpr tensor forward(trace&, std::int64_t places, std::int64_t width) const {
         return trace::buffer({places, width});
     }
 };
 
 /// (batch, frames, stacked mels) -> (batch, frames, width); two of the layers end with a norm.
-constexpr value hear(const site& here, trace& t) {
-    const std::int64_t in = here.dims.own[mels] * here.dims.own[stacked], layers = here.dims.num_hidden_layers;
-    const std::int64_t frames = frames_of(here.whole.sound, t.load()), heard = layers - here.dims.own[timestamp_layers];
-    if (frames > here.dims.max_position_embeddings - 1) report_positions(here.dims.max_position_embeddings - 1, frames);
-    const value sound = t.input({t.load().batch, frames, in});
-    const value places = t.call("position_embeddings", sines_of_places{here.type("PositionEmbedding")}, frames, in);
-    value x = t.add(t.mul(sound), places);
-    const shared_values nothing;
-    const auto is_last = [&](std::int64_t i) { return i == heard - 1 || i == layers - 1; };
+constexpr tensor encode_audio(const layer_context& ctx, trace& t) {
+    const std::int64_t in = ctx.config.family[mels] * ctx.config.family[stacked], layers = ctx.config.num_hidden_layers;
+    const std::int64_t frames = frames_of(ctx.model.audio_preprocessing, t.load()),
+                       num_main_layers = layers - ctx.config.family[timestamp_layers];
+    if (frames > ctx.config.max_position_embeddings - 1)
+        throw_position_error(ctx.config.max_position_embeddings - 1, frames);
+    const tensor sound = t.input({t.load().batch, frames, in});
+    const tensor places = t.call("position_embeddings", sines_of_places{ctx.class_of("PositionEmbedding")}, frames, in);
+    tensor x = t.add(t.mul(sound), places);
+    const attention_inputs no_inputs;
+    const auto is_last = [&](std::int64_t i) { return i == num_main_layers - 1 || i == layers - 1; };
     const auto run = [&](std::int64_t first, std::int64_t end) {
-        for (repetition each = t.repeat(end - first, x, first); each.next();)
-            x = t.call({"layers", each.index()}, encoder_layer{here.at(each, nothing), true, is_last(first)}, x);
+        for (loop layer_loop = t.loop_modules(end - first, x, first); layer_loop.next();)
+            x = t.call({"layers", layer_loop.index()},
+                       encoder_layer{ctx.for_layer(layer_loop, no_inputs), true, is_last(first)}, x);
     };
     run(0, 1);
-    if (heard > 2) run(1, heard - 1);
-    if (heard > 1) run(heard - 1, heard);
-    const std::int64_t from = heard > 1 ? heard : 1;
-    if (layers - 1 > from) run(from, layers - 1);
-    if (layers > from) run(layers - 1, layers);
+    if (num_main_layers > 2) run(1, num_main_layers - 1);
+    if (num_main_layers > 1) run(num_main_layers - 1, num_main_layers);
+    const std::int64_t first_layer = num_main_layers > 1 ? num_main_layers : 1;
+    if (layers - 1 > first_layer) run(first_layer, layers - 1);
+    if (layers > first_layer) run(layers - 1, layers);
     return x;
 }
 
-constexpr value project(const site& here, trace& t, const value& x) {
-    const site adaptor = here.component(1);
-    const own_sizes& own = adaptor.dims.own;
-    const std::int64_t width = adaptor.dims.hidden_size;
-    const module_info projection{
-        .name = "multi_modal_projector", .type = here.type("MultiModalProjector"), .what = role::projector};
+constexpr tensor project(const layer_context& ctx, trace& t, const tensor& x) {
+    const layer_context adaptor = ctx.component(1);
+    const family_config& family = adaptor.config.family;
+    const std::int64_t width = adaptor.config.hidden_size;
+    const module_info projection{.name = "multi_modal_projector",
+                                 .class_of_module = ctx.class_of("MultiModalProjector"),
+                                 .module_role = role::projector};
     t.enter(projection);
-    value h = t.call("linear_1", linear{x.dim(-1), own[middle], true}, x);
-    h = t.call("act", activation_module{static_cast<activation>(own[middle_act])}, h);
-    h = t.call("linear_2", linear{own[middle], width, true}, h);
-    const shared_values nothing;
-    for (repetition each = t.repeat(adaptor.dims.num_hidden_layers, h); each.next();)
-        h = t.call({"layers", each.index()}, encoder_layer{adaptor.at(each, nothing), false}, h);
+    tensor h = t.call("linear_1", linear{x.dim(-1), family[middle], true}, x);
+    h = t.call("act", activation_module{static_cast<activation>(family[middle_act])}, h);
+    h = t.call("linear_2", linear{family[middle], width, true}, h);
+    const attention_inputs no_inputs;
+    for (loop layer_loop = t.loop_modules(adaptor.config.num_hidden_layers, h); layer_loop.next();)
+        h = t.call({"layers", layer_loop.index()}, encoder_layer{adaptor.for_layer(layer_loop, no_inputs), false}, h);
     return t.leave(projection, h);
 }
 
-constexpr value base(const site& here, trace& t) {
-    return qwen2_audio_detail::read_heard(
-        here, t, true, true, [&] { return project(here, t, describe_tower(here, t, 0, "audio_tower", role::audio)); });
+constexpr tensor base(const layer_context& ctx, trace& t) {
+    return qwen2_audio_detail::forward_text_with_audio(ctx, t, true, true, [&] {
+        return project(ctx, t, forward_encoder_component(ctx, t, 0, "audio_tower", role::audio));
+    });
 }
 
-constexpr void read_encoder(config_view config, sizes& s) {
-    if (s.hidden_size % s.num_attention_heads != 0) fail_value(config, "num_attention_heads", "a divisor of hidden_size");
-    if (s.own[timestamp_layers] > s.num_hidden_layers)
-        fail_value(config, "num_timestamp_prediction_layers", "at most num_hidden_layers");
+constexpr void parse_encoder_config(config_view json, model_config& config) {
+    if (config.hidden_size % config.num_attention_heads != 0)
+        throw_invalid_value(json, "num_attention_heads", "a divisor of hidden_size");
+    if (config.family[timestamp_layers] > config.num_hidden_layers)
+        throw_invalid_value(json, "num_timestamp_prediction_layers", "at most num_hidden_layers");
 }
-constexpr void read_adaptor(config_view config, sizes& s) {
-    if (s.hidden_size % s.num_attention_heads != 0) fail_value(config, "num_attention_heads", "a divisor of hidden_size");
-    if (const auto name = config.optional_string("projector_hidden_act"))
-        s.own[middle_act] = static_cast<std::int64_t>(activation_named(config, "projector_hidden_act", *name));
+constexpr void parse_adaptor(config_view json, model_config& config) {
+    if (config.hidden_size % config.num_attention_heads != 0)
+        throw_invalid_value(json, "num_attention_heads", "a divisor of hidden_size");
+    if (const auto name = json.optional_string("projector_hidden_act"))
+        config.family[middle_act] = static_cast<std::int64_t>(activation_named(json, "projector_hidden_act", *name));
 }
 /// The adaptor is no module: it is there for its sizes.
-constexpr value no_module(const site&, trace&) { return {}; }
+constexpr tensor no_module(const layer_context&, trace&) { return {}; }
 
 }  // namespace fun_asr_detail
 
 // transformers/models/fun_asr_nano, FunAsrNanoEncoderConfig
-inline constexpr architecture fun_asr_nano_encoder{
+inline constexpr model_spec fun_asr_nano_encoder{
     .model_type = "fun_asr_nano_encoder",
-    .prefix = "FunAsrNano",
-    .base = fun_asr_detail::hear,
-    .read = fun_asr_detail::read_encoder,
-    .own = fun_asr_detail::keys,
-    .rotated = rotation::none,
-    .names = {.model_type = "Encoder"},
-    .keys = {no_key_value_heads},
+    .class_prefix = "FunAsrNano",
+    .base_model = fun_asr_detail::encode_audio,
+    .parse_config = fun_asr_detail::parse_encoder_config,
+    .family_keys = fun_asr_detail::family_keys,
+    .rotary = rotary_style::none,
+    .names = {.model_class = "Encoder"},
+    .config_keys = {absent_num_key_value_heads},
     .defaults = {.hidden_size = 512,
                  .intermediate_size = 2048,
                  .num_hidden_layers = 70,
@@ -207,32 +220,44 @@ inline constexpr architecture fun_asr_nano_encoder{
                  .max_position_embeddings = 2049,
                  .hidden_act = activation::relu},
 };
-inline constexpr architecture fun_asr_nano_adaptor = [](architecture a) {
-    a.model_type = "fun_asr_nano_adaptor", a.base = fun_asr_detail::no_module, a.read = fun_asr_detail::read_adaptor;
-    a.own = fun_asr_detail::adaptor_keys;
-    a.defaults.hidden_size = 1024, a.defaults.intermediate_size = 256, a.defaults.num_hidden_layers = 2;
-    a.defaults.num_attention_heads = 8;
-    return a;
+inline constexpr model_spec fun_asr_nano_adaptor = [](model_spec spec) {
+    spec.model_type = "fun_asr_nano_adaptor";
+    spec.base_model = fun_asr_detail::no_module;
+    spec.parse_config = fun_asr_detail::parse_adaptor;
+    spec.family_keys = fun_asr_detail::adaptor_keys;
+    spec.defaults.hidden_size = 1024;
+    spec.defaults.intermediate_size = 256;
+    spec.defaults.num_hidden_layers = 2;
+    spec.defaults.num_attention_heads = 8;
+    return spec;
 }(fun_asr_nano_encoder);
 
 // transformers/models/fun_asr_nano, FunAsrNanoConfig: what a Qwen3 that it holds is without keys of its own
-inline constexpr architecture fun_asr_nano_text = [](architecture a) {
-    a.defaults.hidden_size = 1024, a.defaults.intermediate_size = 3072, a.defaults.num_hidden_layers = 28;
-    a.defaults.num_attention_heads = 16, a.defaults.num_key_value_heads = 8;
-    a.defaults.max_position_embeddings = 40960, a.defaults.tie_word_embeddings = true;
-    return a;
+inline constexpr model_spec fun_asr_nano_text = [](model_spec spec) {
+    spec.defaults.hidden_size = 1024;
+    spec.defaults.intermediate_size = 3072;
+    spec.defaults.num_hidden_layers = 28;
+    spec.defaults.num_attention_heads = 16;
+    spec.defaults.num_key_value_heads = 8;
+    spec.defaults.max_position_embeddings = 40960;
+    spec.defaults.tie_word_embeddings = true;
+    return spec;
 }(qwen3);
 
 // transformers/models/fun_asr_nano
-inline constexpr architecture fun_asr_nano = [](architecture a) {
-    a.model_type = "fun_asr_nano", a.prefix = "FunAsrNano", a.base = fun_asr_detail::base;
-    a.text = {.key = "text_config", .otherwise = &fun_asr_nano_text};
-    a.beside[0] = {.key = "audio_config", .otherwise = &fun_asr_nano_encoder};
-    a.beside[1] = {.key = "adaptor_config", .otherwise = &fun_asr_nano_adaptor, .always = true};
-    a.media = fun_asr_detail::show, a.read_sound = fun_asr_detail::read_sound, a.reads.audio = true;
-    a.sound.step = 6;
-    a.defaults.tie_word_embeddings = true;
-    return a;
+inline constexpr model_spec fun_asr_nano = [](model_spec spec) {
+    spec.model_type = "fun_asr_nano";
+    spec.class_prefix = "FunAsrNano";
+    spec.base_model = fun_asr_detail::base;
+    spec.text_model = {.key = "text_config", .default_spec = &fun_asr_nano_text};
+    spec.components[0] = {.key = "audio_config", .default_spec = &fun_asr_nano_encoder};
+    spec.components[1] = {.key = "adaptor_config", .default_spec = &fun_asr_nano_adaptor, .ignores_model_type = true};
+    spec.compute_media_shapes = fun_asr_detail::show;
+    spec.parse_feature_extractor = fun_asr_detail::parse_audio_config;
+    spec.modalities.has_audio = true;
+    spec.audio_preprocessing.frame_stride = 6;
+    spec.defaults.tie_word_embeddings = true;
+    return spec;
 }(shared_composite);
 
 }  // namespace llmcost::arch

@@ -3,16 +3,17 @@
 #pragma once
 
 #include <llmcost/arch/timm.hpp>
+#include <llmcost/config/reader.hpp>
 #include <llmcost/layers/attention.hpp>
-#include <llmcost/reading/reader.hpp>
 
 namespace llmcost::arch {
 
 namespace gemma3n_media_detail {
 
-// timm's MobileNetV5, `mobilenetv5_300m_enc` (timm/models/mobilenetv5.py, _efficientnet_blocks.py, layers/attention2d.py)
+// timm's MobileNetV5, `mobilenetv5_300m_enc` (timm/models/mobilenetv5.py, _efficientnet_blocks.py,
+// layers/attention2d.py)
 
-using timm_detail::within;
+using timm_detail::call_in_module;
 
 /// Every image is made a square of so many pixels; the published checkpoints' processors say so, configurations do not.
 inline constexpr std::int64_t image_side = 768, token_side = 16;
@@ -22,74 +23,75 @@ struct mobile_convolution {
     std::int64_t in, out, side = 1;
     bool strides = false, each_channel = false, bias = false;
 
-    static constexpr role what = role::none;
-    static constexpr bool leaf = true;
-    [[nodiscard]] constexpr class_name type() const { return {"", strides ? "Conv2dSame" : "Conv2d"}; }
-    constexpr value describe(trace& t, const value& x) const {
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = true;
+    [[nodiscard]] constexpr class_name type_name() const { return {"", strides ? "Conv2dSame" : "Conv2d"}; }
+    constexpr tensor forward(trace& t, const tensor& x) const {
         const std::int64_t groups = each_channel ? in : 1;
-        const value weight = t.param("weight", {out, in / groups, side, side});
-        if (bias) t.beside(t.param("bias", {out}));
-        if (!strides) return t.convolution(x, weight, bias, groups, 1, side / 2);
-        const auto around = [&](std::int64_t n) {
-            const std::int64_t more = ((n + 1) / 2 - 1) * 2 + side - n;
-            return more > 0 ? more : 0;
+        const tensor weight = t.param("weight", {out, in / groups, side, side});
+        if (bias) t.read_parameter_in_next_op(t.param("bias", {out}));
+        if (!strides) return t.conv(x, weight, bias, groups, 1, side / 2);
+        const auto same_padding = [&](std::int64_t n) {
+            const std::int64_t padding = ((n + 1) / 2 - 1) * 2 + side - n;
+            return padding > 0 ? padding : 0;
         };
-        return t.convolution(t.pad_images(x, around(x.dim(2)), around(x.dim(3))), weight, bias, groups, 2);
+        return t.conv(t.pad_images(x, same_padding(x.dim(2)), same_padding(x.dim(3))), weight, bias, groups, 2);
     }
 };
 
 /// An RMS norm over channels, which are first (`rms_norm2d`).
-constexpr value norm_channels(trace& t, const value& x) {
-    const value weight = t.param("weight", {x.dim(1)});
-    const value scale = t.rsqrt(t.add(t.mean(t.pow(x, 2), 1, true)));
+constexpr tensor norm_channels(trace& t, const tensor& x) {
+    const tensor weight = t.param("weight", {x.dim(1)});
+    const tensor scale = t.rsqrt(t.add(t.mean(t.pow(x, 2), 1, true)));
     return t.mul(t.mul(x, scale), weight.view({1, x.dim(1), 1, 1}));
 }
 struct channel_norm {
-    static constexpr role what = role::norm;
-    static constexpr bool leaf = true;
-    [[nodiscard]] constexpr class_name type() const { return {"", "RmsNorm2d"}; }
-    constexpr value describe(trace& t, const value& x) const { return norm_channels(t, x); }
+    static constexpr role module_role = role::norm;
+    static constexpr bool is_leaf = true;
+    [[nodiscard]] constexpr class_name type_name() const { return {"", "RmsNorm2d"}; }
+    constexpr tensor forward(trace& t, const tensor& x) const { return norm_channels(t, x); }
 };
 /// `nn.GELU(approximate="tanh")`.
 struct tanh_gelu {
-    static constexpr role what = role::none;
-    static constexpr bool leaf = true;
-    [[nodiscard]] constexpr class_name type() const { return {"", "GELU"}; }
-    constexpr value describe(trace& t, const value& x) const { return t.unary(op::gelu_tanh, x); }
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = true;
+    [[nodiscard]] constexpr class_name type_name() const { return {"", "GELU"}; }
+    constexpr tensor forward(trace& t, const tensor& x) const { return t.unary(op::gelu_tanh, x); }
 };
-constexpr value norm_and_act(trace& t, literal name, bool acts, const value& x) {
-    return within(t, name, "RmsNormAct2d", x, [&](const value& in) {
-        const value h = t.call("drop", identity{}, norm_channels(t, in));
+constexpr tensor norm_and_act(trace& t, literal name, bool acts, const tensor& x) {
+    return call_in_module(t, name, "RmsNormAct2d", x, [&](const tensor& in) {
+        const tensor h = t.call("drop", identity{}, norm_channels(t, in));
         return acts ? t.call("act", tanh_gelu{}, h) : t.call("act", identity{}, h);
     });
 }
-constexpr value convolve_and_norm(trace& t, literal name, const mobile_convolution& how, bool acts, const value& x) {
-    return within(t, name, "ConvNormAct", x,
-                  [&](const value& in) { return norm_and_act(t, "bn", acts, t.call("conv", how, in)); });
+constexpr tensor convolve_and_norm(trace& t, literal name, const mobile_convolution& conv, bool acts, const tensor& x) {
+    return call_in_module(t, name, "ConvNormAct", x,
+                          [&](const tensor& in) { return norm_and_act(t, "bn", acts, t.call("conv", conv, in)); });
 }
 
 /// A factor for each channel.
 struct mobile_scale {
-    static constexpr role what = role::none;
-    static constexpr bool leaf = true;
-    [[nodiscard]] constexpr class_name type() const { return {"", "LayerScale2d"}; }
-    constexpr value describe(trace& t, const value& x) const {
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = true;
+    [[nodiscard]] constexpr class_name type_name() const { return {"", "LayerScale2d"}; }
+    constexpr tensor forward(trace& t, const tensor& x) const {
         return t.mul(x, t.param("gamma", {x.dim(1)}).view({1, x.dim(1), 1, 1}));
     }
 };
 
 /// What a block makes, beside what it was given where both are alike.
-constexpr value with_shortcut(trace& t, bool skips, const value& h, const value& around) {
-    const recorder::idle_guard unused{t, !skips};
-    const value kept = t.call("drop_path", identity{}, h);
-    return skips ? t.add(kept, around) : h;
+constexpr tensor with_shortcut(trace& t, bool skips, const tensor& h, const tensor& shortcut) {
+    const recorder::not_executed_guard unused{t, !skips};
+    const tensor dropped = t.call("drop_path", identity{}, h);
+    return skips ? t.add(dropped, shortcut) : h;
 }
 
 /// Wide in the middle, by a convolution over neighbours.
-constexpr value edge_residual(trace& t, std::int64_t at, std::int64_t out, bool strides, const value& x) {
-    return within(t, module_place::item(at), "EdgeResidual", x, [&](const value& in) {
+constexpr tensor edge_residual(trace& t, std::int64_t at, std::int64_t out, bool strides, const tensor& x) {
+    return call_in_module(t, child_name::indexed(at), "EdgeResidual", x, [&](const tensor& in) {
         const std::int64_t width = in.dim(1);
-        value h = t.call("conv_exp", mobile_convolution{.in = width, .out = 4 * width, .side = 3, .strides = strides}, in);
+        tensor h =
+            t.call("conv_exp", mobile_convolution{.in = width, .out = 4 * width, .side = 3, .strides = strides}, in);
         h = t.call("se", identity{}, t.call("aa", identity{}, norm_and_act(t, "bn1", true, h)));
         h = norm_and_act(t, "bn2", false, t.call("conv_pwl", mobile_convolution{.in = 4 * width, .out = out}, h));
         return with_shortcut(t, !strides && width == out, h, in);
@@ -101,16 +103,16 @@ struct bottleneck {
     std::int64_t start = 0, middle = 0, wider = 2;
 };
 /// Wide in the middle, by convolutions of one channel each.
-constexpr value inverted_residual(trace& t, module_place place, std::int64_t out, bottleneck b, const value& x,
-                                  bool scales = true, bool skips = true) {
-    return within(t, place, "UniversalInvertedResidual", x, [&](const value& in) {
+constexpr tensor inverted_residual(trace& t, child_name place, std::int64_t out, bottleneck b, const tensor& x,
+                                   bool scales = true, bool skips = true) {
+    return call_in_module(t, place, "UniversalInvertedResidual", x, [&](const tensor& in) {
         const std::int64_t width = in.dim(1), inner = b.wider * width;
-        const auto depthwise = [&](literal name, std::int64_t side, bool strides, bool acts, const value& from) {
-            if (side == 0) return t.call(name, identity{}, from);
-            const mobile_convolution how{from.dim(1), from.dim(1), side, strides, true};
-            return convolve_and_norm(t, name, how, acts, from);
+        const auto depthwise = [&](literal name, std::int64_t side, bool strides, bool acts, const tensor& input) {
+            if (side == 0) return t.call(name, identity{}, input);
+            const mobile_convolution conv{input.dim(1), input.dim(1), side, strides, true};
+            return convolve_and_norm(t, name, conv, acts, input);
         };
-        value h = depthwise("dw_start", b.start, false, false, in);
+        tensor h = depthwise("dw_start", b.start, false, false, in);
         h = convolve_and_norm(t, "pw_exp", {.in = width, .out = inner}, true, h);
         h = t.call("se", identity{}, depthwise("dw_mid", b.middle, true, true, h));
         h = convolve_and_norm(t, "pw_proj", {.in = inner, .out = out}, false, h);
@@ -121,14 +123,14 @@ constexpr value inverted_residual(trace& t, module_place place, std::int64_t out
 }
 
 /// Many queries, one key and value for all heads, which may be those of every second place.
-constexpr value attend_places(trace& t, std::int64_t heads, std::int64_t d, bool halves, const value& x) {
+constexpr tensor attend_places(trace& t, std::int64_t heads, std::int64_t d, bool halves, const tensor& x) {
     const std::int64_t batch = x.dim(0), width = x.dim(1), places = x.dim(2) * x.dim(3);
-    value q = within(t, "query", "Sequential", x, [&](const value& in) {
+    tensor q = call_in_module(t, "query", "Sequential", x, [&](const tensor& in) {
         return t.call("proj", mobile_convolution{.in = width, .out = heads * d}, in);
     });
     q = t.contiguous(t.reshape(q, {batch, heads, d, places}).transpose(-1, -2));
-    const auto narrow = [&](literal name) {
-        const value h = within(t, name, "Sequential", x, [&](value in) {
+    const auto project_kv = [&](literal name) {
+        const tensor h = call_in_module(t, name, "Sequential", x, [&](tensor in) {
             if (halves) {
                 in = t.call("down_conv", mobile_convolution{width, width, 3, true, true}, in);
                 in = t.call("norm", channel_norm{}, in);
@@ -137,29 +139,30 @@ constexpr value attend_places(trace& t, std::int64_t heads, std::int64_t d, bool
         });
         return t.contiguous(t.reshape(h, {batch, d, -1}).transpose(1, 2).unsqueeze(1));
     };
-    const value k = narrow("key"), v = narrow("value");
+    const tensor k = project_kv("key"), v = project_kv("value");
     {
-        const recorder::idle_guard in_one_call{t};
-        (void)dropout(t, "attn_drop", q, dropout_of::attention);
+        const recorder::not_executed_guard in_one_call{t};
+        (void)dropout(t, "attn_drop", q, dropout_position::attention);
     }
-    value mixed;
+    tensor mixed;
     {
         // `scaled_dot_product_attention` where no kernel takes it: both operands scaled
-        const recorder::fused_guard fused{t, fused_attention(q, 1, {.sequence = places, .causal = false}, k.dim(2))};
-        const value queries = t.mul(q), keys = t.mul(k.transpose(-1, -2));
-        mixed = t.matmul(t.softmax(t.matmul(queries, keys)), v);
+        const recorder::fused_kernel_guard fused{
+            t, fused_attention_kernel(q, 1, {.query_length = places, .is_causal = false}, k.dim(2))};
+        const tensor queries = t.mul(q), family_keys = t.mul(k.transpose(-1, -2));
+        mixed = t.matmul(t.softmax(t.matmul(queries, family_keys)), v);
     }
-    const value rows = t.reshape(mixed.transpose(1, 2), {batch, x.dim(2), x.dim(3), heads * d});
-    return within(t, "output", "Sequential", t.contiguous(rows.permute({0, 3, 1, 2})), [&](const value& in) {
+    const tensor rows = t.reshape(mixed.transpose(1, 2), {batch, x.dim(2), x.dim(3), heads * d});
+    return call_in_module(t, "output", "Sequential", t.contiguous(rows.permute({0, 3, 1, 2})), [&](const tensor& in) {
         return dropout(t, "drop", t.call("proj", mobile_convolution{.in = heads * d, .out = width}, in));
     });
 }
-constexpr value mobile_attention(trace& t, std::int64_t at, std::int64_t heads, std::int64_t d, bool halves,
-                                 const value& x) {
-    return within(t, module_place::item(at), "MobileAttention", x, [&](const value& in) {
-        const value normed = norm_and_act(t, "norm", false, in);
-        const auto attends = [&](const value& h) { return attend_places(t, heads, d, halves, h); };
-        const value h = within(t, "attn", "MultiQueryAttention2d", normed, attends, role::attn);
+constexpr tensor mobile_attention(trace& t, std::int64_t at, std::int64_t heads, std::int64_t d, bool halves,
+                                  const tensor& x) {
+    return call_in_module(t, child_name::indexed(at), "MobileAttention", x, [&](const tensor& in) {
+        const tensor normed = norm_and_act(t, "norm", false, in);
+        const auto attends = [&](const tensor& h) { return attend_places(t, heads, d, halves, h); };
+        const tensor h = call_in_module(t, "attn", "MultiQueryAttention2d", normed, attends, role::attn);
         return with_shortcut(t, true, t.call("layer_scale", mobile_scale{}, h), in);
     });
 }
@@ -167,22 +170,22 @@ constexpr value mobile_attention(trace& t, std::int64_t at, std::int64_t heads, 
 inline constexpr std::int64_t stem = 64, first = 128, second = 256, third = 640, fourth = 1280, fused = 2048;
 
 /// Stages, of which the last two are joined: source `_gen_mobilenet_v5`.
-constexpr value stages(trace& t, const value& pixels, value& finer) {
-    const auto stage = [&](std::int64_t at, const value& x, const auto& inside) {
-        return within(t, module_place::item(at), "Sequential", x, inside);
+constexpr tensor stages(trace& t, const tensor& pixels, tensor& finer) {
+    const auto stage = [&](std::int64_t at, const tensor& x, const auto& body) {
+        return call_in_module(t, child_name::indexed(at), "Sequential", x, body);
     };
-    const auto item = [](std::int64_t i) { return module_place::item(i); };
-    value x = stage(0, pixels, [&](value h) {
+    const auto item = [](std::int64_t i) { return child_name::indexed(i); };
+    tensor x = stage(0, pixels, [&](tensor h) {
         h = edge_residual(t, 0, first, true, h);
         for (std::int64_t i = 1; i < 3; ++i) h = edge_residual(t, i, first, false, h);
         return h;
     });
-    x = stage(1, x, [&](value h) {
+    x = stage(1, x, [&](tensor h) {
         h = inverted_residual(t, item(0), second, {3, 5, 6}, h);
         for (std::int64_t i = 1; i < 5; ++i) h = inverted_residual(t, item(i), second, {i % 2 == 1 ? 5 : 3, 0, 4}, h);
         return h;
     });
-    finer = stage(2, x, [&](value h) {
+    finer = stage(2, x, [&](tensor h) {
         h = inverted_residual(t, item(0), third, {5, 5, 6}, h);
         for (std::int64_t i = 1; i < 8; ++i) h = inverted_residual(t, item(i), third, {5, 0, 4}, h);
         h = inverted_residual(t, item(8), third, {0, 0, 1}, h);
@@ -190,7 +193,7 @@ constexpr value stages(trace& t, const value& pixels, value& finer) {
             h = inverted_residual(t, item(i + 1), third, {}, mobile_attention(t, i, 12, 64, true, h));
         return h;
     });
-    return stage(3, finer, [&](value h) {
+    return stage(3, finer, [&](tensor h) {
         h = inverted_residual(t, item(0), fourth, {5, 5, 6}, h);
         for (std::int64_t i = 1; i < 39; i += 2)
             h = inverted_residual(t, item(i + 1), fourth, {}, mobile_attention(t, i, 16, 96, false, h));
@@ -199,15 +202,16 @@ constexpr value stages(trace& t, const value& pixels, value& finer) {
 }
 
 /// (B, 3, 768, 768) -> (B, 2048, 16, 16).
-constexpr value vision_base(const site&, trace& t) {
-    const value pixels = t.input({t.load().batch, 3, image_side, image_side});
-    return within(t, "timm_model", "MobileNetV5Encoder", pixels, [&](value x) {
-        x = convolve_and_norm(t, "conv_stem", {.in = 3, .out = stem, .side = 3, .strides = true, .bias = true}, true, x);
-        value finer;
-        x = within(t, "blocks", "Sequential", x, [&](const value& in) { return stages(t, in, finer); });
-        return within(t, "msfa", "MobileNetV5MultiScaleFusionAdapter", x, [&](const value& coarse) {
+constexpr tensor vision_base(const layer_context&, trace& t) {
+    const tensor pixels = t.input({t.load().batch, 3, image_side, image_side});
+    return call_in_module(t, "timm_model", "MobileNetV5Encoder", pixels, [&](tensor x) {
+        x = convolve_and_norm(t, "conv_stem", {.in = 3, .out = stem, .side = 3, .strides = true, .bias = true}, true,
+                              x);
+        tensor finer;
+        x = call_in_module(t, "blocks", "Sequential", x, [&](const tensor& in) { return stages(t, in, finer); });
+        return call_in_module(t, "msfa", "MobileNetV5MultiScaleFusionAdapter", x, [&](const tensor& coarse) {
             const std::int64_t rows = finer.dim(2), columns = finer.dim(3);
-            value h = t.cat({finer, t.resample(op::gather, coarse, {rows, columns})}, 1);
+            tensor h = t.cat({finer, t.resample(op::gather, coarse, {rows, columns})}, 1);
             h = inverted_residual(t, "ffn", fused, {}, h, false, false);
             h = t.pool(op::average_pool, h, rows / token_side, rows / token_side);
             return t.call("norm", channel_norm{}, h);
@@ -216,22 +220,27 @@ constexpr value vision_base(const site&, trace& t) {
 }
 
 /// Of timm's many towers one is described.
-constexpr void read_vision(config_view config, sizes&) {
-    if (config.string("architecture", "mobilenetv5_300m_enc") != "mobilenetv5_300m_enc")
-        fail_unsupported(config, "architecture", "no row describes another of timm's models");
-    if (const auto args = config.optional_object("model_args"); args && args->size() != 0)
-        fail_unsupported(config, "model_args", "no row describes changes of timm's model");
+constexpr void parse_vision_config(config_view json, model_config&) {
+    if (json.string("architecture", "mobilenetv5_300m_enc") != "mobilenetv5_300m_enc")
+        throw_unsupported(json, "architecture", "no row describes another of timm's models");
+    if (const auto args = json.optional_object("model_args"); args && args->size() != 0)
+        throw_unsupported(json, "model_args", "no row describes changes of timm's model");
 }
 
-inline constexpr architecture part = [](architecture a) {
-    a.rotated = rotation::none, a.heads = {};
-    a.defaults.vocab_size = 128;
-    return a;
-}(architecture{});
-inline constexpr architecture vision = [](architecture a) {
-    a.model_type = "gemma3n_vision", a.prefix = "TimmWrapper", a.base = vision_base, a.read = read_vision;
-    a.defaults.hidden_size = fused, a.defaults.num_hidden_layers = 1;
-    return a;
+inline constexpr model_spec part = [](model_spec spec) {
+    spec.rotary = rotary_style::none;
+    spec.supported_heads = {};
+    spec.defaults.vocab_size = 128;
+    return spec;
+}(model_spec{});
+inline constexpr model_spec vision = [](model_spec spec) {
+    spec.model_type = "gemma3n_vision";
+    spec.class_prefix = "TimmWrapper";
+    spec.base_model = vision_base;
+    spec.parse_config = parse_vision_config;
+    spec.defaults.hidden_size = fused;
+    spec.defaults.num_hidden_layers = 1;
+    return spec;
 }(part);
 }  // namespace gemma3n_media_detail
 

@@ -3,136 +3,139 @@
 #pragma once
 
 #include <llmcost/arch/gemma3n.hpp>
-#include <llmcost/reading/experts.hpp>
+#include <llmcost/config/experts.hpp>
 
 namespace llmcost::arch {
 
 namespace gemma4_detail {
 
 // clang-format off
-enum own : std::uint8_t {
+enum family_config_index : std::uint8_t {
     shared_layers, full_head_dim, full_key_value_heads, input_rows, input_width, keys_are_values, widens_shared, has_experts
 };
 // clang-format on
-inline constexpr own_key keys[]{
-    {"num_kv_shared_layers", 0, own_value::non_negative},
-    {.value = own_value::computed},
-    {.value = own_value::computed},
+inline constexpr family_key family_keys[]{
+    {"num_kv_shared_layers", 0, family_key_type::non_negative},
+    {.type = family_key_type::computed},
+    {.type = family_key_type::computed},
     {"vocab_size_per_layer_input", 262144},
-    {"hidden_size_per_layer_input", 256, own_value::non_negative},
-    {"attention_k_eq_v", 0, own_value::boolean},
-    {"use_double_wide_mlp", 0, own_value::boolean},
-    {"enable_moe_block", 0, own_value::boolean},
+    {"hidden_size_per_layer_input", 256, family_key_type::non_negative},
+    {"attention_k_eq_v", 0, family_key_type::boolean},
+    {"use_double_wide_mlp", 0, family_key_type::boolean},
+    {"enable_moe_block", 0, family_key_type::boolean},
 };
 /// The unified model has neither inputs of layers nor experts.
-inline constexpr own_key unified_keys[]{
-    {"num_kv_shared_layers", 0, own_value::non_negative},
-    {.value = own_value::computed},
-    {.value = own_value::computed},
-    {.value = own_value::computed},
-    {.value = own_value::computed},
-    {"attention_k_eq_v", 0, own_value::boolean},
-    {"use_double_wide_mlp", 0, own_value::boolean},
-    {.value = own_value::computed},
+inline constexpr family_key unified_keys[]{
+    {"num_kv_shared_layers", 0, family_key_type::non_negative},
+    {.type = family_key_type::computed},
+    {.type = family_key_type::computed},
+    {.type = family_key_type::computed},
+    {.type = family_key_type::computed},
+    {"attention_k_eq_v", 0, family_key_type::boolean},
+    {"use_double_wide_mlp", 0, family_key_type::boolean},
+    {.type = family_key_type::computed},
 };
 
-using gemma3n_detail::kept_keys;
+using gemma3n_detail::apply_rotary;
 using gemma3n_detail::reuses;
+using gemma3n_detail::shared_kv_states;
 using gemma3n_detail::stores;
-using gemma3n_detail::turned;
 
 struct head_sizes {
     std::int64_t dim, groups;
 };
-constexpr head_sizes heads_of(const sizes& dims, mixer_kind kind) {
-    if (kind == mixer_kind::sliding_attention) return {dims.head_dim, dims.num_key_value_heads};
-    return {dims.own[full_head_dim], dims.own[full_key_value_heads]};
+constexpr head_sizes heads_of(const model_config& config, token_mixer_kind kind) {
+    if (kind == token_mixer_kind::sliding_attention) return {config.head_dim, config.num_key_value_heads};
+    return {config.family[full_head_dim], config.family[full_key_value_heads]};
 }
 
 /// Keys and values of this layer, or of the one that it shares them with.
-constexpr qkv keys_and_values(const site& here, trace& t, const value& x) {
-    const auto [d, groups] = heads_of(here.dims, here.kind.mixer);
-    const extents split{x.dim(0), x.dim(1), groups, d};
-    const shared_values& s = *here.shared;
-    qkv of;
-    of.k = project(here, t, "k_proj", groups * d, x).view(split);
-    const bool one = here.dims.own[keys_are_values] != 0 && here.kind.mixer != mixer_kind::sliding_attention;
-    of.v = one ? of.k : project(here, t, "v_proj", groups * d, x).view(split);
-    of.k = turned(t, norm_of(here, t, "k_norm", d, of.k), s.cos, s.sin).transpose(1, 2);
-    of.v = gemma3n_detail::norm_without_weight(here, t, "v_norm", of.v).transpose(1, 2);
-    remember(here, t, of);
-    return of;
+constexpr query_key_value keys_and_values(const layer_context& ctx, trace& t, const tensor& x) {
+    const auto [d, groups] = heads_of(ctx.config, ctx.layer.token_mixer);
+    const shape split{x.dim(0), x.dim(1), groups, d};
+    const attention_inputs& s = *ctx.inputs;
+    query_key_value qkv;
+    qkv.key = project(ctx, t, "k_proj", groups * d, x).view(split);
+    const bool one =
+        ctx.config.family[keys_are_values] != 0 && ctx.layer.token_mixer != token_mixer_kind::sliding_attention;
+    qkv.value = one ? qkv.key : project(ctx, t, "v_proj", groups * d, x).view(split);
+    qkv.key = apply_rotary(t, apply_norm(ctx, t, "k_norm", d, qkv.key), s.cos, s.sin).transpose(1, 2);
+    qkv.value = gemma3n_detail::norm_without_weight(ctx, t, "v_norm", qkv.value).transpose(1, 2);
+    update_kv_cache(ctx, t, qkv);
+    return qkv;
 }
 
 struct attention {
-    site here;
-    kept_keys* kept;
+    layer_context ctx;
+    shared_kv_states* kv_states;
 
-    static constexpr role what = role::attn;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("TextAttention"); }
-    constexpr value describe(trace& t, const value& x) const {
-        const std::int64_t heads = here.dims.num_attention_heads, d = heads_of(here.dims, here.kind.mixer).dim;
-        value q = project(here, t, "q_proj", heads * d, x).view({x.dim(0), x.dim(1), heads, d});
-        q = turned(t, norm_of(here, t, "q_norm", d, q), here.shared->cos, here.shared->sin).transpose(1, 2);
-        if ((here.kind.own & reuses) != 0) t.cache_nothing();
-        qkv of = (here.kind.own & reuses) != 0 ? kept->of(here.kind) : keys_and_values(here, t, x);
-        if ((here.kind.own & stores) != 0) kept->of(here.kind) = of;
-        const shared_values& s = *here.shared;
-        const value found = eager_attention(t, q, of.k, of.v, s.where, {.mask = s.mask.rank != 0 ? &s.mask : nullptr});
-        return join(here, t, t.contiguous(t.reshape(found, {x.dim(0), x.dim(1), -1})));
+    static constexpr role module_role = role::attn;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("TextAttention"); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const std::int64_t heads = ctx.config.num_attention_heads, d = heads_of(ctx.config, ctx.layer.token_mixer).dim;
+        tensor q = project(ctx, t, "q_proj", heads * d, x).view({x.dim(0), x.dim(1), heads, d});
+        q = apply_rotary(t, apply_norm(ctx, t, "q_norm", d, q), ctx.inputs->cos, ctx.inputs->sin).transpose(1, 2);
+        if ((ctx.layer.family_tag & reuses) != 0) t.add_empty_cache_entry();
+        query_key_value qkv =
+            (ctx.layer.family_tag & reuses) != 0 ? kv_states->select(ctx.layer) : keys_and_values(ctx, t, x);
+        if ((ctx.layer.family_tag & stores) != 0) kv_states->select(ctx.layer) = qkv;
+        const attention_inputs& s = *ctx.inputs;
+        const tensor found =
+            attention_forward(t, q, qkv.key, qkv.value, s.pattern, {.mask = s.mask.rank != 0 ? &s.mask : nullptr});
+        return output_projection(ctx, t, t.contiguous(t.reshape(found, {x.dim(0), x.dim(1), -1})));
     }
 };
 
 /// The largest k of a softmax, divided by their sum, times what each expert has learned.
-struct router {
-    site here;
+struct top_k_router {
+    layer_context ctx;
 
-    static constexpr role what = role::router;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("TextRouter"); }
-    constexpr value describe(trace& t, const value& tokens) const {
-        const moe_sizes& m = here.dims.moe;
-        const value scale = t.param("scale", {here.dims.hidden_size}),
-                    of_experts = t.param("per_expert_scale", {m.num_experts});
-        const value h = t.mul(t.mul(gemma3n_detail::norm_without_weight(here, t, "norm", tokens), scale));
-        const value scores = t.call("proj", linear{here.dims.hidden_size, m.num_experts}, h);
-        value weights = t.top_k(t.softmax(t.to(scores, dtype::float32)), m.num_experts_per_tok);
+    static constexpr role module_role = role::router;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("TextRouter"); }
+    constexpr tensor forward(trace& t, const tensor& tokens) const {
+        const moe_config& moe = ctx.config.moe;
+        const tensor scale = t.param("scale", {ctx.config.hidden_size}),
+                     of_experts = t.param("per_expert_scale", {moe.num_experts});
+        const tensor h = t.mul(t.mul(gemma3n_detail::norm_without_weight(ctx, t, "norm", tokens), scale));
+        const tensor scores = t.call("proj", linear{ctx.config.hidden_size, moe.num_experts}, h);
+        tensor weights = t.topk(t.softmax(t.to(scores, dtype::float32)), moe.num_experts_per_tok);
         t.in_place(op::div, weights, t.sum(weights, -1, true));
-        return t.mul(weights, t.gather(of_experts, {tokens.dim(0), m.num_experts_per_tok}));
+        return t.mul(weights, t.gather(of_experts, {tokens.dim(0), moe.num_experts_per_tok}));
     }
 };
 
 /// Experts over what the feed-forward block was given, beside it.
-constexpr value mixed_with_experts(const site& here, trace& t, const value& dense, const value& around) {
-    const value first = normed(here, t, "post_feedforward_layernorm_1", dense);
-    const value tokens = t.reshape(around, {-1, here.dims.hidden_size});
-    const value weights = t.call("router", router{here}, tokens);
-    const value routed = call_experts(here, t, normed(here, t, "pre_feedforward_layernorm_2", tokens), weights);
-    const value shaped = t.reshape(routed, {around.dim(0), around.dim(1), here.dims.hidden_size});
-    return t.add(first, normed(here, t, "post_feedforward_layernorm_2", shaped));
+constexpr tensor mixed_with_experts(const layer_context& ctx, trace& t, const tensor& dense, const tensor& residual) {
+    const tensor first = apply_norm(ctx, t, "post_feedforward_layernorm_1", dense);
+    const tensor tokens = t.reshape(residual, {-1, ctx.config.hidden_size});
+    const tensor weights = t.call("router", top_k_router{ctx}, tokens);
+    const tensor routed = call_experts(ctx, t, apply_norm(ctx, t, "pre_feedforward_layernorm_2", tokens), weights);
+    const tensor shaped = t.reshape(routed, {residual.dim(0), residual.dim(1), ctx.config.hidden_size});
+    return t.add(first, apply_norm(ctx, t, "post_feedforward_layernorm_2", shaped));
 }
 
 struct layer {
-    site here;
-    const value& inputs;  ///< of all layers
-    kept_keys* kept;
+    layer_context ctx;
+    const tensor& inputs;  ///< of all layers
+    shared_kv_states* kv_states;
 
-    static constexpr role what = role::none;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("TextDecoderLayer"); }
-    constexpr value describe(trace& t, const value& x) const {
-        const std::int64_t width = here.dims.hidden_size, narrow = here.dims.own[input_width];
-        value h = t.call("self_attn", attention{here, kept}, normed(here, t, "input_layernorm", x));
-        const value middle = t.add(x, normed(here, t, "post_attention_layernorm", h));
-        h = feed_forward(here, t, normed(here, t, "pre_feedforward_layernorm", middle));
-        if (here.dims.own[has_experts] != 0) h = mixed_with_experts(here, t, h, middle);
-        value out = t.add(middle, normed(here, t, "post_feedforward_layernorm", h));
-        if (narrow != 0) {
-            h = t.call("act_fn", activation_module{here.dims.hidden_act},
-                       t.call("per_layer_input_gate", linear{width, narrow}, out));
-            h = t.call("per_layer_projection", linear{narrow, width}, t.mul(h, t.select(inputs, 2)));
-            out = t.add(out, normed(here, t, "post_per_layer_input_norm", h));
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("TextDecoderLayer"); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const std::int64_t width = ctx.config.hidden_size, per_layer_width = ctx.config.family[input_width];
+        tensor h = t.call("self_attn", attention{ctx, kv_states}, apply_norm(ctx, t, "input_layernorm", x));
+        const tensor middle = t.add(x, apply_norm(ctx, t, "post_attention_layernorm", h));
+        h = default_mlp(ctx, t, apply_norm(ctx, t, "pre_feedforward_layernorm", middle));
+        if (ctx.config.family[has_experts] != 0) h = mixed_with_experts(ctx, t, h, middle);
+        tensor out = t.add(middle, apply_norm(ctx, t, "post_feedforward_layernorm", h));
+        if (per_layer_width != 0) {
+            h = t.call("act_fn", activation_module{ctx.config.hidden_act},
+                       t.call("per_layer_input_gate", linear{width, per_layer_width}, out));
+            h = t.call("per_layer_projection", linear{per_layer_width, width}, t.mul(h, t.select(inputs, 2)));
+            out = t.add(out, apply_norm(ctx, t, "post_per_layer_input_norm", h));
         }
         t.in_place(op::mul, out);
         return out;
@@ -141,186 +144,229 @@ struct layer {
 
 /// Of tokens that see later ones, only sliding layers hide some, and where all tokens fit into the window none.
 ///
-/// Source: transformers/masking_utils.py, `create_bidirectional_sliding_window_mask` and `_ignore_bidirectional_mask_sdpa`.
-constexpr decoder_context masks_that_hide(const site& here, trace& t) {
-    decoder_context c;
-    c.full.where = context_of(t, 0), c.sliding.where = context_of(t, here.dims.sliding_window);
-    c.full.where.causal = c.sliding.where.causal = false;
-    const bool slides = here.dims.layers.has(mixer_kind::sliding_attention, here.dims.num_hidden_layers);
-    const context& read = slides ? c.sliding.where : c.full.where;
-    const bool made = slides || here.row.masks != mask_rule::present;
-    if (made && read.length() >= here.dims.sliding_window) c.sliding.mask = eager_mask(t, read, t.load().batch);
+/// Source: transformers/masking_utils.py, `create_bidirectional_sliding_window_mask` and
+/// `_ignore_bidirectional_mask_sdpa`.
+constexpr decoder_inputs masks_that_hide(const layer_context& ctx, trace& t) {
+    decoder_inputs c;
+    c.full.pattern = attention_pattern_of(t, 0);
+    c.sliding.pattern = attention_pattern_of(t, ctx.config.sliding_window);
+    c.full.pattern.is_causal = c.sliding.pattern.is_causal = false;
+    const bool slides = ctx.config.layers.contains(token_mixer_kind::sliding_attention, ctx.config.num_hidden_layers);
+    const attention_pattern& read = slides ? c.sliding.pattern : c.full.pattern;
+    const bool made = slides || ctx.spec.mask_policy != mask_kind::present;
+    if (made && read.key_length() >= ctx.config.sliding_window) c.sliding.mask = eager_mask(t, read, t.load().batch);
     return c;
 }
-constexpr decoder_context make_masks(const site& here, trace& t) {
-    return here.dims.looks_ahead ? masks_that_hide(here, t) : masks(here, t);
+constexpr decoder_inputs make_attention_masks(const layer_context& ctx, trace& t) {
+    return ctx.config.is_bidirectional ? masks_that_hide(ctx, t) : make_masks(ctx, t);
 }
 /// A table for each kind of layers that there is, as wide as its heads.
-constexpr decoder_context with_tables_of_kinds(const site& here, trace& t, decoder_context c) {
-    const auto make = [&](mixer_kind kind, shared_values& into) {
-        if (!here.dims.layers.has(kind, here.dims.num_hidden_layers)) return;
-        const rotary_table table{heads_of(here.dims, kind).dim, here.type(here.row.names.rotary_type),
-                                 rotary_frequencies{here.dims, kind == mixer_kind::sliding_attention}};
-        const two_values made = t.call("rotary_emb", table, t.load().sequence);
-        into.cos = made.first, into.sin = made.second;
+constexpr decoder_inputs with_tables_of_kinds(const layer_context& ctx, trace& t, decoder_inputs c) {
+    const auto make = [&](token_mixer_kind kind, attention_inputs& inputs) {
+        if (!ctx.config.layers.contains(kind, ctx.config.num_hidden_layers)) return;
+        const rotary_table table{heads_of(ctx.config, kind).dim, ctx.class_of(ctx.spec.names.rotary_class),
+                                 rotary_frequencies{ctx.config, kind == token_mixer_kind::sliding_attention}};
+        const tensor_pair made = t.call("rotary_emb", table, t.load().sequence);
+        inputs.cos = made.first;
+        inputs.sin = made.second;
     };
-    make(mixer_kind::full_attention, c.full), make(mixer_kind::sliding_attention, c.sliding);
+    make(token_mixer_kind::full_attention, c.full);
+    make(token_mixer_kind::sliding_attention, c.sliding);
     return c;
 }
-constexpr decoder_context prepare(const site& here, trace& t) { return with_tables_of_kinds(here, t, make_masks(here, t)); }
+constexpr decoder_inputs prepare_inputs(const layer_context& ctx, trace& t) {
+    return with_tables_of_kinds(ctx, t, make_attention_masks(ctx, t));
+}
 
 /// What layers read whose keys are others': of one token, where no more is asked for.
 ///
 /// Source: `_maybe_slice_kv_shared_inputs`.
-constexpr void keep_last_token(trace& t, shared_values& s) {
-    s.where.past = s.where.length() - 1, s.where.seen += s.where.sequence - 1, s.where.sequence = 1;
+constexpr void keep_last_token(trace& t, attention_inputs& s) {
+    s.pattern.cached_length = s.pattern.key_length() - 1;
+    s.pattern.num_previous_tokens += s.pattern.query_length - 1;
+    s.pattern.query_length = 1;
     if (s.mask.rank != 0) s.mask = t.slice(s.mask, 2, 1);
-    if (s.cos.rank != 0) s.cos = t.slice(s.cos, 1, 1), s.sin = t.slice(s.sin, 1, 1);
+    if (s.cos.rank != 0) {
+        s.cos = t.slice(s.cos, 1, 1);
+        s.sin = t.slice(s.sin, 1, 1);
+    }
 }
 
 /// All layers and the last norm; `inputs` are those of layers, if any.
-constexpr value walk(const site& here, trace& t, value x, value inputs, decoder_context shared) {
-    const std::int64_t layers = here.dims.num_hidden_layers, first = layers - here.dims.own[shared_layers];
-    kept_keys kept;
-    const auto call = [&](const site& place, const value& h) {
-        return t.call({"layers", place.layer}, layer{place, inputs, &kept}, h);
+constexpr tensor forward_language_model(const layer_context& ctx, trace& t, tensor x, tensor inputs,
+                                        decoder_inputs shared) {
+    const std::int64_t layers = ctx.config.num_hidden_layers, first = layers - ctx.config.family[shared_layers];
+    shared_kv_states kv_states;
+    const auto call = [&](const layer_context& place, const tensor& h) {
+        return t.call({"layers", place.layer_index}, layer{place, inputs, &kv_states}, h);
     };
-    x = gemma3n_detail::walk_layers(here, t, shared, x, 0, first, call);
+    x = gemma3n_detail::forward_layer_range(ctx, t, shared, x, 0, first, call);
     if (first < layers && t.load().head == logits::last && t.load().sequence > 1) {
-        keep_last_token(t, shared.full), keep_last_token(t, shared.sliding);
+        keep_last_token(t, shared.full);
+        keep_last_token(t, shared.sliding);
         x = t.slice(x, 1, 1);
         if (inputs.rank != 0) inputs = t.slice(inputs, 1, 1);
     }
-    return normed(here, t, "norm", gemma3n_detail::walk_layers(here, t, shared, x, first, layers, call));
+    return apply_norm(ctx, t, "norm", gemma3n_detail::forward_layer_range(ctx, t, shared, x, first, layers, call));
 }
-constexpr value base(const site& here, trace& t) {
-    const value x = here.row.embed(here, t);
-    value inputs;
-    if (here.dims.own[input_width] != 0) {
-        inputs = gemma3n_detail::looked_up_inputs(here, t, here.dims.own[input_rows], here.dims.own[input_width]);
-        inputs = gemma3n_detail::projected_inputs(here, t, x, inputs, false);
+constexpr tensor base(const layer_context& ctx, trace& t) {
+    const tensor x = ctx.spec.embed_tokens(ctx, t);
+    tensor inputs;
+    if (ctx.config.family[input_width] != 0) {
+        inputs = gemma3n_detail::embed_per_layer_inputs(ctx, t, ctx.config.family[input_rows],
+                                                        ctx.config.family[input_width]);
+        inputs = gemma3n_detail::projected_inputs(ctx, t, x, inputs, false);
     }
-    const decoder_context shared = here.row.prepare(here, t);
-    return walk(here, t, x, inputs, shared);
+    const decoder_inputs shared = ctx.spec.prepare_inputs(ctx, t);
+    return forward_language_model(ctx, t, x, inputs, shared);
 }
 
 // ---- a configuration
 
 /// What `per_layer_config` says of the heads of layers of a kind: all of them must have the same.
-constexpr head_sizes overridden(config_view config, config_view layers, const sizes& s, mixer_kind kind) {
+constexpr head_sizes overridden(config_view json, config_view layers, const model_config& config,
+                                token_mixer_kind kind) {
     head_sizes found{0, 0};
-    for (std::int64_t i = 0; i < s.num_hidden_layers; ++i) {
-        if (s.layers[i].mixer != kind) continue;
-        head_sizes own{s.head_dim, s.num_key_value_heads};
+    for (std::int64_t i = 0; i < config.num_hidden_layers; ++i) {
+        if (config.layers[i].token_mixer != kind) continue;
+        head_sizes layer_heads{config.head_dim, config.num_key_value_heads};
         for (const config_view entry : layers) {
             std::int64_t number = 0;
             for (const char c : entry.key()) {
-                if (c < '0' || c > '9' || number > largest_input / 10)
-                    fail_unsupported(config, "per_layer_config", "its keys are numbers of layers");
+                if (c < '0' || c > '9' || number > max_input / 10)
+                    throw_unsupported(json, "per_layer_config", "its keys are numbers of layers");
                 number = number * 10 + (c - '0');
             }
             if (number != i) continue;
             for (const config_view changed : entry.as_object())
                 if (changed.key() != "head_dim" && changed.key() != "num_key_value_heads")
-                    fail_unsupported(entry, "changes what no row describes by layer");
-            own = {entry.positive("head_dim", own.dim), entry.positive("num_key_value_heads", own.groups)};
+                    throw_unsupported(entry, "changes what no row describes by layer");
+            layer_heads = {entry.positive("head_dim", layer_heads.dim),
+                           entry.positive("num_key_value_heads", layer_heads.groups)};
         }
-        if (found.dim != 0 && (found.dim != own.dim || found.groups != own.groups))
-            fail_unsupported(config, "per_layer_config", "layers of one kind have heads of different sizes");
-        found = own;
+        if (found.dim != 0 && (found.dim != layer_heads.dim || found.groups != layer_heads.groups))
+            throw_unsupported(json, "per_layer_config", "layers of one kind have heads of different sizes");
+        found = layer_heads;
     }
-    return found.dim != 0 ? found : head_sizes{s.head_dim, s.num_key_value_heads};
+    return found.dim != 0 ? found : head_sizes{config.head_dim, config.num_key_value_heads};
 }
 
-constexpr void read_heads(config_view config, sizes& s) {
-    const auto layers = config.optional_object("per_layer_config");
-    head_sizes full{config.positive("global_head_dim", 512), s.num_key_value_heads};
-    if (s.own[keys_are_values] != 0) full.groups = config.positive("num_global_key_value_heads", full.groups);
+constexpr void parse_heads(config_view json, model_config& config) {
+    const auto layers = json.optional_object("per_layer_config");
+    head_sizes full{json.positive("global_head_dim", 512), config.num_key_value_heads};
+    if (config.family[keys_are_values] != 0) full.groups = json.positive("num_global_key_value_heads", full.groups);
     if (layers) {
-        const head_sizes sliding = overridden(config, *layers, s, mixer_kind::sliding_attention);
-        full = overridden(config, *layers, s, mixer_kind::full_attention);
-        s.head_dim = s.rotary_dim = sliding.dim, s.num_key_value_heads = sliding.groups;
+        const head_sizes sliding = overridden(json, *layers, config, token_mixer_kind::sliding_attention);
+        full = overridden(json, *layers, config, token_mixer_kind::full_attention);
+        config.head_dim = config.rotary_dim = sliding.dim;
+        config.num_key_value_heads = sliding.groups;
     }
-    s.own[full_head_dim] = full.dim, s.own[full_key_value_heads] = full.groups;
-    (void)checked_width(config, "global_head_dim", s.num_attention_heads, full.dim);
-    if (full.dim % 2 != 0) fail_value(config, "global_head_dim", "an even number");
-    for (const std::int64_t groups : {full.groups, s.num_key_value_heads})
-        if (s.num_attention_heads % groups != 0)
-            fail_value(config, "num_global_key_value_heads", "a divisor of num_attention_heads");
+    config.family[full_head_dim] = full.dim;
+    config.family[full_key_value_heads] = full.groups;
+    (void)checked_size(json, "global_head_dim", config.num_attention_heads, full.dim);
+    if (full.dim % 2 != 0) throw_invalid_value(json, "global_head_dim", "an even number");
+    for (const std::int64_t groups : {full.groups, config.num_key_value_heads})
+        if (config.num_attention_heads % groups != 0)
+            throw_invalid_value(json, "num_global_key_value_heads", "a divisor of num_attention_heads");
 }
 
 /// Every sixth layer is full, and the last one whatever a list says; full ones have heads of their own size.
-constexpr void read(config_view config, sizes& s) {
-    check_window_is_given(config);
+constexpr void parse_config(config_view json, model_config& config) {
+    require_sliding_window(json);
     const literal cap = "final_logit_softcapping";
-    s.logits_soft_cap = config.optional_real(cap).has_value();
-    if (const auto both = config.optional_string("use_bidirectional_attention")) {
-        if (*both != "all" && *both != "vision") fail_value(config, "use_bidirectional_attention", "all, vision or null");
-        s.looks_ahead = *both == "all";
-        if (s.looks_ahead) s.sliding_window = s.sliding_window / 2 + 1;  // as far ahead as back
+    config.logits_soft_cap = json.optional_real(cap).has_value();
+    if (const auto bidirectional_mode = json.optional_string("use_bidirectional_attention")) {
+        if (*bidirectional_mode != "all" && *bidirectional_mode != "vision")
+            throw_invalid_value(json, "use_bidirectional_attention", "all, vision or null");
+        config.is_bidirectional = *bidirectional_mode == "all";
+        if (config.is_bidirectional) config.sliding_window = config.sliding_window / 2 + 1;  // as far ahead as back
     }
-    const bool listed = read_layer_types(config, s);
-    layer_plan given = s.layers;
-    plan_layers(config, s, [&](std::int64_t i) {
-        const bool full = listed ? given[i].mixer == mixer_kind::full_attention : (i + 1) % 6 == 0;
-        const bool last = i == s.num_hidden_layers - 1;
-        return layer_kind{full || last ? mixer_kind::full_attention : mixer_kind::sliding_attention};
+    const bool listed = parse_layer_types(json, config);
+    layer_plan listed_layers = config.layers;
+    set_layers(json, config, [&](std::int64_t i) {
+        const bool full = listed ? listed_layers[i].token_mixer == token_mixer_kind::full_attention : (i + 1) % 6 == 0;
+        const bool last = i == config.num_hidden_layers - 1;
+        return layer_spec{full || last ? token_mixer_kind::full_attention : token_mixer_kind::sliding_attention};
     });
-    const auto turn = [&](mixer_kind kind, literal key) {
-        if (s.layers.has(kind, s.num_hidden_layers) && !rotates_layers(config, key, true))
-            fail_value(config, "rope_parameters", "parameters for each kind of layers");
+    const auto check_rotary = [&](token_mixer_kind kind, literal key) {
+        if (config.layers.contains(kind, config.num_hidden_layers) && !rotates_layers(json, key, true))
+            throw_invalid_value(json, "rope_parameters", "parameters for each kind of layers");
     };
-    turn(mixer_kind::full_attention, "full_attention"), turn(mixer_kind::sliding_attention, "sliding_attention");
-    read_heads(config, s);
-    const gemma3n_detail::sharing shares(config, s, s.own[shared_layers]);
-    given = s.layers;
-    const std::int64_t wide = checked_width(config, "intermediate_size", 2, s.intermediate_size);
-    plan_layers(config, s, [&](std::int64_t i) {
-        const std::uint8_t word = shares.word_of(i);
-        const bool wider = s.own[widens_shared] != 0 && word == reuses;
-        return layer_kind{.mixer = given[i].mixer, .own = word, .inner = wider ? static_cast<std::int32_t>(wide) : 0};
+    check_rotary(token_mixer_kind::full_attention, "full_attention");
+    check_rotary(token_mixer_kind::sliding_attention, "sliding_attention");
+    parse_heads(json, config);
+    const gemma3n_detail::sharing shares(json, config, config.family[shared_layers]);
+    listed_layers = config.layers;
+    const std::int64_t expanded_width = checked_size(json, "intermediate_size", 2, config.intermediate_size);
+    set_layers(json, config, [&](std::int64_t i) {
+        const std::uint8_t family_tag = shares.family_tag_of(i);
+        const bool wider = config.family[widens_shared] != 0 && family_tag == reuses;
+        return layer_spec{.token_mixer = listed_layers[i].token_mixer,
+                          .family_tag = family_tag,
+                          .intermediate_size = wider ? static_cast<std::int32_t>(expanded_width) : 0};
     });
 }
 
-constexpr void read_text(config_view config, sizes& s) {
-    read(config, s);
-    if (s.own[shared_layers] > 0 && s.own[input_width] == 0)
-        fail_value(config, "hidden_size_per_layer_input", "at least 1, where layers share keys");
-    (void)checked_width(config, "hidden_size_per_layer_input", s.num_hidden_layers, s.own[input_width]);
-    if (s.own[has_experts] == 0) return;
-    s.moe.num_experts = config.positive("num_experts");
-    s.moe.num_experts_per_tok = config.positive("top_k_experts");
-    s.moe.intermediate_size = config.positive("moe_intermediate_size");
-    if (s.moe.num_experts_per_tok > s.moe.num_experts) fail_value(config, "top_k_experts", "at most the number of experts");
+constexpr void parse_text_config(config_view json, model_config& config) {
+    parse_config(json, config);
+    if (config.family[shared_layers] > 0 && config.family[input_width] == 0)
+        throw_invalid_value(json, "hidden_size_per_layer_input", "at least 1, where layers share keys");
+    (void)checked_size(json, "hidden_size_per_layer_input", config.num_hidden_layers, config.family[input_width]);
+    if (config.family[has_experts] == 0) return;
+    config.moe.num_experts = json.positive("num_experts");
+    config.moe.num_experts_per_tok = json.positive("top_k_experts");
+    config.moe.intermediate_size = json.positive("moe_intermediate_size");
+    if (config.moe.num_experts_per_tok > config.moe.num_experts)
+        throw_invalid_value(json, "top_k_experts", "at most the number of experts");
 }
 
 }  // namespace gemma4_detail
 
-// transformers/models/gemma4: heads of two sizes, late layers that read others' keys, inputs for each layer, experts beside
-// the feed-forward block
-inline constexpr architecture gemma4_text = [](architecture a) {
-    a.heads = language_heads;
-    a.rotary_per_mixer = true;
-    a.model_type = "gemma4_text", a.prefix = "Gemma4", a.read = gemma4_detail::read_text, a.own = gemma4_detail::keys;
-    a.base = gemma4_detail::base, a.prepare = gemma4_detail::prepare, a.embed = embed_words_scaling_by_buffer;
-    a.norm = norm_kind::rms_power, a.masks = mask_rule::full_and_sliding;
-    a.kinds.own = gemma3n_detail::reuses;
-    a.names.model_type = "TextModel", a.names.mlp_type = "TextMLP", a.names.rotary_type = "TextRotaryEmbedding";
-    a.names.embedding_type = "TextScaledWordEmbedding", a.names.experts_type = "TextExperts";
-    a.keys[0] = no_mlp_bias, a.keys[1] = {"hidden_act", "hidden_activation", key_rule::written_only};
-    a.defaults.vocab_size = 262144, a.defaults.hidden_size = 2304, a.defaults.intermediate_size = 9216;
-    a.defaults.num_hidden_layers = 30, a.defaults.num_attention_heads = 8, a.defaults.num_key_value_heads = 4;
-    a.defaults.head_dim = 256, a.defaults.max_position_embeddings = 131072, a.defaults.sliding_window = 512;
-    a.defaults.hidden_act = activation::gelu_pytorch_tanh, a.defaults.tie_word_embeddings = true;
-    return a;
-}(shared_decoder);
+// transformers/models/gemma4: heads of two sizes, late layers that read others' keys, inputs for each layer, experts
+// beside the feed-forward block
+inline constexpr model_spec gemma4_text = [](model_spec spec) {
+    spec.supported_heads = language_heads;
+    spec.has_rotary_per_token_mixer = true;
+    spec.model_type = "gemma4_text";
+    spec.class_prefix = "Gemma4";
+    spec.parse_config = gemma4_detail::parse_text_config;
+    spec.family_keys = gemma4_detail::family_keys;
+    spec.base_model = gemma4_detail::base;
+    spec.prepare_inputs = gemma4_detail::prepare_inputs;
+    spec.embed_tokens = scaled_embedding_with_buffer;
+    spec.norm = norm_kind::rms_power;
+    spec.mask_policy = mask_kind::full_and_sliding;
+    spec.supported_layers.max_family_tag = gemma3n_detail::reuses;
+    spec.names.model_class = "TextModel";
+    spec.names.mlp_class = "TextMLP";
+    spec.names.rotary_class = "TextRotaryEmbedding";
+    spec.names.embedding_class = "TextScaledWordEmbedding";
+    spec.names.experts_class = "TextExperts";
+    spec.config_keys[0] = absent_mlp_bias;
+    spec.config_keys[1] = {"hidden_act", "hidden_activation", key_rule::family_name_only};
+    spec.defaults.vocab_size = 262144;
+    spec.defaults.hidden_size = 2304;
+    spec.defaults.intermediate_size = 9216;
+    spec.defaults.num_hidden_layers = 30;
+    spec.defaults.num_attention_heads = 8;
+    spec.defaults.num_key_value_heads = 4;
+    spec.defaults.head_dim = 256;
+    spec.defaults.max_position_embeddings = 131072;
+    spec.defaults.sliding_window = 512;
+    spec.defaults.hidden_act = activation::gelu_pytorch_tanh;
+    spec.defaults.tie_word_embeddings = true;
+    return spec;
+}(default_decoder);
 
 // transformers/models/gemma4_unified: neither inputs for layers nor experts
-inline constexpr architecture gemma4_unified_text = [](architecture a) {
-    a.model_type = "gemma4_unified_text", a.prefix = "Gemma4Unified", a.read = gemma4_detail::read;
-    a.own = gemma4_detail::unified_keys;
-    a.defaults.max_position_embeddings = 262144, a.defaults.sliding_window = 1024;
-    return a;
+inline constexpr model_spec gemma4_unified_text = [](model_spec spec) {
+    spec.model_type = "gemma4_unified_text";
+    spec.class_prefix = "Gemma4Unified";
+    spec.parse_config = gemma4_detail::parse_config;
+    spec.family_keys = gemma4_detail::unified_keys;
+    spec.defaults.max_position_embeddings = 262144;
+    spec.defaults.sliding_window = 1024;
+    return spec;
 }(gemma4_text);
 
 }  // namespace llmcost::arch

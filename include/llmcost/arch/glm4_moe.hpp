@@ -3,67 +3,86 @@
 #pragma once
 
 #include <llmcost/arch/llama.hpp>
-#include <llmcost/reading/experts.hpp>
-#include <llmcost/walks/further_tokens.hpp>
+#include <llmcost/config/experts.hpp>
+#include <llmcost/forward/multi_token_prediction.hpp>
 
 namespace llmcost::arch {
 
 namespace glm4_moe_detail {
 
 /// Where the configuration says so, queries and keys are normed per head.
-constexpr value attend(const site& here, trace& t, const value& x) {
-    const std::int64_t d = here.dims.head_dim;
-    qkv of = project_qkv(here, t, x);
-    split_heads(here, of);
-    if (here.dims.qk_norm) norm_queries_and_keys(here, t, of, d, d);
-    heads_first(of);
-    turn(here, t, of);
-    remember(here, t, of);
-    return join(here, t, look_up(here, t, of));
+constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
+    const std::int64_t d = ctx.config.head_dim;
+    query_key_value qkv = project_qkv(ctx, t, x);
+    split_heads(ctx, qkv);
+    if (ctx.config.qk_norm) apply_qk_norm(ctx, t, qkv, d, d);
+    transpose_heads(qkv);
+    apply_rotary(ctx, t, qkv);
+    update_kv_cache(ctx, t, qkv);
+    return output_projection(ctx, t, scaled_dot_product_attention(ctx, t, qkv));
 }
 
-constexpr void read(config_view config, sizes& s) {
-    read_grouped_experts(config, s, {.shared = 1});
-    const std::int64_t dense = config.non_negative("first_k_dense_replace", 1);
-    s.qk_norm = config.boolean("use_qk_norm", false);
-    s.output_bias = false;
-    s.rotary_dim = whole_pairs(s.head_dim, detail::read_partial_rotary_factor(config, 0.5));
-    plan_one_mask(config, s);
-    const mixer_kind mixer = s.layers[0].mixer;
-    plan_layers(config, s, [&](std::int64_t i) { return layer_kind{mixer, i >= dense}; });
+constexpr void parse_config(config_view json, model_config& config) {
+    parse_grouped_experts(json, config, {.shared = 1});
+    const std::int64_t dense = json.non_negative("first_k_dense_replace", 1);
+    config.qk_norm = json.boolean("use_qk_norm", false);
+    config.output_bias = false;
+    config.rotary_dim = round_rotary_dim(config.head_dim, detail::parse_partial_rotary_factor(json, 0.5));
+    set_single_mask(json, config);
+    const token_mixer_kind mixer = config.layers[0].token_mixer;
+    set_layers(json, config, [&](std::int64_t i) { return layer_spec{mixer, i >= dense}; });
 }
 
 /// Experts in every layer.
-constexpr void read_solar(config_view config, sizes& s) {
-    read_grouped_experts(config, s, {.shared = 1});
-    s.output_bias = false;
-    s.rotary_dim = whole_pairs(s.head_dim, detail::read_partial_rotary_factor(config, 1.0));
-    plan_one_mask(config, s);
-    s.layers.set_all({s.layers[0].mixer, true});
+constexpr void parse_solar(config_view json, model_config& config) {
+    parse_grouped_experts(json, config, {.shared = 1});
+    config.output_bias = false;
+    config.rotary_dim = round_rotary_dim(config.head_dim, detail::parse_partial_rotary_factor(json, 1.0));
+    set_single_mask(json, config);
+    config.layers.fill({config.layers[0].token_mixer, true});
 }
 
 }  // namespace glm4_moe_detail
 
 // transformers/models/glm4_moe: DeepSeek V3's experts, half of each head rotated, norms of queries and keys on request
-inline constexpr architecture glm4_moe = [](architecture a) {
-    a.model_type = "glm4_moe", a.prefix = "Glm4Moe", a.read = glm4_moe_detail::read, a.heads = language_heads;
-    a.attend = glm4_moe_detail::attend, a.joins_rotated = true, a.predict = predict_by_last_layer;
-    a.router = router_kind::sigmoid_grouped, a.shared_experts = shared_expert_kind::added;
-    a.names.moe_type = "MoE", a.names.router_type = "TopkRouter";
-    a.keys[0] = no_mlp_bias;
-    a.defaults.vocab_size = 151552, a.defaults.intermediate_size = 10944, a.defaults.num_hidden_layers = 46;
-    a.defaults.num_attention_heads = 96, a.defaults.num_key_value_heads = 8, a.defaults.max_position_embeddings = 131072;
-    a.defaults.moe = {.num_experts = 128, .num_experts_per_tok = 8, .intermediate_size = 1408, .norm_topk_prob = true};
-    return a;
+inline constexpr model_spec glm4_moe = [](model_spec spec) {
+    spec.model_type = "glm4_moe";
+    spec.class_prefix = "Glm4Moe";
+    spec.parse_config = glm4_moe_detail::parse_config;
+    spec.supported_heads = language_heads;
+    spec.attention = glm4_moe_detail::attention;
+    spec.has_partial_rotary = true;
+    spec.multi_token_prediction = mtp_with_last_layer_spec;
+    spec.router = router_kind::sigmoid_grouped;
+    spec.shared_experts = shared_expert_kind::added;
+    spec.names.moe_class = "MoE";
+    spec.names.router_class = "TopkRouter";
+    spec.config_keys[0] = absent_mlp_bias;
+    spec.defaults.vocab_size = 151552;
+    spec.defaults.intermediate_size = 10944;
+    spec.defaults.num_hidden_layers = 46;
+    spec.defaults.num_attention_heads = 96;
+    spec.defaults.num_key_value_heads = 8;
+    spec.defaults.max_position_embeddings = 131072;
+    spec.defaults.moe = {
+        .num_experts = 128, .num_experts_per_tok = 8, .intermediate_size = 1408, .norm_topk_prob = true};
+    return spec;
 }(llama);
 
 // transformers/models/solar_open: the same experts in every layer, heads rotated as Llama's
-inline constexpr architecture solar_open = [](architecture a) {
-    a.model_type = "solar_open", a.prefix = "SolarOpen", a.read = glm4_moe_detail::read_solar, a.attend = attend;
-    a.joins_rotated = false, a.predict = nullptr;
-    a.defaults.vocab_size = 196608, a.defaults.num_hidden_layers = 48, a.defaults.num_attention_heads = 64;
-    a.defaults.head_dim = 128, a.defaults.moe.intermediate_size = 1280;
-    return a;
+inline constexpr model_spec solar_open = [](model_spec spec) {
+    spec.model_type = "solar_open";
+    spec.class_prefix = "SolarOpen";
+    spec.parse_config = glm4_moe_detail::parse_solar;
+    spec.attention = attention;
+    spec.has_partial_rotary = false;
+    spec.multi_token_prediction = nullptr;
+    spec.defaults.vocab_size = 196608;
+    spec.defaults.num_hidden_layers = 48;
+    spec.defaults.num_attention_heads = 64;
+    spec.defaults.head_dim = 128;
+    spec.defaults.moe.intermediate_size = 1280;
+    return spec;
 }(glm4_moe);
 
 }  // namespace llmcost::arch

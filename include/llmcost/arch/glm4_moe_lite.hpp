@@ -3,31 +3,41 @@
 #pragma once
 
 #include <llmcost/arch/deepseek.hpp>
-#include <llmcost/reading/latent_attention.hpp>
+#include <llmcost/config/latent_attention.hpp>
 
 namespace llmcost::arch {
 
-constexpr void read_glm4_moe_lite(config_view config, sizes& s) {
-    read_latent_attention(config, s);
+constexpr void parse_glm4_moe_lite(config_view json, model_config& config) {
+    parse_latent_attention(json, config);
     // `attribute_map`: another name of qk_rope_head_dim
-    if (config.contains("head_dim") && config.positive("head_dim") != s.head_dim)
-        fail_value(config, "head_dim", "the same as qk_rope_head_dim");
-    s.rope_interleave = config.boolean("rope_interleave", true);
-    read_grouped_experts(config, s, {.shared = 1});
-    plan_layers(config, s, [&](std::int64_t i) { return layer_kind{.experts = is_sparse(config, s, i, i > 0)}; });
+    if (json.contains("head_dim") && json.positive("head_dim") != config.head_dim)
+        throw_invalid_value(json, "head_dim", "the same as qk_rope_head_dim");
+    config.rope_interleave = json.boolean("rope_interleave", true);
+    parse_grouped_experts(json, config, {.shared = 1});
+    set_layers(json, config,
+               [&](std::int64_t i) { return layer_spec{.has_experts = is_sparse(json, config, i, i > 0)}; });
 }
 
 // transformers/models/glm4_moe_lite: DeepSeek V3's attention and experts behind one dense layer
-inline constexpr architecture glm4_moe_lite = [](architecture a) {
-    a.model_type = "glm4_moe_lite", a.prefix = "Glm4MoeLite", a.read = read_glm4_moe_lite, a.heads = language_heads;
-    a.defaults.vocab_size = 154880, a.defaults.hidden_size = 2048, a.defaults.intermediate_size = 10240;
-    a.defaults.num_hidden_layers = 47, a.defaults.num_attention_heads = 20, a.defaults.num_key_value_heads = 20;
-    a.defaults.max_position_embeddings = 202752, a.defaults.moe.num_experts = 64;
-    a.defaults.moe.num_experts_per_tok = 4, a.defaults.moe.intermediate_size = 1536;
-    a.defaults.moe.n_group = a.defaults.moe.topk_group = 1;
-    a.defaults.mla = {
+inline constexpr model_spec glm4_moe_lite = [](model_spec spec) {
+    spec.model_type = "glm4_moe_lite";
+    spec.class_prefix = "Glm4MoeLite";
+    spec.parse_config = parse_glm4_moe_lite;
+    spec.supported_heads = language_heads;
+    spec.defaults.vocab_size = 154880;
+    spec.defaults.hidden_size = 2048;
+    spec.defaults.intermediate_size = 10240;
+    spec.defaults.num_hidden_layers = 47;
+    spec.defaults.num_attention_heads = 20;
+    spec.defaults.num_key_value_heads = 20;
+    spec.defaults.max_position_embeddings = 202752;
+    spec.defaults.moe.num_experts = 64;
+    spec.defaults.moe.num_experts_per_tok = 4;
+    spec.defaults.moe.intermediate_size = 1536;
+    spec.defaults.moe.n_group = spec.defaults.moe.topk_group = 1;
+    spec.defaults.mla = {
         .q_lora_rank = 768, .kv_lora_rank = 512, .qk_nope_head_dim = 192, .qk_rope_head_dim = 64, .v_head_dim = 256};
-    return a;
+    return spec;
 }(deepseek_v3);
 
 }  // namespace llmcost::arch

@@ -9,12 +9,12 @@ namespace llmcost::arch {
 
 namespace glm4v_detail {
 
-enum own : std::uint8_t { patch, frames, channels, merge, out_width, image, heads };
-inline constexpr own_key keys[]{
+enum family_config_index : std::uint8_t { patch, frames, channels, merge, out_width, image, heads };
+inline constexpr family_key family_keys[]{
     {"patch_size", 14},        {"temporal_patch_size", 2}, {"in_channels", 3}, {"spatial_merge_size", 2},
     {"out_hidden_size", 4096}, {"image_size", 336},        {"num_heads", 12},
 };
-inline constexpr own_key keys_of_ocr[]{
+inline constexpr family_key keys_of_ocr[]{
     {"patch_size", 14},        {"temporal_patch_size", 2}, {"in_channels", 3}, {"spatial_merge_size", 2},
     {"out_hidden_size", 1536}, {"image_size", 336},        {"num_heads", 16},
 };
@@ -26,96 +26,102 @@ struct merger {
     std::int64_t width;
     std::int64_t inner;
 
-    static constexpr role what = role::projector;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return named; }
-    constexpr value describe(trace& t, const value& x) const {
-        const linear wide{width, inner};
-        value h = t.call("post_projection_norm", norm<norm_kind::layer>{width}, t.call("proj", linear{width, width}, x));
+    static constexpr role module_role = role::projector;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return named; }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const linear projection{width, inner};
+        tensor h = t.call("post_projection_norm", norm_module{norm_kind::layer, width},
+                          t.call("proj", linear{width, width}, x));
         h = t.call("act1", gelu_module{}, h);
-        const value gate = t.call("act_fn", activation_module{act}, t.call("gate_proj", wide, h));
-        return t.call("down_proj", linear{inner, width}, t.mul(gate, t.call("up_proj", wide, h)));
+        const tensor gate = t.call("act_fn", activation_module{act}, t.call("gate_proj", projection, h));
+        return t.call("down_proj", linear{inner, width}, t.mul(gate, t.call("up_proj", projection, h)));
     }
 };
 
 /// A block: norm, attention, residual; norm, a gated feed-forward block, residual.
 template <bool Ocr>
 struct block {
-    site here;
-    const packed_context& made;
+    layer_context ctx;
+    const packed_attention_pattern& made;
 
-    static constexpr role what = role::none;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("VisionBlock"); }
-    constexpr value describe(trace& t, const value& x) const {
-        const own_sizes& own = here.dims.own;
-        const decoder_names& n = here.row.names;
-        const std::int64_t in = here.dims.hidden_size;
-        const bool bias = here.dims.attention_bias;
-        const class_name norm_type = here.type("RMSNorm");
-        const norm<norm_kind::rms> rms_norm{in, norm_type};
-        const packed_attention attention{here.type("VisionAttention"), own[heads],  made, made.pictures.whole(), bias,
-                                         Ocr && bias,                  Ocr ? norm_type : class_name{}};
-        const value middle = t.add(x, t.call("attn", attention, t.call("norm1", rms_norm, x)));
-        const mlp<mlp_kind::gated> feed{in,
-                                        Ocr ? here.dims.intermediate_size : own[out_width],
-                                        here.dims.hidden_act,
-                                        {is_empty(n.mlp_prefix) ? here.row.prefix : n.mlp_prefix, n.mlp_type},
-                                        Ocr && bias,
-                                        {.act = "act_fn"}};
-        return t.add(middle, t.call("mlp", feed, t.call("norm2", rms_norm, middle)));
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("VisionBlock"); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const family_config& family = ctx.config.family;
+        const decoder_module_names& n = ctx.spec.names;
+        const std::int64_t in = ctx.config.hidden_size;
+        const bool bias = ctx.config.attention_bias;
+        const class_name norm_type = ctx.class_of("RMSNorm");
+        const norm_module rms_norm{norm_kind::rms, in, norm_type};
+        const packed_attention attention{ctx.class_of("VisionAttention"), family[heads], made,
+                                         made.pictures.full_images(),     bias,          Ocr && bias,
+                                         Ocr ? norm_type : class_name{}};
+        const tensor middle = t.add(x, t.call("attn", attention, t.call("norm1", rms_norm, x)));
+        const mlp_module gated_mlp{
+            mlp_kind::gated,
+            in,
+            Ocr ? ctx.config.intermediate_size : family[out_width],
+            ctx.config.hidden_act,
+            {is_empty(n.mlp_class_prefix) ? ctx.spec.class_prefix : n.mlp_class_prefix, n.mlp_class},
+            Ocr && bias,
+            {.act = "act_fn"}};
+        return t.add(middle, t.call("mlp", gated_mlp, t.call("norm2", rms_norm, middle)));
     }
 };
 
 /// Learned positions of a square, sampled bicubically at where patches stand, and added: (S, width) -> the same.
 struct positions {
-    site here;
+    layer_context ctx;
 
-    static constexpr role what = role::embedding;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("VisionEmbeddings"); }
-    constexpr value describe(trace& t, const value& x) const {
-        const std::int64_t side = here.dims.own[image] / here.dims.own[patch], width = x.dim(1), patches = x.dim(0);
-        const module_info table{.name = "position_embedding", .type = {"", "Embedding"}, .leaf = true};
+    static constexpr role module_role = role::embedding;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("VisionEmbeddings"); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const std::int64_t side = ctx.config.family[image] / ctx.config.family[patch], width = x.dim(1),
+                           patches = x.dim(0);
+        const module_info table{.name = "position_embedding", .class_of_module = {"", "Embedding"}, .is_leaf = true};
         t.enter(table);  // its weight is read, the module is not called
-        const value weight = t.param("weight", {side * side, width});
+        const tensor weight = t.param("weight", {side * side, width});
         t.leave(table);
         const auto places = [&] {
             const recorder::no_grad_guard constants{t};
-            const value sides = t.constant({patches});
+            const tensor sides = t.full({patches});
             return t.sub(t.mul(t.div(t.add(trace::buffer({patches})), sides)), trace::buffer({1}));
         };
-        const value across = places(), down = places();
-        (void)t.cat({across.unsqueeze(1), down.unsqueeze(1)}, 1);
-        const value square = weight.view({side, side, width}).permute({2, 0, 1}).unsqueeze(0);
+        const tensor horizontal = places(), down = places();
+        (void)t.cat({horizontal.unsqueeze(1), down.unsqueeze(1)}, 1);
+        const tensor square = weight.view({side, side, width}).permute({2, 0, 1}).unsqueeze(0);
         // `aten::grid_sampler_2d` is one call for every mode, priced at four taps
-        const value found = t.resample(op::bilinear, t.to(square, dtype::float32), {patches, 1});
+        const tensor found = t.resample(op::bilinear, t.to(square, dtype::float32), {patches, 1});
         return t.add(x, t.to(found.view({width, patches}).transpose(0, 1), x.type));
     }
 };
 
-/// Patches of several frames, layers with rotary positions, a merger; `Ocr`: biases and norms of queries and keys instead
-/// of learned positions.
+/// Patches of several frames, layers with rotary positions, a merger; `Ocr`: biases and norms of queries and keys
+/// instead of learned positions.
 template <bool Ocr>
-constexpr value see(const site& here, trace& t) {
-    const own_sizes& own = here.dims.own;
-    const std::int64_t in = here.dims.hidden_size, out = own[out_width];
-    const norm<norm_kind::rms> rms_norm{in, here.type("RMSNorm")};
-    packed_context made{.pictures = qwen2_vl_detail::grid_of(here, t)};
-    const qwen2_vl_detail::patch_embed embed{here, here.type("VisionPatchEmbed"), in, true};
-    value x = t.call("patch_embed", embed, qwen2_vl_detail::patches_in(here, t, made.pictures));
+constexpr tensor encode_images(const layer_context& ctx, trace& t) {
+    const family_config& family = ctx.config.family;
+    const std::int64_t in = ctx.config.hidden_size, out = family[out_width];
+    const norm_module rms_norm{norm_kind::rms, in, ctx.class_of("RMSNorm")};
+    packed_attention_pattern made{.pictures = qwen2_vl_detail::grid_of(ctx, t)};
+    const qwen2_vl_detail::patch_embed embed{ctx, ctx.class_of("VisionPatchEmbed"), in, true};
+    tensor x = t.call("patch_embed", embed, qwen2_vl_detail::patches_in(ctx, t, made.pictures));
     if (!Ocr) x = t.call("post_conv_layernorm", rms_norm, x);
-    const packed_table table{in / own[heads], here.type("VisionRotaryEmbedding")};
-    const two_values turns = t.call("rotary_pos_emb", table, made.pictures.patches());
-    made.cos = turns.first, made.sin = turns.second;
-    if (!Ocr) x = t.call("embeddings", positions{here}, x);
-    for (repetition each = t.repeat(here.dims.num_hidden_layers, x); each.next();)
-        x = t.call({"blocks", each.index()}, block<Ocr>{here, made}, x);
-    x = t.call("post_layernorm", rms_norm, x).view({-1, own[merge], own[merge], in}).permute({0, 3, 1, 2});
-    const convolution_2d together{in, out, own[merge], own[merge]};
-    x = t.call("downsample", together, x).view({-1, out});
-    const std::int64_t wide = Ocr ? out * own[channels] : here.dims.intermediate_size;
-    return t.call("merger", merger{here.type("VisionPatchMerger"), here.dims.hidden_act, out, wide}, x);
+    const packed_position_table table{in / family[heads], ctx.class_of("VisionRotaryEmbedding")};
+    const tensor_pair turns = t.call("rotary_pos_emb", table, made.pictures.patches());
+    made.cos = turns.first;
+    made.sin = turns.second;
+    if (!Ocr) x = t.call("embeddings", positions{ctx}, x);
+    for (loop layer_loop = t.loop_modules(ctx.config.num_hidden_layers, x); layer_loop.next();)
+        x = t.call({"blocks", layer_loop.index()}, block<Ocr>{ctx, made}, x);
+    x = t.call("post_layernorm", rms_norm, x).view({-1, family[merge], family[merge], in}).permute({0, 3, 1, 2});
+    const convolution_2d downsample_conv{in, out, family[merge], family[merge]};
+    x = t.call("downsample", downsample_conv, x).view({-1, out});
+    const std::int64_t expanded_width = Ocr ? out * family[channels] : ctx.config.intermediate_size;
+    return t.call("merger", merger{ctx.class_of("VisionPatchMerger"), ctx.config.hidden_act, out, expanded_width}, x);
 }
 
 /// What a processor makes of images and videos: a still image is a video of one pair of frames.
@@ -124,196 +130,251 @@ constexpr media_shapes show(const model& m, const workload& load) {
 }
 
 /// The last norm is of another class than those of the layers.
-constexpr value moe_base(const site& here, trace& t) {
-    const value x = here.row.embed(here, t);
-    const decoder_context shared = here.row.prepare(here, t);
-    return call_norm(t, "norm", norm_kind::rms, here.dims.hidden_size, here.type("RMSNorm"),
-                     describe_layers(here, t, shared, x));
+constexpr tensor moe_base(const layer_context& ctx, trace& t) {
+    const tensor x = ctx.spec.embed_tokens(ctx, t);
+    const decoder_inputs shared = ctx.spec.prepare_inputs(ctx, t);
+    return call_norm(t, "norm", norm_kind::rms, ctx.config.hidden_size, ctx.class_of("RMSNorm"),
+                     forward_layers(ctx, t, shared, x));
 }
 
 // what the head over experts needs of the text model's part
-enum whole : std::uint8_t { weighs_balance = pixel_bounds };
-inline constexpr own_key whole_keys[]{
-    {.otherwise = 112 * 112, .value = own_value::computed},
-    {.otherwise = 28 * 28 * 15000, .value = own_value::computed},
-    {.otherwise = 112 * 112, .value = own_value::computed},
-    {.otherwise = 28 * 28 * 2 * 30000, .value = own_value::computed},
-    {.value = own_value::computed},
+enum model_config_index : std::uint8_t { weighs_balance = pixel_bounds };
+inline constexpr family_key model_keys[]{
+    {.default_value = 112 * 112, .type = family_key_type::computed},
+    {.default_value = 28 * 28 * 15000, .type = family_key_type::computed},
+    {.default_value = 112 * 112, .type = family_key_type::computed},
+    {.default_value = 28 * 28 * 2 * 30000, .type = family_key_type::computed},
+    {.type = family_key_type::computed},
 };
 
-inline constexpr own_key keys_of_glmga[]{
-    {.otherwise = 112 * 112, .value = own_value::computed},
-    {.otherwise = 28 * 28 * 15000, .value = own_value::computed},
-    {.otherwise = 112 * 112, .value = own_value::computed},
-    {.otherwise = 28 * 28 * 2 * 55790, .value = own_value::computed},
-    {.value = own_value::computed},
+inline constexpr family_key keys_of_glmga[]{
+    {.default_value = 112 * 112, .type = family_key_type::computed},
+    {.default_value = 28 * 28 * 15000, .type = family_key_type::computed},
+    {.default_value = 112 * 112, .type = family_key_type::computed},
+    {.default_value = 28 * 28 * 2 * 55790, .type = family_key_type::computed},
+    {.type = family_key_type::computed},
 };
 
-constexpr void read_whole(config_view config, model& m) {
-    weigh_balance_of_text(config, m);
-    m.own[weighs_balance] = m.dims.moe.weighs_balance ? 1 : 0;
-    m.dims.moe.weighs_balance = false;
+constexpr void parse_config(config_view json, model& m) {
+    weigh_balance_of_text(json, m);
+    m.family[weighs_balance] = m.config.moe.has_load_balancing_loss ? 1 : 0;
+    m.config.moe.has_load_balancing_loss = false;
 }
 
 /// How evenly the routers pick is weighed from logits in float32, as they hand them out.
-constexpr value finish(const site& here, trace& t, const value& logits) {
-    const sizes& s = here.dims;
-    const recorder::off_loss_guard unread{t};  // added to a loss over labels
-    if (here.whole.own[weighs_balance] != 0)
-        weigh_balance(t, s.layers.with_experts(s.num_hidden_layers), t.load().batch * t.load().sequence, s.moe,
-                      dtype::float32);
+constexpr tensor process_logits(const layer_context& ctx, trace& t, const tensor& logits) {
+    const model_config& config = ctx.config;
+    const recorder::detach_guard unread{t};  // added to a loss over labels
+    if (ctx.model.family[weighs_balance] != 0)
+        load_balancing_loss(t, config.layers.num_layers_with_experts(config.num_hidden_layers),
+                            t.load().batch * t.load().sequence, config.moe, dtype::float32);
     return logits;
 }
 
 /// A part of each head is rotated, by frequencies that three axes share.
-constexpr void read_rotary(config_view config, sizes& s, double otherwise) {
-    const double part = detail::read_partial_rotary_factor(config, otherwise);
-    s.rotary_dim = whole_pairs(s.head_dim, part);
-    if (2 * read_sections(config, {3, 32}).frequencies != s.rotary_dim)
-        fail_sections(config, "frequencies per axis that add up to half of what is rotated of a head");
+constexpr void parse_rotary(config_view json, model_config& config, double otherwise) {
+    const double part = detail::parse_partial_rotary_factor(json, otherwise);
+    config.rotary_dim = round_rotary_dim(config.head_dim, part);
+    if (2 * parse_sections(json, {3, 32}).frequencies != config.rotary_dim)
+        fail_sections(json, "frequencies per axis that add up to half of what is rotated of a head");
 }
 
 /// Heads share the width whatever `head_dim` says.
-constexpr void read_text(config_view config, sizes& s) {
-    const std::int64_t given = s.head_dim;
-    s.head_dim = s.hidden_size / s.num_attention_heads;
-    if (s.head_dim != given) fail_value(config, "head_dim", "hidden_size / num_attention_heads, or no such key");
-    s.attention_bias = true, s.output_bias = false;
-    plan_one_mask(config, s);
-    read_rotary(config, s, 1.0);
+constexpr void parse_text_config(config_view json, model_config& config) {
+    const std::int64_t configured_head_dim = config.head_dim;
+    config.head_dim = config.hidden_size / config.num_attention_heads;
+    if (config.head_dim != configured_head_dim)
+        throw_invalid_value(json, "head_dim", "hidden_size / num_attention_heads, or no such key");
+    config.attention_bias = true;
+    config.output_bias = false;
+    set_single_mask(json, config);
+    parse_rotary(json, config, 1.0);
 }
 
-constexpr void read_ocr_text(config_view config, sizes& s) {
-    s.attention_bias = s.output_bias = false;
-    plan_one_mask(config, s);
-    read_rotary(config, s, 1.0);
+constexpr void parse_ocr_text(config_view json, model_config& config) {
+    config.attention_bias = config.output_bias = false;
+    set_single_mask(json, config);
+    parse_rotary(json, config, 1.0);
 }
 
 /// Dense layers first, then experts with some that all tokens meet.
-constexpr void read_moe_text(config_view config, sizes& s) {
-    read_experts(config, s, config.contains("num_local_experts") ? "num_local_experts" : "n_routed_experts");
-    check_experts(config, s);
-    s.moe.shared_intermediate_size =
-        checked_width(config, "n_shared_experts", config.positive("n_shared_experts", 1), s.moe.intermediate_size);
-    s.moe.n_group = config.positive("n_group", 1), s.moe.topk_group = config.positive("topk_group", 1);
-    s.moe.limits_groups = true;
-    check_groups(config, s);
-    if (s.moe.num_experts / s.moe.n_group < 2) fail_value(config, "n_group", "at most half as many groups as experts");
-    s.output_bias = false;
-    plan_one_mask(config, s);
-    const mixer_kind mixer = s.layers[0].mixer;
-    const std::int64_t dense = config.non_negative("first_k_dense_replace", 1);
-    plan_layers(config, s, [&](std::int64_t i) { return layer_kind{mixer, i >= dense}; });
-    read_rotary(config, s, 0.5);
+constexpr void parse_moe_text(config_view json, model_config& config) {
+    parse_experts(json, config, json.contains("num_local_experts") ? "num_local_experts" : "n_routed_experts");
+    validate_experts(json, config);
+    config.moe.shared_intermediate_size =
+        checked_size(json, "n_shared_experts", json.positive("n_shared_experts", 1), config.moe.intermediate_size);
+    config.moe.n_group = json.positive("n_group", 1);
+    config.moe.topk_group = json.positive("topk_group", 1);
+    config.moe.has_group_limit = true;
+    check_groups(json, config);
+    if (config.moe.num_experts / config.moe.n_group < 2)
+        throw_invalid_value(json, "n_group", "at most half as many groups as experts");
+    config.output_bias = false;
+    set_single_mask(json, config);
+    const token_mixer_kind mixer = config.layers[0].token_mixer;
+    const std::int64_t dense = json.non_negative("first_k_dense_replace", 1);
+    set_layers(json, config, [&](std::int64_t i) { return layer_spec{mixer, i >= dense}; });
+    parse_rotary(json, config, 0.5);
 }
 
 }  // namespace glm4v_detail
 
 // transformers/models/glm4v: norms around each block, even and odd elements rotated, positions of three axes
-inline constexpr architecture glm4v_text = [](architecture a) {
-    a.model_type = "glm4v_text", a.prefix = "Glm4v", a.read = glm4v_detail::read_text, a.heads = {head_kind::none};
-    a.layer = layer_normed_around, a.feed_forward = mlp_kind::fused_gated;
-    a.rotated = rotation::interleaved, a.axes = rotary_axes::sections, a.joins_rotated = true;
-    a.names.model_type = "TextModel", a.names.layer_type = "TextDecoderLayer", a.names.attention_type = "TextAttention";
-    a.names.mlp_type = "TextMLP", a.names.rotary_type = "TextRotaryEmbedding";
-    a.names.norm_after_attention = "post_self_attn_layernorm", a.names.norm_after_feed_forward = "post_mlp_layernorm";
-    a.names.mlp.gate = "gate_up_proj", a.names.mlp.act = "activation_fn";
-    a.keys[0] = no_mlp_bias, a.keys[1] = no_attention_bias;
-    a.defaults = {.vocab_size = 151552,
-                  .hidden_size = 4096,
-                  .intermediate_size = 13696,
-                  .num_hidden_layers = 40,
-                  .num_attention_heads = 32,
-                  .num_key_value_heads = 2,
-                  .max_position_embeddings = 32768,
-                  .head = head_kind::none};
-    return a;
-}(shared_decoder);
+inline constexpr model_spec glm4v_text = [](model_spec spec) {
+    spec.model_type = "glm4v_text";
+    spec.class_prefix = "Glm4v";
+    spec.parse_config = glm4v_detail::parse_text_config;
+    spec.supported_heads = {head_kind::none};
+    spec.decoder_layer = sandwich_norm_layer;
+    spec.dense_mlp = mlp_kind::fused_gated;
+    spec.rotary = rotary_style::interleaved;
+    spec.rotary_axes = rotary_axis_layout::sections;
+    spec.has_partial_rotary = true;
+    spec.names.model_class = "TextModel";
+    spec.names.layer_class = "TextDecoderLayer";
+    spec.names.attention_class = "TextAttention";
+    spec.names.mlp_class = "TextMLP";
+    spec.names.rotary_class = "TextRotaryEmbedding";
+    spec.names.post_attention_norm = "post_self_attn_layernorm";
+    spec.names.post_mlp_norm = "post_mlp_layernorm";
+    spec.names.mlp_modules.gate = "gate_up_proj";
+    spec.names.mlp_modules.act = "activation_fn";
+    spec.config_keys[0] = absent_mlp_bias;
+    spec.config_keys[1] = absent_attention_bias;
+    spec.defaults = {.vocab_size = 151552,
+                     .hidden_size = 4096,
+                     .intermediate_size = 13696,
+                     .num_hidden_layers = 40,
+                     .num_attention_heads = 32,
+                     .num_key_value_heads = 2,
+                     .max_position_embeddings = 32768,
+                     .head = head_kind::none};
+    return spec;
+}(default_decoder);
 
 // transformers/models/glm4v_moe: halves rotated, no norms behind the blocks, experts as in DeepSeek V3
-inline constexpr architecture glm4v_moe_text = [](architecture a) {
-    a.model_type = "glm4v_moe_text", a.prefix = "Glm4vMoe", a.read = glm4v_detail::read_moe_text;
-    a.base = glm4v_detail::moe_base;
-    a.layer = layer_normed_before, a.feed_forward = mlp_kind::gated, a.rotated = rotation::half;
-    a.router = router_kind::sigmoid_grouped, a.shared_experts = shared_expert_kind::added;
-    a.names.mlp = {}, a.names.norm_type = "TextRMSNorm";
-    a.names.moe_type = "TextMoE", a.names.experts_type = "TextExperts", a.names.router_type = "TextTopkRouter";
-    a.keys[1] = {};
-    a.defaults.vocab_size = 151424, a.defaults.intermediate_size = 10944, a.defaults.num_hidden_layers = 46;
-    a.defaults.num_attention_heads = 96, a.defaults.num_key_value_heads = 8, a.defaults.max_position_embeddings = 65536;
-    a.defaults.attention_bias = true;
-    a.defaults.moe = {.num_experts = 128, .num_experts_per_tok = 8, .intermediate_size = 1408, .norm_topk_prob = true};
-    return a;
+inline constexpr model_spec glm4v_moe_text = [](model_spec spec) {
+    spec.model_type = "glm4v_moe_text";
+    spec.class_prefix = "Glm4vMoe";
+    spec.parse_config = glm4v_detail::parse_moe_text;
+    spec.base_model = glm4v_detail::moe_base;
+    spec.decoder_layer = pre_norm_layer;
+    spec.dense_mlp = mlp_kind::gated;
+    spec.rotary = rotary_style::rotate_half;
+    spec.router = router_kind::sigmoid_grouped;
+    spec.shared_experts = shared_expert_kind::added;
+    spec.names.mlp_modules = {};
+    spec.names.norm_class = "TextRMSNorm";
+    spec.names.moe_class = "TextMoE";
+    spec.names.experts_class = "TextExperts";
+    spec.names.router_class = "TextTopkRouter";
+    spec.config_keys[1] = {};
+    spec.defaults.vocab_size = 151424;
+    spec.defaults.intermediate_size = 10944;
+    spec.defaults.num_hidden_layers = 46;
+    spec.defaults.num_attention_heads = 96;
+    spec.defaults.num_key_value_heads = 8;
+    spec.defaults.max_position_embeddings = 65536;
+    spec.defaults.attention_bias = true;
+    spec.defaults.moe = {
+        .num_experts = 128, .num_experts_per_tok = 8, .intermediate_size = 1408, .norm_topk_prob = true};
+    return spec;
 }(glm4v_text);
 
 // transformers/models/glm_ocr: heads as wide as `head_dim`, no biases
-inline constexpr architecture glm_ocr_text = [](architecture a) {
-    a.model_type = "glm_ocr_text", a.prefix = "GlmOcr", a.read = glm4v_detail::read_ocr_text;
-    a.defaults.vocab_size = 59392, a.defaults.hidden_size = 1024, a.defaults.intermediate_size = 4096;
-    a.defaults.num_hidden_layers = 16, a.defaults.num_attention_heads = 16, a.defaults.num_key_value_heads = 8;
-    a.defaults.max_position_embeddings = 131072;
-    return a;
+inline constexpr model_spec glm_ocr_text = [](model_spec spec) {
+    spec.model_type = "glm_ocr_text";
+    spec.class_prefix = "GlmOcr";
+    spec.parse_config = glm4v_detail::parse_ocr_text;
+    spec.defaults.vocab_size = 59392;
+    spec.defaults.hidden_size = 1024;
+    spec.defaults.intermediate_size = 4096;
+    spec.defaults.num_hidden_layers = 16;
+    spec.defaults.num_attention_heads = 16;
+    spec.defaults.num_key_value_heads = 8;
+    spec.defaults.max_position_embeddings = 131072;
+    return spec;
 }(glm4v_text);
 
 // transformers/models/glm4v, Glm4vVisionConfig
-inline constexpr architecture glm4v_vision{
+inline constexpr model_spec glm4v_vision{
     .model_type = "glm4v_vision",
-    .prefix = "Glm4v",
-    .base = glm4v_detail::see<false>,
-    .own = glm4v_detail::keys,
-    .rotated = rotation::none,
-    .names = {.model_type = "VisionModel", .mlp_type = "VisionMlp", .mlp_prefix = "Glm4"},
-    .keys = {{"num_hidden_layers", "depth", key_rule::standard_first}},
+    .class_prefix = "Glm4v",
+    .base_model = glm4v_detail::encode_images<false>,
+    .family_keys = glm4v_detail::family_keys,
+    .rotary = rotary_style::none,
+    .names = {.model_class = "VisionModel", .mlp_class = "VisionMlp", .mlp_class_prefix = "Glm4"},
+    .config_keys = {{"num_hidden_layers", "depth", key_rule::standard_name_first}},
     .defaults = {.hidden_size = 1536, .intermediate_size = 13696, .num_hidden_layers = 24},
 };
-inline constexpr architecture glm4v_moe_vision = [](architecture a) {
-    a.model_type = "glm4v_moe_vision", a.prefix = "Glm4vMoe";
-    a.names.mlp_prefix = "", a.names.mlp_type = "isionMlp";  // as the reference spells it
-    return a;
+inline constexpr model_spec glm4v_moe_vision = [](model_spec spec) {
+    spec.model_type = "glm4v_moe_vision";
+    spec.class_prefix = "Glm4vMoe";
+    spec.names.mlp_class_prefix = "";
+    spec.names.mlp_class = "isionMlp";  // as the reference spells it
+    return spec;
 }(glm4v_vision);
-inline constexpr architecture glm_ocr_vision = [](architecture a) {
-    a.model_type = "glm_ocr_vision", a.prefix = "GlmOcr", a.base = glm4v_detail::see<true>;
-    a.own = glm4v_detail::keys_of_ocr, a.names.mlp_prefix = "";
-    a.defaults.hidden_size = 1024, a.defaults.intermediate_size = 4096, a.defaults.attention_bias = true;
-    return a;
+inline constexpr model_spec glm_ocr_vision = [](model_spec spec) {
+    spec.model_type = "glm_ocr_vision";
+    spec.class_prefix = "GlmOcr";
+    spec.base_model = glm4v_detail::encode_images<true>;
+    spec.family_keys = glm4v_detail::keys_of_ocr;
+    spec.names.mlp_class_prefix = "";
+    spec.defaults.hidden_size = 1024;
+    spec.defaults.intermediate_size = 4096;
+    spec.defaults.attention_bias = true;
+    return spec;
 }(glm4v_vision);
 
 // transformers/models/glm4v
-inline constexpr architecture glm4v = [](architecture a) {
-    a.model_type = "glm4v", a.prefix = "Glm4v", a.base = qwen2_vl_detail::see_and_read<false>;
-    a.own = glm4v_detail::whole_keys, a.media = glm4v_detail::show, a.reads.images = a.reads.videos = true;
-    a.read_processor = qwen2_vl_detail::read_size_alone;
-    a.text = {.key = "text_config", .otherwise = &glm4v_text, .always = true, .ties = true};
-    a.beside[0] = {.key = "vision_config", .otherwise = &glm4v_vision, .always = true};
-    return a;
+inline constexpr model_spec glm4v = [](model_spec spec) {
+    spec.model_type = "glm4v";
+    spec.class_prefix = "Glm4v";
+    spec.base_model = qwen2_vl_detail::forward_vision_language<false>;
+    spec.family_keys = glm4v_detail::model_keys;
+    spec.compute_media_shapes = glm4v_detail::show;
+    spec.modalities.has_images = spec.modalities.has_videos = true;
+    spec.parse_image_processor = qwen2_vl_detail::parse_size_alone;
+    spec.text_model = {
+        .key = "text_config", .default_spec = &glm4v_text, .ignores_model_type = true, .ties_embeddings = true};
+    spec.components[0] = {.key = "vision_config", .default_spec = &glm4v_vision, .ignores_model_type = true};
+    return spec;
 }(shared_composite);
 
 // transformers/models/glm4v_moe
-inline constexpr architecture glm4v_moe = [](architecture a) {
-    a.model_type = "glm4v_moe", a.prefix = "Glm4vMoe";
-    a.read_whole = glm4v_detail::read_whole, a.finish = glm4v_detail::finish;
-    a.text.otherwise = &glm4v_moe_text, a.beside[0].otherwise = &glm4v_moe_vision;
-    return a;
+inline constexpr model_spec glm4v_moe = [](model_spec spec) {
+    spec.model_type = "glm4v_moe";
+    spec.class_prefix = "Glm4vMoe";
+    spec.parse_composite_config = glm4v_detail::parse_config;
+    spec.process_logits = glm4v_detail::process_logits;
+    spec.text_model.default_spec = &glm4v_moe_text;
+    spec.components[0].default_spec = &glm4v_moe_vision;
+    return spec;
 }(glm4v);
 
 // transformers/models/glm_ocr
-inline constexpr architecture glm_ocr = [](architecture a) {
-    a.model_type = "glm_ocr", a.prefix = "GlmOcr";
-    a.text.otherwise = &glm_ocr_text, a.beside[0].otherwise = &glm_ocr_vision;
-    return a;
+inline constexpr model_spec glm_ocr = [](model_spec spec) {
+    spec.model_type = "glm_ocr";
+    spec.class_prefix = "GlmOcr";
+    spec.text_model.default_spec = &glm_ocr_text;
+    spec.components[0].default_spec = &glm_ocr_vision;
+    return spec;
 }(glm4v);
 
 // transformers/models/glm46v: the class of the text model is that which its part names
-inline constexpr architecture glm46v = [](architecture a) {
-    a.model_type = "glm46v", a.prefix = "Glm46V";
-    a.text.always = a.text.ties = a.beside[0].always = false;
-    return a;
+inline constexpr model_spec glm46v = [](model_spec spec) {
+    spec.model_type = "glm46v";
+    spec.class_prefix = "Glm46V";
+    spec.text_model.ignores_model_type = spec.text_model.ties_embeddings = spec.components[0].ignores_model_type =
+        false;
+    return spec;
 }(glm4v);
 
 // transformers/models/glmga: the classes of GLM-4.6V; videos may be larger
-inline constexpr architecture glmga = [](architecture a) {
-    a.model_type = "glmga", a.own = glm4v_detail::keys_of_glmga;
-    return a;
+inline constexpr model_spec glmga = [](model_spec spec) {
+    spec.model_type = "glmga";
+    spec.family_keys = glm4v_detail::keys_of_glmga;
+    return spec;
 }(glm46v);
 
 }  // namespace llmcost::arch

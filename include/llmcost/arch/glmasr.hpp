@@ -3,100 +3,111 @@
 #pragma once
 
 #include <llmcost/arch/qwen2_audio.hpp>
-#include <llmcost/walks/idle.hpp>
+#include <llmcost/forward/not_executed.hpp>
 
 namespace llmcost::arch {
 
 namespace glmasr_detail {
 
-enum own : std::uint8_t { mels };
-inline constexpr own_key keys[]{{"num_mel_bins", 128}};
+enum family_config_index : std::uint8_t { mels };
+inline constexpr family_key family_keys[]{{"num_mel_bins", 128}};
 
 /// Whole windows, of any length where their states can be joined; four of them a token.
 constexpr media_shapes show(const model& m, const workload& load) {
-    const qwen2_audio_detail::recording r = qwen2_audio_detail::recording_of(m.sound, load);
-    return qwen2_audio_detail::shown_as(m, r, r.states() / 4);
+    const qwen2_audio_detail::recording r = qwen2_audio_detail::recording_of(m.audio_preprocessing, load);
+    return qwen2_audio_detail::make_audio_shapes(m, r, r.states() / 4);
 }
-constexpr void read_sound(config_view config, model& m) {
-    const sizes& audio = m.beside[0].dims;
-    const auto told = qwen2_audio_detail::read_extractor(config, m, audio.own[mels]);
-    if (told && (filled_frames(m.sound, m.sound.filled()) + 1) / 2 * audio.hidden_size % audio.intermediate_size != 0)
-        fail_value(*told, first_said(*told, {"chunk_length", "hop_length", "n_fft"}), "windows of whole fours of states");
-    read_most_seconds(config, m.sound);
+constexpr void parse_audio_config(config_view json, model& m) {
+    const model_config& audio = m.components[0].config;
+    const auto nested_json = qwen2_audio_detail::parse_extractor(json, m, audio.family[mels]);
+    if (nested_json && (filled_frames(m.audio_preprocessing, m.audio_preprocessing.padded_samples()) + 1) / 2 *
+                               audio.hidden_size % audio.intermediate_size !=
+                           0)
+        throw_invalid_value(*nested_json, first_present_key(*nested_json, {"chunk_length", "hop_length", "n_fft"}),
+                            "windows of whole fours of states");
+    parse_most_seconds(json, m.audio_preprocessing);
 }
 
 /// Attention of all states, part of each head turned; keys have no bias.
-constexpr value attend(const site& here, trace& t, const value& x) {
-    const std::int64_t width = here.dims.hidden_size, d = here.dims.head_dim, heads = here.dims.num_attention_heads;
-    const std::int64_t wide = heads * d, narrow = here.dims.num_key_value_heads * d;
-    qkv of{t.call("q_proj", linear{width, wide, true}, x), t.call("k_proj", linear{width, narrow}, x),
-           t.call("v_proj", linear{width, narrow, true}, x)};
-    split_heads(here, of), heads_first(of);
-    turn(here, t, of);
-    const value mixed = eager_attention(t, of.q, of.k, of.v, here.shared->where, {});
-    return t.call("o_proj", linear{wide, width, true}, t.reshape(mixed, {x.dim(0), x.dim(1), -1}));
+constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
+    const std::int64_t width = ctx.config.hidden_size, d = ctx.config.head_dim, heads = ctx.config.num_attention_heads;
+    const std::int64_t expanded_width = heads * d, kv_size = ctx.config.num_key_value_heads * d;
+    query_key_value qkv{t.call("q_proj", linear{width, expanded_width, true}, x),
+                        t.call("k_proj", linear{width, kv_size}, x), t.call("v_proj", linear{width, kv_size, true}, x)};
+    split_heads(ctx, qkv);
+    transpose_heads(qkv);
+    apply_rotary(ctx, t, qkv);
+    const tensor mixed = attention_forward(t, qkv.query, qkv.key, qkv.value, ctx.inputs->pattern, {});
+    return t.call("o_proj", linear{expanded_width, width, true}, t.reshape(mixed, {x.dim(0), x.dim(1), -1}));
 }
 
 struct encoder_layer {
-    site here;
+    layer_context ctx;
 
-    static constexpr role what = role::none;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("EncoderLayer"); }
-    constexpr value describe(trace& t, const value& x) const {
-        const norm<norm_kind::layer> normed{here.dims.hidden_size};
-        const value h = t.add(x, t.call("self_attn", attention_module{here}, t.call("input_layernorm", normed, x)));
-        const mlp<mlp_kind::plain> block{
-            here.dims.hidden_size,       here.dims.intermediate_size, here.dims.hidden_act, here.type("MLP"), true,
-            {.up = "fc1", .down = "fc2"}};
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("EncoderLayer"); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const norm_module normed{norm_kind::layer, ctx.config.hidden_size};
+        const tensor h = t.add(x, t.call("self_attn", attention_module{ctx}, t.call("input_layernorm", normed, x)));
+        const mlp_module block{mlp_kind::plain,
+                               ctx.config.hidden_size,
+                               ctx.config.intermediate_size,
+                               ctx.config.hidden_act,
+                               ctx.class_of("MLP"),
+                               true,
+                               {.up = "fc1", .down = "fc2"}};
         return t.add(h, t.call("mlp", block, t.call("post_attention_layernorm", normed, h)));
     }
 };
 
 /// Two convolutions, layers with rotary positions, a norm.
-constexpr value hear(const site& here, trace& t) {
-    const std::int64_t width = here.dims.hidden_size, mel_bins = here.dims.own[mels];
-    const std::int64_t frames = filled_frames(here.whole.sound, here.whole.sound.filled());
-    const value sound = t.input({t.load().batch, mel_bins, frames});
-    value x = t.unary(op::gelu, t.call("conv1", convolution_1d{mel_bins, width, 3, 1, 1}, sound));
+constexpr tensor encode_audio(const layer_context& ctx, trace& t) {
+    const std::int64_t width = ctx.config.hidden_size, mel_bins = ctx.config.family[mels];
+    const std::int64_t frames =
+        filled_frames(ctx.model.audio_preprocessing, ctx.model.audio_preprocessing.padded_samples());
+    const tensor sound = t.input({t.load().batch, mel_bins, frames});
+    tensor x = t.unary(op::gelu, t.call("conv1", convolution_1d{mel_bins, width, 3, 1, 1}, sound));
     x = t.unary(op::gelu, t.call("conv2", convolution_1d{width, width, 3, 2, 1}, x)).transpose(1, 2);
     workload load = t.load();
-    load.sequence = x.dim(1), load.past = 0;
+    load.sequence = x.dim(1);
+    load.past = 0;
     const recorder::workload_guard states{t, load};
-    shared_values made;
-    made.where = {.sequence = x.dim(1), .causal = false};
-    make_rotary_tables(here, t, made);
-    for (repetition each = t.repeat(here.dims.num_hidden_layers, x); each.next();)
-        x = t.call({"layers", each.index()}, encoder_layer{here.at(each, made)}, x);
-    return t.call("norm", norm<norm_kind::layer>{width}, x);
+    attention_inputs inputs;
+    inputs.pattern = {.query_length = x.dim(1), .is_causal = false};
+    compute_rotary_embeddings(ctx, t, inputs);
+    for (loop layer_loop = t.loop_modules(ctx.config.num_hidden_layers, x); layer_loop.next();)
+        x = t.call({"layers", layer_loop.index()}, encoder_layer{ctx.for_layer(layer_loop, inputs)}, x);
+    return t.call("norm", norm_module{norm_kind::layer, width}, x);
 }
 
-constexpr value base(const site& here, trace& t) {
+constexpr tensor base(const layer_context& ctx, trace& t) {
     using namespace qwen2_audio_detail;
-    return read_heard(here, t, true, true, [&] {
-        const recording r = recording_of(here.whole.sound, t.load());
-        const value x = hear_in_tower(here, t, r, [&](const site& tower) { return glmasr_detail::hear(tower, t); });
-        const value joined = t.reshape(x, {x.dim(0), -1, here.component(0).dims.intermediate_size});
-        return project_twice(here, t, joined, 2 * here.dims.hidden_size, true);
+    return forward_text_with_audio(ctx, t, true, true, [&] {
+        const recording r = recording_of(ctx.model.audio_preprocessing, t.load());
+        const tensor x = encode_in_tower(
+            ctx, t, r, [&](const layer_context& tower) { return glmasr_detail::encode_audio(tower, t); });
+        const tensor merged_states = t.reshape(x, {x.dim(0), -1, ctx.component(0).config.intermediate_size});
+        return project_twice(ctx, t, merged_states, 2 * ctx.config.hidden_size, true);
     });
 }
 
-constexpr void read(config_view config, sizes& s) {
-    s.rotary_dim = whole_pairs(s.head_dim, detail::read_partial_rotary_factor(config, 0.5));
+constexpr void parse_config(config_view json, model_config& config) {
+    config.rotary_dim = round_rotary_dim(config.head_dim, detail::parse_partial_rotary_factor(json, 0.5));
 }
 
 }  // namespace glmasr_detail
 
 // transformers/models/glmasr, GlmAsrEncoderConfig
-inline constexpr architecture glmasr_encoder{
+inline constexpr model_spec glmasr_encoder{
     .model_type = "glmasr_encoder",
-    .prefix = "GlmAsr",
-    .base = glmasr_detail::hear,
-    .attend = glmasr_detail::attend,
-    .read = glmasr_detail::read,
-    .own = glmasr_detail::keys,
-    .joins_rotated = true,
-    .names = {.model_type = "Encoder"},
+    .class_prefix = "GlmAsr",
+    .base_model = glmasr_detail::encode_audio,
+    .attention = glmasr_detail::attention,
+    .parse_config = glmasr_detail::parse_config,
+    .family_keys = glmasr_detail::family_keys,
+    .has_partial_rotary = true,
+    .names = {.model_class = "Encoder"},
     .defaults = {.hidden_size = 1280,
                  .intermediate_size = 5120,
                  .num_hidden_layers = 32,
@@ -106,23 +117,32 @@ inline constexpr architecture glmasr_encoder{
 };
 
 // transformers/models/glmasr, GlmAsrConfig: what a Llama that it holds is without keys of its own
-inline constexpr architecture glmasr_text = [](architecture a) {
-    a.defaults.vocab_size = 59264, a.defaults.hidden_size = 2048, a.defaults.intermediate_size = 6144;
-    a.defaults.num_hidden_layers = 28, a.defaults.num_attention_heads = 16, a.defaults.num_key_value_heads = 4;
-    a.defaults.max_position_embeddings = 8192;
-    return a;
+inline constexpr model_spec glmasr_text = [](model_spec spec) {
+    spec.defaults.vocab_size = 59264;
+    spec.defaults.hidden_size = 2048;
+    spec.defaults.intermediate_size = 6144;
+    spec.defaults.num_hidden_layers = 28;
+    spec.defaults.num_attention_heads = 16;
+    spec.defaults.num_key_value_heads = 4;
+    spec.defaults.max_position_embeddings = 8192;
+    return spec;
 }(llama);
 
 // transformers/models/glmasr
-inline constexpr architecture glmasr = [](architecture a) {
-    a.model_type = "glmasr", a.prefix = "GlmAsr", a.base = glmasr_detail::base;
-    a.text = {.key = "text_config", .otherwise = &glmasr_text};
-    a.beside[0] = {.key = "audio_config", .otherwise = &glmasr_encoder};
-    a.own = qwen2_audio_detail::projector_keys, a.read_whole = qwen2_audio_detail::read_projector_act;
-    a.media = glmasr_detail::show, a.read_sound = glmasr_detail::read_sound, a.reads.audio = true;
-    a.sound.most = 655 * 16000;
-    a.defaults.tie_word_embeddings = true;
-    return a;
+inline constexpr model_spec glmasr = [](model_spec spec) {
+    spec.model_type = "glmasr";
+    spec.class_prefix = "GlmAsr";
+    spec.base_model = glmasr_detail::base;
+    spec.text_model = {.key = "text_config", .default_spec = &glmasr_text};
+    spec.components[0] = {.key = "audio_config", .default_spec = &glmasr_encoder};
+    spec.family_keys = qwen2_audio_detail::projector_keys;
+    spec.parse_composite_config = qwen2_audio_detail::parse_projector_act;
+    spec.compute_media_shapes = glmasr_detail::show;
+    spec.parse_feature_extractor = glmasr_detail::parse_audio_config;
+    spec.modalities.has_audio = true;
+    spec.audio_preprocessing.max_samples = 655 * 16000;
+    spec.defaults.tie_word_embeddings = true;
+    return spec;
 }(shared_composite);
 
 }  // namespace llmcost::arch

@@ -2,121 +2,143 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <llmcost/config/reader.hpp>
+#include <llmcost/forward/decoder.hpp>
 #include <llmcost/layers/conv_1d.hpp>
-#include <llmcost/reading/reader.hpp>
-#include <llmcost/walks/decoder.hpp>
 
 namespace llmcost::arch {
 
 namespace gpt2_detail {
 
-enum own : std::uint8_t { upcast_attention };
-inline constexpr own_key keys[]{{"reorder_and_upcast_attn", 0, own_value::boolean}};
+enum family_config_index : std::uint8_t { upcast_attention };
+inline constexpr family_key family_keys[]{{"reorder_and_upcast_attn", 0, family_key_type::boolean}};
 
 /// Scores in float32, scaled inside of the product.
-constexpr value look_up_upcast(const site& here, trace& t, const qkv& of) {
-    const context& where = here.shared->where;
-    const std::int64_t batch = of.q.dim(0), heads = of.q.dim(1), sequence = of.q.dim(2), length = of.k.dim(2);
-    const recorder::fused_guard fused{t, fused_attention(of.q, heads, where, length)};
+constexpr tensor upcast_and_reordered_attention(const layer_context& ctx, trace& t, const query_key_value& qkv) {
+    const attention_pattern& pattern = ctx.inputs->pattern;
+    const std::int64_t batch = qkv.query.dim(0), heads = qkv.query.dim(1), sequence = qkv.query.dim(2),
+                       length = qkv.key.dim(2);
+    const recorder::fused_kernel_guard fused{t, fused_attention_kernel(qkv.query, heads, pattern, length)};
     const bool sparse = t.load().attention == attention_scores::causal;
-    const std::int64_t d = here.dims.head_dim;
-    const value rows = t.to(t.reshape(of.q, {-1, sequence, d}), dtype::float32);
-    const value columns = t.to(t.reshape(of.k.transpose(2, 3), {-1, d, length}), dtype::float32);
-    value scores = t.bmm(op::batched_matmul_scaled, rows, columns, sparse ? where.visible_pairs() : 0);
-    t.written(scores.elements);  // an empty tensor as large, which the product does not read
+    const std::int64_t d = ctx.config.head_dim;
+    const tensor rows = t.to(t.reshape(qkv.query, {-1, sequence, d}), dtype::float32);
+    const tensor columns = t.to(t.reshape(qkv.key.transpose(2, 3), {-1, d, length}), dtype::float32);
+    tensor scores = t.bmm(op::batched_matmul_scaled, rows, columns, sparse ? pattern.visible_pairs() : 0);
+    t.add_written_elements(scores.numel);  // an empty tensor as large, which the product does not read
     scores = scores.view({batch, heads, sequence, length});
-    if (!sparse) scores = t.add(scores, here.shared->mask);
-    const value probabilities = dropout(t, "attn_dropout", t.to(t.softmax(scores), of.v.type), dropout_of::attention);
-    const value mixed = t.matmul(probabilities, of.v).transpose(1, 2);
+    if (!sparse) scores = t.add(scores, ctx.inputs->mask);
+    const tensor probabilities =
+        dropout(t, "attn_dropout", t.to(t.softmax(scores), qkv.value.type), dropout_position::attention);
+    const tensor mixed = t.matmul(probabilities, qkv.value).transpose(1, 2);
     return t.contiguous(t.reshape(mixed, {batch, sequence, -1}));
 }
 
 /// Attention over one stacked projection.
-constexpr value attend(const site& here, trace& t, const value& x) {
-    const std::int64_t width = here.dims.hidden_size, batch = x.dim(0), sequence = x.dim(1);
-    const value fused = t.call("c_attn", conv_1d{width, 3 * width}, x);
-    const value part = fused.slice(-1, width).view({batch, sequence, -1, here.dims.head_dim}).transpose(1, 2);
-    qkv of{part, part, part};
-    remember(here, t, of);
-    const value flat =
-        here.dims.own[upcast_attention] ? look_up_upcast(here, t, of) : look_up(here, t, of, {.float_softmax = false});
+constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
+    const std::int64_t width = ctx.config.hidden_size, batch = x.dim(0), sequence = x.dim(1);
+    const tensor fused = t.call("c_attn", conv_1d{width, 3 * width}, x);
+    const tensor part = fused.slice(-1, width).view({batch, sequence, -1, ctx.config.head_dim}).transpose(1, 2);
+    query_key_value qkv{part, part, part};
+    update_kv_cache(ctx, t, qkv);
+    const tensor flat = ctx.config.family[upcast_attention]
+                            ? upcast_and_reordered_attention(ctx, t, qkv)
+                            : scaled_dot_product_attention(ctx, t, qkv, {.has_float32_softmax = false});
     return dropout(t, "resid_dropout", t.call("c_proj", conv_1d{width, width}, flat));
 }
 
-struct feed_forward_block {
-    site here;
+struct mlp_block {
+    layer_context ctx;
 
-    static constexpr role what = role::mlp;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("MLP"); }
-    constexpr value describe(trace& t, const value& x) const {
-        const std::int64_t width = here.dims.hidden_size, inner = here.dims.intermediate_size;
-        value h = t.call("c_fc", conv_1d{width, inner}, x);
-        h = t.call("act", activation_module{here.dims.hidden_act}, h);
+    static constexpr role module_role = role::mlp;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("MLP"); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const std::int64_t width = ctx.config.hidden_size, inner = ctx.config.intermediate_size;
+        tensor h = t.call("c_fc", conv_1d{width, inner}, x);
+        h = t.call("act", activation_module{ctx.config.hidden_act}, h);
         return dropout(t, "dropout", t.call("c_proj", conv_1d{inner, width}, h));
     }
 };
 
-constexpr value feed(const site& here, trace& t, const value& x) {
-    return t.call(here.row.names.feed_forward, feed_forward_block{here}, x);
+constexpr tensor mlp(const layer_context& ctx, trace& t, const tensor& x) {
+    return t.call(ctx.spec.names.mlp, mlp_block{ctx}, x);
 }
 
 /// Words and learned positions.
-constexpr value embed(const site& here, trace& t) {
+constexpr tensor embed(const layer_context& ctx, trace& t) {
     const workload& load = t.load();
-    const std::int64_t held = here.dims.max_position_embeddings;
-    const value words = embed_words(here, t);
-    t.positions(held, load.past + load.sequence);
-    const value places = t.call("wpe", embedding{.rows = held, .width = here.dims.hidden_size, .makes_indices = true},
-                                extents{1, load.sequence});
-    return dropout(t, "drop", t.add(words, places), dropout_of::embeddings);
+    const std::int64_t max_positions = ctx.config.max_position_embeddings;
+    const tensor token_embeddings = embed_tokens(ctx, t);
+    t.check_positions(max_positions, load.past + load.sequence);
+    const tensor places = t.call(
+        "wpe",
+        embedding{.num_embeddings = max_positions, .embedding_dim = ctx.config.hidden_size, .creates_indices = true},
+        shape{1, load.sequence});
+    return dropout(t, "drop", t.add(token_embeddings, places), dropout_position::embeddings);
 }
 
-constexpr void read(config_view config, sizes& s) {
-    plan_one_mask(config, s);
-    share_among_heads(config, s, {"n_head", "num_attention_heads"});
-    if (s.intermediate_size == 0) s.intermediate_size = 4 * s.hidden_size;
-    if (config.boolean("add_cross_attention", false))
-        fail_unsupported(config, "add_cross_attention", "no row describes this type with cross-attention");
-    if (s.own[upcast_attention] && (s.head_dim == 1 || !config.boolean("scale_attn_weights", true)))
-        fail_unsupported(config, "reorder_and_upcast_attn", "no row describes scores that are upcast but not scaled");
+constexpr void parse_config(config_view json, model_config& config) {
+    set_single_mask(json, config);
+    divide_by_heads(json, config, {"n_head", "num_attention_heads"});
+    if (config.intermediate_size == 0) config.intermediate_size = 4 * config.hidden_size;
+    if (json.boolean("add_cross_attention", false))
+        throw_unsupported(json, "add_cross_attention", "no row describes this type with cross-attention");
+    if (config.family[upcast_attention] && (config.head_dim == 1 || !json.boolean("scale_attn_weights", true)))
+        throw_unsupported(json, "reorder_and_upcast_attn", "no row describes scores that are upcast but not scaled");
 }
 
-inline constexpr dropout_key dropout_rates[]{{dropout_of::hidden, "resid_pdrop", 0.1},
-                                             {dropout_of::embeddings, "embd_pdrop", 0.1},
-                                             {dropout_of::attention, "attn_pdrop", 0.1},
-                                             {dropout_of::classifier, "hidden_dropout", 0.1},
-                                             {dropout_of::classifier, "classifier_dropout", as_before}};
+inline constexpr dropout_key dropout_rates[]{{dropout_position::hidden, "resid_pdrop", 0.1},
+                                             {dropout_position::embeddings, "embd_pdrop", 0.1},
+                                             {dropout_position::attention, "attn_pdrop", 0.1},
+                                             {dropout_position::classifier, "hidden_dropout", 0.1},
+                                             {dropout_position::classifier, "classifier_dropout", same_as_previous}};
 
 }  // namespace gpt2_detail
 
 // transformers/models/gpt2: configuration_gpt2.py, modeling_gpt2.py; learned positions, stacked transposed projections
-inline constexpr architecture gpt2 = [](architecture a) {
-    a.model_type = "gpt2", a.prefix = "GPT2", a.read = gpt2_detail::read, a.own = gpt2_detail::keys;
-    a.drops = gpt2_detail::dropout_rates;
-    a.embed = gpt2_detail::embed, a.attend = gpt2_detail::attend, a.feed = gpt2_detail::feed;
-    a.norm = norm_kind::layer, a.rotated = rotation::none, a.heads = answering_decoder_heads;
-    a.names.base = a.names.base_under_answers = "transformer", a.names.token_classifier = "classifier";
-    a.names.causal_lm_type = "LMHeadModel", a.names.embed_tokens = "wte", a.names.layers = "h", a.names.norm = "ln_f";
-    a.names.layer_type = "Block", a.names.attention = "attn";
-    a.names.norm_before_attention = "ln_1", a.names.norm_before_feed_forward = "ln_2";
-    a.keys[0] = {"hidden_size", "n_embd", key_rule::standard_first};
-    a.keys[1] = {"max_position_embeddings", "n_positions", key_rule::standard_first};
-    a.keys[2] = {"num_attention_heads", "n_head", key_rule::standard_first};
-    a.keys[3] = {"num_hidden_layers", "n_layer", key_rule::standard_first};
-    a.keys[4] = {"intermediate_size", "n_inner", key_rule::written_only};
-    a.keys[5] = {"hidden_act", "activation_function", key_rule::written_only};
-    a.defaults.vocab_size = 50257, a.defaults.hidden_size = 768, a.defaults.num_hidden_layers = 12;
-    a.defaults.num_attention_heads = 12, a.defaults.max_position_embeddings = 1024;
-    a.defaults.hidden_act = activation::gelu_new, a.defaults.tie_word_embeddings = true;
-    a.keys[6] = no_key_value_heads;
-    return a;
-}(shared_decoder);
+inline constexpr model_spec gpt2 = [](model_spec spec) {
+    spec.model_type = "gpt2";
+    spec.class_prefix = "GPT2";
+    spec.parse_config = gpt2_detail::parse_config;
+    spec.family_keys = gpt2_detail::family_keys;
+    spec.dropout_keys = gpt2_detail::dropout_rates;
+    spec.embed_tokens = gpt2_detail::embed;
+    spec.attention = gpt2_detail::attention;
+    spec.mlp = gpt2_detail::mlp;
+    spec.norm = norm_kind::layer;
+    spec.rotary = rotary_style::none;
+    spec.supported_heads = answering_decoder_heads;
+    spec.names.base_model = spec.names.base_model_for_question_answering = "transformer";
+    spec.names.token_classifier = "classifier";
+    spec.names.causal_lm_class = "LMHeadModel";
+    spec.names.embed_tokens = "wte";
+    spec.names.layers = "h";
+    spec.names.norm = "ln_f";
+    spec.names.layer_class = "Block";
+    spec.names.attention = "attn";
+    spec.names.pre_attention_norm = "ln_1";
+    spec.names.pre_mlp_norm = "ln_2";
+    spec.config_keys[0] = {"hidden_size", "n_embd", key_rule::standard_name_first};
+    spec.config_keys[1] = {"max_position_embeddings", "n_positions", key_rule::standard_name_first};
+    spec.config_keys[2] = {"num_attention_heads", "n_head", key_rule::standard_name_first};
+    spec.config_keys[3] = {"num_hidden_layers", "n_layer", key_rule::standard_name_first};
+    spec.config_keys[4] = {"intermediate_size", "n_inner", key_rule::family_name_only};
+    spec.config_keys[5] = {"hidden_act", "activation_function", key_rule::family_name_only};
+    spec.defaults.vocab_size = 50257;
+    spec.defaults.hidden_size = 768;
+    spec.defaults.num_hidden_layers = 12;
+    spec.defaults.num_attention_heads = 12;
+    spec.defaults.max_position_embeddings = 1024;
+    spec.defaults.hidden_act = activation::gelu_new;
+    spec.defaults.tie_word_embeddings = true;
+    spec.config_keys[6] = absent_num_key_value_heads;
+    return spec;
+}(default_decoder);
 
 // transformers/models/auto/configuration_auto.py: GPT-2 under another name
-inline constexpr architecture gpt_sw3 = [](architecture a) {
-    a.model_type = "gpt-sw3";
-    return a;
+inline constexpr model_spec gpt_sw3 = [](model_spec spec) {
+    spec.model_type = "gpt-sw3";
+    return spec;
 }(gpt2);
 
 }  // namespace llmcost::arch

@@ -2,79 +2,92 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/reading/reader.hpp>
-#include <llmcost/walks/decoder.hpp>
+#include <llmcost/config/reader.hpp>
+#include <llmcost/forward/decoder.hpp>
 
 namespace llmcost::arch {
 
 namespace gpt_neox_detail {
 
 /// Attention over queries, keys and values that one projection holds head by head; part of each head rotated.
-constexpr value attend(const site& here, trace& t, const value& x) {
-    const std::int64_t width = here.dims.hidden_size, d = here.dims.head_dim;
-    const value fused = project(here, t, "query_key_value", 3 * width, x);
-    const value part = fused.view({x.dim(0), x.dim(1), -1, 3 * d}).transpose(1, 2).slice(-1, d);
-    qkv of{part, part, part};
-    turn(here, t, of);
-    remember(here, t, of);
-    return t.call("dense", linear{width, width, here.dims.attention_bias}, look_up(here, t, of));
+constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
+    const std::int64_t width = ctx.config.hidden_size, d = ctx.config.head_dim;
+    const tensor fused = project(ctx, t, "query_key_value", 3 * width, x);
+    const tensor part = fused.view({x.dim(0), x.dim(1), -1, 3 * d}).transpose(1, 2).slice(-1, d);
+    query_key_value qkv{part, part, part};
+    apply_rotary(ctx, t, qkv);
+    update_kv_cache(ctx, t, qkv);
+    return t.call("dense", linear{width, width, ctx.config.attention_bias}, scaled_dot_product_attention(ctx, t, qkv));
 }
 
 /// A layer whose feed-forward block reads the layer's input, or what attention left, through a norm of its own.
-constexpr value layer(const site& here, trace& t, const value& x) {
-    const auto feed = [&](const value& h) {
-        const value own_input = normed(here, t, "post_attention_layernorm", h);
-        return dropout(t, "post_mlp_dropout", here.row.feed(here, t, own_input));
+constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor& x) {
+    const auto mlp = [&](const tensor& h) {
+        const tensor mlp_input = apply_norm(ctx, t, "post_attention_layernorm", h);
+        return dropout(t, "post_mlp_dropout", ctx.spec.mlp(ctx, t, mlp_input));
     };
-    value a = mixed(here, t, normed(here, t, "input_layernorm", x));
+    tensor a = mix_tokens(ctx, t, apply_norm(ctx, t, "input_layernorm", x));
     a = dropout(t, "post_attention_dropout", a);
-    if (here.dims.parallel_residual) return t.add(t.add(feed(x), a), x);
+    if (ctx.config.parallel_residual) return t.add(t.add(mlp(x), a), x);
     a = t.add(a, x);
-    return t.add(feed(a), a);
+    return t.add(mlp(a), a);
 }
 
-constexpr value embed(const site& here, trace& t) { return dropout(t, "emb_dropout", embed_words(here, t)); }
+constexpr tensor embed(const layer_context& ctx, trace& t) { return dropout(t, "emb_dropout", embed_tokens(ctx, t)); }
 
 /// The rotated part of a head: `partial_rotary_factor` of the rotary parameters, else `rotary_pct`, else a quarter.
-constexpr void read(config_view config, sizes& s) {
-    plan_one_mask(config, s);
-    const std::int64_t width = s.head_dim;  // of the tables, where a file has `head_dim`; heads do not read it
-    share_among_heads(config, s, {"num_attention_heads"});
-    const auto rope = detail::rope_parameters(config);
+constexpr void parse_config(config_view json, model_config& config) {
+    set_single_mask(json, config);
+    const std::int64_t width = config.head_dim;  // of the tables, where a file has `head_dim`; heads do not read it
+    divide_by_heads(json, config, {"num_attention_heads"});
+    const auto rope = detail::rope_parameters(json);
     const bool stated = rope && rope->contains("partial_rotary_factor");
-    const config_view place = stated ? *rope : config;
+    const config_view place = stated ? *rope : json;
     const literal key = stated ? "partial_rotary_factor" : "rotary_pct";
-    const double factor = detail::has_rope_type(config, "proportional") ? 1 : place.real(key, 0.25);
-    if (!(factor > 0 && factor <= 1)) fail_value(place, key, "a part of a head above 0 and up to 1");
-    s.rotary_dim = whole_pairs(width, factor);
-    if (s.rotary_dim == 0) fail_value(place, key, "a part of a head that leaves elements to be rotated");
-    s.attention_bias = config.boolean("attention_bias", true);
-    s.mlp_bias = true;
-    s.parallel_residual = config.boolean("use_parallel_residual", true);
+    const double factor = detail::has_rope_type(json, "proportional") ? 1 : place.real(key, 0.25);
+    if (!(factor > 0 && factor <= 1)) throw_invalid_value(place, key, "a part of a head above 0 and up to 1");
+    config.rotary_dim = round_rotary_dim(width, factor);
+    if (config.rotary_dim == 0) throw_invalid_value(place, key, "a part of a head that leaves elements to be rotated");
+    config.attention_bias = json.boolean("attention_bias", true);
+    config.mlp_bias = true;
+    config.parallel_residual = json.boolean("use_parallel_residual", true);
 }
 
-inline constexpr dropout_key dropout_rates[]{{dropout_of::hidden, "hidden_dropout"},
-                                             {dropout_of::attention, "attention_dropout"},
-                                             {dropout_of::classifier, "classifier_dropout", 0.1}};
+inline constexpr dropout_key dropout_rates[]{{dropout_position::hidden, "hidden_dropout"},
+                                             {dropout_position::attention, "attention_dropout"},
+                                             {dropout_position::classifier, "classifier_dropout", 0.1}};
 
 }  // namespace gpt_neox_detail
 
 // transformers/models/gpt_neox: configuration_gpt_neox.py, modeling_gpt_neox.py
-inline constexpr architecture gpt_neox = [](architecture a) {
-    a.model_type = "gpt_neox", a.prefix = "GPTNeoX", a.read = gpt_neox_detail::read;
-    a.embed = gpt_neox_detail::embed, a.layer = gpt_neox_detail::layer, a.attend = gpt_neox_detail::attend;
-    a.norm = norm_kind::layer, a.feed_forward = mlp_kind::plain, a.joins_rotated = true;
-    a.heads = answering_decoder_heads;
-    a.names.base = a.names.base_under_answers = "gpt_neox", a.names.token_classifier = "classifier";
-    a.names.embed_tokens = "embed_in", a.names.norm = "final_layer_norm";
-    a.names.attention = "attention", a.names.layer_type = "Layer";
-    a.names.mlp = {.up = "dense_h_to_4h", .down = "dense_4h_to_h", .act = "act"};
-    a.defaults.vocab_size = 50432, a.defaults.hidden_size = 6144, a.defaults.intermediate_size = 24576;
-    a.defaults.num_hidden_layers = 44, a.defaults.num_attention_heads = 64, a.defaults.max_position_embeddings = 2048;
-    a.defaults.hidden_act = activation::gelu;
-    a.keys[0] = no_key_value_heads;
-    a.drops = gpt_neox_detail::dropout_rates;
-    return a;
-}(shared_decoder);
+inline constexpr model_spec gpt_neox = [](model_spec spec) {
+    spec.model_type = "gpt_neox";
+    spec.class_prefix = "GPTNeoX";
+    spec.parse_config = gpt_neox_detail::parse_config;
+    spec.embed_tokens = gpt_neox_detail::embed;
+    spec.decoder_layer = gpt_neox_detail::decoder_layer;
+    spec.attention = gpt_neox_detail::attention;
+    spec.norm = norm_kind::layer;
+    spec.dense_mlp = mlp_kind::plain;
+    spec.has_partial_rotary = true;
+    spec.supported_heads = answering_decoder_heads;
+    spec.names.base_model = spec.names.base_model_for_question_answering = "gpt_neox";
+    spec.names.token_classifier = "classifier";
+    spec.names.embed_tokens = "embed_in";
+    spec.names.norm = "final_layer_norm";
+    spec.names.attention = "attention";
+    spec.names.layer_class = "Layer";
+    spec.names.mlp_modules = {.up = "dense_h_to_4h", .down = "dense_4h_to_h", .act = "act"};
+    spec.defaults.vocab_size = 50432;
+    spec.defaults.hidden_size = 6144;
+    spec.defaults.intermediate_size = 24576;
+    spec.defaults.num_hidden_layers = 44;
+    spec.defaults.num_attention_heads = 64;
+    spec.defaults.max_position_embeddings = 2048;
+    spec.defaults.hidden_act = activation::gelu;
+    spec.config_keys[0] = absent_num_key_value_heads;
+    spec.dropout_keys = gpt_neox_detail::dropout_rates;
+    return spec;
+}(default_decoder);
 
 }  // namespace llmcost::arch

@@ -12,60 +12,68 @@ namespace granite4_vision_detail {
 
 // behind LLaVA-NeXT's strategy and grids: sides of windows, projectors of layers, corners that are read, whether each
 // projector has a layer of its own
-enum own : std::uint8_t { query_side = 17, window_side, of_layers, of_corners, apart };
+enum family_config_index : std::uint8_t { query_side = 17, window_side, of_layers, of_corners, has_separate_layers };
 struct key_table {
-    own_key of[apart + 1]{};
+    family_key entries[has_separate_layers + 1]{};
 };
-inline constexpr key_table keys = [] {
+inline constexpr key_table family_keys = [] {
     key_table all;
-    for (own_key& key : all.of) key.value = own_value::computed;
-    all.of[of_corners].otherwise = 4, all.of[apart].otherwise = 1;
+    for (family_key& key : all.entries) key.type = family_key_type::computed;
+    all.entries[of_corners].default_value = 4;
+    all.entries[has_separate_layers].default_value = 1;
     return all;
 }();
-inline constexpr std::int64_t corners = 4, most_layers = 32;
+inline constexpr std::int64_t corners = 4, max_layers = 32;
 
 /// Squares of a square of states, one behind the other: (B, side², width) -> (B · squares, by², width).
-constexpr value cut_windows(trace& t, const value& x, std::int64_t side, std::int64_t by) {
-    const std::int64_t n = side / by, batch = x.dim(0), width = x.dim(2);
-    const value grid = x.view({batch, n, by, n, by, width}).transpose(2, 3);
-    return t.reshape(grid, {batch * n * n, by * by, width});
+constexpr tensor cut_windows(trace& t, const tensor& x, std::int64_t side, std::int64_t window) {
+    const std::int64_t n = side / window, batch = x.dim(0), width = x.dim(2);
+    const tensor grid = x.view({batch, n, window, n, window, width}).transpose(2, 3);
+    return t.reshape(grid, {batch * n * n, window * window, width});
 }
 
-/// Learned queries on top of fewer states look at the states of their window (`Granite4VisionWindowQFormerDownsampler`).
+/// Learned queries on top of fewer states look at the states of their window
+/// (`Granite4VisionWindowQFormerDownsampler`).
 struct window_former {
-    site here;
+    layer_context ctx;
     bool corner;  ///< states are one of each four; else means of squares
 
-    static constexpr role what = role::projector;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("WindowQFormerDownsampler"); }
-    constexpr value describe(trace& t, const value& x) const {
-        const site former = here.component(1);
-        const std::int64_t width = x.dim(2), tiles = x.dim(0), side = llava_next_detail::patches_along(here.whole);
-        const std::int64_t by = here.whole.own[window_side], asks = here.whole.own[query_side], n = side / by;
-        const value query = t.param("query", {1, asks * asks, width}),
-                    places = t.param("image_positions", {1, by * by, width});
-        const value states = t.call("norm", norm<norm_kind::layer>{width}, x);
-        const value windows = cut_windows(t, states, side, by);
-        const value asked = t.add(query, cut_windows(t, fewer(t, states, side, n * asks), n * asks, asks));
-        const value seen = dropout(t, "dropout", t.add(windows, places));
-        const module_info model{.name = "qformer", .type = former.type("QFormerModel")};
+    static constexpr role module_role = role::projector;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("WindowQFormerDownsampler"); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const layer_context former = ctx.component(1);
+        const std::int64_t width = x.dim(2), tiles = x.dim(0), side = llava_next_detail::patches_along(ctx.model);
+        const std::int64_t window = ctx.model.family[window_side], queries_per_side = ctx.model.family[query_side],
+                           n = side / window;
+        const tensor query = t.param("query", {1, queries_per_side * queries_per_side, width}),
+                     places = t.param("image_positions", {1, window * window, width});
+        const tensor states = t.call("norm", norm_module{norm_kind::layer, width}, x);
+        const tensor windows = cut_windows(t, states, side, window);
+        const tensor query_embeddings = t.add(query, cut_windows(t, downsample(t, states, side, n * queries_per_side),
+                                                                 n * queries_per_side, queries_per_side));
+        const tensor features = dropout(t, "dropout", t.add(windows, places));
+        const module_info model{.name = "qformer", .class_of_module = former.class_of("QFormerModel")};
         t.enter(model);
-        const value first = dropout(t, "dropout", t.call("layernorm", norm<norm_kind::layer>{width}, asked));
-        const value found = t.leave(model, blip_2_detail::ask(former, t, first, seen, asks * asks));
-        const value back = t.contiguous(found.view({tiles, n, n, asks, asks, width}).transpose(2, 3));
-        const value out = dropout(t, "dropout", back.view({tiles, n * n * asks * asks, width}));
-        return t.call("out_linear", linear{width, here.dims.hidden_size, true}, out);
+        const tensor first =
+            dropout(t, "dropout", t.call("layernorm", norm_module{norm_kind::layer, width}, query_embeddings));
+        const tensor found = t.leave(model, blip_2_detail::forward_qformer_encoder(
+                                                former, t, first, features, queries_per_side * queries_per_side));
+        const tensor query_grid =
+            t.contiguous(found.view({tiles, n, n, queries_per_side, queries_per_side, width}).transpose(2, 3));
+        const tensor out =
+            dropout(t, "dropout", query_grid.view({tiles, n * n * queries_per_side * queries_per_side, width}));
+        return t.call("out_linear", linear{width, ctx.config.hidden_size, true}, out);
     }
     /// Means of squares, or one corner of each square of four.
-    [[nodiscard]] constexpr value fewer(trace& t, const value& x, std::int64_t side, std::int64_t to) const {
+    [[nodiscard]] constexpr tensor downsample(trace& t, const tensor& x, std::int64_t side, std::int64_t to) const {
         const std::int64_t tiles = x.dim(0), width = x.dim(2);
         if (corner) {
-            const value squares = x.view({tiles, side / 2, 2, side / 2, 2, width});
+            const tensor squares = x.view({tiles, side / 2, 2, side / 2, 2, width});
             return t.reshape(t.select(t.select(squares, 2), 3), {tiles, side / 2 * (side / 2), width});
         }
-        const value grid = x.view({tiles, side, side, width}).permute({0, 3, 1, 2});
-        value means = t.pool_to(op::average_pool, grid, {to, to});
+        const tensor grid = x.view({tiles, side, side, width}).permute({0, 3, 1, 2});
+        tensor means = t.pool_to(op::average_pool, grid, {to, to});
         means.make_channels_last_strides();  // as ATen's pools do
         return means.permute({0, 2, 3, 1}).view({tiles, to * to, width});
     }
@@ -73,77 +81,88 @@ struct window_former {
 
 /// Features of all projectors, one sequence for all images each: of layers first, then of corners.
 struct all_features {
-    value of[most_layers + corners];
+    tensor tensors[max_layers + corners];
 };
-constexpr void see(const site& here, trace& t, const value& newline, all_features& out) {
-    const own_sizes& own = here.whole.own;
-    const bool all = own[llava_detail::all_states] != 0;
-    const std::int64_t patches = llava_next_detail::patches_along(here.whole);
-    const std::int64_t side = patches * own[query_side] / own[window_side];
-    const states_read states = llava_next_detail::states_of_tiles(here, t);
-    if (t.training() && !t.idle() && own[apart] == 0)
-        report_description("deepstack_layer_map: a step back through a layer that several projectors read is not described");
-    value some;
-    const auto look = [&](module_place projector, bool corner) {
-        if (some.dim(1) != patches * patches) {
-            if (!t.idle()) report_description("vision_feature_select_strategy leaves no square of patches");
-            some = trace::buffer({some.dim(0), patches * patches, some.dim(2)});
+constexpr void encode_images(const layer_context& ctx, trace& t, const tensor& newline, all_features& out) {
+    const family_config& family = ctx.model.family;
+    const bool all = family[llava_detail::all_states] != 0;
+    const std::int64_t patches = llava_next_detail::patches_along(ctx.model);
+    const std::int64_t side = patches * family[query_side] / family[window_side];
+    const hidden_state_outputs states = llava_next_detail::states_of_tiles(ctx, t);
+    if (t.is_training() && !t.is_not_executed() && family[has_separate_layers] == 0)
+        throw_description_error(
+            "deepstack_layer_map: a step back through a layer that several projectors read is not described");
+    tensor selected_states;
+    const auto project_features = [&](child_name projector, bool corner) {
+        if (selected_states.dim(1) != patches * patches) {
+            if (!t.is_not_executed())
+                throw_description_error("vision_feature_select_strategy leaves no square of patches");
+            selected_states = trace::buffer({selected_states.dim(0), patches * patches, selected_states.dim(2)});
         }
-        return llava_next_detail::pack(here, t, t.call(projector, window_former{here, corner}, some), newline, side);
+        return llava_next_detail::pack(ctx, t, t.call(projector, window_former{ctx, corner}, selected_states), newline,
+                                       side);
     };
-    const auto read = [&](std::int64_t i) {
-        return llava_detail::side_by_side(here, t, {.states = {states.states[i < states.count ? i : 0]}, .count = 1}, all);
+    const auto parse_config = [&](std::int64_t i) {
+        return llava_detail::side_by_side(ctx, t, {.states = {states.states[i < states.count ? i : 0]}, .count = 1},
+                                          all);
     };
-    for (std::int64_t i = 0; i < own[of_layers]; ++i) {
-        some = read(i);
-        out.of[i] = look({"layerwise_projectors", i}, false);
+    for (std::int64_t i = 0; i < family[of_layers]; ++i) {
+        selected_states = parse_config(i);
+        out.tensors[i] = project_features({"layerwise_projectors", i}, false);
     }
-    some = read(states.count - 1);
+    selected_states = parse_config(states.count - 1);
     for (std::int64_t i = 0; i < corners; ++i) {
-        const recorder::idle_guard unread{t, i >= own[of_corners]};
-        out.of[own[of_layers] + i] = look({"spatial_projectors", i}, true);
+        const recorder::not_executed_guard unread{t, i >= family[of_corners]};
+        out.tensors[family[of_layers] + i] = project_features({"spatial_projectors", i}, true);
     }
 }
 
-/// The reference's text model makes no cache by itself: a first pass appends to none, later ones to what they are handed.
-constexpr value attend(const site& here, trace& t, const value& x) {
-    qkv of = project_qkv(here, t, x);
-    split_heads(here, of), heads_first(of);
-    turn(here, t, of);
-    if (t.load().past > 0 || t.training())
-        remember(here, t, of);
-    else
-        t.cache(of.k), t.cache(of.v);
-    return join(here, t, look_up(here, t, of));
+/// The reference's text model makes no cache by itself: a first pass appends to none, later ones to what they are
+/// handed.
+constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
+    query_key_value qkv = project_qkv(ctx, t, x);
+    split_heads(ctx, qkv);
+    transpose_heads(qkv);
+    apply_rotary(ctx, t, qkv);
+    if (t.load().past > 0 || t.is_training())
+        update_kv_cache(ctx, t, qkv);
+    else {
+        t.add_to_cache(qkv.key);
+        t.add_to_cache(qkv.value);
+    }
+    return output_projection(ctx, t, scaled_dot_product_attention(ctx, t, qkv));
 }
 
 /// Words without those that stand for images, which layers add the features of.
-constexpr value base(const site& here, trace& t) {
-    const bool shown = sees_images(t);
-    const value newline = t.param("image_newline", {here.dims.hidden_size});
+constexpr tensor base(const layer_context& ctx, trace& t) {
+    const bool has_pixels = has_images(t);
+    const tensor newline = t.param("image_newline", {ctx.config.hidden_size});
     all_features features;
-    const auto place = [&](const value& words) {
-        const recorder::idle_guard no_pixels{t, !shown};
-        see(here, t, newline, features);
-        return shown ? t.where(words) : words;
+    const auto place = [&](const tensor& token_embeddings) {
+        const recorder::not_executed_guard no_pixels{t, !has_pixels};
+        encode_images(ctx, t, newline, features);
+        return has_pixels ? t.where(token_embeddings) : token_embeddings;
     };
-    return granite_detail::describe_around(here, t, "language_model", place, [&](const site& inside, value x) {
-        if (const std::uint8_t i = inside.kind.own; shown && i > 0) {  // the last of the features that names this layer
-            const value some = t.gather(x, {features.of[i - 1].dim(0), features.of[i - 1].dim(1)});
-            x = t.masked_scatter(x, t.add(some, features.of[i - 1]));
-        }
-        return t.call({"layers", inside.layer}, decoder_layer{inside}, x);
-    });
+    return granite_detail::forward_language_model(
+        ctx, t, "language_model", place, [&](const layer_context& layer_ctx, tensor x) {
+            if (const std::uint8_t i = layer_ctx.layer.family_tag;
+                has_pixels && i > 0) {  // the last of the features that names this layer
+                const tensor selected_states =
+                    t.gather(x, {features.tensors[i - 1].dim(0), features.tensors[i - 1].dim(1)});
+                x = t.masked_scatter(x, t.add(selected_states, features.tensors[i - 1]));
+            }
+            return t.call({"layers", layer_ctx.layer_index}, decoder_layer{layer_ctx}, x);
+        });
 }
 
 constexpr media_shapes show(const model& m, const workload& load) {
-    return llava_next_detail::show_grid(m, load,
-                                        llava_next_detail::patches_along(m) * m.own[query_side] / m.own[window_side]);
+    return llava_next_detail::show_grid(
+        m, load, llava_next_detail::patches_along(m) * m.family[query_side] / m.family[window_side]);
 }
 
 /// `downsample_rate`: "4/8", sides of a window's queries and of its states.
-constexpr void read_rate(config_view config, own_sizes& own) {
-    const string_ref rate = config.string("downsample_rate");
+constexpr void parse_rate(config_view json, family_config& family) {
+    const string_ref rate = json.string("downsample_rate");
     std::int64_t parts[2]{}, n = 0;
     for (const char c : rate) {
         if (c == '/' && n == 0 && parts[0] > 0)
@@ -151,115 +170,133 @@ constexpr void read_rate(config_view config, own_sizes& own) {
         else if (c >= '0' && c <= '9' && parts[n] < 1000)
             parts[n] = 10 * parts[n] + (c - '0');
         else
-            fail_value(config, "downsample_rate", "two numbers with a slash between them");
+            throw_invalid_value(json, "downsample_rate", "two numbers with a slash between them");
     }
-    if (n == 0 || parts[1] == 0) fail_value(config, "downsample_rate", "two numbers with a slash between them");
+    if (n == 0 || parts[1] == 0) throw_invalid_value(json, "downsample_rate", "two numbers with a slash between them");
     if (2 * parts[0] != parts[1])
-        fail_unsupported(config, "downsample_rate", "corners of squares halve the sides: one half");
-    own[query_side] = parts[0], own[window_side] = parts[1];
+        throw_unsupported(json, "downsample_rate", "corners of squares halve the sides: one half");
+    family[query_side] = parts[0];
+    family[window_side] = parts[1];
 }
 
 /// Which feature, from 1, each layer of the text adds, the last that names it; none: 0.
 class feature_plan {
 public:
     constexpr void add(std::int64_t layer, std::int64_t feature) {
-        layers_[count_] = layer, features_[count_++] = static_cast<std::uint8_t>(feature);
+        layers_[count_] = layer;
+        features_[count_++] = static_cast<std::uint8_t>(feature);
     }
-    constexpr void mark(config_view config, model& m) const {
-        const layer_plan given = m.dims.layers;
-        for (std::int64_t i = 0; i < m.dims.num_hidden_layers; ++i) {
-            layer_kind kind = given[i];
+    constexpr void mark(config_view json, model& m) const {
+        const layer_plan listed_layers = m.config.layers;
+        for (std::int64_t i = 0; i < m.config.num_hidden_layers; ++i) {
+            layer_spec kind = listed_layers[i];
             for (int k = 0; k < count_; ++k)
-                if (layers_[k] == i) kind.own = features_[k];
-            if (!m.dims.layers.set(i, kind))
-                fail_unsupported(config, "deepstack_layer_map", "no row describes so many layers that add features");
+                if (layers_[k] == i) kind.family_tag = features_[k];
+            if (!m.config.layers.set(i, kind))
+                throw_unsupported(json, "deepstack_layer_map", "no row describes so many layers that add features");
         }
     }
 
 private:
-    std::int64_t layers_[most_layers + corners]{};
-    std::uint8_t features_[most_layers + corners]{};
+    std::int64_t layers_[max_layers + corners]{};
+    std::uint8_t features_[max_layers + corners]{};
     int count_ = 0;
 };
 
-constexpr void read(config_view config, model& m) {
-    const string_ref strategy = config.string("vision_feature_select_strategy", "default");
-    if (strategy != "default" && strategy != "full") fail_value(config, "vision_feature_select_strategy", "default or full");
-    m.own[llava_detail::all_states] = strategy == "full" ? 1 : 0;
-    m.own[llava_detail::feature_layers] = 1;
-    const sizes& tower = m.beside[0].dims;
-    llava_next_detail::read_grids(config, m.own, tower.vision.image_height, 0);
-    read_rate(config, m.own);
-    if (llava_next_detail::patches_along(m) % m.own[window_side] != 0)
-        fail_value(config, "downsample_rate", "windows that divide the patches along a side");
+constexpr void parse_config(config_view json, model& m) {
+    const string_ref strategy = json.string("vision_feature_select_strategy", "default");
+    if (strategy != "default" && strategy != "full")
+        throw_invalid_value(json, "vision_feature_select_strategy", "default or full");
+    m.family[llava_detail::all_states] = strategy == "full" ? 1 : 0;
+    m.family[llava_detail::feature_layers] = 1;
+    const model_config& tower = m.components[0].config;
+    llava_next_detail::parse_grids(json, m.family, tower.vision.image_height, 0);
+    parse_rate(json, m.family);
+    if (llava_next_detail::patches_along(m) % m.family[window_side] != 0)
+        throw_invalid_value(json, "downsample_rate", "windows that divide the patches along a side");
     const auto layer_of_tower = [&](config_view at) {
         const std::int64_t i = at.as_integer(), n = tower.num_hidden_layers;
-        if (i < -n - 1 || i > n) fail_value(at, "a layer of vision_config, 0 for what it embeds");
+        if (i < -n - 1 || i > n) throw_invalid_value(at, "a layer of vision_config, 0 for what it embeds");
         return std::int64_t{1} << (i < 0 ? i + n + 1 : i);
     };
-    std::int64_t& picked = m.own[llava_detail::layers_read];
-    if (tower.num_hidden_layers > 62) fail_unsupported(config, "vision_config", "no row describes so many layers");
+    std::int64_t& picked = m.family[llava_detail::layers_read];
+    if (tower.num_hidden_layers > 62) throw_unsupported(json, "vision_config", "no row describes so many layers");
     feature_plan plan;
-    const config_view pairs = config.array("deepstack_layer_map");
-    if (pairs.size() > static_cast<std::size_t>(most_layers)) fail_value(config, "deepstack_layer_map", "at most 32 pairs");
+    const config_view pairs = json.array("deepstack_layer_map");
+    if (pairs.size() > static_cast<std::size_t>(max_layers))
+        throw_invalid_value(json, "deepstack_layer_map", "at most 32 pairs");
     for (const config_view pair : pairs) {
-        if (!pair.is_array() || pair.size() != 2) fail_value(pair, "a layer of vision_config and one of text_config");
+        if (!pair.is_array() || pair.size() != 2)
+            throw_invalid_value(pair, "a layer of vision_config and one of text_config");
         const std::int64_t layer = layer_of_tower(pair[0]);
-        if ((picked & layer) != 0) m.own[apart] = 0;
+        if ((picked & layer) != 0) m.family[has_separate_layers] = 0;
         picked |= layer;
-        plan.add(pair[1].as_integer(), ++m.own[of_layers]);
+        plan.add(pair[1].as_integer(), ++m.family[of_layers]);
     }
-    const auto last = config.find("spatial_vision_layer");
+    const auto last = json.find("spatial_vision_layer");
     const std::int64_t of_all =
         last && !last->is_null() ? layer_of_tower(*last) : std::int64_t{1} << tower.num_hidden_layers;
-    if (const auto listed = config.optional_array("spatial_target_layers")) {
+    if (const auto listed = json.optional_array("spatial_target_layers")) {
         if (listed->size() > static_cast<std::size_t>(corners))
-            fail_value(config, "spatial_target_layers", "at most four layers");
-        m.own[of_corners] = 0;
+            throw_invalid_value(json, "spatial_target_layers", "at most four layers");
+        m.family[of_corners] = 0;
         for (const config_view layer : *listed) {
-            const std::int64_t n = ++m.own[of_corners];
-            plan.add(layer.as_integer(), m.own[of_layers] + n);
+            const std::int64_t n = ++m.family[of_corners];
+            plan.add(layer.as_integer(), m.family[of_layers] + n);
         }
     } else {
-        for (std::int64_t i = 0; i < corners; ++i) plan.add(12 + 3 * i, m.own[of_layers] + i + 1);
+        for (std::int64_t i = 0; i < corners; ++i) plan.add(12 + 3 * i, m.family[of_layers] + i + 1);
     }
-    plan.mark(config, m);
-    if (m.own[of_corners] > 0) picked |= of_all;
-    sizes& former = m.beside[1].dims;
-    if (tower.hidden_size % 64 != 0) fail_value(config, "vision_config", "a hidden_size of multiples of 64");
-    former.hidden_size = tower.hidden_size, former.num_attention_heads = tower.hidden_size / 64;
+    plan.mark(json, m);
+    if (m.family[of_corners] > 0) picked |= of_all;
+    model_config& former = m.components[1].config;
+    if (tower.hidden_size % 64 != 0) throw_invalid_value(json, "vision_config", "a hidden_size of multiples of 64");
+    former.hidden_size = tower.hidden_size;
+    former.num_attention_heads = tower.hidden_size / 64;
 }
 
-inline constexpr architecture text = [](architecture a) {
-    a.model_type = "granite4_vision_text", a.prefix = "Granite4VisionText", a.attend = attend;
-    a.names.model_type = "Model", a.heads = {}, a.kinds.own = most_layers + corners, a.defaults.head = head_kind::none;
-    return a;
+inline constexpr model_spec text = [](model_spec spec) {
+    spec.model_type = "granite4_vision_text";
+    spec.class_prefix = "Granite4VisionText";
+    spec.attention = attention;
+    spec.names.model_class = "Model";
+    spec.supported_heads = {};
+    spec.supported_layers.max_family_tag = max_layers + corners;
+    spec.defaults.head = head_kind::none;
+    return spec;
 }(granite);
 
 /// Where no `qformer_config` is given.
-inline constexpr architecture former_of_windows = [](architecture a) {
-    a.defaults.num_hidden_layers = 1, a.defaults.intermediate_size = 3072;
-    a.read = [](config_view config, sizes& s) {
-        s.own[blip_2_detail::crosses_every] = 1, s.own[blip_2_detail::positions] = 2048;
-        blip_2_detail::plan_former(config, s);
+inline constexpr model_spec former_of_windows = [](model_spec spec) {
+    spec.defaults.num_hidden_layers = 1;
+    spec.defaults.intermediate_size = 3072;
+    spec.parse_config = [](config_view json, model_config& config) {
+        config.family[blip_2_detail::crosses_every] = 1;
+        config.family[blip_2_detail::positions] = 2048;
+        blip_2_detail::plan_former(json, config);
     };
-    return a;
+    return spec;
 }(blip_2_detail::former);
 
 }  // namespace granite4_vision_detail
 
 // transformers/models/granite4_vision: LLaVA-NeXT's tiles through queries in windows, which layers of Granite add
-inline constexpr architecture granite4_vision = [](architecture a) {
-    a.model_type = "granite4_vision", a.prefix = "Granite4Vision", a.base = granite4_vision_detail::base;
-    a.read_whole = granite4_vision_detail::read, a.own = granite4_vision_detail::keys.of, a.finish = divide_logits;
-    a.media = granite4_vision_detail::show, a.reads.images = true;
-    a.text = {.key = "text_config", .otherwise = &granite4_vision_detail::text, .always = true};
-    a.beside[0] = {.key = "vision_config", .otherwise = &clip_vision_model};
-    a.beside[1] = {.key = "qformer_config",
-                   .otherwise = &blip_2_detail::former,
-                   .always = true,
-                   .missing = &granite4_vision_detail::former_of_windows};
-    return a;
+inline constexpr model_spec granite4_vision = [](model_spec spec) {
+    spec.model_type = "granite4_vision";
+    spec.class_prefix = "Granite4Vision";
+    spec.base_model = granite4_vision_detail::base;
+    spec.parse_composite_config = granite4_vision_detail::parse_config;
+    spec.family_keys = granite4_vision_detail::family_keys.entries;
+    spec.process_logits = divide_logits_by_scale;
+    spec.compute_media_shapes = granite4_vision_detail::show;
+    spec.modalities.has_images = true;
+    spec.text_model = {.key = "text_config", .default_spec = &granite4_vision_detail::text, .ignores_model_type = true};
+    spec.components[0] = {.key = "vision_config", .default_spec = &clip_vision_model};
+    spec.components[1] = {.key = "qformer_config",
+                          .default_spec = &blip_2_detail::former,
+                          .ignores_model_type = true,
+                          .spec_if_absent = &granite4_vision_detail::former_of_windows};
+    return spec;
 }(shared_composite);
 
 }  // namespace llmcost::arch

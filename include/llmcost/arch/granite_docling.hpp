@@ -13,222 +13,262 @@ namespace granite_docling_detail {
 /// The word of layers that hand their states on, and of those of the text that add what was made of them.
 inline constexpr std::uint8_t deep = 1;
 
-enum tower_own : std::uint8_t { output_width, squares, has_fine, mergers, taps };
-inline constexpr own_key tower_keys[]{
+enum tower_config_index : std::uint8_t { output_width, squares, has_fine, mergers, taps };
+inline constexpr family_key tower_keys[]{
     {"out_hidden_size", 1024},
     {"scale_factor", 4},  // patches along a side that become one token
-    {"use_fine_route", 1, own_value::boolean},
-    {.otherwise = 3, .value = own_value::computed},
-    {.value = own_value::computed},
+    {"use_fine_route", 1, family_key_type::boolean},
+    {.default_value = 3, .type = family_key_type::computed},
+    {.type = family_key_type::computed},
 };
-inline constexpr std::int64_t most_taps = 16;
+inline constexpr std::int64_t max_taps = 16;
 
 /// What a tower hands on: features of its tiles, its own states, and what was made of some layers'.
-struct seen {
-    value features, states;
-    value of_layers[most_taps];
+struct vision_features {
+    tensor features, states;
+    tensor of_layers[max_taps];
 };
 
 /// Two layers over normed squares of patches.
-constexpr value merge_deep(const site& here, trace& t, std::int64_t index, const value& x) {
-    const std::int64_t width = x.dim(2), out = here.dims.own[output_width];
-    const module_info merger{.name = "deepstack_mergers", .index = index, .type = here.type("DeepStackMerger")};
+constexpr tensor merge_deep(const layer_context& ctx, trace& t, std::int64_t index, const tensor& x) {
+    const std::int64_t width = x.dim(2), out = ctx.config.family[output_width];
+    const module_info merger{
+        .name = "deepstack_mergers", .index = index, .class_of_module = ctx.class_of("DeepStackMerger")};
     t.enter(merger);
-    const value normed = t.call("layer_norm", norm<norm_kind::layer>{width}, x);
-    return t.leave(merger, projector{merger.type, width, out, out, true, activation::gelu}.describe(t, normed));
+    const tensor normed = t.call("layer_norm", norm_module{norm_kind::layer, width}, x);
+    return t.leave(merger,
+                   projector{merger.class_of_module, width, out, out, true, activation::gelu}.forward(t, normed));
 }
 
 /// Squares of patches, projected, with fixed places added, and those of some layers' states through mergers.
-constexpr value follow_path(const site& here, trace& t, literal name, std::int64_t by, const value& x, seen& out) {
-    const vision_sizes& image = here.dims.vision;
-    const std::int64_t side = image.image_height / image.patch_size, width = here.dims.own[output_width];
-    const module_info path{.name = name, .type = here.type("ConnectorPath")};
-    const module_info places{.name = "pos_embed", .type = here.type("PositionEmbedding"), .what = role::embedding, .leaf = true};
-    const auto shuffled = [&](const value& states) {
-        const value found = squares_of_patches(t, states, side, side, by);
+constexpr tensor follow_path(const layer_context& ctx, trace& t, literal name, std::int64_t square_side,
+                             const tensor& x, vision_features& out) {
+    const vision_config& image = ctx.config.vision;
+    const std::int64_t side = image.image_height / image.patch_size, width = ctx.config.family[output_width];
+    const module_info path{.name = name, .class_of_module = ctx.class_of("ConnectorPath")};
+    const module_info places{.name = "pos_embed",
+                             .class_of_module = ctx.class_of("PositionEmbedding"),
+                             .module_role = role::embedding,
+                             .is_leaf = true};
+    const auto shuffled = [&](const tensor& states) {
+        const tensor found = merge_patches(t, states, side, side, square_side);
         return t.reshape(found, {states.dim(0), -1, found.dim(3)});
     };
     t.enter(path);
-    const value merged = shuffled(x);
-    const value projected = t.call("projection", linear{merged.dim(2), width}, merged);
+    const tensor merged = shuffled(x);
+    const tensor projected = t.call("projection", linear{merged.dim(2), width}, merged);
     t.enter(places);
-    t.owns_buffer(count(projected.dim(1)) * count(width) * count(4));
-    const value placed = t.leave(places, t.add(projected, trace::buffer({projected.dim(1), width})));
-    for (std::int64_t i = 0; i < here.dims.own[mergers]; ++i) {
-        const recorder::idle_guard unread{t, i >= here.dims.own[taps]};
-        const value& states = i < here.dims.own[taps] ? out.of_layers[i] : x;
-        const value features = merge_deep(here, t, i, shuffled(t.contiguous(states))).view({-1, width});
-        if (i < here.dims.own[taps]) out.of_layers[i] = features;
+    t.register_buffer(count(projected.dim(1)) * count(width) * count(4));
+    const tensor placed = t.leave(places, t.add(projected, trace::buffer({projected.dim(1), width})));
+    for (std::int64_t i = 0; i < ctx.config.family[mergers]; ++i) {
+        const recorder::not_executed_guard unread{t, i >= ctx.config.family[taps]};
+        const tensor& states = i < ctx.config.family[taps] ? out.of_layers[i] : x;
+        const tensor features = merge_deep(ctx, t, i, shuffled(t.contiguous(states))).view({-1, width});
+        if (i < ctx.config.family[taps]) out.of_layers[i] = features;
     }
     return t.leave(path, placed);
 }
 
-/// Norms and a projection around a path; the finer one is what a processor asks for (`fine_route`), whose default does not.
-constexpr void connect(const site& here, trace& t, seen& out) {
-    const std::int64_t width = here.dims.hidden_size, wide = here.dims.own[output_width];
-    const norm<norm_kind::layer> narrow_norm{width}, wide_norm{wide};
-    const module_info connector{.name = "connector", .type = here.type("Connector"), .what = role::projector};
+/// Norms and a projection around a path; the finer one is what a processor asks for (`fine_route`), whose default does
+/// not.
+constexpr void connect(const layer_context& ctx, trace& t, vision_features& out) {
+    const std::int64_t width = ctx.config.hidden_size, expanded_width = ctx.config.family[output_width];
+    const norm_module input_norm{norm_kind::layer, width}, output_norm{norm_kind::layer, expanded_width};
+    const module_info connector{
+        .name = "connector", .class_of_module = ctx.class_of("Connector"), .module_role = role::projector};
     t.enter(connector);
-    const value normed = t.call("ln_in", narrow_norm, out.states);
-    if (here.dims.own[has_fine] != 0) {
-        const recorder::idle_guard other_route{t};
-        seen unread = out;
-        (void)follow_path(here, t, "fine", here.dims.own[squares] / 2, normed, unread);
+    const tensor normed = t.call("ln_in", input_norm, out.states);
+    if (ctx.config.family[has_fine] != 0) {
+        const recorder::not_executed_guard other_route{t};
+        vision_features unread = out;
+        (void)follow_path(ctx, t, "fine", ctx.config.family[squares] / 2, normed, unread);
     }
-    value x = follow_path(here, t, "coarse", here.dims.own[squares], normed, out);
-    x = activate(t, activation::gelu, t.call("ln_mid", wide_norm, x));
-    x = t.call("ln_out", wide_norm, t.call("mlp_fc2", linear{wide, wide}, x));
-    out.features = t.leave(connector, x.view({-1, wide}));
+    tensor x = follow_path(ctx, t, "coarse", ctx.config.family[squares], normed, out);
+    x = activate(t, activation::gelu, t.call("ln_mid", output_norm, x));
+    x = t.call("ln_out", output_norm, t.call("mlp_fc2", linear{expanded_width, expanded_width}, x));
+    out.features = t.leave(connector, x.view({-1, expanded_width}));
 }
 
 /// Tiles through layers, some of which hand their states on, and the connector.
-constexpr void look(const site& here, trace& t, seen& out) {
-    const module_info embeddings{.name = "embeddings", .type = here.type("VisionEmbeddings"), .what = role::embedding};
-    const module_info encoder{.name = "encoder", .type = here.type("Encoder")};
-    const value pixels = pixels_of(here, t);
+constexpr void forward_vision_encoder(const layer_context& ctx, trace& t, vision_features& out) {
+    const module_info embeddings{
+        .name = "embeddings", .class_of_module = ctx.class_of("VisionEmbeddings"), .module_role = role::embedding};
+    const module_info encoder{.name = "encoder", .class_of_module = ctx.class_of("Encoder")};
+    const tensor pixels = pixel_values(ctx, t);
     t.enter(embeddings);
-    const value patches = embed_patches(here, t, "patch_embedding", true, pixels);
-    const value places = learned_positions(t, "position_embedding", patches_of(here.dims.vision), here.dims.hidden_size);
-    value x = t.leave(embeddings, t.add(patches, places));
-    const shared_values nothing;
+    const tensor patches = embed_patches(ctx, t, "patch_embedding", true, pixels);
+    const tensor places =
+        learned_positions(t, "position_embedding", patches_of(ctx.config.vision), ctx.config.hidden_size);
+    tensor x = t.leave(embeddings, t.add(patches, places));
+    const attention_inputs no_inputs;
     std::int64_t handed = 0;
     t.enter(encoder);
-    for (repetition each = t.repeat(here.dims.num_hidden_layers, here.dims.layers, x); each.next();) {
-        x = t.call({"layers", each.index()}, tower_layer{here.at(each, nothing)}, x);
-        if (each.kind().own == deep) out.of_layers[handed++] = x;
+    for (loop layer_loop = t.loop_modules(ctx.config.num_hidden_layers, ctx.config.layers, x); layer_loop.next();) {
+        x = t.call({"layers", layer_loop.index()}, vision_encoder_layer{ctx.for_layer(layer_loop, no_inputs)}, x);
+        if (layer_loop.layer().family_tag == deep) out.of_layers[handed++] = x;
     }
     t.leave(encoder, x);
-    for (; handed < here.dims.own[taps]; ++handed) out.of_layers[handed] = out.of_layers[0];  // of layers walked as one
-    out.states = t.call("post_layernorm", norm<norm_kind::layer>{here.dims.hidden_size}, x);
-    connect(here, t, out);
+    for (; handed < ctx.config.family[taps]; ++handed)
+        out.of_layers[handed] = out.of_layers[0];  // of layers walked as one
+    out.states = t.call("post_layernorm", norm_module{norm_kind::layer, ctx.config.hidden_size}, x);
+    connect(ctx, t, out);
 }
 
-enum own : std::uint8_t { router_width };
-inline constexpr own_key keys[]{{.value = own_value::computed}};  // of what tells dense pages apart; 0: none
+enum family_config_index : std::uint8_t { router_width };
+inline constexpr family_key family_keys[]{
+    {.type = family_key_type::computed}};  // of what tells dense pages apart; 0: none
 
 /// Whether a sequence's tiles need the finer path: a number that no logits are made of (`GraniteDoclingDensityRouter`).
-constexpr void tell_density(const site& here, trace& t, const value& states) {
-    const std::int64_t inner = here.whole.own[router_width], width = states.dim(2), samples = t.load().batch;
+constexpr void route_density(const layer_context& ctx, trace& t, const tensor& states) {
+    const std::int64_t inner = ctx.model.family[router_width], width = states.dim(2), samples = t.load().batch;
     if (inner == 0) return;
-    const recorder::off_loss_guard unread{t};
-    const module_info router{.name = "density_router", .type = here.type("DensityRouter")};
+    const recorder::detach_guard unread{t};
+    const module_info router{.name = "density_router", .class_of_module = ctx.class_of("DensityRouter")};
     t.enter(router);
-    const value scores = t.call("att", linear{width, 1, true}, states).transpose(1, 2);
-    const value weights = t.softmax_method(scores).transpose(1, 2);
-    const value tiles = t.sum(t.mul(states, weights), 1);
-    value sums = t.copy(t.constant({samples, width}, tiles.type)), shown = t.constant({samples}, tiles.type);
+    const tensor scores = t.call("att", linear{width, 1, true}, states).transpose(1, 2);
+    const tensor weights = t.softmax_method(scores).transpose(1, 2);
+    const tensor tiles = t.sum(t.mul(states, weights), 1);
+    tensor sums = t.copy(t.full({samples, width}, tiles.type)), tile_counts = t.full({samples}, tiles.type);
     t.index_add(sums, tiles);
-    const value one_each = t.constant({tiles.dim(0)}, tiles.type);
-    shown = t.copy(shown);
-    t.index_add(shown, one_each);
-    const value means = t.div(sums, t.unary(op::minimum, shown).view({samples, 1}));
-    const value h = t.call("fc1", linear{width, inner, true}, t.call("norm", norm<norm_kind::layer>{width}, means));
+    const tensor one_each = t.full({tiles.dim(0)}, tiles.type);
+    tile_counts = t.copy(tile_counts);
+    t.index_add(tile_counts, one_each);
+    const tensor means = t.div(sums, t.unary(op::minimum, tile_counts).view({samples, 1}));
+    const tensor h =
+        t.call("fc1", linear{width, inner, true}, t.call("norm", norm_module{norm_kind::layer, width}, means));
     t.leave(router, t.call("fc2", linear{inner, 1, true}, t.call("act", gelu_module{}, h)));
 }
 
-/// Tiles that are there, pixels and all, through the tower; its features in the places of words, its layers' added behind
-/// the text's first layers.
-constexpr value base(const site& here, trace& t) {
-    const bool shown = sees_images(t);
-    seen out;
-    const auto place = [&](const value& words) {
-        const recorder::idle_guard no_pixels{t, !shown};
-        const site tower = here.component(0);
-        const media_shape shape = here.whole.kind->media(here.whole, t.load()).image;
-        const std::int64_t tiles = images_in(t) * shape.tiles;
-        const extents pixels{tiles, tower.dims.vision.num_channels, shape.height, shape.width};
+/// Tiles that are there, pixels and all, through the tower; its features in the places of words, its layers' added
+/// behind the text's first layers.
+constexpr tensor base(const layer_context& ctx, trace& t) {
+    const bool has_pixels = has_images(t);
+    vision_features out;
+    const auto place = [&](const tensor& token_embeddings) {
+        const recorder::not_executed_guard no_pixels{t, !has_pixels};
+        const layer_context tower = ctx.component(0);
+        const media_shape image_shape = ctx.model.spec->compute_media_shapes(ctx.model, t.load()).image;
+        const std::int64_t tiles = images_in(t) * image_shape.num_tiles;
+        const shape pixels{tiles, tower.config.vision.num_channels, image_shape.height, image_shape.width};
         (void)t.gather(t.input(pixels), pixels);
-        const module_info m{.name = "vision_model", .type = tower.type("VisionModel"), .what = role::vision};
+        const module_info m{
+            .name = "vision_model", .class_of_module = tower.class_of("VisionModel"), .module_role = role::vision};
         t.enter(m);
         {
-            const recorder::workload_guard of_tiles{t, pictures(t.load(), tiles, 0, 0)};
-            look(tower, t, out);
+            const recorder::workload_guard of_tiles{t, image_workload(t.load(), tiles, 0, 0)};
+            forward_vision_encoder(tower, t, out);
         }
         t.leave(m, out.features);
-        tell_density(here, t, out.states);
-        const value joined = t.cat({out.features}, 0);
-        for (std::int64_t i = 0; i < tower.dims.own[taps]; ++i) out.of_layers[i] = t.cat({out.of_layers[i]}, 0);
-        return t.masked_scatter(words, joined);
+        route_density(ctx, t, out.states);
+        const tensor image_features = t.cat({out.features}, 0);
+        for (std::int64_t i = 0; i < tower.config.family[taps]; ++i) out.of_layers[i] = t.cat({out.of_layers[i]}, 0);
+        return t.masked_scatter(token_embeddings, image_features);
     };
-    return granite_detail::describe_around(here, t, "text_model", place, [&](const site& inside, value x) {
-        x = t.call({"layers", inside.layer}, decoder_layer{inside}, x);
-        return shown && inside.kind.own == deep ? qwen3_vl_detail::add_deep(t, x, out.of_layers[inside.layer]) : x;
-    });
+    return granite_detail::forward_language_model(
+        ctx, t, "text_model", place, [&](const layer_context& layer_ctx, tensor x) {
+            x = t.call({"layers", layer_ctx.layer_index}, decoder_layer{layer_ctx}, x);
+            return has_pixels && layer_ctx.layer.family_tag == deep
+                       ? qwen3_vl_detail::add_deep(t, x, out.of_layers[layer_ctx.layer_index])
+                       : x;
+        });
 }
 
 /// Tiles of the closest grid of up to 32, at most 16 along a side, and the whole.
 constexpr media_shapes show(const model& m, const workload& load) {
-    const sizes& tower = m.beside[0].dims;
-    const image_sides image = sides_of_images(load, tower.vision);
-    const std::int64_t side = tower.vision.image_height, by = tower.own[squares];
+    const model_config& tower = m.components[0].config;
+    const image_size image = image_size_of(load, tower.vision);
+    const std::int64_t side = tower.vision.image_height, square_side = tower.family[squares];
     const tile_grid grid = closest_grid(image.height, image.width, side, 1, 32, 16);
-    const std::int64_t tiles = with_whole(grid), n = side / tower.vision.patch_size;
-    return {.image = {.tokens = tiles * (n * n / (by * by)),
-                      .tiles = tiles,
+    const std::int64_t tiles = add_thumbnail(grid), n = side / tower.vision.patch_size;
+    return {.image = {.num_tokens = tiles * (n * n / (square_side * square_side)),
+                      .num_tiles = tiles,
                       .height = side,
                       .width = side,
-                      .rows = grid.rows,
-                      .columns = grid.columns}};
+                      .tile_rows = grid.rows,
+                      .tile_columns = grid.columns}};
 }
 
-constexpr void read_tower(config_view config, sizes& s) {
-    read_square_image(config, s, 512, 16);
-    share_among_heads(config, s, {"num_attention_heads"});
-    const auto listed = config.optional_array("deepstack_visual_indexes");
-    if (listed) s.own[mergers] = static_cast<std::int64_t>(listed->size());
-    if (s.own[mergers] > most_taps) fail_value(config, "deepstack_visual_indexes", "at most 16 layers");
+constexpr void parse_vision_config(config_view json, model_config& config) {
+    parse_square_image(json, config, 512, 16);
+    divide_by_heads(json, config, {"num_attention_heads"});
+    const auto listed = json.optional_array("deepstack_visual_indexes");
+    if (listed) config.family[mergers] = static_cast<std::int64_t>(listed->size());
+    if (config.family[mergers] > max_taps) throw_invalid_value(json, "deepstack_visual_indexes", "at most 16 layers");
     const layer_set named = listed ? layer_set(*listed) : layer_set{};
-    plan_layers(config, s, [&](std::int64_t i) {
+    set_layers(json, config, [&](std::int64_t i) {
         const bool hands_on = listed ? named.has(i) : i == 3 || i == 7 || i == 10;
-        s.own[taps] += hands_on ? 1 : 0;
-        return layer_kind{.own = hands_on ? deep : std::uint8_t{0}};
+        config.family[taps] += hands_on ? 1 : 0;
+        return layer_spec{.family_tag = hands_on ? deep : std::uint8_t{0}};
     });
-    const std::int64_t n = s.vision.image_height / s.vision.patch_size, by = s.own[squares];
-    if (n % by != 0) fail_value(config, "scale_factor", "a divisor of the patches along a side");
-    if (s.own[has_fine] != 0 && by < 2) fail_value(config, "scale_factor", "two at least, of which the finer path takes half");
-    if (s.own[output_width] % 4 != 0) fail_value(config, "out_hidden_size", "a multiple of 4");
-    (void)checked_width(config, "scale_factor", checked_width(config, "scale_factor", by, by), s.hidden_size);
+    const std::int64_t n = config.vision.image_height / config.vision.patch_size, square_side = config.family[squares];
+    if (n % square_side != 0) throw_invalid_value(json, "scale_factor", "a divisor of the patches along a side");
+    if (config.family[has_fine] != 0 && square_side < 2)
+        throw_invalid_value(json, "scale_factor", "two at least, of which the finer path takes half");
+    if (config.family[output_width] % 4 != 0) throw_invalid_value(json, "out_hidden_size", "a multiple of 4");
+    (void)checked_size(json, "scale_factor", checked_size(json, "scale_factor", square_side, square_side),
+                       config.hidden_size);
 }
 
-constexpr void read(config_view config, model& m) {
-    const sizes& tower = m.beside[0].dims;
-    if (tower.own[output_width] != m.dims.hidden_size)
-        fail_value(config, "vision_config", "an out_hidden_size as large as the text's hidden_size");
-    if (const auto width = config.optional_positive("density_router_hidden_size")) m.own[router_width] = *width;
-    if (m.own[router_width] > 0 && tower.own[has_fine] == 0)
-        fail_value(config, "density_router_hidden_size", "null, where vision_config has no finer path");
-    const layer_plan given = m.dims.layers;
-    for (std::int64_t i = 0; i < m.dims.num_hidden_layers; ++i) {
-        layer_kind kind = given[i];
-        kind.own = i < tower.own[taps] ? deep : std::uint8_t{0};
-        (void)m.dims.layers.set(i, kind);
+constexpr void parse_config(config_view json, model& m) {
+    const model_config& tower = m.components[0].config;
+    if (tower.family[output_width] != m.config.hidden_size)
+        throw_invalid_value(json, "vision_config", "an out_hidden_size as large as the text's hidden_size");
+    if (const auto width = json.optional_positive("density_router_hidden_size")) m.family[router_width] = *width;
+    if (m.family[router_width] > 0 && tower.family[has_fine] == 0)
+        throw_invalid_value(json, "density_router_hidden_size", "null, where vision_config has no finer path");
+    const layer_plan listed_layers = m.config.layers;
+    for (std::int64_t i = 0; i < m.config.num_hidden_layers; ++i) {
+        layer_spec kind = listed_layers[i];
+        kind.family_tag = i < tower.family[taps] ? deep : std::uint8_t{0};
+        (void)m.config.layers.set(i, kind);
     }
 }
 
-inline constexpr architecture tower = [](architecture a) {
-    a.model_type = "granite_docling_vision", a.prefix = "GraniteDocling", a.read = read_tower, a.own = tower_keys;
-    a.heads = {}, a.kinds.own = deep, a.defaults.hidden_size = 768, a.defaults.num_attention_heads = 12;
-    return a;
+inline constexpr model_spec tower = [](model_spec spec) {
+    spec.model_type = "granite_docling_vision";
+    spec.class_prefix = "GraniteDocling";
+    spec.parse_config = parse_vision_config;
+    spec.family_keys = tower_keys;
+    spec.supported_heads = {};
+    spec.supported_layers.max_family_tag = deep;
+    spec.defaults.hidden_size = 768;
+    spec.defaults.num_attention_heads = 12;
+    return spec;
 }(idefics3_detail::tower);
 
-inline constexpr architecture text = [](architecture a) {
-    a.model_type = "granite_docling_text", a.prefix = "GraniteDoclingText", a.heads = {}, a.kinds.own = deep;
-    a.defaults.vocab_size = 133800, a.defaults.hidden_size = 1024, a.defaults.intermediate_size = 2048;
-    a.defaults.num_hidden_layers = 28, a.defaults.num_attention_heads = 16, a.defaults.num_key_value_heads = 4;
-    a.defaults.max_position_embeddings = 32768, a.defaults.head = head_kind::none;
-    return a;
+inline constexpr model_spec text = [](model_spec spec) {
+    spec.model_type = "granite_docling_text";
+    spec.class_prefix = "GraniteDoclingText";
+    spec.supported_heads = {};
+    spec.supported_layers.max_family_tag = deep;
+    spec.defaults.vocab_size = 133800;
+    spec.defaults.hidden_size = 1024;
+    spec.defaults.intermediate_size = 2048;
+    spec.defaults.num_hidden_layers = 28;
+    spec.defaults.num_attention_heads = 16;
+    spec.defaults.num_key_value_heads = 4;
+    spec.defaults.max_position_embeddings = 32768;
+    spec.defaults.head = head_kind::none;
+    return spec;
 }(granite);
 
 }  // namespace granite_docling_detail
 
 // transformers/models/granite_docling: SigLIP over tiles of a page, in front of Granite and behind its first layers
-inline constexpr architecture granite_docling = [](architecture a) {
-    a.model_type = "granite_docling", a.prefix = "GraniteDocling", a.base = granite_docling_detail::base;
-    a.read_whole = granite_docling_detail::read, a.own = granite_docling_detail::keys, a.finish = divide_logits;
-    a.media = granite_docling_detail::show, a.reads.images = true, a.defaults.tie_word_embeddings = true;
-    a.text = {.key = "text_config", .otherwise = &granite_docling_detail::text, .always = true};
-    a.beside[0] = {.key = "vision_config", .otherwise = &granite_docling_detail::tower, .always = true};
-    return a;
+inline constexpr model_spec granite_docling = [](model_spec spec) {
+    spec.model_type = "granite_docling";
+    spec.class_prefix = "GraniteDocling";
+    spec.base_model = granite_docling_detail::base;
+    spec.parse_composite_config = granite_docling_detail::parse_config;
+    spec.family_keys = granite_docling_detail::family_keys;
+    spec.process_logits = divide_logits_by_scale;
+    spec.compute_media_shapes = granite_docling_detail::show;
+    spec.modalities.has_images = true;
+    spec.defaults.tie_word_embeddings = true;
+    spec.text_model = {.key = "text_config", .default_spec = &granite_docling_detail::text, .ignores_model_type = true};
+    spec.components[0] = {
+        .key = "vision_config", .default_spec = &granite_docling_detail::tower, .ignores_model_type = true};
+    return spec;
 }(shared_composite);
 
 }  // namespace llmcost::arch

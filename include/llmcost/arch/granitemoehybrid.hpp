@@ -3,122 +3,137 @@
 #pragma once
 
 #include <llmcost/arch/bamba.hpp>
-#include <llmcost/reading/experts.hpp>
+#include <llmcost/config/experts.hpp>
 
 namespace llmcost::arch {
 
 namespace granitemoehybrid_detail {
 
-enum own : std::uint8_t { rotates, weighs_balance };
-inline constexpr own_key keys[]{
-    {.value = own_value::computed},  // `position_embedding_type` is "rope"; with any other, positions are not known
-    {.value = own_value::computed},  // how evenly routers pick, from logits in float32
+enum family_config_index : std::uint8_t { rotates, weighs_balance };
+inline constexpr family_key family_keys[]{
+    {.type =
+         family_key_type::computed},  // `position_embedding_type` is "rope"; with any other, positions are not known
+    {.type = family_key_type::computed},  // how evenly routers pick, from logits in float32
 };
 
-constexpr value recur(const site& here, trace& t, const value& x) {
-    const dual_state_space layer{here.dims.hidden_size, here.dims.ssm, here.dims.hidden_act, here.type("MambaLayer"),
-                                 here.type("RMSNormGated")};
-    return t.call(here.row.names.recurrent, layer, x);
+constexpr tensor recurrent_block(const layer_context& ctx, trace& t, const tensor& x) {
+    const dual_state_space layer{ctx.config.hidden_size, ctx.config.ssm, ctx.config.hidden_act,
+                                 ctx.class_of("MambaLayer"), ctx.class_of("RMSNormGated")};
+    return t.call(ctx.spec.names.recurrent_block, layer, x);
 }
 
-constexpr decoder_context prepare(const site& here, trace& t) {
-    decoder_context c = masks(here, t);
-    if (here.dims.own[rotates]) make_rotary_tables(here, t, c.full);
+constexpr decoder_inputs prepare_inputs(const layer_context& ctx, trace& t) {
+    decoder_inputs c = make_masks(ctx, t);
+    if (ctx.config.family[rotates]) compute_rotary_embeddings(ctx, t, c.full);
     return c;
 }
 
-constexpr value attend(const site& here, trace& t, const value& x) {
-    qkv of = project_qkv(here, t, x);
-    split_heads(here, of);
-    heads_first(of);
-    if (here.dims.own[rotates])
-        for (value* const each : {&of.q, &of.k})
-            *each = rotate(t, rotation::half, *each, here.shared->cos, here.shared->sin);
-    remember(here, t, of);
-    return join(here, t, look_up(here, t, of));
+constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
+    query_key_value qkv = project_qkv(ctx, t, x);
+    split_heads(ctx, qkv);
+    transpose_heads(qkv);
+    if (ctx.config.family[rotates])
+        for (tensor* const operand : {&qkv.query, &qkv.key})
+            *operand = rotate(t, rotary_style::rotate_half, *operand, ctx.inputs->cos, ctx.inputs->sin);
+    update_kv_cache(ctx, t, qkv);
+    return output_projection(ctx, t, scaled_dot_product_attention(ctx, t, qkv));
 }
 
 /// The largest k logits in float32, softmax over those.
-struct router {
-    site here;
+struct top_k_router {
+    layer_context ctx;
 
-    static constexpr role what = role::router;
-    static constexpr bool leaf = true;
-    [[nodiscard]] constexpr class_name type() const { return here.type("TopKRouter"); }
-    constexpr two_values describe(trace& t, const value& tokens) const {
-        const value weight = t.param("weight", {here.dims.moe.num_experts, here.dims.hidden_size});
-        const value logits = t.to(t.linear(tokens, weight), dtype::float32);
-        return {logits, t.to(t.softmax_method(t.top_k(logits, here.dims.moe.num_experts_per_tok)), tokens.type)};
+    static constexpr role module_role = role::router;
+    static constexpr bool is_leaf = true;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("TopKRouter"); }
+    constexpr tensor_pair forward(trace& t, const tensor& tokens) const {
+        const tensor weight = t.param("weight", {ctx.config.moe.num_experts, ctx.config.hidden_size});
+        const tensor logits = t.to(t.linear(tokens, weight), dtype::float32);
+        return {logits, t.to(t.softmax_method(t.topk(logits, ctx.config.moe.num_experts_per_tok)), tokens.type)};
     }
 };
 
 struct routed_block {
-    site here;
+    layer_context ctx;
 
-    static constexpr role what = role::mlp;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("MoE"); }
-    constexpr value describe(trace& t, const value& x) const {
-        const value tokens = t.reshape(x, {-1, here.dims.hidden_size});
-        const value weights = t.call("router", router{here}, tokens).second;
-        return call_experts(here, t, tokens, weights).view({x.dim(0), x.dim(1), here.dims.hidden_size});
+    static constexpr role module_role = role::mlp;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("MoE"); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const tensor tokens = t.reshape(x, {-1, ctx.config.hidden_size});
+        const tensor weights = t.call("router", top_k_router{ctx}, tokens).second;
+        return call_experts(ctx, t, tokens, weights).view({x.dim(0), x.dim(1), ctx.config.hidden_size});
     }
 };
 
 /// A block that all tokens pass, beside routed experts where there are some.
-constexpr value feed(const site& here, trace& t, const value& x) {
-    const std::int64_t inner = here.dims.moe.shared_intermediate_size;
-    if (!here.kind.experts) return call_mlp(here, t, "shared_mlp", inner, x);
-    const value routed = t.call("block_sparse_moe", routed_block{here}, x);
-    return t.add(routed, call_mlp(here, t, "shared_mlp", inner, x));
+constexpr tensor mlp(const layer_context& ctx, trace& t, const tensor& x) {
+    const std::int64_t inner = ctx.config.moe.shared_intermediate_size;
+    if (!ctx.layer.has_experts) return call_mlp(ctx, t, "shared_mlp", inner, x);
+    const tensor routed = t.call("block_sparse_moe", routed_block{ctx}, x);
+    return t.add(routed, call_mlp(ctx, t, "shared_mlp", inner, x));
 }
 
-constexpr value finish(const site& here, trace& t, const value& logits) {
-    const value out = t.div(logits);
-    const recorder::off_loss_guard unread{t};
-    const sizes& s = here.dims;
-    if (s.own[weighs_balance])
-        weigh_balance(t, s.num_hidden_layers, t.load().batch * t.load().sequence, s.moe, dtype::float32);
+constexpr tensor process_logits(const layer_context& ctx, trace& t, const tensor& logits) {
+    const tensor out = t.div(logits);
+    const recorder::detach_guard unread{t};
+    const model_config& config = ctx.config;
+    if (config.family[weighs_balance])
+        load_balancing_loss(t, config.num_hidden_layers, t.load().batch * t.load().sequence, config.moe,
+                            dtype::float32);
     return out;
 }
 
-constexpr void read(config_view config, sizes& s) {
-    bamba_detail::read_mixers(config, s);
-    s.moe.num_experts = config.non_negative("num_local_experts", s.moe.num_experts);
-    if (s.moe.num_experts > 0) read_experts(config, s, "num_local_experts");
-    s.own[weighs_balance] = config.boolean("output_router_logits", false) && s.moe.num_experts > 0;
-    s.moe.intermediate_size = s.intermediate_size;
-    s.moe.shared_intermediate_size = config.positive("shared_intermediate_size", 1024);
-    s.sliding_window = 0, s.mlp_bias = false;
-    const auto positions = config.find("position_embedding_type");
-    s.own[rotates] = positions && positions->is_string() && positions->as_string() == "rope";
-    if (s.own[rotates]) {
-        s.frequencies = detail::read_frequency_rule(config, "full_attention");
-        if (s.head_dim % 2 != 0) fail_unsupported(config, "num_attention_heads", "heads of an odd width are not rotated");
-        s.rotary_dim = s.head_dim;
+constexpr void parse_config(config_view json, model_config& config) {
+    bamba_detail::parse_mixers(json, config);
+    config.moe.num_experts = json.non_negative("num_local_experts", config.moe.num_experts);
+    if (config.moe.num_experts > 0) parse_experts(json, config, "num_local_experts");
+    config.family[weighs_balance] = json.boolean("output_router_logits", false) && config.moe.num_experts > 0;
+    config.moe.intermediate_size = config.intermediate_size;
+    config.moe.shared_intermediate_size = json.positive("shared_intermediate_size", 1024);
+    config.sliding_window = 0;
+    config.mlp_bias = false;
+    const auto positions = json.find("position_embedding_type");
+    config.family[rotates] = positions && positions->is_string() && positions->as_string() == "rope";
+    if (config.family[rotates]) {
+        config.rope_scaling = detail::parse_frequency_rule(json, "full_attention");
+        if (config.head_dim % 2 != 0)
+            throw_unsupported(json, "num_attention_heads", "heads of an odd width are not rotated");
+        config.rotary_dim = config.head_dim;
     }
-    if (config.contains("layers_block_type")) fail_unsupported(config, "layers_block_type", "layer_types says the same");
-    const bool listed = read_layer_types(config, s, mixer_kind::recurrent);
-    const layer_plan given = s.layers;
-    plan_layers(config, s, [&](std::int64_t i) {
-        return layer_kind{listed ? given[i].mixer : mixer_kind::recurrent, s.moe.num_experts > 0};
+    if (json.contains("layers_block_type")) throw_unsupported(json, "layers_block_type", "layer_types says the same");
+    const bool listed = parse_layer_types(json, config, token_mixer_kind::recurrent);
+    const layer_plan listed_layers = config.layers;
+    set_layers(json, config, [&](std::int64_t i) {
+        return layer_spec{listed ? listed_layers[i].token_mixer : token_mixer_kind::recurrent,
+                          config.moe.num_experts > 0};
     });
 }
 
 }  // namespace granitemoehybrid_detail
 
 // transformers/models/granitemoehybrid: Mamba-2 mixers, a shared block, perhaps experts, constants as in Granite
-inline constexpr architecture granitemoehybrid = [](architecture a) {
-    a.model_type = "granitemoehybrid", a.prefix = "GraniteMoeHybrid", a.heads = language_heads;
-    a.read = granitemoehybrid_detail::read, a.own = granitemoehybrid_detail::keys;
-    a.embed = embed_words_scaled, a.residual = add_scaled_residual, a.finish = granitemoehybrid_detail::finish;
-    a.prepare = granitemoehybrid_detail::prepare, a.recur = granitemoehybrid_detail::recur;
-    a.attend = granitemoehybrid_detail::attend, a.feed = granitemoehybrid_detail::feed;
-    a.rotated = rotation::none, a.masks = mask_rule::full_and_present, a.feed_forward = mlp_kind::fused_gated;
-    a.kinds = attention_kinds | mixer_kind::recurrent;
-    a.names.recurrent = "mamba", a.names.mlp = {.gate = "input_linear", .down = "output_linear", .act = "activation"};
-    a.defaults.moe = {.num_experts = 8, .num_experts_per_tok = 2};
-    return a;
+inline constexpr model_spec granitemoehybrid = [](model_spec spec) {
+    spec.model_type = "granitemoehybrid";
+    spec.class_prefix = "GraniteMoeHybrid";
+    spec.supported_heads = language_heads;
+    spec.parse_config = granitemoehybrid_detail::parse_config;
+    spec.family_keys = granitemoehybrid_detail::family_keys;
+    spec.embed_tokens = embed_tokens_scaled;
+    spec.add_residual = add_scaled_residual;
+    spec.process_logits = granitemoehybrid_detail::process_logits;
+    spec.prepare_inputs = granitemoehybrid_detail::prepare_inputs;
+    spec.recurrent_block = granitemoehybrid_detail::recurrent_block;
+    spec.attention = granitemoehybrid_detail::attention;
+    spec.mlp = granitemoehybrid_detail::mlp;
+    spec.rotary = rotary_style::none;
+    spec.mask_policy = mask_kind::full_and_present;
+    spec.dense_mlp = mlp_kind::fused_gated;
+    spec.supported_layers = attention_layers | token_mixer_kind::recurrent;
+    spec.names.recurrent_block = "mamba";
+    spec.names.mlp_modules = {.gate = "input_linear", .down = "output_linear", .act = "activation"};
+    spec.defaults.moe = {.num_experts = 8, .num_experts_per_tok = 2};
+    return spec;
 }(llama);
 
 }  // namespace llmcost::arch

@@ -9,52 +9,61 @@ namespace llmcost::arch {
 namespace gte_detail {
 
 /// A gated block with dropout in front of its last projection, which has a bias.
-constexpr value feed(const site& here, trace& t, const value& x) {
-    const std::int64_t width = here.dims.hidden_size, inner = here.dims.intermediate_size;
-    const module_info mlp{.name = "mlp", .type = here.type("MLP"), .what = role::mlp};
+constexpr tensor mlp(const layer_context& ctx, trace& t, const tensor& x) {
+    const std::int64_t width = ctx.config.hidden_size, inner = ctx.config.intermediate_size;
+    const module_info mlp{.name = "mlp", .class_of_module = ctx.class_of("MLP"), .module_role = role::mlp};
     t.enter(mlp);
-    const value gate =
-        t.call("act_fn", activation_module{here.dims.hidden_act}, t.call("gate_proj", linear{width, inner}, x));
-    const value h = dropout(t, "dropout", t.mul(gate, t.call("up_proj", linear{width, inner}, x)));
+    const tensor gate =
+        t.call("act_fn", activation_module{ctx.config.hidden_act}, t.call("gate_proj", linear{width, inner}, x));
+    const tensor h = dropout(t, "dropout", t.mul(gate, t.call("up_proj", linear{width, inner}, x)));
     return t.leave(mlp, t.call("down_proj", linear{inner, width, true}, h));
 }
 
-constexpr value score_words(const site& here, trace& t, const two_values& out) {
-    const module_info lm_head{.name = "lm_head", .type = here.type("LMHead"), .what = role::head};
-    const std::int64_t width = here.dims.hidden_size;
+constexpr tensor lm_head_logits(const layer_context& ctx, trace& t, const tensor_pair& out) {
+    const module_info lm_head{.name = "lm_head", .class_of_module = ctx.class_of("LMHead"), .module_role = role::head};
+    const std::int64_t width = ctx.config.hidden_size;
     t.enter(lm_head);
-    value h = t.unary(torch_function::kept_gelu, op::gelu, t.call("dense", linear{width, width, true}, out.first));
-    h = t.call("layer_norm", norm<norm_kind::layer>{width}, h);
-    return t.leave(lm_head, t.call("decoder", linear{width, here.dims.vocab_size, true, here.dims.tie_word_embeddings}, h));
+    tensor h = t.unary(torch_function::stored_gelu, op::gelu, t.call("dense", linear{width, width, true}, out.first));
+    h = t.call("layer_norm", norm_module{norm_kind::layer, width}, h);
+    return t.leave(lm_head,
+                   t.call("decoder", linear{width, ctx.config.vocab_size, true, ctx.config.tie_word_embeddings}, h));
 }
-constexpr value score(const site& here, trace& t, const two_values& out) { return score_states(here, t, out, score_words); }
-constexpr value describe(const site& here, trace& t) {
-    return describe_encoder(here, t, {.score = score, .pooled = {head_kind::sequence_classification}});
+constexpr tensor score(const layer_context& ctx, trace& t, const tensor_pair& out) {
+    return forward_encoder_head(ctx, t, out, lm_head_logits);
+}
+constexpr tensor forward(const layer_context& ctx, trace& t) {
+    return forward_encoder_model(ctx, t, {.score = score, .pooled = {head_kind::sequence_classification}});
 }
 
 /// Segments may be missing.
-constexpr void read(config_view config, sizes& s) {
-    const std::int64_t segments = config.non_negative("type_vocab_size", s.type_vocab_size);
-    s.type_vocab_size = 0;
-    nomic_bert_detail::read(config, s);
-    s.type_vocab_size = segments;
+constexpr void parse_config(config_view json, model_config& config) {
+    const std::int64_t segments = json.non_negative("type_vocab_size", config.type_vocab_size);
+    config.type_vocab_size = 0;
+    nomic_bert_detail::parse_config(json, config);
+    config.type_vocab_size = segments;
 }
 
 }  // namespace gte_detail
 
-inline constexpr dropout_key gte_dropout[]{{dropout_of::hidden, "hidden_dropout_prob", 0.1},
-                                           {dropout_of::attention, "attention_probs_dropout_prob"},
-                                           {dropout_of::classifier, "classifier_dropout", as_hidden}};
+inline constexpr dropout_key gte_dropout[]{{dropout_position::hidden, "hidden_dropout_prob", 0.1},
+                                           {dropout_position::attention, "attention_probs_dropout_prob"},
+                                           {dropout_position::classifier, "classifier_dropout", same_as_hidden}};
 
 // transformers/models/gte: Nomic BERT with biases, a language head of its own
-inline constexpr architecture gte = [](architecture a) {
-    a.model_type = "gte", a.prefix = "Gte", a.describe = gte_detail::describe, a.feed = gte_detail::feed;
-    a.read = gte_detail::read;
-    a.names.base = "gte";
-    a.defaults.vocab_size = 250048, a.defaults.max_position_embeddings = 8192, a.defaults.type_vocab_size = 1;
-    a.defaults.hidden_act = activation::gelu, a.defaults.attention_bias = a.defaults.output_bias = true;
-    a.drops = gte_dropout;
-    return a;
+inline constexpr model_spec gte = [](model_spec spec) {
+    spec.model_type = "gte";
+    spec.class_prefix = "Gte";
+    spec.forward = gte_detail::forward;
+    spec.mlp = gte_detail::mlp;
+    spec.parse_config = gte_detail::parse_config;
+    spec.names.base_model = "gte";
+    spec.defaults.vocab_size = 250048;
+    spec.defaults.max_position_embeddings = 8192;
+    spec.defaults.type_vocab_size = 1;
+    spec.defaults.hidden_act = activation::gelu;
+    spec.defaults.attention_bias = spec.defaults.output_bias = true;
+    spec.dropout_keys = gte_dropout;
+    return spec;
 }(nomic_bert);
 
 }  // namespace llmcost::arch

@@ -9,36 +9,40 @@ namespace llmcost::arch {
 namespace hunyuan_detail {
 
 /// Queries and keys are normed behind their rotation.
-constexpr value attend(const site& here, trace& t, const value& x) {
-    qkv of = project_qkv(here, t, x);
-    split_heads(here, of);
-    heads_first(of);
-    turn(here, t, of);
-    norm_queries_and_keys(here, t, of, here.dims.head_dim, here.dims.head_dim);
-    remember(here, t, of);
-    return join(here, t, look_up(here, t, of));
+constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
+    query_key_value qkv = project_qkv(ctx, t, x);
+    split_heads(ctx, qkv);
+    transpose_heads(qkv);
+    apply_rotary(ctx, t, qkv);
+    apply_qk_norm(ctx, t, qkv, ctx.config.head_dim, ctx.config.head_dim);
+    update_kv_cache(ctx, t, qkv);
+    return output_projection(ctx, t, scaled_dot_product_attention(ctx, t, qkv));
 }
 
 /// What it calls dynamic with an `alpha` are frequencies that stay as they are (`compute_ntk_alpha_rope_parameters`).
-constexpr void read(config_view config, sizes& s) {
-    plan_one_mask(config, s);
-    if (const auto given = config.find("head_dim"); !given || given->is_null())
-        fail_missing(config, "head_dim", "a positive integer");
-    if (s.frequencies == frequency_rule::kept || s.frequencies == frequency_rule::picked) return;
-    const auto alpha = detail::rope_parameters(config)->optional_real("alpha");
-    if (alpha && *alpha != 0) s.frequencies = frequency_rule::kept;
+constexpr void parse_config(config_view json, model_config& config) {
+    set_single_mask(json, config);
+    if (const auto head_dim = json.find("head_dim"); !head_dim || head_dim->is_null())
+        throw_missing_key(json, "head_dim", "a positive integer");
+    if (config.rope_scaling == rope_scaling_kind::none || config.rope_scaling == rope_scaling_kind::longrope) return;
+    const auto alpha = detail::rope_parameters(json)->optional_real("alpha");
+    if (alpha && *alpha != 0) config.rope_scaling = rope_scaling_kind::none;
 }
 
 }  // namespace hunyuan_detail
 
 // transformers/models/hunyuan_v1_dense: norms of rotated queries and keys
-inline constexpr architecture hunyuan_v1_dense = [](architecture a) {
-    a.heads = classifying_decoder_heads;
-    a.model_type = "hunyuan_v1_dense", a.prefix = "HunYuanDenseV1", a.read = hunyuan_detail::read;
-    a.attend = hunyuan_detail::attend, a.names.q_norm = "query_layernorm", a.names.k_norm = "key_layernorm";
-    a.defaults.vocab_size = 290943;
-    a.keys[0] = no_mlp_bias;
-    return a;
+inline constexpr model_spec hunyuan_v1_dense = [](model_spec spec) {
+    spec.supported_heads = classifying_decoder_heads;
+    spec.model_type = "hunyuan_v1_dense";
+    spec.class_prefix = "HunYuanDenseV1";
+    spec.parse_config = hunyuan_detail::parse_config;
+    spec.attention = hunyuan_detail::attention;
+    spec.names.q_norm = "query_layernorm";
+    spec.names.k_norm = "key_layernorm";
+    spec.defaults.vocab_size = 290943;
+    spec.config_keys[0] = absent_mlp_bias;
+    return spec;
 }(llama);
 
 }  // namespace llmcost::arch

@@ -3,9 +3,9 @@
 #pragma once
 
 #include <llmcost/arch/hunyuan.hpp>
-#include <llmcost/reading/processor.hpp>
-#include <llmcost/walks/native_patches.hpp>
-#include <llmcost/walks/tower.hpp>
+#include <llmcost/config/processor.hpp>
+#include <llmcost/forward/native_resolution.hpp>
+#include <llmcost/forward/vision_encoder.hpp>
 
 namespace llmcost::arch {
 
@@ -13,218 +13,261 @@ namespace hunyuan_vl_detail {
 
 // ---- the text: positions of several axes
 
-enum text_own : std::uint8_t { axes };
-inline constexpr own_key text_keys[]{{.otherwise = 4, .value = own_value::computed}};
+enum text_config_index : std::uint8_t { axes };
+inline constexpr family_key text_keys[]{{.default_value = 4, .type = family_key_type::computed}};
 
 /// Cosines and sines of each axis, of which runs of elements are joined: (B, S, head) twice.
 struct rotary {
-    site here;
+    layer_context ctx;
 
-    static constexpr role what = role::rotary;
-    static constexpr bool leaf = true;
-    [[nodiscard]] constexpr class_name type() const { return here.type("RotaryEmbedding"); }
-    constexpr two_values describe(trace& t) const {
+    static constexpr role module_role = role::rotary;
+    static constexpr bool is_leaf = true;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("RotaryEmbedding"); }
+    constexpr tensor_pair forward(trace& t) const {
         const trace::no_grad_guard quiet{t};
-        const std::int64_t half = here.dims.head_dim / 2;
-        t.owns_buffer(count(half * 2 * 4));
-        const extents places{here.dims.own[axes], t.load().batch, t.load().sequence, 1};
-        const value angles = t.mul(t.constant(places), trace::buffer({half}));
-        const value cos = t.mul(t.unary(op::cos, angles)), sin = t.mul(t.unary(op::sin, angles));
-        const auto joined = [&](const value& x) { return t.to(t.cat({t.cat({x, x}, -1).select(0)}, -1), t.activation_type()); };
-        const value second = joined(sin);
-        return {joined(cos), second};
+        const std::int64_t half = ctx.config.head_dim / 2;
+        t.register_buffer(count(half * 2 * 4));
+        const shape places{ctx.config.family[axes], t.load().batch, t.load().sequence, 1};
+        const tensor angles = t.mul(t.full(places), trace::buffer({half}));
+        const tensor cos = t.mul(t.unary(op::cos, angles)), sin = t.mul(t.unary(op::sin, angles));
+        const auto merge_sections = [&](const tensor& x) {
+            return t.to(t.cat({t.cat({x, x}, -1).select(0)}, -1), t.activation_type());
+        };
+        const tensor second = merge_sections(sin);
+        return {merge_sections(cos), second};
     }
 };
 
-constexpr decoder_context prepare(const site& here, trace& t) {
-    decoder_context c = masks(here, t);
-    const two_values tables = t.call("rotary_emb", rotary{here});
-    c.full.cos = tables.first, c.full.sin = tables.second;
+constexpr decoder_inputs prepare_inputs(const layer_context& ctx, trace& t) {
+    decoder_inputs c = make_masks(ctx, t);
+    const tensor_pair tables = t.call("rotary_emb", rotary{ctx});
+    c.full.cos = tables.first;
+    c.full.sin = tables.second;
     return c;
 }
 
 /// Queries and keys turned in float32, then normed.
-constexpr value attend(const site& here, trace& t, const value& x) {
-    qkv of = project_qkv(here, t, x);
-    split_heads(here, of), heads_first(of);
-    const value cos = t.to(here.shared->cos, dtype::float32), sin = t.to(here.shared->sin, dtype::float32);
-    const auto turned = [&](const value& from) {
-        return t.to(rotate<rotation::half>(t, t.to(from, dtype::float32), cos, sin), from.type);
+constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
+    query_key_value qkv = project_qkv(ctx, t, x);
+    split_heads(ctx, qkv);
+    transpose_heads(qkv);
+    const tensor cos = t.to(ctx.inputs->cos, dtype::float32), sin = t.to(ctx.inputs->sin, dtype::float32);
+    const auto apply_rotary = [&](const tensor& states) {
+        return t.to(rotate<rotary_style::rotate_half>(t, t.to(states, dtype::float32), cos, sin), states.type);
     };
-    of.q = turned(of.q), of.k = turned(of.k);
-    norm_queries_and_keys(here, t, of, here.dims.head_dim, here.dims.head_dim);
-    remember(here, t, of);
-    return join(here, t, look_up(here, t, of));
+    qkv.query = apply_rotary(qkv.query);
+    qkv.key = apply_rotary(qkv.key);
+    apply_qk_norm(ctx, t, qkv, ctx.config.head_dim, ctx.config.head_dim);
+    update_kv_cache(ctx, t, qkv);
+    return output_projection(ctx, t, scaled_dot_product_attention(ctx, t, qkv));
 }
 
-constexpr void read_text(config_view config, sizes& s) {
-    plan_one_mask(config, s);
-    s.frequencies = frequency_rule::kept;
-    const auto rope = detail::rope_parameters(config);
-    if (!rope) fail_missing(config, "rope_parameters", "an object with the sections of positions");
+constexpr void parse_text_config(config_view json, model_config& config) {
+    set_single_mask(json, config);
+    config.rope_scaling = rope_scaling_kind::none;
+    const auto rope = detail::rope_parameters(json);
+    if (!rope) throw_missing_key(json, "rope_parameters", "an object with the sections of positions");
     const literal key = rope->contains("xdrope_section") ? "xdrope_section" : "mrope_section";
     const auto sections = rope->optional_array(key);
-    if (!sections || sections->size() == 0) fail_missing(*rope, key, "elements of half a head for each axis");
-    s.own[axes] = static_cast<std::int64_t>(sections->size());
+    if (!sections || sections->size() == 0) throw_missing_key(*rope, key, "elements of half a head for each axis");
+    config.family[axes] = static_cast<std::int64_t>(sections->size());
 }
 
 // ---- the tower
 
-enum own : std::uint8_t { fewest_pixels, largest };
-inline constexpr own_key whole_keys[]{{.otherwise = 512 * 512, .value = own_value::computed},
-                                      {.otherwise = 2048 * 2048, .value = own_value::computed}};
+enum family_config_index : std::uint8_t { fewest_pixels, largest };
+inline constexpr family_key model_keys[]{{.default_value = 512 * 512, .type = family_key_type::computed},
+                                         {.default_value = 2048 * 2048, .type = family_key_type::computed}};
 
-enum tower_own : std::uint8_t { merged, longest, seen_width };
-inline constexpr own_key tower_keys[]{{"spatial_merge_size", 2}, {"max_image_size", 2048}, {"text_hidden_size", 3072}};
+enum tower_config_index : std::uint8_t { merged, longest, text_hidden_size };
+inline constexpr family_key tower_keys[]{
+    {"spatial_merge_size", 2}, {"max_image_size", 2048}, {"text_hidden_size", 3072}};
 
 /// Attention within images: (1, patches, width) -> the same.
-constexpr value attend_images(const site& here, trace& t, const value& x) {
-    const std::int64_t n = x.dim(1), width = here.dims.hidden_size, heads = here.dims.num_attention_heads;
-    const std::int64_t d = here.dims.head_dim;
-    const auto split = [&](literal name) { return t.call(name, linear{width, heads * d, true}, x).view({n, heads, d}); };
-    const value q = split("q_proj"), k = split("k_proj"), v = split("v_proj");
-    const value found = attend_packed(t, q, k, v, packed_images(t.load(), here.dims.vision.patch_size).whole());
+constexpr tensor attend_images(const layer_context& ctx, trace& t, const tensor& x) {
+    const std::int64_t n = x.dim(1), width = ctx.config.hidden_size, heads = ctx.config.num_attention_heads;
+    const std::int64_t d = ctx.config.head_dim;
+    const auto split = [&](literal name) {
+        return t.call(name, linear{width, heads * d, true}, x).view({n, heads, d});
+    };
+    const tensor q = split("q_proj"), k = split("k_proj"), v = split("v_proj");
+    const tensor found = packed_scaled_dot_product_attention(
+        t, q, k, v, pack_images(t.load(), ctx.config.vision.patch_size).full_images());
     return t.call("o_proj", linear{heads * d, width, true}, found.unsqueeze(0));
 }
 
 /// Squares of patches of one image become one, a learned token behind each row, one in front of all and one behind.
 struct patch_merger {
-    site here;
+    layer_context ctx;
 
-    static constexpr role what = role::projector;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("VisionPatchMerger"); }
-    constexpr value describe(trace& t, const value& x) const {
-        const own_sizes& own = here.dims.own;
-        const std::int64_t width = here.dims.hidden_size, side = own[merged], to = own[seen_width];
-        const std::int64_t rows = t.load().image_height / here.dims.vision.patch_size, columns = x.dim(1) / rows;
-        const value newline = t.param("image_newline", {4 * width}), begin = t.param("image_begin", {to});
-        const value end = t.param("image_end", {to});
+    static constexpr role module_role = role::projector;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("VisionPatchMerger"); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const family_config& family = ctx.config.family;
+        const std::int64_t width = ctx.config.hidden_size, side = family[merged], to = family[text_hidden_size];
+        const std::int64_t rows = t.load().image_height / ctx.config.vision.patch_size, columns = x.dim(1) / rows;
+        const tensor newline = t.param("image_newline", {4 * width}), begin = t.param("image_begin", {to});
+        const tensor end = t.param("image_end", {to});
         (void)t.param("image_sep", {to});
-        const value even = t.call("before_rms", norm<norm_kind::rms>{width, here.type("RMSNorm")}, x);
-        value h = t.reshape(even.permute({0, 2, 1}), {1, width, rows, columns});
-        h = t.call("proj_act", activation_module{here.dims.hidden_act},
+        const tensor even = t.call("before_rms", norm_module{norm_kind::rms, width, ctx.class_of("RMSNorm")}, x);
+        tensor h = t.reshape(even.permute({0, 2, 1}), {1, width, rows, columns});
+        h = t.call("proj_act", activation_module{ctx.config.hidden_act},
                    t.call("proj_conv", convolution_2d{width, 2 * width, side, side}, h));
         h = t.call("proj_out", convolution_2d{2 * width, 4 * width}, h);
         h = t.cat({h, newline.view({1, 4 * width, 1, 1}).expand({1, 4 * width, h.dim(2), 1})}, -1);
         h = t.call("mlp", linear{4 * width, to, true}, h.view({1, 4 * width, -1}).permute({0, 2, 1}));
         h = t.cat({begin.view({1, 1, to}), h, end.view({1, 1, to})}, 1);
-        return t.call("after_rms", norm<norm_kind::rms>{to, here.type("RMSNorm")}, h);
+        return t.call("after_rms", norm_module{norm_kind::rms, to, ctx.class_of("RMSNorm")}, h);
     }
 };
 
 /// Places of one image, resampled from a square: (patches, width).
-constexpr value places_of_image(const site& here, trace& t, const value& table) {
-    const std::int64_t patch = here.dims.vision.patch_size, edge = here.dims.own[longest] / patch;
-    const std::int64_t width = here.dims.hidden_size;
-    const value grid = t.slice(table, 0, edge * edge).view({1, edge, edge, width}).permute({0, 3, 1, 2});
-    const value resized =
+constexpr tensor places_of_image(const layer_context& ctx, trace& t, const tensor& table) {
+    const std::int64_t patch = ctx.config.vision.patch_size, edge = ctx.config.family[longest] / patch;
+    const std::int64_t width = ctx.config.hidden_size;
+    const tensor grid = t.slice(table, 0, edge * edge).view({1, edge, edge, width}).permute({0, 3, 1, 2});
+    const tensor resized =
         t.bilinear(t.to(grid, dtype::float32), t.load().image_height / patch, t.load().image_width / patch);
     return t.copy(t.to(t.reshape(resized.permute({0, 2, 3, 1}), {-1, width}), table.type));  // `repeat` for each frame
 }
 
-constexpr value tower_base(const site& here, trace& t) {
-    const vision_sizes& image = here.dims.vision;
-    const std::int64_t width = here.dims.hidden_size, side = image.patch_size, images = t.load().batch;
-    const std::int64_t n = packed_images(t.load(), side).patches(), edge = here.dims.own[longest] / side;
-    const module_info embeddings{.name = "embeddings", .type = here.type("VisionPatchEmbed"), .what = role::embedding};
+constexpr tensor tower_base(const layer_context& ctx, trace& t) {
+    const vision_config& image = ctx.config.vision;
+    const std::int64_t width = ctx.config.hidden_size, side = image.patch_size, images = t.load().batch;
+    const std::int64_t n = pack_images(t.load(), side).patches(), edge = ctx.config.family[longest] / side;
+    const module_info embeddings{
+        .name = "embeddings", .class_of_module = ctx.class_of("VisionPatchEmbed"), .module_role = role::embedding};
     t.enter(embeddings);
     const convolution_2d projection{image.num_channels, width, side, side};
-    const value patches = t.call("patch_embedding", projection, t.input({n, image.num_channels, side, side})).view({n, width});
-    const module_info positions{.name = "position_embedding", .type = {"", "Embedding"}, .leaf = true};
+    const tensor patches =
+        t.call("patch_embedding", projection, t.input({n, image.num_channels, side, side})).view({n, width});
+    const module_info positions{.name = "position_embedding", .class_of_module = {"", "Embedding"}, .is_leaf = true};
     t.enter(positions);
-    const value table = t.param("weight", {edge * edge + 1, width});
+    const tensor table = t.param("weight", {edge * edge + 1, width});
     t.leave(positions);
-    value places = trace::buffer({n / images, width});
+    tensor places = trace::buffer({n / images, width});
     places.type = table.type;
-    for (repetition each = t.steps(images, places); each.next();) places = places_of_image(here, t, table);
-    const value all = t.cat({side_by_side(places, 0, images)}, 0);
-    value x = t.leave(embeddings, t.add(patches, all).unsqueeze(0));
-    const shared_values none{};
-    for (repetition each = t.repeat(here.dims.num_hidden_layers, x); each.next();)
-        x = t.call({"layers", each.index()}, tower_layer{here.at(each, none)}, x);
-    const value item = x.slice(1, n / images);
-    value out = trace::buffer({1});
+    for (loop layer_loop = t.loop_time_steps(images, places); layer_loop.next();)
+        places = places_of_image(ctx, t, table);
+    const tensor all = t.cat({window_tiling(places, 0, images)}, 0);
+    tensor x = t.leave(embeddings, t.add(patches, all).unsqueeze(0));
+    const attention_inputs none{};
+    for (loop layer_loop = t.loop_modules(ctx.config.num_hidden_layers, x); layer_loop.next();)
+        x = t.call({"layers", layer_loop.index()}, vision_encoder_layer{ctx.for_layer(layer_loop, none)}, x);
+    const tensor item = x.slice(1, n / images);
+    tensor out = trace::buffer({1});
     out.type = x.type;
-    for (repetition each = t.again(images, out); each.next();) out = t.call("patch_merger", patch_merger{here}, item);
-    return t.cat({side_by_side(out, 1, images)}, 1);
+    for (loop layer_loop = t.loop_calls(images, out); layer_loop.next();)
+        out = t.call("patch_merger", patch_merger{ctx}, item);
+    return t.cat({window_tiling(out, 1, images)}, 1);
 }
 
-constexpr void read_tower(config_view config, sizes& s) {
-    s.vision.patch_size = config.positive("patch_size", 16), s.vision.num_channels = config.positive("num_channels", 3);
-    const string_ref mode = config.string("interpolate_mode", "bilinear");
-    if (mode != "bilinear") fail_unsupported(config, "interpolate_mode", "no row describes another way to resample places");
-    if (s.own[longest] < s.vision.patch_size) fail_value(config, "max_image_size", "at least patch_size");
-    (void)checked_product(s.own[longest] / s.vision.patch_size, s.own[longest] / s.vision.patch_size);
+constexpr void parse_vision_config(config_view json, model_config& config) {
+    config.vision.patch_size = json.positive("patch_size", 16);
+    config.vision.num_channels = json.positive("num_channels", 3);
+    const string_ref mode = json.string("interpolate_mode", "bilinear");
+    if (mode != "bilinear")
+        throw_unsupported(json, "interpolate_mode", "no row describes another way to resample places");
+    if (config.family[longest] < config.vision.patch_size)
+        throw_invalid_value(json, "max_image_size", "at least patch_size");
+    (void)checked_product(config.family[longest] / config.vision.patch_size,
+                          config.family[longest] / config.vision.patch_size);
 }
 
-inline constexpr architecture tower = [](architecture a) {
-    a.model_type = "hunyuan_vl_vision", a.prefix = "HunYuanVL", a.base = tower_base, a.read = read_tower;
-    a.own = tower_keys, a.heads = {}, a.attend = attend_images;
-    a.names.model_type = "VisionTransformer", a.names.attention_type = "VisionAttention";
-    a.names.layer_type = "VisionBlock", a.names.mlp_type = "VisionMLP";
-    a.keys[0] = {}, a.keys[1] = {};
-    a.defaults.hidden_size = 1152, a.defaults.intermediate_size = 4304, a.defaults.num_hidden_layers = 27;
-    a.defaults.num_attention_heads = 16, a.defaults.hidden_act = activation::gelu;
-    return a;
+inline constexpr model_spec tower = [](model_spec spec) {
+    spec.model_type = "hunyuan_vl_vision";
+    spec.class_prefix = "HunYuanVL";
+    spec.base_model = tower_base;
+    spec.parse_config = parse_vision_config;
+    spec.family_keys = tower_keys;
+    spec.supported_heads = {};
+    spec.attention = attend_images;
+    spec.names.model_class = "VisionTransformer";
+    spec.names.attention_class = "VisionAttention";
+    spec.names.layer_class = "VisionBlock";
+    spec.names.mlp_class = "VisionMLP";
+    spec.config_keys[0] = {};
+    spec.config_keys[1] = {};
+    spec.defaults.hidden_size = 1152;
+    spec.defaults.intermediate_size = 4304;
+    spec.defaults.num_hidden_layers = 27;
+    spec.defaults.num_attention_heads = 16;
+    spec.defaults.hidden_act = activation::gelu;
+    return spec;
 }(shared_tower);
 
 // ---- the whole
 
 constexpr media_shapes show(const model& m, const workload& load) {
     if (load.images == 0) return {};
-    const sizes& vision = m.beside[0].dims;
-    const std::int64_t patch = vision.vision.patch_size, side = vision.own[merged];
-    media_shape image = resized_to_patches(load, patch, side, m.own[fewest_pixels], m.own[largest]);
+    const model_config& vision = m.components[0].config;
+    const std::int64_t patch = vision.vision.patch_size, side = vision.family[merged];
+    media_shape image = resized_to_patches(load, patch, side, m.family[fewest_pixels], m.family[largest]);
     const std::int64_t rows = image.height / (patch * side), columns = image.width / (patch * side);
-    image.tokens = rows * (columns + 1) + 2;
+    image.num_tokens = rows * (columns + 1) + 2;
     return {.image = image};
 }
 
-constexpr void read_processor(config_view told, model& m) {
-    expect_patches(told, m.beside[0].dims.vision.patch_size, m.beside[0].dims.own[merged]);
-    expect_side(told, "spatial_patch_size", 1, "1, as patches are not put together twice");
-    read_bounds_of_pixels(told, m.own, fewest_pixels, largest);
+constexpr void parse_processor_config(config_view json, model& m) {
+    expect_patches(json, m.components[0].config.vision.patch_size, m.components[0].config.family[merged]);
+    expect_side(json, "spatial_patch_size", 1, "1, as patches are not put together twice");
+    parse_bounds_of_pixels(json, m.family, fewest_pixels, largest);
 }
 
-constexpr value base(const site& here, trace& t) {
-    return describe_text_after(here, t, "language_model", [&](const value& words) {
-        const bool sees = sees_images(t);
-        const recorder::idle_guard no_pixels{t, !sees};
-        const sizes& vision = here.whole.beside[0].dims;
-        const media_shape each = sees ? show(here.whole, t.load()).image : media_shape{};
-        const recorder::workload_guard shown{t, packed_workload(t, each, vision.vision.patch_size * vision.own[merged])};
-        const value features = describe_tower(here, t, 0, "vision_tower", role::vision);
-        return scatter_counted(t, words, features.squeeze(0));
+constexpr tensor base(const layer_context& ctx, trace& t) {
+    return forward_text_after_encoder(ctx, t, "language_model", [&](const tensor& token_embeddings) {
+        const bool has_image_inputs = has_images(t);
+        const recorder::not_executed_guard no_pixels{t, !has_image_inputs};
+        const model_config& vision = ctx.model.components[0].config;
+        const media_shape shape = has_image_inputs ? show(ctx.model, t.load()).image : media_shape{};
+        const recorder::workload_guard encoder_workload{
+            t, packed_workload(t, shape, vision.vision.patch_size * vision.family[merged])};
+        const tensor features = forward_encoder_component(ctx, t, 0, "vision_tower", role::vision);
+        return scatter_features(t, token_embeddings, features.squeeze(0));
     });
 }
 
-constexpr void read(config_view config, model& m) {
-    if (m.beside[0].dims.own[seen_width] != m.dims.hidden_size)
-        fail_value(config, "vision_config", "a text_hidden_size of the text's hidden_size");
+constexpr void parse_config(config_view json, model& m) {
+    if (m.components[0].config.family[text_hidden_size] != m.config.hidden_size)
+        throw_invalid_value(json, "vision_config", "a text_hidden_size of the text's hidden_size");
 }
 
 }  // namespace hunyuan_vl_detail
 
 // transformers/models/hunyuan_vl: the text model
-inline constexpr architecture hunyuan_vl_text = [](architecture a) {
-    a.drops = {}, a.model_type = "hunyuan_vl_text", a.prefix = "HunYuanVL", a.read = hunyuan_vl_detail::read_text, a.heads = {};
-    a.own = hunyuan_vl_detail::text_keys, a.prepare = hunyuan_vl_detail::prepare, a.attend = hunyuan_vl_detail::attend;
-    a.names.model_type = "TextModel", a.names.layer_type = "DenseV1DecoderLayer";
-    a.names.attention_type = "DenseV1Attention";
-    a.defaults.intermediate_size = 11008, a.defaults.max_position_embeddings = 2048;
-    return a;
+inline constexpr model_spec hunyuan_vl_text = [](model_spec spec) {
+    spec.dropout_keys = {};
+    spec.model_type = "hunyuan_vl_text";
+    spec.class_prefix = "HunYuanVL";
+    spec.parse_config = hunyuan_vl_detail::parse_text_config;
+    spec.supported_heads = {};
+    spec.family_keys = hunyuan_vl_detail::text_keys;
+    spec.prepare_inputs = hunyuan_vl_detail::prepare_inputs;
+    spec.attention = hunyuan_vl_detail::attention;
+    spec.names.model_class = "TextModel";
+    spec.names.layer_class = "DenseV1DecoderLayer";
+    spec.names.attention_class = "DenseV1Attention";
+    spec.defaults.intermediate_size = 11008;
+    spec.defaults.max_position_embeddings = 2048;
+    return spec;
 }(hunyuan_v1_dense);
 
 // transformers/models/hunyuan_vl: patches of images in front of a dense HunYuan with positions of several axes
-inline constexpr architecture hunyuan_vl = [](architecture a) {
-    a.model_type = "hunyuan_vl", a.prefix = "HunYuanVL", a.base = hunyuan_vl_detail::base;
-    a.read_whole = hunyuan_vl_detail::read, a.media = hunyuan_vl_detail::show,
-    a.read_processor = hunyuan_vl_detail::read_processor, a.own = hunyuan_vl_detail::whole_keys, a.reads.images = true;
-    a.text = {.key = "text_config", .otherwise = &hunyuan_vl_text, .always = true};
-    a.beside[0] = {.key = "vision_config", .otherwise = &hunyuan_vl_detail::tower, .always = true};
-    a.defaults.tie_word_embeddings = true;
-    return a;
+inline constexpr model_spec hunyuan_vl = [](model_spec spec) {
+    spec.model_type = "hunyuan_vl";
+    spec.class_prefix = "HunYuanVL";
+    spec.base_model = hunyuan_vl_detail::base;
+    spec.parse_composite_config = hunyuan_vl_detail::parse_config;
+    spec.compute_media_shapes = hunyuan_vl_detail::show;
+    spec.parse_image_processor = hunyuan_vl_detail::parse_processor_config;
+    spec.family_keys = hunyuan_vl_detail::model_keys;
+    spec.modalities.has_images = true;
+    spec.text_model = {.key = "text_config", .default_spec = &hunyuan_vl_text, .ignores_model_type = true};
+    spec.components[0] = {
+        .key = "vision_config", .default_spec = &hunyuan_vl_detail::tower, .ignores_model_type = true};
+    spec.defaults.tie_word_embeddings = true;
+    return spec;
 }(shared_composite);
 
 }  // namespace llmcost::arch

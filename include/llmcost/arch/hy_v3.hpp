@@ -3,60 +3,77 @@
 #pragma once
 
 #include <llmcost/arch/llama.hpp>
-#include <llmcost/reading/experts.hpp>
-#include <llmcost/walks/further_tokens.hpp>
+#include <llmcost/config/experts.hpp>
+#include <llmcost/forward/multi_token_prediction.hpp>
 
 namespace llmcost::arch {
 
 namespace hy_v3_detail {
 
-enum own : std::uint8_t { sums_in_float };
-inline constexpr own_key keys[]{{"enable_moe_fp32_combine", 1, own_value::boolean}};
+enum family_config_index : std::uint8_t { sums_in_float };
+inline constexpr family_key family_keys[]{{"enable_moe_fp32_combine", 1, family_key_type::boolean}};
 
-constexpr two_values pick(const site& here, trace& t, const value& tokens) {
-    const moe_sizes& m = here.dims.moe;
-    const value weight = t.param("weight", {m.num_experts, here.dims.hidden_size});
-    const value logits = t.linear(t.to(tokens, dtype::float32), t.to(weight, dtype::float32));
-    const value best = pick_corrected(t, t.sigmoid(logits), trace::buffer({m.num_experts}), m.num_experts_per_tok);
+constexpr tensor_pair pick(const layer_context& ctx, trace& t, const tensor& tokens) {
+    const moe_config& moe = ctx.config.moe;
+    const tensor weight = t.param("weight", {moe.num_experts, ctx.config.hidden_size});
+    const tensor logits = t.linear(t.to(tokens, dtype::float32), t.to(weight, dtype::float32));
+    const tensor best =
+        select_with_correction(t, t.sigmoid(logits), trace::buffer({moe.num_experts}), moe.num_experts_per_tok);
     return {logits, t.mul(t.div(best, t.add(t.sum(best, -1, true))))};
 }
 
-constexpr value mixture(const site& here, trace& t, const value& x) {
-    const value tokens = x.view({-1, here.dims.hidden_size});
-    value routed = call_experts(here, t, tokens, call_own_router(here, t, pick, tokens));
-    value beside = call_mlp(here, t, "shared_experts", here.dims.moe.shared_intermediate_size, tokens);
-    if (here.dims.own[sums_in_float]) routed = t.to(routed, dtype::float32), beside = t.to(beside, dtype::float32);
-    return t.to(t.add(routed, beside), x.type).view({x.dim(0), x.dim(1), here.dims.hidden_size});
+constexpr tensor sparse_moe_block(const layer_context& ctx, trace& t, const tensor& x) {
+    const tensor tokens = x.view({-1, ctx.config.hidden_size});
+    tensor routed = call_experts(ctx, t, tokens, call_custom_router(ctx, t, pick, tokens));
+    tensor shared_output = call_mlp(ctx, t, "shared_experts", ctx.config.moe.shared_intermediate_size, tokens);
+    if (ctx.config.family[sums_in_float]) {
+        routed = t.to(routed, dtype::float32);
+        shared_output = t.to(shared_output, dtype::float32);
+    }
+    return t.to(t.add(routed, shared_output), x.type).view({x.dim(0), x.dim(1), ctx.config.hidden_size});
 }
 
-constexpr value feed(const site& here, trace& t, const value& x) { return feed_by_mixture(here, t, mixture, x); }
+constexpr tensor mlp(const layer_context& ctx, trace& t, const tensor& x) {
+    return moe_or_dense_mlp(ctx, t, sparse_moe_block, x);
+}
 
-/// One dense layer in front, unless `mlp_layer_types` says otherwise; no shared experts are one as wide as a dense block.
-constexpr void read(config_view config, sizes& s) {
-    read_experts(config, s, config.contains("num_local_experts") ? "num_local_experts" : "num_experts");
-    check_experts(config, s);
-    const std::int64_t shared = config.non_negative("num_shared_experts", 1);
-    s.moe.shared_intermediate_size =
-        shared == 0 ? s.intermediate_size : checked_width(config, "num_shared_experts", shared, s.moe.intermediate_size);
-    plan_one_mask(config, s);
-    const mixer_kind mixer = s.layers[0].mixer;
-    const sparse_places experts(config, s, 1);
-    plan_layers(config, s, [&](std::int64_t i) { return layer_kind{mixer, experts.has(i)}; });
+/// One dense layer in front, unless `mlp_layer_types` says otherwise; no shared experts are one as wide as a dense
+/// block.
+constexpr void parse_config(config_view json, model_config& config) {
+    parse_experts(json, config, json.contains("num_local_experts") ? "num_local_experts" : "num_experts");
+    validate_experts(json, config);
+    const std::int64_t shared = json.non_negative("num_shared_experts", 1);
+    config.moe.shared_intermediate_size =
+        shared == 0 ? config.intermediate_size
+                    : checked_size(json, "num_shared_experts", shared, config.moe.intermediate_size);
+    set_single_mask(json, config);
+    const token_mixer_kind mixer = config.layers[0].token_mixer;
+    const sparse_layer_selection experts(json, config, 1);
+    set_layers(json, config, [&](std::int64_t i) { return layer_spec{mixer, experts.has(i)}; });
 }
 
 }  // namespace hy_v3_detail
 
 // transformers/models/hy_v3: norms of queries and keys behind the transposition, a router with sigmoids
-inline constexpr architecture hy_v3 = [](architecture a) {
-    a.model_type = "hy_v3", a.prefix = "HYV3", a.read = hy_v3_detail::read, a.own = hy_v3_detail::keys;
-    a.heads = language_heads, a.qk_norm = qk_norm_kind::per_head_transposed, a.feed = hy_v3_detail::feed;
-    a.names.moe_type = "MoE";
-    a.predict = predict_by_last_layer;  // vllm/model_executor/models/hy_v3_mtp.py
-    a.defaults.vocab_size = 120832, a.defaults.intermediate_size = 13312, a.defaults.num_hidden_layers = 80;
-    a.defaults.num_attention_heads = 64, a.defaults.num_key_value_heads = 8, a.defaults.head_dim = 128;
-    a.defaults.max_position_embeddings = 131072;
-    a.defaults.moe = {.num_experts = 192, .num_experts_per_tok = 8, .intermediate_size = 1536};
-    return a;
+inline constexpr model_spec hy_v3 = [](model_spec spec) {
+    spec.model_type = "hy_v3";
+    spec.class_prefix = "HYV3";
+    spec.parse_config = hy_v3_detail::parse_config;
+    spec.family_keys = hy_v3_detail::family_keys;
+    spec.supported_heads = language_heads;
+    spec.qk_norm = qk_norm_kind::per_head_transposed;
+    spec.mlp = hy_v3_detail::mlp;
+    spec.names.moe_class = "MoE";
+    spec.multi_token_prediction = mtp_with_last_layer_spec;  // vllm/model_executor/models/hy_v3_mtp.py
+    spec.defaults.vocab_size = 120832;
+    spec.defaults.intermediate_size = 13312;
+    spec.defaults.num_hidden_layers = 80;
+    spec.defaults.num_attention_heads = 64;
+    spec.defaults.num_key_value_heads = 8;
+    spec.defaults.head_dim = 128;
+    spec.defaults.max_position_embeddings = 131072;
+    spec.defaults.moe = {.num_experts = 192, .num_experts_per_tok = 8, .intermediate_size = 1536};
+    return spec;
 }(llama);
 
 }  // namespace llmcost::arch

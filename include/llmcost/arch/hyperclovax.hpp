@@ -8,29 +8,32 @@ namespace llmcost::arch {
 
 namespace hyperclovax_detail {
 
-enum own : std::uint8_t { norms_outputs };
-inline constexpr own_key keys[]{
-    {"use_post_norm", 1, own_value::boolean},  // norms of what blocks give out, else modules that do nothing
+enum family_config_index : std::uint8_t { norms_outputs };
+inline constexpr family_key family_keys[]{
+    {"use_post_norm", 1, family_key_type::boolean},  // norms of what blocks give out, else modules that do nothing
 };
 
-constexpr value behind(const site& here, trace& t, literal name, const value& x) {
-    return here.dims.own[norms_outputs] != 0 ? normed(here, t, name, x) : t.call(name, identity{"Identity"}, x);
+constexpr tensor apply_post_norm(const layer_context& ctx, trace& t, literal name, const tensor& x) {
+    return ctx.config.family[norms_outputs] != 0 ? apply_norm(ctx, t, name, x) : t.call(name, identity{"Identity"}, x);
 }
 
-constexpr value layer(const site& here, trace& t, const value& x) {
-    value h = mixed(here, t, normed(here, t, "input_layernorm", x));
-    const value middle = here.row.residual(here, t, x, behind(here, t, "post_norm1", h));
-    h = here.row.feed(here, t, normed(here, t, "post_attention_layernorm", middle));
-    return here.row.residual(here, t, middle, behind(here, t, "post_norm2", h));
+constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor& x) {
+    tensor h = mix_tokens(ctx, t, apply_norm(ctx, t, "input_layernorm", x));
+    const tensor middle = ctx.spec.add_residual(ctx, t, x, apply_post_norm(ctx, t, "post_norm1", h));
+    h = ctx.spec.mlp(ctx, t, apply_norm(ctx, t, "post_attention_layernorm", middle));
+    return ctx.spec.add_residual(ctx, t, middle, apply_post_norm(ctx, t, "post_norm2", h));
 }
 
 }  // namespace hyperclovax_detail
 
 // transformers/models/hyperclovax: Granite's constants, logits multiplied by theirs, norms behind the blocks
-inline constexpr architecture hyperclovax = [](architecture a) {
-    a.model_type = "hyperclovax", a.prefix = "HyperCLOVAX", a.own = hyperclovax_detail::keys;
-    a.layer = hyperclovax_detail::layer, a.finish = multiply_logits;
-    return a;
+inline constexpr model_spec hyperclovax = [](model_spec spec) {
+    spec.model_type = "hyperclovax";
+    spec.class_prefix = "HyperCLOVAX";
+    spec.family_keys = hyperclovax_detail::family_keys;
+    spec.decoder_layer = hyperclovax_detail::decoder_layer;
+    spec.process_logits = scale_logits;
+    return spec;
 }(granite);
 
 }  // namespace llmcost::arch

@@ -10,14 +10,14 @@ namespace llmcost::arch {
 namespace hyperclovax_vision_v2_detail {
 
 struct projector : linear {
-    static constexpr role what = role::projector;
+    static constexpr role module_role = role::projector;
 };
 
-constexpr value base(const site& here, trace& t) {
-    return describe_text_after(here, t, "language_model", [&](const value& words) {
-        return place_pictures(here, t, words, [&] {
-            const value merged = describe_tower(here, t, 0, "vision_model", role::vision);
-            return t.call("projector", projector{{merged.dim(-1), here.dims.hidden_size, true}}, merged);
+constexpr tensor base(const layer_context& ctx, trace& t) {
+    return forward_text_after_encoder(ctx, t, "language_model", [&](const tensor& token_embeddings) {
+        return insert_image_features(ctx, t, token_embeddings, [&] {
+            const tensor merged = forward_encoder_component(ctx, t, 0, "vision_model", role::vision);
+            return t.call("projector", projector{{merged.dim(-1), ctx.config.hidden_size, true}}, merged);
         });
     });
 }
@@ -25,15 +25,19 @@ constexpr value base(const site& here, trace& t) {
 }  // namespace hyperclovax_vision_v2_detail
 
 // transformers/models/hyperclovax_vision_v2: Qwen2.5-VL's tower and a projection in front of HyperCLOVA X
-inline constexpr architecture hyperclovax_vision_v2 = [](architecture a) {
-    a.model_type = "hyperclovax_vision_v2", a.prefix = "HyperCLOVAXVisionV2";
-    a.base = hyperclovax_vision_v2_detail::base, a.own = qwen2_vl_detail::bound_keys;
-    a.media = qwen2_vl_detail::show, a.read_processor = qwen2_vl_detail::read_processor, a.reads.images = true,
-    a.finish = multiply_logits;
-    a.text = {.key = "text_config", .otherwise = &hyperclovax, .always = true};
-    a.beside[0] = {.key = "vision_config", .otherwise = &qwen2_5_vl_vision, .always = true};
-    a.defaults.tie_word_embeddings = true;
-    return a;
+inline constexpr model_spec hyperclovax_vision_v2 = [](model_spec spec) {
+    spec.model_type = "hyperclovax_vision_v2";
+    spec.class_prefix = "HyperCLOVAXVisionV2";
+    spec.base_model = hyperclovax_vision_v2_detail::base;
+    spec.family_keys = qwen2_vl_detail::bound_keys;
+    spec.compute_media_shapes = qwen2_vl_detail::show;
+    spec.parse_image_processor = qwen2_vl_detail::parse_processor_config;
+    spec.modalities.has_images = true;
+    spec.process_logits = scale_logits;
+    spec.text_model = {.key = "text_config", .default_spec = &hyperclovax, .ignores_model_type = true};
+    spec.components[0] = {.key = "vision_config", .default_spec = &qwen2_5_vl_vision, .ignores_model_type = true};
+    spec.defaults.tie_word_embeddings = true;
+    return spec;
 }(shared_composite);
 
 }  // namespace llmcost::arch

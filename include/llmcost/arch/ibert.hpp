@@ -9,134 +9,149 @@ namespace llmcost::arch {
 namespace ibert_detail {
 
 /// An embedding, whose class can be quantized.
-constexpr embedding table(std::int64_t rows, std::int64_t width) { return {rows, width, false, {"", "QuantEmbedding"}}; }
+constexpr embedding table(std::int64_t rows, std::int64_t width) {
+    return {rows, width, false, {"", "QuantEmbedding"}};
+}
 constexpr linear projection(std::int64_t in, std::int64_t out) {
-    return {.in = in, .out = out, .bias = true, .named = {"", "QuantLinear"}};
+    return {.in_features = in, .out_features = out, .bias = true, .reference_class = {"", "QuantLinear"}};
 }
 
 /// Without quantization: what comes in, or the sum with what it is added to.
 struct act {
-    static constexpr role what = role::none;
-    static constexpr bool leaf = true;
-    [[nodiscard]] constexpr class_name type() const { return {"", "QuantAct"}; }
-    constexpr value describe(trace&, const value& x) const { return x; }
-    constexpr value describe(trace& t, const value& x, const value& to) const { return t.add(to, x); }
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = true;
+    [[nodiscard]] constexpr class_name type_name() const { return {"", "QuantAct"}; }
+    constexpr tensor forward(trace&, const tensor& x) const { return x; }
+    constexpr tensor forward(trace& t, const tensor& x, const tensor& to) const { return t.add(to, x); }
 };
 
 /// A layer norm, written out.
 struct spelled_norm {
     std::int64_t width;
 
-    static constexpr role what = role::norm;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return {"", "IntLayerNorm"}; }
-    constexpr value describe(trace& t, const value& x) const {
-        const value weight = t.param("weight", {width}), bias = t.param("bias", {width});
-        const value y = t.sub(x, t.mean(x, 2, true));
-        const value variance = t.mean(t.pow(y, 2), 2, true);
+    static constexpr role module_role = role::norm;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return {"", "IntLayerNorm"}; }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const tensor weight = t.param("weight", {width}), bias = t.param("bias", {width});
+        const tensor y = t.sub(x, t.mean(x, 2, true));
+        const tensor variance = t.mean(t.pow(y, 2), 2, true);
         return t.add(t.mul(t.div(y, t.unary(op::sqrt, t.add(variance))), weight), bias);
     }
 };
 
-constexpr value sum_embeddings(const site& here, trace& t) {
-    const sizes& dims = here.dims;
-    const extents ids{t.load().batch, t.load().sequence};
-    value x = t.call("word_embeddings", table(dims.vocab_size, dims.hidden_size), ids);
-    const value kinds = t.call("token_type_embeddings", table(dims.type_vocab_size, dims.hidden_size), ids);
+constexpr tensor sum_embeddings(const layer_context& ctx, trace& t) {
+    const model_config& config = ctx.config;
+    const shape ids{t.load().batch, t.load().sequence};
+    tensor x = t.call("word_embeddings", table(config.vocab_size, config.hidden_size), ids);
+    const tensor kinds = t.call("token_type_embeddings", table(config.type_vocab_size, config.hidden_size), ids);
     x = t.call("embeddings_act1", act{}, x, kinds);
-    t.positions(dims.max_position_embeddings - dims.first_position, t.load().sequence);
-    const value places = t.call("position_embeddings", table(dims.max_position_embeddings, dims.hidden_size), ids);
+    t.check_positions(config.max_position_embeddings - config.position_offset, t.load().sequence);
+    const tensor places = t.call("position_embeddings", table(config.max_position_embeddings, config.hidden_size), ids);
     x = t.call("embeddings_act1", act{}, x, places);
-    x = dropout(t, "dropout", t.call("LayerNorm", spelled_norm{dims.hidden_size}, x));
+    x = dropout(t, "dropout", t.call("LayerNorm", spelled_norm{config.hidden_size}, x));
     return t.call("output_activation", act{}, x);
 }
-constexpr value embed(const site& here, trace& t) {
+constexpr tensor embed(const layer_context& ctx, trace& t) {
     make_padding_mask(t);
-    return embed_within(here, t, sum_embeddings);
+    return embed_in_module(ctx, t, sum_embeddings);
 }
 
 /// `IntSoftmax`, which holds a module of its own for when it is quantized.
 struct softmax_module {
-    static constexpr role what = role::none;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return {"", "IntSoftmax"}; }
-    constexpr value describe(trace& t, const value& x) const { return t.softmax(x); }
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return {"", "IntSoftmax"}; }
+    constexpr tensor forward(trace& t, const tensor& x) const { return t.softmax(x); }
 };
 
-constexpr value attend(const site& here, trace& t, const value& x) {
-    const std::int64_t width = here.dims.hidden_size, heads = here.dims.num_attention_heads;
+constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
+    const std::int64_t width = ctx.config.hidden_size, heads = ctx.config.num_attention_heads;
     const std::int64_t batch = x.dim(0), sequence = x.dim(1);
-    const value all_q = t.call("query", projection(width, width), x), all_k = t.call("key", projection(width, width), x);
-    const value all_v = t.call("value", projection(width, width), x);
-    const auto split = [&](literal name, const value& all) {
+    const tensor all_q = t.call("query", projection(width, width), x),
+                 all_k = t.call("key", projection(width, width), x);
+    const tensor all_v = t.call("value", projection(width, width), x);
+    const auto split = [&](literal name, const tensor& all) {
         return t.call(name, act{}, all).view({batch, sequence, heads, width / heads}).transpose(1, 2);
     };
-    const value q = split("query_activation", all_q), k = split("key_activation", all_k);
-    const value v = split("value_activation", all_v);
-    const recorder::fused_guard fused{t, fused_attention(q, heads, here.shared->where, sequence)};
-    const value scores = t.div(t.matmul(q, k.transpose(-1, -2)));
-    const value mixed =
-        t.matmul(dropout(t, "dropout", t.call("softmax", softmax_module{}, scores), dropout_of::attention), v);
-    const value flat = t.contiguous(mixed.permute({0, 2, 1, 3})).view({batch, sequence, width});
+    const tensor q = split("query_activation", all_q), k = split("key_activation", all_k);
+    const tensor v = split("value_activation", all_v);
+    const recorder::fused_kernel_guard fused{t, fused_attention_kernel(q, heads, ctx.inputs->pattern, sequence)};
+    const tensor scores = t.div(t.matmul(q, k.transpose(-1, -2)));
+    const tensor mixed =
+        t.matmul(dropout(t, "dropout", t.call("softmax", softmax_module{}, scores), dropout_position::attention), v);
+    const tensor flat = t.contiguous(mixed.permute({0, 2, 1, 3})).view({batch, sequence, width});
     return t.call("output_activation", act{}, flat);
 }
 
 /// A projection, dropout, and a norm of the sum with what came in.
-constexpr value join(const site& here, trace& t, const module_info& m, const value& h, const value& x) {
-    const std::int64_t width = here.dims.hidden_size;
+constexpr tensor forward_output(const layer_context& ctx, trace& t, const module_info& m, const tensor& h,
+                                const tensor& x) {
+    const std::int64_t width = ctx.config.hidden_size;
     t.enter(m);
-    value out = dropout(t, "dropout", t.call("dense", projection(h.dim(-1), width), h));
+    tensor out = dropout(t, "dropout", t.call("dense", projection(h.dim(-1), width), h));
     out = t.call("LayerNorm", spelled_norm{width}, t.call("ln_input_act", act{}, out, x));
     return t.leave(m, t.call("output_activation", act{}, out));
 }
 
 /// `nn.GELU` in a module that can be quantized.
-constexpr value activated(trace& t, const value& x) {
-    const module_info m{.name = "intermediate_act_fn", .type = {"", "IntGELU"}};
-    const module_info function{.name = "activation_fn", .type = {"", "GELU"}, .leaf = true};
+constexpr tensor activated(trace& t, const tensor& x) {
+    const module_info m{.name = "intermediate_act_fn", .class_of_module = {"", "IntGELU"}};
+    const module_info function{.name = "activation_fn", .class_of_module = {"", "GELU"}, .is_leaf = true};
     t.enter(m);
     t.enter(function);
     return t.leave(m, t.leave(function, t.unary(op::gelu, x)));
 }
 
-constexpr value layer(const site& here, trace& t, const value& x) {
-    const std::int64_t width = here.dims.hidden_size, inner = here.dims.intermediate_size;
-    const module_info attention{.name = "attention", .type = here.type("Attention"), .what = role::attn};
-    const module_info intermediate{.name = "intermediate", .type = here.type("Intermediate"), .what = role::mlp};
+constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor& x) {
+    const std::int64_t width = ctx.config.hidden_size, inner = ctx.config.intermediate_size;
+    const module_info attention{
+        .name = "attention", .class_of_module = ctx.class_of("Attention"), .module_role = role::attn};
+    const module_info intermediate{
+        .name = "intermediate", .class_of_module = ctx.class_of("Intermediate"), .module_role = role::mlp};
     t.enter(attention);
-    const value mixed = t.call("self", bert_layers::self_attention_block{here}, x);
-    value a = t.leave(attention, ibert_detail::join(here, t, {.name = "output", .type = here.type("SelfOutput")}, mixed, x));
+    const tensor mixed = t.call("self", bert_layers::self_attention_block{ctx}, x);
+    tensor a =
+        t.leave(attention, ibert_detail::forward_output(
+                               ctx, t, {.name = "output", .class_of_module = ctx.class_of("SelfOutput")}, mixed, x));
     a = t.call("pre_intermediate_act", act{}, a);
     t.enter(intermediate);
-    value h = activated(t, t.call("dense", projection(width, inner), a));
+    tensor h = activated(t, t.call("dense", projection(width, inner), a));
     h = t.leave(intermediate, t.call("output_activation", act{}, h));
     h = t.call("pre_output_act", act{}, h);
-    return ibert_detail::join(here, t, {.name = "output", .type = here.type("Output"), .what = role::mlp}, h, a);
+    return ibert_detail::forward_output(
+        ctx, t, {.name = "output", .class_of_module = ctx.class_of("Output"), .module_role = role::mlp}, h, a);
 }
 
-constexpr void read(config_view config, sizes& s) {
-    if (config.boolean("is_decoder", false))
-        fail_unsupported(config, "is_decoder", "no row describes this type as a decoder");
-    roberta_detail::read(config, s);
-    if (config.boolean("quant_mode", false)) fail_unsupported(config, "quant_mode", "no row describes integers alone");
-    if (s.hidden_act != activation::gelu) fail_value(config, "hidden_act", "\"gelu\"");
+constexpr void parse_config(config_view json, model_config& config) {
+    if (json.boolean("is_decoder", false))
+        throw_unsupported(json, "is_decoder", "no row describes this type as a decoder");
+    roberta_detail::parse_config(json, config);
+    if (json.boolean("quant_mode", false)) throw_unsupported(json, "quant_mode", "no row describes integers alone");
+    if (config.hidden_act != activation::gelu) throw_invalid_value(json, "hidden_act", "\"gelu\"");
 }
 
 }  // namespace ibert_detail
 
 // transformers/models/ibert: RoBERTa in modules that can be quantized
-inline constexpr architecture ibert = [](architecture a) {
-    a.model_type = "ibert", a.prefix = "IBert", a.read = ibert_detail::read, a.embed = ibert_detail::embed;
-    a.layer = ibert_detail::layer, a.attend = ibert_detail::attend;
-    a.heads = {head_kind::none,
-               head_kind::masked_lm,
-               head_kind::sequence_classification,
-               head_kind::token_classification,
-               head_kind::question_answering,
-               head_kind::multiple_choice};
-    a.names.base = "ibert", a.defaults.vocab_size = 30522, a.defaults.head = head_kind::masked_lm;
-    a.drops = {};  // what training quantizes is not described
-    return a;
+inline constexpr model_spec ibert = [](model_spec spec) {
+    spec.model_type = "ibert";
+    spec.class_prefix = "IBert";
+    spec.parse_config = ibert_detail::parse_config;
+    spec.embed_tokens = ibert_detail::embed;
+    spec.decoder_layer = ibert_detail::decoder_layer;
+    spec.attention = ibert_detail::attention;
+    spec.supported_heads = {head_kind::none,
+                            head_kind::masked_lm,
+                            head_kind::sequence_classification,
+                            head_kind::token_classification,
+                            head_kind::question_answering,
+                            head_kind::multiple_choice};
+    spec.names.base_model = "ibert";
+    spec.defaults.vocab_size = 30522;
+    spec.defaults.head = head_kind::masked_lm;
+    spec.dropout_keys = {};  // what training quantizes is not described
+    return spec;
 }(roberta);
 
 }  // namespace llmcost::arch

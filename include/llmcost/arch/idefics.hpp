@@ -3,10 +3,10 @@
 #pragma once
 
 #include <llmcost/arch/clip.hpp>
+#include <llmcost/config/reader.hpp>
+#include <llmcost/forward/composite.hpp>
+#include <llmcost/forward/multimodal.hpp>
 #include <llmcost/layers/einsum.hpp>
-#include <llmcost/reading/reader.hpp>
-#include <llmcost/walks/composite.hpp>
-#include <llmcost/walks/media.hpp>
 
 namespace llmcost::arch {
 
@@ -15,285 +15,351 @@ namespace idefics_detail {
 /// The word of layers behind a block that reads images.
 inline constexpr std::uint8_t reads_images = 1;
 
-enum own : std::uint8_t { more_words, interval, norms_queries, resamples, frozen_text, frozen_tower, wide_gates };
-inline constexpr own_key keys[]{
-    {"additional_vocab_size", 0, own_value::non_negative},
+enum family_config_index : std::uint8_t {
+    additional_vocab_size,
+    interval,
+    norms_queries,
+    resamples,
+    frozen_text,
+    frozen_tower,
+    uses_vector_alpha
+};
+inline constexpr family_key family_keys[]{
+    {"additional_vocab_size", 0, family_key_type::non_negative},
     {"cross_layer_interval", 1},
-    {"qk_layer_norms", 0, own_value::boolean},
-    {"use_resampler", 0, own_value::boolean},
-    {"freeze_text_layers", 1, own_value::boolean},
-    {"freeze_vision_layers", 1, own_value::boolean},
-    {.value = own_value::computed},  // of blocks that read images: one number each, or one for each feature
+    {"qk_layer_norms", 0, family_key_type::boolean},
+    {"use_resampler", 0, family_key_type::boolean},
+    {"freeze_text_layers", 1, family_key_type::boolean},
+    {"freeze_vision_layers", 1, family_key_type::boolean},
+    {.type = family_key_type::computed},  // of blocks that read images: one number each, or one for each feature
 };
 
-enum resampler_own : std::uint8_t { latents, norms_heads };
-inline constexpr own_key resampler_keys[]{{"resampler_n_latents", 64}, {"qk_layer_norms_perceiver", 0, own_value::boolean}};
+enum resampler_config_index : std::uint8_t { latents, norms_heads };
+inline constexpr family_key resampler_keys[]{{"resampler_n_latents", 64},
+                                             {"qk_layer_norms_perceiver", 0, family_key_type::boolean}};
 
-/// Words, of which those of a second table overwrite the first's (`IdeficsDecoupledEmbedding`); a text has none of them.
-constexpr value embed(const site& here, trace& t) {
-    const std::int64_t width = here.dims.hidden_size, more = here.dims.own[more_words];
-    const embedding first{here.dims.vocab_size, width};
-    const module_info m{
-        .name = "embed_tokens", .type = here.type("DecoupledEmbedding"), .what = role::embedding, .leaf = more == 0};
+/// Words, of which those of a second table overwrite the first's (`IdeficsDecoupledEmbedding`); a text has none of
+/// them.
+constexpr tensor embed(const layer_context& ctx, trace& t) {
+    const std::int64_t width = ctx.config.hidden_size, num_additional = ctx.config.family[additional_vocab_size];
+    const embedding first{ctx.config.vocab_size, width};
+    const module_info m{.name = "embed_tokens",
+                        .class_of_module = ctx.class_of("DecoupledEmbedding"),
+                        .module_role = role::embedding,
+                        .is_leaf = num_additional == 0};
     t.enter(m);
-    const value x = first.describe(t, extents{t.load().batch, t.load().sequence});
-    if (more > 0) {
-        const recorder::idle_guard of_no_word{t};
-        (void)t.call("additional_embedding", embedding{more, width}, extents{1});
+    const tensor x = first.forward(t, shape{t.load().batch, t.load().sequence});
+    if (num_additional > 0) {
+        const recorder::not_executed_guard additional_not_executed{t};
+        (void)t.call("additional_embedding", embedding{num_additional, width}, shape{1});
     }
     return t.leave(m, x);
 }
 
 /// Scores of both tables' words side by side (`IdeficsDecoupledLinear`).
-constexpr value score(const site& here, trace& t, const value& x) {
-    const std::int64_t width = here.dims.hidden_size, more = here.dims.own[more_words];
-    const bool ties = here.dims.tie_word_embeddings;
-    const module_info m{.name = "lm_head", .type = here.type("DecoupledLinear"), .what = role::head, .leaf = more == 0};
+constexpr tensor score(const layer_context& ctx, trace& t, const tensor& x) {
+    const std::int64_t width = ctx.config.hidden_size, num_additional = ctx.config.family[additional_vocab_size];
+    const bool ties = ctx.config.tie_word_embeddings;
+    const module_info m{.name = "lm_head",
+                        .class_of_module = ctx.class_of("DecoupledLinear"),
+                        .module_role = role::head,
+                        .is_leaf = num_additional == 0};
     t.enter(m);
-    value out = linear{width, here.dims.vocab_size, false, ties}.describe(t, x);
-    if (more > 0) out = t.cat({out, t.call("additional_fc", linear{width, more, false, ties}, x)}, -1);
+    tensor out = linear{width, ctx.config.vocab_size, false, ties}.forward(t, x);
+    if (num_additional > 0)
+        out = t.cat({out, t.call("additional_fc", linear{width, num_additional, false, ties}, x)}, -1);
     return t.leave(m, out);
 }
 
 /// Attention of the text to itself, each with a table of its own.
-constexpr value attend(const site& here, trace& t, const value& x) {
-    qkv of = project_qkv(here, t, x);
-    split_heads(here, of), heads_first(of);
-    shared_values made = *here.shared;
-    make_rotary_tables(here, t, made);
-    site turned = here;
-    turned.shared = &made;
-    turn(turned, t, of), remember(here, t, of);
-    return join(here, t, look_up(here, t, of));
+constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
+    query_key_value qkv = project_qkv(ctx, t, x);
+    split_heads(ctx, qkv);
+    transpose_heads(qkv);
+    attention_inputs inputs = *ctx.inputs;
+    compute_rotary_embeddings(ctx, t, inputs);
+    layer_context rotary_ctx = ctx;
+    rotary_ctx.inputs = &inputs;
+    apply_rotary(rotary_ctx, t, qkv);
+    update_kv_cache(ctx, t, qkv);
+    return output_projection(ctx, t, scaled_dot_product_attention(ctx, t, qkv));
 }
 
 // what layers share
-enum shared_own : std::uint8_t { image_states, image_mask };
+enum shared_config_index : std::uint8_t { image_states, image_mask };
 
 /// Attention to images' states, made anew in every pass: (B, S, hidden) -> the same.
 struct image_attention {
-    site here;
+    layer_context ctx;
 
-    static constexpr role what = role::cross_attn;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("Attention"); }
-    constexpr value describe(trace& t, const value& x) const {
-        const std::int64_t width = here.dims.hidden_size, heads = here.dims.num_attention_heads, d = here.dims.head_dim;
-        const value &states = here.shared->own[image_states], &mask = here.shared->own[image_mask];
-        const auto split = [&](literal name, const value& from) {
-            const value all = t.call(name, linear{from.dim(2), width}, from);
-            return all.view({from.dim(0), from.dim(1), heads, d}).transpose(1, 2);
+    static constexpr role module_role = role::cross_attn;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("Attention"); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const std::int64_t width = ctx.config.hidden_size, heads = ctx.config.num_attention_heads,
+                           d = ctx.config.head_dim;
+        const tensor &states = ctx.inputs->family_tensors[image_states], &mask = ctx.inputs->family_tensors[image_mask];
+        const auto split = [&](literal name, const tensor& input) {
+            const tensor all = t.call(name, linear{input.dim(2), width}, input);
+            return all.view({input.dim(0), input.dim(1), heads, d}).transpose(1, 2);
         };
-        value q = split("q_proj", x), k = split("k_proj", states);
-        const value v = split("v_proj", states);
-        if (here.dims.own[norms_queries] != 0)
-            q = norm_of(here, t, "q_layer_norm", d, q), k = norm_of(here, t, "k_layer_norm", d, k);
-        const context where{.sequence = x.dim(1), .past = states.dim(1) - x.dim(1), .causal = false};
-        const value mixed = eager_attention(t, q, k, v, where, {.mask = &mask});
-        return join(here, t, t.contiguous(t.reshape(mixed, {x.dim(0), x.dim(1), -1})));
+        tensor q = split("q_proj", x), k = split("k_proj", states);
+        const tensor v = split("v_proj", states);
+        if (ctx.config.family[norms_queries] != 0) {
+            q = apply_norm(ctx, t, "q_layer_norm", d, q);
+            k = apply_norm(ctx, t, "k_layer_norm", d, k);
+        }
+        const attention_pattern pattern{
+            .query_length = x.dim(1), .cached_length = states.dim(1) - x.dim(1), .is_causal = false};
+        const tensor mixed = attention_forward(t, q, k, v, pattern, {.mask = &mask});
+        return output_projection(ctx, t, t.contiguous(t.reshape(mixed, {x.dim(0), x.dim(1), -1})));
     }
 };
 
 /// A block that reads images: both of its parts are let in by numbers that begin at zero.
 struct image_block {
-    site here;
+    layer_context ctx;
 
-    static constexpr role what = role::none;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("GatedCrossAttentionLayer"); }
-    constexpr value describe(trace& t, const value& x) const {
-        const std::int64_t width = here.dims.hidden_size;
-        const extents sizes = here.dims.own[wide_gates] != 0 ? extents{1, 1, width} : extents{1};
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("GatedCrossAttentionLayer"); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const std::int64_t width = ctx.config.hidden_size;
+        const shape sizes = ctx.config.family[uses_vector_alpha] != 0 ? shape{1, 1, width} : shape{1};
         const activation_module opens{activation::tanh};
-        const value first = t.param("alpha_cross_attn", sizes), second = t.param("alpha_dense", sizes);
-        value h = t.call("cross_attn", image_attention{here}, normed(here, t, "input_layernorm", x));
+        const tensor first = t.param("alpha_cross_attn", sizes), second = t.param("alpha_dense", sizes);
+        tensor h = t.call("cross_attn", image_attention{ctx}, apply_norm(ctx, t, "input_layernorm", x));
         h = t.where(h);  // words that see no image
-        const value middle = t.add(x, t.mul(t.call("act_cross_attn", opens, first), h));
-        h = feed_forward(here, t, normed(here, t, "post_attention_layernorm", middle));
+        const tensor middle = t.add(x, t.mul(t.call("act_cross_attn", opens, first), h));
+        h = default_mlp(ctx, t, apply_norm(ctx, t, "post_attention_layernorm", middle));
         return t.add(middle, t.mul(t.call("act_dense", opens, second), h));
     }
 };
 
 /// A block of the resampler: latents attend to an image's states and to themselves, their largest score taken off.
-constexpr value attend_latents(const site& here, trace& t, const value& x, const value& states) {
-    const std::int64_t width = here.dims.hidden_size, heads = here.dims.num_attention_heads, d = here.dims.head_dim;
-    const norm<norm_kind::layer> layer_norm{width}, of_heads{d};
-    const module_info m{.name = "0", .type = here.type("PerceiverAttention"), .what = role::attn};
+constexpr tensor attend_latents(const layer_context& ctx, trace& t, const tensor& x, const tensor& states) {
+    const std::int64_t width = ctx.config.hidden_size, heads = ctx.config.num_attention_heads, d = ctx.config.head_dim;
+    const norm_module layer_norm{norm_kind::layer, width}, head_norm{norm_kind::layer, d};
+    const module_info m{.name = "0", .class_of_module = ctx.class_of("PerceiverAttention"), .module_role = role::attn};
     t.enter(m);
-    const value around = t.call("context_layer_norm", layer_norm, states);
-    const value own = t.call("latents_layer_norm", layer_norm, x);
-    const auto split = [&](const value& all) { return all.view({all.dim(0), all.dim(1), heads, d}).transpose(1, 2); };
+    const tensor context_states = t.call("context_layer_norm", layer_norm, states);
+    const tensor normed_latents = t.call("latents_layer_norm", layer_norm, x);
+    const auto split = [&](const tensor& all) { return all.view({all.dim(0), all.dim(1), heads, d}).transpose(1, 2); };
     const linear to_heads{width, heads * d};
-    const value queries = t.call("q_proj", to_heads, own);
-    const value keys = t.call("k_proj", to_heads, t.cat({around, own}, -2));
-    value q = split(queries), k = split(keys);
-    const value v = split(t.call("v_proj", to_heads, t.cat({around, own}, -2)));
-    if (here.dims.own[norms_heads] != 0) q = t.call("q_layer_norm", of_heads, q), k = t.call("k_layer_norm", of_heads, k);
-    const value scores = einsum(t, "bhid,bhjd->bhij", t.mul(q), k);
-    value largest;
+    const tensor queries = t.call("q_proj", to_heads, normed_latents);
+    const tensor family_keys = t.call("k_proj", to_heads, t.cat({context_states, normed_latents}, -2));
+    tensor q = split(queries), k = split(family_keys);
+    const tensor v = split(t.call("v_proj", to_heads, t.cat({context_states, normed_latents}, -2)));
+    if (ctx.config.family[norms_heads] != 0) {
+        q = t.call("q_layer_norm", head_norm, q);
+        k = t.call("k_layer_norm", head_norm, k);
+    }
+    const tensor scores = einsum(t, "bhid,bhjd->bhij", t.mul(q), k);
+    tensor largest;
     {
         const recorder::no_grad_guard detached{t};
-        largest = t.max_over(scores, -1, true);
+        largest = t.amax(scores, -1, true);
     }
-    const value mixed = einsum(t, "bhij,bhjd->bhid", t.softmax_method(t.sub(scores, largest)), v);
-    const value joined = t.reshape(mixed.transpose(1, 2), {x.dim(0), x.dim(1), heads * d});
-    return t.leave(m, t.call("output_proj", linear{heads * d, width}, joined));
+    const tensor mixed = einsum(t, "bhij,bhjd->bhid", t.softmax_method(t.sub(scores, largest)), v);
+    const tensor attention_output = t.reshape(mixed.transpose(1, 2), {x.dim(0), x.dim(1), heads * d});
+    return t.leave(m, t.call("output_proj", linear{heads * d, width}, attention_output));
 }
 
-constexpr value feed_latents(const site& here, trace& t, const value& x) {
+constexpr tensor perceiver_mlp(const layer_context& ctx, trace& t, const tensor& x) {
     const std::int64_t width = x.dim(2);
-    const module_info m{.name = "1", .type = here.type("MLP"), .what = role::mlp};
+    const module_info m{.name = "1", .class_of_module = ctx.class_of("MLP"), .module_role = role::mlp};
     t.enter(m);
-    const value wide = t.call("fc", linear{width, 4 * width}, t.call("ln", norm<norm_kind::layer>{width}, x));
-    return t.leave(m, t.call("c_proj", linear{4 * width, width}, t.call("act", activation_module{activation::relu}, wide)));
+    const tensor intermediate =
+        t.call("fc", linear{width, 4 * width}, t.call("ln", norm_module{norm_kind::layer, width}, x));
+    return t.leave(m, t.call("c_proj", linear{4 * width, width},
+                             t.call("act", activation_module{activation::relu}, intermediate)));
 }
 
 /// Learned latents read an image's states in some blocks (`IdeficsPerceiverResampler`).
-constexpr value resample(const site& here, trace& t, const value& states) {
-    const std::int64_t width = here.dims.hidden_size, n = here.dims.own[latents];
-    const value learned = t.param("latents", {n, width}).unsqueeze(0);
-    value x = t.copy(learned.expand({states.dim(0), n, width}));
-    for (repetition each = t.repeat(here.dims.num_hidden_layers, x); each.next();) {
-        const module_info pair{.name = "blocks", .index = each.index(), .type = {"", "ModuleList"}};
+constexpr tensor resample(const layer_context& ctx, trace& t, const tensor& states) {
+    const std::int64_t width = ctx.config.hidden_size, n = ctx.config.family[latents];
+    const tensor learned = t.param("latents", {n, width}).unsqueeze(0);
+    tensor x = t.copy(learned.expand({states.dim(0), n, width}));
+    for (loop layer_loop = t.loop_modules(ctx.config.num_hidden_layers, x); layer_loop.next();) {
+        const module_info pair{.name = "blocks", .index = layer_loop.index(), .class_of_module = {"", "ModuleList"}};
         t.enter(pair);
-        x = t.add(t.leave(pair, attend_latents(here, t, x, states)), x);
+        x = t.add(t.leave(pair, attend_latents(ctx, t, x, states)), x);
         t.enter(pair);
-        x = t.add(t.leave(pair, feed_latents(here, t, x)), x);
+        x = t.add(t.leave(pair, perceiver_mlp(ctx, t, x)), x);
     }
-    return t.call("layer_norm", norm<norm_kind::layer>{width}, x);
+    return t.call("layer_norm", norm_module{norm_kind::layer, width}, x);
 }
 
 /// Images of each sequence: the reference refuses a text without any.
-[[nodiscard]] constexpr std::int64_t images_of_each(const trace& t) noexcept { return t.load().images > 0 ? t.load().images : 1; }
+[[nodiscard]] constexpr std::int64_t images_of_each(const trace& t) noexcept {
+    return t.load().images > 0 ? t.load().images : 1;
+}
 
 /// States of a sequence's images behind each other; later passes are handed them.
-constexpr value see(const site& here, trace& t) {
-    const std::int64_t batch = t.load().batch, shown = images_of_each(t);
-    const recorder::idle_guard seen_before{t, t.load().past > 0};
-    value states;
+constexpr tensor encode_images(const layer_context& ctx, trace& t) {
+    const std::int64_t batch = t.load().batch, num_images = images_of_each(t);
+    const recorder::not_executed_guard cached_images{t, t.load().past > 0};
+    tensor states;
     {
-        const recorder::workload_guard all{t, pictures(t.load(), batch * shown, 0, 0)};
-        states = describe_tower(here, t, 0, "vision_model", role::vision);
+        const recorder::workload_guard all{t, image_workload(t.load(), batch * num_images, 0, 0)};
+        states = forward_encoder_component(ctx, t, 0, "vision_model", role::vision);
     }
-    if (here.dims.own[resamples] != 0) {
-        const site inside = here.component(1);
-        const module_info m{.name = "perceiver_resampler", .type = inside.type("PerceiverResampler")};
+    if (ctx.config.family[resamples] != 0) {
+        const layer_context component_ctx = ctx.component(1);
+        const module_info m{.name = "perceiver_resampler",
+                            .class_of_module = component_ctx.class_of("PerceiverResampler")};
         t.enter(m);
-        states = t.leave(m, resample(inside, t, states));
+        states = t.leave(m, resample(component_ctx, t, states));
     }
-    return states.view({batch, shown * states.dim(1), states.dim(2)});
+    return states.view({batch, num_images * states.dim(1), states.dim(2)});
 }
 
 /// Which words see which states, as numbers to add, and which see any; zero and the lowest number are written besides.
-constexpr value mask_states(trace& t, const value& states) {
+constexpr tensor mask_states(trace& t, const tensor& states) {
     const recorder::no_grad_guard constants{t};
-    t.written(2);
-    const value mask = t.constant({states.dim(0), 1, t.load().sequence, states.dim(1)}, t.activation_type());
-    (void)t.constant({states.dim(0), 1, t.load().sequence}, t.activation_type());
+    t.add_written_elements(2);
+    const tensor mask = t.full({states.dim(0), 1, t.load().sequence, states.dim(1)}, t.activation_type());
+    (void)t.full({states.dim(0), 1, t.load().sequence}, t.activation_type());
     return mask;
 }
 
-constexpr value base(const site& here, trace& t) {
-    if (t.training() && (here.dims.own[frozen_text] != 0 || here.dims.own[frozen_tower] != 0))
-        report_description("no walk describes a step that trains a part: freeze_text_layers, freeze_vision_layers");
-    value x = here.row.embed(here, t);
-    const value states = see(here, t);
-    const value mask = mask_states(t, states);
-    shared_values shared = here.row.prepare(here, t).full;
-    shared.own[image_states] = states, shared.own[image_mask] = mask;
-    for (repetition each = t.repeat(here.dims.num_hidden_layers, here.dims.layers, x); each.next();) {
-        const site inside = here.at(each, shared);
-        const module_place block{"gated_cross_attn_layers", each.index() / here.dims.own[interval]};
-        if (each.kind().own == reads_images) x = t.call(block, image_block{inside}, x);
-        x = t.call({"layers", each.index()}, decoder_layer{inside}, x);
+constexpr tensor base(const layer_context& ctx, trace& t) {
+    if (t.is_training() && (ctx.config.family[frozen_text] != 0 || ctx.config.family[frozen_tower] != 0))
+        throw_description_error(
+            "no walk describes a step that trains a part: freeze_text_layers, freeze_vision_layers");
+    tensor x = ctx.spec.embed_tokens(ctx, t);
+    const tensor states = encode_images(ctx, t);
+    const tensor mask = mask_states(t, states);
+    attention_inputs shared = ctx.spec.prepare_inputs(ctx, t).full;
+    shared.family_tensors[image_states] = states;
+    shared.family_tensors[image_mask] = mask;
+    for (loop layer_loop = t.loop_modules(ctx.config.num_hidden_layers, ctx.config.layers, x); layer_loop.next();) {
+        const layer_context component_ctx = ctx.for_layer(layer_loop, shared);
+        const child_name block{"gated_cross_attn_layers", layer_loop.index() / ctx.config.family[interval]};
+        if (layer_loop.layer().family_tag == reads_images) x = t.call(block, image_block{component_ctx}, x);
+        x = t.call({"layers", layer_loop.index()}, decoder_layer{component_ctx}, x);
     }
-    return normed(here, t, "norm", x);
+    return apply_norm(ctx, t, "norm", x);
 }
 
-constexpr value describe(const site& here, trace& t) {
-    if (here.dims.head == head_kind::none) return describe_bare(here, t);
-    const module_info whole{.type = here.type(here.row.names.causal_lm_type)};
-    t.enter(whole);
-    const value x = describe_within({.name = "model", .type = here.type("Model")}, here.row.base, here, t);
-    const recorder::idle_guard unused{t, t.load().head == logits::none};
-    return t.leave(whole, t.returns(x, score(here, t, kept_positions(t, x))));
+constexpr tensor forward(const layer_context& ctx, trace& t) {
+    if (ctx.config.head == head_kind::none) return forward_without_head(ctx, t);
+    const module_info model_info{.class_of_module = ctx.class_of(ctx.spec.names.causal_lm_class)};
+    t.enter(model_info);
+    const tensor x =
+        forward_in_module({.name = "model", .class_of_module = ctx.class_of("Model")}, ctx.spec.base_model, ctx, t);
+    const recorder::not_executed_guard unused{t, t.load().head == logits::none};
+    return t.leave(model_info, t.select_model_output(x, score(ctx, t, logits_to_keep(t, x))));
 }
 
 /// Masks are made of causal attention; tables are made in every attention.
-constexpr decoder_context prepare(const site& here, trace& t) { return masks(here, t); }
+constexpr decoder_inputs prepare_inputs(const layer_context& ctx, trace& t) { return make_masks(ctx, t); }
 
 /// Every image is made as large as the tower's own; its states stand in no word's place.
 constexpr media_shapes show(const model& m, const workload&) {
-    const vision_sizes& image = m.beside[0].dims.vision;
+    const vision_config& image = m.components[0].config.vision;
     return {.image = {.height = image.image_height, .width = image.image_width}};
 }
 
-constexpr void read(config_view config, sizes& s) {
-    share_among_heads(config, s, {"num_attention_heads"});
-    if (s.num_hidden_layers % s.own[interval] != 0)
-        fail_value(config, "cross_layer_interval", "a divisor of num_hidden_layers");
-    plan_layers(config, s, [&](std::int64_t i) {
-        return layer_kind{.own = i % s.own[interval] == 0 ? reads_images : std::uint8_t{}};
+constexpr void parse_config(config_view json, model_config& config) {
+    divide_by_heads(json, config, {"num_attention_heads"});
+    if (config.num_hidden_layers % config.family[interval] != 0)
+        throw_invalid_value(json, "cross_layer_interval", "a divisor of num_hidden_layers");
+    set_layers(json, config, [&](std::int64_t i) {
+        return layer_spec{.family_tag = i % config.family[interval] == 0 ? reads_images : std::uint8_t{}};
     });
-    const string_ref gates = config.string("alpha_type", "float"), begin = config.string("alpha_initializer", "zeros");
-    if (gates != "float" && gates != "vector") fail_value(config, "alpha_type", "float or vector");
-    s.own[wide_gates] = gates == "vector" ? 1 : 0;
+    const string_ref gates = json.string("alpha_type", "float"), begin = json.string("alpha_initializer", "zeros");
+    if (gates != "float" && gates != "vector") throw_invalid_value(json, "alpha_type", "float or vector");
+    config.family[uses_vector_alpha] = gates == "vector" ? 1 : 0;
     for (const literal known : {"zeros", "ones", "normal", "gaussian", "random"})
         if (begin == known) return;
-    fail_value(config, "alpha_initializer", "zeros, ones, normal, gaussian or random");
+    throw_invalid_value(json, "alpha_initializer", "zeros, ones, normal, gaussian or random");
 }
 
-constexpr void read_whole(config_view config, model& m) {
-    sizes& of = m.beside[1].dims;
-    of.hidden_size = m.beside[0].dims.hidden_size;
-    (void)checked_width(config, "perceiver_config", of.num_attention_heads, of.head_dim);
-    (void)checked_width(config, "vision_config", 4, of.hidden_size);
+constexpr void parse_config(config_view json, model& m) {
+    model_config& resampler_config = m.components[1].config;
+    resampler_config.hidden_size = m.components[0].config.hidden_size;
+    (void)checked_size(json, "perceiver_config", resampler_config.num_attention_heads, resampler_config.head_dim);
+    (void)checked_size(json, "vision_config", 4, resampler_config.hidden_size);
 }
 
-inline constexpr architecture tower = [](architecture a) {
-    a.model_type = "idefics_vision", a.prefix = "Idefics";
-    a.base = [](const site& here, trace& t) { return clip_detail::states_and_pool(here, t, false, "VisionEncoder").first; };
-    a.read = [](config_view config, sizes& s) {
-        read_square_image(config, s, 224, 14);
-        share_among_heads(config, s, {"num_attention_heads"});
+inline constexpr model_spec tower = [](model_spec spec) {
+    spec.model_type = "idefics_vision";
+    spec.class_prefix = "Idefics";
+    spec.base_model = [](const layer_context& ctx, trace& t) {
+        return clip_detail::states_and_pool(ctx, t, false, "VisionEncoder").first;
     };
-    a.names.model_type = "VisionTransformer", a.names.layer_type = "VisionEncoderLayer";
-    a.names.attention_type = "VisionAttention", a.names.mlp_type = "VisionMLP", a.heads = {};
-    a.keys[3] = {"hidden_size", "embed_dim", key_rule::standard_first};
-    a.defaults.intermediate_size = 5120, a.defaults.num_hidden_layers = 32, a.defaults.num_attention_heads = 16;
-    a.defaults.hidden_act = activation::gelu;
-    return a;
+    spec.parse_config = [](config_view json, model_config& config) {
+        parse_square_image(json, config, 224, 14);
+        divide_by_heads(json, config, {"num_attention_heads"});
+    };
+    spec.names.model_class = "VisionTransformer";
+    spec.names.layer_class = "VisionEncoderLayer";
+    spec.names.attention_class = "VisionAttention";
+    spec.names.mlp_class = "VisionMLP";
+    spec.supported_heads = {};
+    spec.config_keys[3] = {"hidden_size", "embed_dim", key_rule::standard_name_first};
+    spec.defaults.intermediate_size = 5120;
+    spec.defaults.num_hidden_layers = 32;
+    spec.defaults.num_attention_heads = 16;
+    spec.defaults.hidden_act = activation::gelu;
+    return spec;
 }(clip_vision_model);
 
-inline constexpr architecture resampler = [](architecture a) {
-    a.model_type = "idefics_perciever", a.prefix = "Idefics", a.own = resampler_keys, a.rotated = rotation::none;
-    a.keys[0] = {"num_hidden_layers", "resampler_depth", key_rule::written_only};
-    a.keys[1] = {"num_attention_heads", "resampler_n_heads", key_rule::written_only};
-    a.keys[2] = {"head_dim", "resampler_head_dim", key_rule::written_only};
-    a.keys[3] = {"hidden_size", "", key_rule::absent};
-    a.heads = {};
-    a.defaults.hidden_size = 768, a.defaults.num_hidden_layers = 6, a.defaults.num_attention_heads = 16;
-    a.defaults.head_dim = 96, a.defaults.intermediate_size = 3072;
-    return a;
-}(architecture{});
+inline constexpr model_spec resampler = [](model_spec spec) {
+    spec.model_type = "idefics_perciever";
+    spec.class_prefix = "Idefics";
+    spec.family_keys = resampler_keys;
+    spec.rotary = rotary_style::none;
+    spec.config_keys[0] = {"num_hidden_layers", "resampler_depth", key_rule::family_name_only};
+    spec.config_keys[1] = {"num_attention_heads", "resampler_n_heads", key_rule::family_name_only};
+    spec.config_keys[2] = {"head_dim", "resampler_head_dim", key_rule::family_name_only};
+    spec.config_keys[3] = {"hidden_size", "", key_rule::absent};
+    spec.supported_heads = {};
+    spec.defaults.hidden_size = 768;
+    spec.defaults.num_hidden_layers = 6;
+    spec.defaults.num_attention_heads = 16;
+    spec.defaults.head_dim = 96;
+    spec.defaults.intermediate_size = 3072;
+    return spec;
+}(model_spec{});
 
 }  // namespace idefics_detail
 
 // transformers/models/idefics: Llama behind blocks that read images' states, CLIP's tower beside them
-inline constexpr architecture idefics = [](architecture a) {
-    a.model_type = "idefics", a.prefix = "Idefics", a.describe = idefics_detail::describe, a.base = idefics_detail::base;
-    a.embed = idefics_detail::embed, a.prepare = idefics_detail::prepare, a.attend = idefics_detail::attend;
-    a.read = idefics_detail::read, a.read_whole = idefics_detail::read_whole, a.own = idefics_detail::keys;
-    a.media = idefics_detail::show, a.reads.images = true, a.kinds.own = idefics_detail::reads_images;
-    a.norm = norm_kind::rms_float_variance, a.drops = {};
-    a.beside[0] = {.key = "vision_config", .otherwise = &idefics_detail::tower, .always = true};
-    a.beside[1] = {.key = "perceiver_config", .otherwise = &idefics_detail::resampler, .always = true};
-    a.names.causal_lm_type = "ForVisionText2Text", a.heads = language_heads;
-    a.keys[0] = no_attention_bias, a.keys[1] = no_mlp_bias, a.keys[2] = {"sliding_window", "", key_rule::absent};
-    a.keys[3] = no_key_value_heads, a.keys[4] = {"head_dim", "", key_rule::absent};
-    a.defaults.vocab_size = 32000, a.defaults.hidden_size = 4096, a.defaults.intermediate_size = 11008;
-    a.defaults.num_hidden_layers = 32, a.defaults.num_attention_heads = 32, a.defaults.max_position_embeddings = 2048;
-    return a;
-}(shared_decoder);
+inline constexpr model_spec idefics = [](model_spec spec) {
+    spec.model_type = "idefics";
+    spec.class_prefix = "Idefics";
+    spec.forward = idefics_detail::forward;
+    spec.base_model = idefics_detail::base;
+    spec.embed_tokens = idefics_detail::embed;
+    spec.prepare_inputs = idefics_detail::prepare_inputs;
+    spec.attention = idefics_detail::attention;
+    spec.parse_config = idefics_detail::parse_config;
+    spec.parse_composite_config = idefics_detail::parse_config;
+    spec.family_keys = idefics_detail::family_keys;
+    spec.compute_media_shapes = idefics_detail::show;
+    spec.modalities.has_images = true;
+    spec.supported_layers.max_family_tag = idefics_detail::reads_images;
+    spec.norm = norm_kind::rms_float_variance;
+    spec.dropout_keys = {};
+    spec.components[0] = {.key = "vision_config", .default_spec = &idefics_detail::tower, .ignores_model_type = true};
+    spec.components[1] = {
+        .key = "perceiver_config", .default_spec = &idefics_detail::resampler, .ignores_model_type = true};
+    spec.names.causal_lm_class = "ForVisionText2Text";
+    spec.supported_heads = language_heads;
+    spec.config_keys[0] = absent_attention_bias;
+    spec.config_keys[1] = absent_mlp_bias;
+    spec.config_keys[2] = {"sliding_window", "", key_rule::absent};
+    spec.config_keys[3] = absent_num_key_value_heads;
+    spec.config_keys[4] = {"head_dim", "", key_rule::absent};
+    spec.defaults.vocab_size = 32000;
+    spec.defaults.hidden_size = 4096;
+    spec.defaults.intermediate_size = 11008;
+    spec.defaults.num_hidden_layers = 32;
+    spec.defaults.num_attention_heads = 32;
+    spec.defaults.max_position_embeddings = 2048;
+    return spec;
+}(default_decoder);
 
 }  // namespace llmcost::arch

@@ -2,16 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <llmcost/config/experts.hpp>
+#include <llmcost/config/reader.hpp>
+#include <llmcost/forward/decoder.hpp>
 #include <llmcost/layers/causal_convolution.hpp>
-#include <llmcost/reading/experts.hpp>
-#include <llmcost/reading/reader.hpp>
-#include <llmcost/walks/decoder.hpp>
 
 namespace llmcost::arch {
 
 namespace inkling_detail {
 
-enum own : std::uint8_t {
+enum family_config_index : std::uint8_t {
     local_heads,
     local_kv_heads,
     local_head_dim,
@@ -19,19 +19,19 @@ enum own : std::uint8_t {
     relative_extent,
     kernel,
     shared_experts,
-    unpadded_words,
+    unpadded_vocab_size,
     scales_by_length
 };
-inline constexpr own_key keys[]{
-    {"swa_num_attention_heads", 64, own_value::positive, splits::evenly},
-    {"swa_num_key_value_heads", 16, own_value::positive, splits::evenly},
+inline constexpr family_key family_keys[]{
+    {"swa_num_attention_heads", 64, family_key_type::positive, tensor_parallel_split::sharded},
+    {"swa_num_key_value_heads", 16, family_key_type::positive, tensor_parallel_split::sharded},
     {"swa_head_dim", 128},
     {"d_rel", 16},
     {"rel_extent", 1024},
-    {.value = own_value::computed},  // of the short convolutions
+    {.type = family_key_type::computed},  // of the short convolutions
     {"n_shared_experts", 2},
-    {.value = own_value::computed},  // words that the head is asked for; 0: all
-    {.value = own_value::computed},  // queries of layers that see everything are scaled by how much there is
+    {.type = family_key_type::computed},  // words that the head is asked for; 0: all
+    {.type = family_key_type::computed},  // queries of layers that see everything are scaled by how much there is
 };
 
 /// A causal convolution per channel in float32, added to its input: (B, S, channels) -> the same.
@@ -39,22 +39,27 @@ struct short_convolution {
     std::int64_t channels;
     std::int64_t kernel_size;
     class_name named;
-    bool tells;            ///< the cache of its state at once
-    bool divides = false;  ///< the sum, by a constant
+    bool has_own_cache_entry;  ///< the cache of its state at once
+    bool divides = false;      ///< the sum, by a constant
 
-    static constexpr role what = role::mixer;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return named; }
-    constexpr value describe(trace& t, const value& x) const {
-        const convolution_weights kernel = declare_convolution(t, "conv1d", channels, kernel_size, false);
-        const value in_float = t.to(x, dtype::float32);
-        const value mixed = causal_convolution(t, t.to(in_float.transpose(1, 2), kernel.weight.type), kernel, {}, tells);
-        const value both = t.add(t.to(mixed, dtype::float32).transpose(1, 2), in_float);
-        return t.to(divides ? t.div(both) : both, x.type);
+    static constexpr role module_role = role::mixer;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return named; }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const convolution_weights kernel = declare_conv_weights(t, "conv1d", channels, kernel_size, false);
+        const tensor in_float = t.to(x, dtype::float32);
+        const tensor mixed =
+            causal_convolution(t, t.to(in_float.transpose(1, 2), kernel.weight.type), kernel, {}, has_own_cache_entry);
+        const tensor with_residual = t.add(t.to(mixed, dtype::float32).transpose(1, 2), in_float);
+        return t.to(divides ? t.div(with_residual) : with_residual, x.type);
     }
 };
-constexpr value convolve(const site& here, trace& t, literal name, const value& x, bool tells = true) {
-    return t.call(name, short_convolution{x.dim(-1), here.dims.own[kernel], here.type("ShortConvolution"), tells}, x);
+constexpr tensor convolve(const layer_context& ctx, trace& t, literal name, const tensor& x,
+                          bool has_own_cache_entry = true) {
+    return t.call(
+        name,
+        short_convolution{x.dim(-1), ctx.config.family[kernel], ctx.class_of("ShortConvolution"), has_own_cache_entry},
+        x);
 }
 
 /// Biases of distances that each token makes for itself, (B, heads, S, T), from states (B, S, heads, width).
@@ -62,213 +67,246 @@ struct relative_logits {
     std::int64_t extent;
     class_name named;
 
-    static constexpr role what = role::none;
-    static constexpr bool leaf = true;
-    [[nodiscard]] constexpr class_name type() const { return named; }
-    constexpr value describe(trace& t, const value& states, std::int64_t length) const {
-        const value all = t.matmul_operator(states, t.param("proj", {states.dim(-1), extent})).transpose(1, 2);
-        return t.where(t.gather_along(all, {all.dim(0), all.dim(1), all.dim(2), length}));
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = true;
+    [[nodiscard]] constexpr class_name type_name() const { return named; }
+    constexpr tensor forward(trace& t, const tensor& states, std::int64_t length) const {
+        const tensor all = t.matmul_operator(states, t.param("proj", {states.dim(-1), extent})).transpose(1, 2);
+        return t.where(t.gather_with_saved_source(all, {all.dim(0), all.dim(1), all.dim(2), length}));
     }
 };
 
 /// 1 + α log(max((position + 1) / floor, 1)), (1, 1, S, 1).
-constexpr value temperatures(trace& t, std::int64_t sequence) {
-    const value ratio = t.unary(op::compare, t.div(t.constant({sequence})));
+constexpr tensor temperatures(trace& t, std::int64_t sequence) {
+    const tensor ratio = t.unary(op::compare, t.div(t.full({sequence})));
     return t.add(t.mul(t.unary(op::log, ratio))).view({1, 1, sequence, 1});
 }
 
 /// Keys and values through short convolutions, positions as biases of distance; windows have heads of their own.
-constexpr value attend(const site& here, trace& t, const value& x) {
-    const sizes& dims = here.dims;
-    const bool slides = here.kind.mixer == mixer_kind::sliding_attention;
+constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
+    const model_config& config = ctx.config;
+    const bool slides = ctx.layer.token_mixer == token_mixer_kind::sliding_attention;
     const std::int64_t batch = x.dim(0), sequence = x.dim(1);
-    const std::int64_t heads = slides ? dims.own[local_heads] : dims.num_attention_heads;
-    const std::int64_t groups = slides ? dims.own[local_kv_heads] : dims.num_key_value_heads;
-    const std::int64_t d = slides ? dims.own[local_head_dim] : dims.head_dim;
-    qkv of;
-    of.q = project(here, t, "q_proj", heads * d, x);
-    of.k = convolve(here, t, "k_sconv", project(here, t, "k_proj", groups * d, x), false);
-    of.v = convolve(here, t, "v_sconv", project(here, t, "v_proj", groups * d, x), false);
-    const value states = project(here, t, "r_proj", heads * dims.own[relative_width], x);
-    for (value* const each : {&of.q, &of.k, &of.v}) *each = each->view({batch, sequence, -1, d});
-    norm_queries_and_keys(here, t, of, d, d);
-    heads_first(of);
-    remember(here, t, of);
-    for (int i = 0; i < 2 && !t.training(); ++i) t.cache(trace::buffer({batch, groups * d, dims.own[kernel]}));
-    const relative_logits by_distance{slides ? dims.sliding_window : dims.own[relative_extent], here.type("RelativeLogits")};
-    value bias = t.call("rel_logits_proj", by_distance, states.view({batch, sequence, heads, -1}), of.k.dim(2));
-    if (!slides && dims.own[scales_by_length]) {
-        const value tau = temperatures(t, sequence);
-        of.q = t.to(t.mul(t.to(of.q, dtype::float32), tau), of.q.type);
+    const std::int64_t heads = slides ? config.family[local_heads] : config.num_attention_heads;
+    const std::int64_t groups = slides ? config.family[local_kv_heads] : config.num_key_value_heads;
+    const std::int64_t d = slides ? config.family[local_head_dim] : config.head_dim;
+    query_key_value qkv;
+    qkv.query = project(ctx, t, "q_proj", heads * d, x);
+    qkv.key = convolve(ctx, t, "k_sconv", project(ctx, t, "k_proj", groups * d, x), false);
+    qkv.value = convolve(ctx, t, "v_sconv", project(ctx, t, "v_proj", groups * d, x), false);
+    const tensor states = project(ctx, t, "r_proj", heads * config.family[relative_width], x);
+    for (tensor* const operand : {&qkv.query, &qkv.key, &qkv.value}) *operand = operand->view({batch, sequence, -1, d});
+    apply_qk_norm(ctx, t, qkv, d, d);
+    transpose_heads(qkv);
+    update_kv_cache(ctx, t, qkv);
+    for (int i = 0; i < 2 && !t.is_training(); ++i)
+        t.add_to_cache(trace::buffer({batch, groups * d, config.family[kernel]}));
+    const relative_logits by_distance{slides ? config.sliding_window : config.family[relative_extent],
+                                      ctx.class_of("RelativeLogits")};
+    tensor bias = t.call("rel_logits_proj", by_distance, states.view({batch, sequence, heads, -1}), qkv.key.dim(2));
+    if (!slides && config.family[scales_by_length]) {
+        const tensor tau = temperatures(t, sequence);
+        qkv.query = t.to(t.mul(t.to(qkv.query, dtype::float32), tau), qkv.query.type);
         bias = t.to(t.mul(t.to(bias, dtype::float32), tau), bias.type);
     }
-    return join(here, t, look_up(here, t, of, {.bias = &bias}));
+    return output_projection(ctx, t, scaled_dot_product_attention(ctx, t, qkv, {.bias = &bias}));
 }
 
 /// Weights of the picked experts (n, k) and of the shared ones (n, shared), from one softmax over the logs of their
 /// sigmoids.
-constexpr two_values route(const site& here, trace& t, const value& tokens) {
-    const moe_sizes& m = here.dims.moe;
-    const std::int64_t shared = here.dims.own[shared_experts], k = m.num_experts_per_tok, n = tokens.dim(0);
-    const module_info gate{.name = "gate", .type = here.type("TopkRouter"), .what = role::router, .leaf = true};
+constexpr tensor_pair route(const layer_context& ctx, trace& t, const tensor& tokens) {
+    const moe_config& moe = ctx.config.moe;
+    const std::int64_t shared = ctx.config.family[shared_experts], k = moe.num_experts_per_tok, n = tokens.dim(0);
+    const module_info gate{
+        .name = "gate", .class_of_module = ctx.class_of("TopkRouter"), .module_role = role::router, .is_leaf = true};
     t.enter(gate);
-    const value weight = t.param("weight", {m.num_experts + shared, here.dims.hidden_size});
-    const value scale = t.param("global_scale", {1});
-    const value logits = t.linear(t.to(tokens, dtype::float32), t.to(weight, dtype::float32));
+    const tensor weight = t.param("weight", {moe.num_experts + shared, ctx.config.hidden_size});
+    const tensor scale = t.param("global_scale", {1});
+    const tensor logits = t.linear(t.to(tokens, dtype::float32), t.to(weight, dtype::float32));
     {
-        const recorder::off_loss_guard indices{t};
-        const value scores = t.sigmoid(logits).slice(-1, m.num_experts);
-        (void)t.top_k(t.add(scores, trace::buffer({m.num_experts})), k);
+        const recorder::detach_guard indices{t};
+        const tensor scores = t.sigmoid(logits).slice(-1, moe.num_experts);
+        (void)t.topk(t.add(scores, trace::buffer({moe.num_experts})), k);
     }
-    const value routed = t.slice(logits, -1, m.num_experts);
-    const value picked = t.cat({t.gather_along(routed, {n, k}), t.slice(logits, -1, shared)}, -1);
-    const value logs = t.log_sigmoid(picked);
-    value weights = t.exp(t.sub(logs, t.logsumexp(logs, -1, true)));
+    const tensor routed = t.slice(logits, -1, moe.num_experts);
+    const tensor picked = t.cat({t.gather_with_saved_source(routed, {n, k}), t.slice(logits, -1, shared)}, -1);
+    const tensor logs = t.log_sigmoid(picked);
+    tensor weights = t.exp(t.sub(logs, t.logsumexp(logs, -1, true)));
     weights = t.to(t.mul(t.mul(weights), t.to(scale, dtype::float32)), tokens.type);
-    const two_values out{t.contiguous(t.slice(weights, -1, k)), t.contiguous(t.slice(weights, -1, shared))};
-    t.returned(routed), t.returned(out);
+    const tensor_pair out{t.contiguous(t.slice(weights, -1, k)), t.contiguous(t.slice(weights, -1, shared))};
+    t.record_module_output(routed);
+    t.record_module_output(out);
     t.leave(gate);
     return out;
 }
 
 /// The shared experts in one batch over all tokens, each weighed by its gammas (n, shared).
 struct shared_block {
-    site here;
+    layer_context ctx;
 
-    static constexpr role what = role::mlp;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("SharedExperts"); }
-    constexpr value describe(trace& t, const value& x, const value& gammas) const {
-        const std::int64_t n = here.dims.own[shared_experts], width = here.dims.hidden_size;
-        const std::int64_t inner = here.dims.moe.intermediate_size, tokens = x.dim(0) * x.dim(1);
-        const value gate = t.param("gate_proj", {n, inner, width}), up = t.param("up_proj", {n, inner, width});
-        const value down = t.param("down_proj", {n, width, inner});
-        const value all = t.reshape(x, {1, -1, width}).expand({n, tokens, width});
-        const value g = t.bmm(all, gate.transpose(1, 2)), u = t.bmm(all, up.transpose(1, 2));
-        const value gated = t.mul(t.call("act_fn", activation_module{here.dims.hidden_act}, g), u);
-        const value weighed = t.mul(gated, gammas.view({tokens, n, 1}).transpose(0, 1));
-        const value out = t.bmm(weighed, down.transpose(1, 2));
+    static constexpr role module_role = role::mlp;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("SharedExperts"); }
+    constexpr tensor forward(trace& t, const tensor& x, const tensor& gammas) const {
+        const std::int64_t n = ctx.config.family[shared_experts], width = ctx.config.hidden_size;
+        const std::int64_t inner = ctx.config.moe.intermediate_size, tokens = x.dim(0) * x.dim(1);
+        const tensor gate = t.param("gate_proj", {n, inner, width}), up = t.param("up_proj", {n, inner, width});
+        const tensor down = t.param("down_proj", {n, width, inner});
+        const tensor all = t.reshape(x, {1, -1, width}).expand({n, tokens, width});
+        const tensor g = t.bmm(all, gate.transpose(1, 2)), u = t.bmm(all, up.transpose(1, 2));
+        const tensor gated = t.mul(t.call("act_fn", activation_module{ctx.config.hidden_act}, g), u);
+        const tensor weighed = t.mul(gated, gammas.view({tokens, n, 1}).transpose(0, 1));
+        const tensor out = t.bmm(weighed, down.transpose(1, 2));
         return t.to(t.sum(t.to(out, dtype::float32), 0), x.type).view({x.dim(0), x.dim(1), width});
     }
 };
 
-constexpr value mixture(const site& here, trace& t, const value& x) {
-    const value tokens = x.view({-1, here.dims.hidden_size});
-    const two_values weights = route(here, t, tokens);
-    const value routed = call_experts(here, t, tokens, weights.first).view({x.dim(0), x.dim(1), here.dims.hidden_size});
-    return t.add(routed, t.call("shared_experts", shared_block{here}, x, weights.second));
+constexpr tensor sparse_moe_block(const layer_context& ctx, trace& t, const tensor& x) {
+    const tensor tokens = x.view({-1, ctx.config.hidden_size});
+    const tensor_pair weights = route(ctx, t, tokens);
+    const tensor routed =
+        call_experts(ctx, t, tokens, weights.first).view({x.dim(0), x.dim(1), ctx.config.hidden_size});
+    return t.add(routed, t.call("shared_experts", shared_block{ctx}, x, weights.second));
 }
 
 /// A dense block is scaled by a number that is learned.
 struct dense_block {
-    site here;
+    layer_context ctx;
 
-    static constexpr role what = role::mlp;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("MLP"); }
-    constexpr value describe(trace& t, const value& x) const {
-        const sizes& dims = here.dims;
-        const value scale = t.param("global_scale", {1});
-        const any_mlp block{mlp_kind::gated, dims.hidden_size, dims.intermediate_size, dims.hidden_act, type()};
-        return t.mul(block.describe(t, x), scale);
+    static constexpr role module_role = role::mlp;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("MLP"); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const model_config& config = ctx.config;
+        const tensor scale = t.param("global_scale", {1});
+        const mlp_module block{mlp_kind::gated, config.hidden_size, config.intermediate_size, config.hidden_act,
+                               type_name()};
+        return t.mul(block.forward(t, x), scale);
     }
 };
 
-constexpr value feed(const site& here, trace& t, const value& x) {
-    return here.kind.experts ? t.call("mlp", mixture_module{here, mixture}, x) : t.call("mlp", dense_block{here}, x);
+constexpr tensor mlp(const layer_context& ctx, trace& t, const tensor& x) {
+    return ctx.layer.has_experts ? t.call("mlp", custom_moe_module{ctx, sparse_moe_block}, x)
+                                 : t.call("mlp", dense_block{ctx}, x);
 }
 
 /// Each block's output passes a short convolution.
-constexpr value layer(const site& here, trace& t, const value& x) {
-    value h = mixed(here, t, normed(here, t, "input_layernorm", x));
-    const value middle = t.add(x, convolve(here, t, "attn_sconv", h));
-    h = here.row.feed(here, t, normed(here, t, "post_attention_layernorm", middle));
-    return t.add(middle, convolve(here, t, "mlp_sconv", h));
+constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor& x) {
+    tensor h = mix_tokens(ctx, t, apply_norm(ctx, t, "input_layernorm", x));
+    const tensor middle = t.add(x, convolve(ctx, t, "attn_sconv", h));
+    h = ctx.spec.mlp(ctx, t, apply_norm(ctx, t, "post_attention_layernorm", middle));
+    return t.add(middle, convolve(ctx, t, "mlp_sconv", h));
 }
 
 /// Words are normed inside of their module.
-constexpr value embed(const site& here, trace& t) {
-    const std::int64_t width = here.dims.hidden_size;
-    const module_info words{.name = "embed_tokens", .type = here.type("NormedEmbedding"), .what = role::embedding};
-    t.enter(words);
-    const value found =
-        t.gather(t.param("weight", {here.dims.vocab_size, width}), {t.load().batch, t.load().sequence, width});
-    return t.leave(words, normed(here, t, "embed_norm", found));
+constexpr tensor embed(const layer_context& ctx, trace& t) {
+    const std::int64_t width = ctx.config.hidden_size;
+    const module_info embedding_module{
+        .name = "embed_tokens", .class_of_module = ctx.class_of("NormedEmbedding"), .module_role = role::embedding};
+    t.enter(embedding_module);
+    const tensor found =
+        t.gather(t.param("weight", {ctx.config.vocab_size, width}), {t.load().batch, t.load().sequence, width});
+    return t.leave(embedding_module, apply_norm(ctx, t, "embed_norm", found));
 }
 
 /// Hidden states are divided by a constant in front of the language model's head.
-constexpr value describe(const site& here, trace& t) {
-    if (here.dims.head == head_kind::none) return describe_decoder(here, t);
-    const module_info whole{.type = here.type("ForCausalLM")};
-    t.enter(whole);
-    const value x = describe_within({.name = "model", .type = here.type(here.row.names.model_type)}, here.row.base, here, t);
-    const recorder::idle_guard unused{t, t.load().head == logits::none};
-    return t.leave(whole, t.returns(x, describe_head(here, t, t.div(x))));
+constexpr tensor forward(const layer_context& ctx, trace& t) {
+    if (ctx.config.head == head_kind::none) return forward_decoder(ctx, t);
+    const module_info model_info{.class_of_module = ctx.class_of("ForCausalLM")};
+    t.enter(model_info);
+    const tensor x = forward_in_module({.name = "model", .class_of_module = ctx.class_of(ctx.spec.names.model_class)},
+                                       ctx.spec.base_model, ctx, t);
+    const recorder::not_executed_guard unused{t, t.load().head == logits::none};
+    return t.leave(model_info, t.select_model_output(x, forward_head(ctx, t, t.div(x))));
 }
 
-constexpr value finish(const site& here, trace& t, const value& scores) {
-    const std::int64_t asked = here.dims.own[unpadded_words];
-    return asked == 0 ? scores : t.slice(scores, -1, asked);
+constexpr tensor process_logits(const layer_context& ctx, trace& t, const tensor& scores) {
+    const std::int64_t num_logits = ctx.config.family[unpadded_vocab_size];
+    return num_logits == 0 ? scores : t.slice(scores, -1, num_logits);
 }
 
 /// Layers with windows by a list of their numbers, else all but every sixth.
-constexpr void plan(config_view config, sizes& s, const sparse_places& experts) {
-    const auto types = config.optional_array("layer_types");
-    if (types && static_cast<std::int64_t>(types->size()) != s.num_hidden_layers)
-        fail_value(config, "layer_types", "a list with one kind per hidden layer");
-    const auto list = config.optional_array("local_layer_ids");
+constexpr void plan(config_view json, model_config& config, const sparse_layer_selection& experts) {
+    const auto types = json.optional_array("layer_types");
+    if (types && static_cast<std::int64_t>(types->size()) != config.num_hidden_layers)
+        throw_invalid_value(json, "layer_types", "a list with one kind per hidden layer");
+    const auto list = json.optional_array("local_layer_ids");
     const layer_set local = list ? layer_set(*list) : layer_set{};
-    plan_layers(config, s, [&](std::int64_t i) {
+    set_layers(json, config, [&](std::int64_t i) {
         bool slides = list ? local.has(i) : (i + 1) % 6 != 0;
         if (types) {
-            const string_ref word = (*types)[static_cast<std::uint32_t>(i)].as_string();
-            slides = word == "hybrid_sliding";
-            if (!slides && word != "hybrid")
-                fail_unsupported(config, "layer_types", "no layer describes one of these kinds");
+            const string_ref name = (*types)[static_cast<std::uint32_t>(i)].as_string();
+            slides = name == "hybrid_sliding";
+            if (!slides && name != "hybrid")
+                throw_unsupported(json, "layer_types", "no layer describes one of these kinds");
         }
-        return layer_kind{slides ? mixer_kind::sliding_attention : mixer_kind::full_attention, experts.has(i)};
+        return layer_spec{slides ? token_mixer_kind::sliding_attention : token_mixer_kind::full_attention,
+                          experts.has(i)};
     });
 }
 
-constexpr void check_local_heads(config_view config, const sizes& s, std::int64_t heads, std::int64_t kv_heads,
-                                 std::int64_t head_width, std::int64_t relative) {
-    if (heads % kv_heads != 0) fail_value(config, "swa_num_key_value_heads", "a divisor of swa_num_attention_heads");
-    (void)checked_width(config, "swa_head_dim", heads, head_width);
-    (void)checked_width(config, "d_rel", s.num_attention_heads, relative);
-    (void)checked_width(config, "d_rel", heads, relative);
+constexpr void check_local_heads(config_view json, const model_config& config, std::int64_t heads,
+                                 std::int64_t kv_heads, std::int64_t head_width, std::int64_t relative) {
+    if (heads % kv_heads != 0)
+        throw_invalid_value(json, "swa_num_key_value_heads", "a divisor of swa_num_attention_heads");
+    (void)checked_size(json, "swa_head_dim", heads, head_width);
+    (void)checked_size(json, "d_rel", config.num_attention_heads, relative);
+    (void)checked_size(json, "d_rel", heads, relative);
 }
 
-constexpr void read(config_view config, sizes& s) {
-    s.tie_word_embeddings = false;  // the reference ties none
-    read_experts(config, s, config.contains("num_local_experts") ? "num_local_experts" : "n_routed_experts");
-    check_experts(config, s);
-    if (const auto dense = config.optional_positive("dense_intermediate_size"))
-        s.moe.intermediate_size = s.intermediate_size, s.intermediate_size = *dense;
-    s.own[kernel] = config.positive(config.contains("sconv_kernel_size") ? "sconv_kernel_size" : "conv_kernel_size", 4);
-    const std::int64_t asked = config.optional_positive("unpadded_vocab_size").value_or(0);
-    s.own[unpadded_words] = asked < s.vocab_size ? asked : 0;
-    s.own[scales_by_length] = config.optional_positive("log_scaling_n_floor").has_value();
-    plan(config, s, sparse_places(config, s, config.non_negative("dense_mlp_idx", 0)));
-    check_local_heads(config, s, s.own[local_heads], s.own[local_kv_heads], s.own[local_head_dim], s.own[relative_width]);
+constexpr void parse_config(config_view json, model_config& config) {
+    config.tie_word_embeddings = false;  // the reference ties none
+    parse_experts(json, config, json.contains("num_local_experts") ? "num_local_experts" : "n_routed_experts");
+    validate_experts(json, config);
+    if (const auto dense = json.optional_positive("dense_intermediate_size")) {
+        config.moe.intermediate_size = config.intermediate_size;
+        config.intermediate_size = *dense;
+    }
+    config.family[kernel] =
+        json.positive(json.contains("sconv_kernel_size") ? "sconv_kernel_size" : "conv_kernel_size", 4);
+    const std::int64_t num_logits = json.optional_positive("unpadded_vocab_size").value_or(0);
+    config.family[unpadded_vocab_size] = num_logits < config.vocab_size ? num_logits : 0;
+    config.family[scales_by_length] = json.optional_positive("log_scaling_n_floor").has_value();
+    plan(json, config, sparse_layer_selection(json, config, json.non_negative("dense_mlp_idx", 0)));
+    check_local_heads(json, config, config.family[local_heads], config.family[local_kv_heads],
+                      config.family[local_head_dim], config.family[relative_width]);
 }
 
 }  // namespace inkling_detail
 
-// transformers/models/inkling: the text model; biases of distance, short convolutions, shared experts that are routed too
-inline constexpr architecture inkling_text = [](architecture a) {
-    a.model_type = "inkling_text", a.prefix = "Inkling", a.read = inkling_detail::read, a.own = inkling_detail::keys;
-    a.describe = inkling_detail::describe, a.embed = inkling_detail::embed, a.layer = inkling_detail::layer;
-    a.attend = inkling_detail::attend, a.feed = inkling_detail::feed, a.finish = inkling_detail::finish;
-    a.rotated = rotation::none, a.masks = mask_rule::full_and_sliding, a.heads = language_heads;
-    a.names.model_type = "TextModel", a.names.moe_type = "MoE";
-    a.keys[0] = no_attention_bias, a.keys[1] = no_mlp_bias;
-    a.keys[2] = {"sliding_window", "sliding_window_size", key_rule::standard_first};
-    a.keys[3] = {"max_position_embeddings", "model_max_length", key_rule::standard_first};
-    a.defaults.vocab_size = 201024, a.defaults.hidden_size = 6144, a.defaults.intermediate_size = 24576;
-    a.defaults.num_hidden_layers = 66, a.defaults.num_attention_heads = 64, a.defaults.num_key_value_heads = 8;
-    a.defaults.head_dim = 128, a.defaults.max_position_embeddings = 131072, a.defaults.sliding_window = 512;
-    a.defaults.moe = {.num_experts = 256, .num_experts_per_tok = 6, .intermediate_size = 3072};
-    return a;
-}(shared_decoder);
+// transformers/models/inkling: the text model; biases of distance, short convolutions, shared experts that are routed
+// too
+inline constexpr model_spec inkling_text = [](model_spec spec) {
+    spec.model_type = "inkling_text";
+    spec.class_prefix = "Inkling";
+    spec.parse_config = inkling_detail::parse_config;
+    spec.family_keys = inkling_detail::family_keys;
+    spec.forward = inkling_detail::forward;
+    spec.embed_tokens = inkling_detail::embed;
+    spec.decoder_layer = inkling_detail::decoder_layer;
+    spec.attention = inkling_detail::attention;
+    spec.mlp = inkling_detail::mlp;
+    spec.process_logits = inkling_detail::process_logits;
+    spec.rotary = rotary_style::none;
+    spec.mask_policy = mask_kind::full_and_sliding;
+    spec.supported_heads = language_heads;
+    spec.names.model_class = "TextModel";
+    spec.names.moe_class = "MoE";
+    spec.config_keys[0] = absent_attention_bias;
+    spec.config_keys[1] = absent_mlp_bias;
+    spec.config_keys[2] = {"sliding_window", "sliding_window_size", key_rule::standard_name_first};
+    spec.config_keys[3] = {"max_position_embeddings", "model_max_length", key_rule::standard_name_first};
+    spec.defaults.vocab_size = 201024;
+    spec.defaults.hidden_size = 6144;
+    spec.defaults.intermediate_size = 24576;
+    spec.defaults.num_hidden_layers = 66;
+    spec.defaults.num_attention_heads = 64;
+    spec.defaults.num_key_value_heads = 8;
+    spec.defaults.head_dim = 128;
+    spec.defaults.max_position_embeddings = 131072;
+    spec.defaults.sliding_window = 512;
+    spec.defaults.moe = {.num_experts = 256, .num_experts_per_tok = 6, .intermediate_size = 3072};
+    return spec;
+}(default_decoder);
 
 }  // namespace llmcost::arch

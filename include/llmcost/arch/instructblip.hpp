@@ -13,73 +13,83 @@ inline constexpr std::int64_t instruction = 32;
 
 /// Frames that the processor shows of whatever it is given.
 ///
-/// Source: transformers/models/instructblipvideo/video_processing_instructblipvideo.py, processing_instructblipvideo.py.
+/// Source: transformers/models/instructblipvideo/video_processing_instructblipvideo.py,
+/// processing_instructblipvideo.py.
 inline constexpr std::int64_t frames = 4;
 
 constexpr media_shapes show_frames(const model& m, const workload& load) {
-    media_shapes shown = blip_2_detail::show(m, load);
-    shown.image.tokens *= frames;
-    return shown;
+    media_shapes shapes = blip_2_detail::show(m, load);
+    shapes.image.num_tokens *= frames;
+    return shapes;
 }
 
 /// Words behind learned queries, a norm over both; queries leave the layers, words do not.
 
-constexpr value query(const site& here, trace& t, const value& seen) {
-    const site there = here.component(1);
-    const own_sizes& own = there.dims.own;
-    const std::int64_t n = here.whole.own[blip_2_detail::queries], width = there.dims.hidden_size, pictures = seen.dim(0);
-    if (instruction > own[blip_2_detail::positions])
-        report_description("an instruction has more words than there are positions");
-    const value learned = t.param("query_tokens", {1, n, width}).expand({pictures, n, width});
-    const module_info model{.name = "qformer", .type = there.type("QFormerModel")};
-    const module_info embeddings{.name = "embeddings", .type = there.type("QFormerEmbeddings"), .what = role::embedding};
-    t.enter(model), t.enter(embeddings);
-    const value words =
-        t.call("word_embeddings", embedding{own[blip_2_detail::words], width}, extents{pictures, instruction});
-    const value places =
-        t.call("position_embeddings", embedding{own[blip_2_detail::positions], width}, extents{1, instruction});
-    const value all = t.cat({learned, t.add(words, places)}, 1);
-    const value first = dropout(t, "dropout", t.call("layernorm", norm<norm_kind::layer>{width}, all));
-    const value out = blip_2_detail::ask(there, t, t.leave(embeddings, first), seen, n);
+constexpr tensor query(const layer_context& ctx, trace& t, const tensor& features) {
+    const layer_context qformer_ctx = ctx.component(1);
+    const family_config& family = qformer_ctx.config.family;
+    const std::int64_t n = ctx.model.family[blip_2_detail::queries], width = qformer_ctx.config.hidden_size,
+                       pictures = features.dim(0);
+    if (instruction > family[blip_2_detail::positions])
+        throw_description_error("an instruction has more words than there are positions");
+    const tensor learned = t.param("query_tokens", {1, n, width}).expand({pictures, n, width});
+    const module_info model{.name = "qformer", .class_of_module = qformer_ctx.class_of("QFormerModel")};
+    const module_info embeddings{.name = "embeddings",
+                                 .class_of_module = qformer_ctx.class_of("QFormerEmbeddings"),
+                                 .module_role = role::embedding};
+    t.enter(model);
+    t.enter(embeddings);
+    const tensor token_embeddings =
+        t.call("word_embeddings", embedding{family[blip_2_detail::vocab_size], width}, shape{pictures, instruction});
+    const tensor places =
+        t.call("position_embeddings", embedding{family[blip_2_detail::positions], width}, shape{1, instruction});
+    const tensor all = t.cat({learned, t.add(token_embeddings, places)}, 1);
+    const tensor first = dropout(t, "dropout", t.call("layernorm", norm_module{norm_kind::layer, width}, all));
+    const tensor out = blip_2_detail::forward_qformer_encoder(qformer_ctx, t, t.leave(embeddings, first), features, n);
     return t.slice(t.leave(model, out), 1, n);
 }
 
-inline constexpr own_key former_keys[]{blip_2_detail::former_keys[0],
-                                       {.otherwise = 1, .value = own_value::computed},
-                                       blip_2_detail::former_keys[2],
-                                       blip_2_detail::former_keys[3]};
+inline constexpr family_key former_keys[]{blip_2_detail::former_keys[0],
+                                          {.default_value = 1, .type = family_key_type::computed},
+                                          blip_2_detail::former_keys[2],
+                                          blip_2_detail::former_keys[3]};
 
 /// Parts of BLIP-2 with names of these.
-constexpr architecture tower_of(architecture a, literal prefix) {
-    a.prefix = prefix;
-    return a;
+constexpr model_spec tower_of(model_spec spec, literal prefix) {
+    spec.class_prefix = prefix;
+    return spec;
 }
-constexpr architecture former_of(architecture a, literal prefix) {
-    a.prefix = prefix, a.own = former_keys;
-    return a;
+constexpr model_spec former_of(model_spec spec, literal prefix) {
+    spec.class_prefix = prefix;
+    spec.family_keys = former_keys;
+    return spec;
 }
-inline constexpr architecture tower = tower_of(blip_2_detail::tower, "InstructBlip");
-inline constexpr architecture former = former_of(blip_2_detail::former, "InstructBlip");
-inline constexpr architecture video_tower = tower_of(blip_2_detail::tower, "InstructBlipVideo");
-inline constexpr architecture video_former = former_of(blip_2_detail::former, "InstructBlipVideo");
+inline constexpr model_spec tower = tower_of(blip_2_detail::tower, "InstructBlip");
+inline constexpr model_spec former = former_of(blip_2_detail::former, "InstructBlip");
+inline constexpr model_spec video_tower = tower_of(blip_2_detail::tower, "InstructBlipVideo");
+inline constexpr model_spec video_former = former_of(blip_2_detail::former, "InstructBlipVideo");
 
 }  // namespace instructblip_detail
 
 // transformers/models/instructblip: BLIP-2 whose queries read an instruction, too
-inline constexpr architecture instructblip = [](architecture a) {
-    a.model_type = "instructblip", a.prefix = "InstructBlip";
-    a.describe = blip_2_detail::describe<instructblip_detail::query>;
-    a.beside[0].otherwise = &instructblip_detail::tower, a.beside[1].otherwise = &instructblip_detail::former;
-    return a;
+inline constexpr model_spec instructblip = [](model_spec spec) {
+    spec.model_type = "instructblip";
+    spec.class_prefix = "InstructBlip";
+    spec.forward = blip_2_detail::forward<instructblip_detail::query>;
+    spec.components[0].default_spec = &instructblip_detail::tower;
+    spec.components[1].default_spec = &instructblip_detail::former;
+    return spec;
 }(blip_2);
 
 // transformers/models/instructblipvideo: the same for four frames of a clip
-inline constexpr architecture instructblipvideo = [](architecture a) {
-    a.model_type = "instructblipvideo", a.prefix = "InstructBlipVideo", a.media = instructblip_detail::show_frames;
-    a.describe = blip_2_detail::describe<instructblip_detail::query, instructblip_detail::frames>;
-    a.beside[0].otherwise = &instructblip_detail::video_tower;
-    a.beside[1].otherwise = &instructblip_detail::video_former;
-    return a;
+inline constexpr model_spec instructblipvideo = [](model_spec spec) {
+    spec.model_type = "instructblipvideo";
+    spec.class_prefix = "InstructBlipVideo";
+    spec.compute_media_shapes = instructblip_detail::show_frames;
+    spec.forward = blip_2_detail::forward<instructblip_detail::query, instructblip_detail::frames>;
+    spec.components[0].default_spec = &instructblip_detail::video_tower;
+    spec.components[1].default_spec = &instructblip_detail::video_former;
+    return spec;
 }(instructblip);
 
 }  // namespace llmcost::arch

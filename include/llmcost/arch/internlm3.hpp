@@ -7,36 +7,48 @@
 namespace llmcost::arch {
 
 /// Biases everywhere or nowhere (`validate_architecture`).
-constexpr void read_internlm3(config_view config, sizes& s) {
-    plan_one_mask(config, s);
-    if (s.attention_bias != s.mlp_bias) fail_value(config, "bias", "the same as qkv_bias");
+constexpr void parse_internlm3(config_view json, model_config& config) {
+    set_single_mask(json, config);
+    if (config.attention_bias != config.mlp_bias) throw_invalid_value(json, "bias", "the same as qkv_bias");
 }
 
 /// The original code can do both, the reference neither (`validate_architecture`).
-constexpr void read_iquestcoder(config_view config, sizes& s) {
-    plan_one_mask(config, s);
-    if (config.optional_real("clip_qkv")) fail_value(config, "clip_qkv", "null");
-    if (config.boolean("use_sliding_window", false)) fail_value(config, "use_sliding_window", "false");
+constexpr void parse_iquestcoder(config_view json, model_config& config) {
+    set_single_mask(json, config);
+    if (json.optional_real("clip_qkv")) throw_invalid_value(json, "clip_qkv", "null");
+    if (json.boolean("use_sliding_window", false)) throw_invalid_value(json, "use_sliding_window", "false");
 }
 
 // transformers/models/internlm3: Llama's classes under another type
-inline constexpr architecture internlm3 = [](architecture a) {
-    a.heads = language_heads;
-    a.model_type = "internlm3", a.read = read_internlm3;
-    a.keys[0] = {"attention_bias", "qkv_bias"}, a.keys[1] = {"mlp_bias", "bias"};
-    a.defaults.vocab_size = 128512, a.defaults.intermediate_size = 10240, a.defaults.num_hidden_layers = 48;
-    a.defaults.num_key_value_heads = 2, a.defaults.head_dim = 128, a.defaults.max_position_embeddings = 32768;
-    return a;
+inline constexpr model_spec internlm3 = [](model_spec spec) {
+    spec.supported_heads = language_heads;
+    spec.model_type = "internlm3";
+    spec.parse_config = parse_internlm3;
+    spec.config_keys[0] = {"attention_bias", "qkv_bias"};
+    spec.config_keys[1] = {"mlp_bias", "bias"};
+    spec.defaults.vocab_size = 128512;
+    spec.defaults.intermediate_size = 10240;
+    spec.defaults.num_hidden_layers = 48;
+    spec.defaults.num_key_value_heads = 2;
+    spec.defaults.head_dim = 128;
+    spec.defaults.max_position_embeddings = 32768;
+    return spec;
 }(llama);
 
 // transformers/models/iquestcoder: the same
-inline constexpr architecture iquestcoder = [](architecture a) {
-    a.heads = language_heads;
-    a.model_type = "iquestcoder", a.read = read_iquestcoder;
-    a.defaults.vocab_size = 76800, a.defaults.hidden_size = 5120, a.defaults.intermediate_size = 27648;
-    a.defaults.num_hidden_layers = 80, a.defaults.num_attention_heads = 40, a.defaults.num_key_value_heads = 8;
-    a.defaults.head_dim = 128, a.defaults.max_position_embeddings = 131072;
-    return a;
+inline constexpr model_spec iquestcoder = [](model_spec spec) {
+    spec.supported_heads = language_heads;
+    spec.model_type = "iquestcoder";
+    spec.parse_config = parse_iquestcoder;
+    spec.defaults.vocab_size = 76800;
+    spec.defaults.hidden_size = 5120;
+    spec.defaults.intermediate_size = 27648;
+    spec.defaults.num_hidden_layers = 80;
+    spec.defaults.num_attention_heads = 40;
+    spec.defaults.num_key_value_heads = 8;
+    spec.defaults.head_dim = 128;
+    spec.defaults.max_position_embeddings = 131072;
+    return spec;
 }(llama);
 
 }  // namespace llmcost::arch

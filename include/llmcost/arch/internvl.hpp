@@ -4,104 +4,115 @@
 
 #include <llmcost/arch/internvl_vision.hpp>
 #include <llmcost/arch/qwen2.hpp>
-#include <llmcost/reading/processor.hpp>
-#include <llmcost/walks/media.hpp>
-#include <llmcost/walks/tiles.hpp>
+#include <llmcost/config/processor.hpp>
+#include <llmcost/forward/multimodal.hpp>
+#include <llmcost/forward/tiles.hpp>
 
 namespace llmcost::arch {
 
 namespace internvl_detail {
 
-enum own : std::uint8_t { downsample, projector_act, all_states, fewest_tiles, most_tiles };
-inline constexpr own_key keys[]{
-    {.otherwise = 2, .value = own_value::computed},  // patches along a side that become one token
-    {.otherwise = static_cast<std::int64_t>(activation::gelu), .value = own_value::computed},
-    {.value = own_value::computed},                  // of a tower: its class token's among them
-    {.otherwise = 1, .value = own_value::computed},  // that an image becomes, beside the whole
-    {.otherwise = 12, .value = own_value::computed},
+enum family_config_index : std::uint8_t { downsample, projector_act, all_states, fewest_tiles, max_tiles };
+inline constexpr family_key family_keys[]{
+    {.default_value = 2, .type = family_key_type::computed},  // patches along a side that become one token
+    {.default_value = static_cast<std::int64_t>(activation::gelu), .type = family_key_type::computed},
+    {.type = family_key_type::computed},                      // of a tower: its class token's among them
+    {.default_value = 1, .type = family_key_type::computed},  // that an image becomes, beside the whole
+    {.default_value = 12, .type = family_key_type::computed},
 };
 
 constexpr std::int64_t tokens_of_tile(const model& m) {
-    return patches_of(m.beside[0].dims.vision) / (m.own[downsample] * m.own[downsample]);
+    return patches_of(m.components[0].config.vision) / (m.family[downsample] * m.family[downsample]);
 }
 
 /// Tiles by the closest ratio of sides, and the whole.
 constexpr media_shapes show(const model& m, const workload& load) {
-    const vision_sizes& image = m.beside[0].dims.vision;
+    const vision_config& image = m.components[0].config.vision;
     const std::int64_t height = load.image_height > 0 ? load.image_height : image.image_height;
     const std::int64_t width = load.image_width > 0 ? load.image_width : image.image_width;
-    const tile_grid grid = closest_grid(height, width, image.image_height, m.own[fewest_tiles], m.own[most_tiles]);
-    const std::int64_t tiles = with_whole(grid);
-    return {.image = {.tokens = tiles * tokens_of_tile(m),
-                      .tiles = tiles,
+    const tile_grid grid = closest_grid(height, width, image.image_height, m.family[fewest_tiles], m.family[max_tiles]);
+    const std::int64_t tiles = add_thumbnail(grid);
+    return {.image = {.num_tokens = tiles * tokens_of_tile(m),
+                      .num_tiles = tiles,
                       .height = image.image_height,
                       .width = image.image_width,
-                      .rows = grid.rows,
-                      .columns = grid.columns}};
+                      .tile_rows = grid.rows,
+                      .tile_columns = grid.columns}};
 }
 
 /// Images are always cut: `InternVLProcessor` says so, whatever the file does.
-constexpr void read_processor(config_view told, model& m) {
-    expect_resized(told), expect_picture(told, m.beside[0].dims.vision.image_height);
-    read_bounds_of_tiles(told, m.own, fewest_tiles, most_tiles);
+constexpr void parse_processor_config(config_view json, model& m) {
+    expect_resized(json);
+    expect_picture(json, m.components[0].config.vision.image_height);
+    parse_bounds_of_tiles(json, m.family, fewest_tiles, max_tiles);
 }
 
 /// Squares of patches, normed, through two projections.
 struct square_projector {
-    site here;
+    layer_context ctx;
 
-    static constexpr role what = role::projector;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("MultiModalProjector"); }
-    constexpr value describe(trace& t, const value& x) const {
-        const std::int64_t width = here.dims.hidden_size;
-        const value normed = t.call("layer_norm", norm<norm_kind::layer>{x.dim(-1)}, x);
-        const projector both{type(), x.dim(-1), width, width, true, static_cast<activation>(here.whole.own[projector_act])};
-        return both.describe(t, normed);
+    static constexpr role module_role = role::projector;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("MultiModalProjector"); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const std::int64_t width = ctx.config.hidden_size;
+        const tensor normed = t.call("layer_norm", norm_module{norm_kind::layer, x.dim(-1)}, x);
+        const projector mlp_projector{type_name(), x.dim(-1), width,
+                                      width,       true,      static_cast<activation>(ctx.model.family[projector_act])};
+        return mlp_projector.forward(t, normed);
     }
 };
 
-constexpr value base(const site& here, trace& t) {
-    return describe_text_after(here, t, "language_model", [&](const value& words) {
-        const recorder::idle_guard no_pixels{t, !sees_images(t)};
-        const media_shape shape = here.whole.kind->media(here.whole, t.load()).image;
-        const recorder::workload_guard shown{t, pictures(t.load(), images_in(t) * shape.tiles, 0, 0)};
-        const value states = describe_tower(here, t, 0, "vision_tower", role::vision);
-        const value some = here.whole.own[all_states] != 0 ? states : t.slice(states, 1, states.dim(1) - 1);
-        const vision_sizes& image = here.whole.beside[0].dims.vision;
+constexpr tensor base(const layer_context& ctx, trace& t) {
+    return forward_text_after_encoder(ctx, t, "language_model", [&](const tensor& token_embeddings) {
+        const recorder::not_executed_guard no_pixels{t, !has_images(t)};
+        const media_shape shape = ctx.model.spec->compute_media_shapes(ctx.model, t.load()).image;
+        const recorder::workload_guard encoder_workload{t,
+                                                        image_workload(t.load(), images_in(t) * shape.num_tiles, 0, 0)};
+        const tensor states = forward_encoder_component(ctx, t, 0, "vision_tower", role::vision);
+        const tensor selected_states =
+            ctx.model.family[all_states] != 0 ? states : t.slice(states, 1, states.dim(1) - 1);
+        const vision_config& image = ctx.model.components[0].config.vision;
         const std::int64_t side = image.image_height / image.patch_size;
-        const value squares = shuffle_patches(t, some, side, side, here.whole.own[downsample]);
-        return t.masked_scatter(words, t.call("multi_modal_projector", square_projector{here}, squares));
+        const tensor squares = shuffle_patches(t, selected_states, side, side, ctx.model.family[downsample]);
+        return t.masked_scatter(token_embeddings, t.call("multi_modal_projector", square_projector{ctx}, squares));
     });
 }
 
-constexpr void read(config_view config, model& m) {
-    if (const auto name = config.optional_string("projector_hidden_act"))
-        m.own[projector_act] = static_cast<std::int64_t>(activation_named(config, "projector_hidden_act", *name));
-    const string_ref strategy = config.string("vision_feature_select_strategy", "default");
-    if (strategy != "default" && strategy != "full") fail_value(config, "vision_feature_select_strategy", "default or full");
-    m.own[all_states] = strategy == "full" ? 1 : 0;
-    const double ratio = config.real("downsample_ratio", 0.5);
-    const vision_sizes& image = m.beside[0].dims.vision;
-    const std::int64_t by = ratio > 0 && ratio <= 1 ? static_cast<std::int64_t>(1 / ratio) : 0;
-    if (by < 1 || image.image_height / image.patch_size % by != 0 || ratio * static_cast<double>(by) != 1)
-        fail_value(config, "downsample_ratio", "one divided by a divisor of the patches along a side");
+constexpr void parse_config(config_view json, model& m) {
+    if (const auto name = json.optional_string("projector_hidden_act"))
+        m.family[projector_act] = static_cast<std::int64_t>(activation_named(json, "projector_hidden_act", *name));
+    const string_ref strategy = json.string("vision_feature_select_strategy", "default");
+    if (strategy != "default" && strategy != "full")
+        throw_invalid_value(json, "vision_feature_select_strategy", "default or full");
+    m.family[all_states] = strategy == "full" ? 1 : 0;
+    const double ratio = json.real("downsample_ratio", 0.5);
+    const vision_config& image = m.components[0].config.vision;
+    const std::int64_t factor = ratio > 0 && ratio <= 1 ? static_cast<std::int64_t>(1 / ratio) : 0;
+    if (factor < 1 || image.image_height / image.patch_size % factor != 0 || ratio * static_cast<double>(factor) != 1)
+        throw_invalid_value(json, "downsample_ratio", "one divided by a divisor of the patches along a side");
     if (image.image_height != image.image_width || strategy == "full")
-        fail_unsupported(config, strategy == "full" ? "vision_feature_select_strategy" : "vision_config",
-                         "patches that make no square are not described");
-    m.own[downsample] = by;
+        throw_unsupported(json, strategy == "full" ? "vision_feature_select_strategy" : "vision_config",
+                          "patches that make no square are not described");
+    m.family[downsample] = factor;
 }
 
 }  // namespace internvl_detail
 
 // transformers/models/internvl: tiles through a tower, squares of patches in front of a text model
-inline constexpr architecture internvl = [](architecture a) {
-    a.model_type = "internvl", a.prefix = "InternVL", a.base = internvl_detail::base, a.own = internvl_detail::keys;
-    a.read_whole = internvl_detail::read, a.media = internvl_detail::show,
-    a.read_processor = internvl_detail::read_processor, a.reads.images = true;
-    a.text = {.key = "text_config", .otherwise = &qwen2}, a.defaults.tie_word_embeddings = true;
-    a.beside[0] = {.key = "vision_config", .otherwise = &internvl_vision, .always = true};
-    return a;
+inline constexpr model_spec internvl = [](model_spec spec) {
+    spec.model_type = "internvl";
+    spec.class_prefix = "InternVL";
+    spec.base_model = internvl_detail::base;
+    spec.family_keys = internvl_detail::family_keys;
+    spec.parse_composite_config = internvl_detail::parse_config;
+    spec.compute_media_shapes = internvl_detail::show;
+    spec.parse_image_processor = internvl_detail::parse_processor_config;
+    spec.modalities.has_images = true;
+    spec.text_model = {.key = "text_config", .default_spec = &qwen2};
+    spec.defaults.tie_word_embeddings = true;
+    spec.components[0] = {.key = "vision_config", .default_spec = &internvl_vision, .ignores_model_type = true};
+    return spec;
 }(shared_composite);
 
 }  // namespace llmcost::arch

@@ -7,13 +7,20 @@
 namespace llmcost::arch {
 
 // transformers/models/jais2: layer norms, biases, no gate
-inline constexpr architecture jais2 = [](architecture a) {
-    a.heads = language_heads;
-    a.model_type = "jais2", a.prefix = "Jais2", a.norm = norm_kind::layer, a.feed_forward = mlp_kind::plain;
-    a.defaults.vocab_size = 150272, a.defaults.hidden_size = 3328, a.defaults.intermediate_size = 26624;
-    a.defaults.num_attention_heads = 26, a.defaults.max_position_embeddings = 8192;
-    a.defaults.hidden_act = activation::relu2, a.defaults.attention_bias = a.defaults.mlp_bias = true;
-    return a;
+inline constexpr model_spec jais2 = [](model_spec spec) {
+    spec.supported_heads = language_heads;
+    spec.model_type = "jais2";
+    spec.class_prefix = "Jais2";
+    spec.norm = norm_kind::layer;
+    spec.dense_mlp = mlp_kind::plain;
+    spec.defaults.vocab_size = 150272;
+    spec.defaults.hidden_size = 3328;
+    spec.defaults.intermediate_size = 26624;
+    spec.defaults.num_attention_heads = 26;
+    spec.defaults.max_position_embeddings = 8192;
+    spec.defaults.hidden_act = activation::relu2;
+    spec.defaults.attention_bias = spec.defaults.mlp_bias = true;
+    return spec;
 }(llama);
 
 }  // namespace llmcost::arch

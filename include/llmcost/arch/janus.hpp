@@ -4,107 +4,120 @@
 
 #include <llmcost/arch/janus_vq.hpp>
 #include <llmcost/arch/llama.hpp>
-#include <llmcost/reading/image.hpp>
-#include <llmcost/walks/media.hpp>
-#include <llmcost/walks/tower.hpp>
+#include <llmcost/config/image.hpp>
+#include <llmcost/forward/multimodal.hpp>
+#include <llmcost/forward/vision_encoder.hpp>
 
 namespace llmcost::arch {
 
 namespace janus_detail {
 
-enum tower_own : std::uint8_t { projection_width, depth, norms_queries, drops_projection };
-inline constexpr own_key tower_keys[]{
+enum tower_config_index : std::uint8_t { projection_width, depth, norms_queries, drops_projection };
+inline constexpr family_key tower_keys[]{
     {"projection_dim", 2048},
     {"depth", 2},
-    {"use_qk_norm", 0, own_value::boolean},
-    {.value = own_value::computed},  // whether a dropout stands behind attention: else an identity
+    {"use_qk_norm", 0, family_key_type::boolean},
+    {.type = family_key_type::computed},  // whether a dropout stands behind attention: else an identity
 };
 
 /// A norm over all heads together, or a module that does nothing.
-constexpr value norm_or_not(const site& here, trace& t, literal name, const value& x) {
-    if (here.dims.own[norms_queries] == 0) return t.call(name, identity{"Identity"}, x);
-    return t.call(name, norm<norm_kind::layer>{here.dims.hidden_size}, x);
+constexpr tensor norm_or_not(const layer_context& ctx, trace& t, literal name, const tensor& x) {
+    if (ctx.config.family[norms_queries] == 0) return t.call(name, identity{"Identity"}, x);
+    return t.call(name, norm_module{norm_kind::layer, ctx.config.hidden_size}, x);
 }
 
 /// CLIP's attention with norms of queries and keys, and a dropout behind it.
-constexpr value attend(const site& here, trace& t, const value& x) {
-    const std::int64_t batch = x.dim(0), n = x.dim(1), width = here.dims.hidden_size;
-    const std::int64_t heads = here.dims.num_attention_heads, d = width / heads;
-    const linear projection{width, width, here.dims.attention_bias};
-    value q = t.call("q_proj", projection, x), k = t.call("k_proj", projection, x);
-    const value v = t.call("v_proj", projection, x).view({batch, n, heads, d}).transpose(1, 2);
-    q = norm_or_not(here, t, "q_norm", t.reshape(q, {-1, width}).view({batch, n, width}));
-    k = norm_or_not(here, t, "k_norm", t.reshape(k, {-1, width}).view({batch, n, width}));
-    q = q.view({batch, n, heads, d}).transpose(1, 2), k = k.view({batch, n, heads, d}).transpose(1, 2);
-    const context all{.sequence = n, .causal = false};
-    const value mixed = t.reshape(eager_attention(t, q, k, v, all, {}), {batch, n, width});
-    const value out = t.call("projection_layer", linear{width, width, true}, mixed);
-    return t.call("projection_dropout", identity{here.dims.own[drops_projection] != 0 ? "Dropout" : "Identity"}, out);
+constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
+    const std::int64_t batch = x.dim(0), n = x.dim(1), width = ctx.config.hidden_size;
+    const std::int64_t heads = ctx.config.num_attention_heads, d = width / heads;
+    const linear projection{width, width, ctx.config.attention_bias};
+    tensor q = t.call("q_proj", projection, x), k = t.call("k_proj", projection, x);
+    const tensor v = t.call("v_proj", projection, x).view({batch, n, heads, d}).transpose(1, 2);
+    q = norm_or_not(ctx, t, "q_norm", t.reshape(q, {-1, width}).view({batch, n, width}));
+    k = norm_or_not(ctx, t, "k_norm", t.reshape(k, {-1, width}).view({batch, n, width}));
+    q = q.view({batch, n, heads, d}).transpose(1, 2);
+    k = k.view({batch, n, heads, d}).transpose(1, 2);
+    const attention_pattern all{.query_length = n, .is_causal = false};
+    const tensor mixed = t.reshape(attention_forward(t, q, k, v, all, {}), {batch, n, width});
+    const tensor out = t.call("projection_layer", linear{width, width, true}, mixed);
+    return t.call("projection_dropout", identity{ctx.config.family[drops_projection] != 0 ? "Dropout" : "Identity"},
+                  out);
 }
 
 /// Two projections with a dropout behind each.
-struct feed_forward_block {
-    site here;
+struct vision_mlp {
+    layer_context ctx;
 
-    static constexpr role what = role::mlp;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("VisionMLP"); }
-    constexpr value describe(trace& t, const value& x) const {
-        const std::int64_t width = here.dims.hidden_size, inner = here.dims.intermediate_size;
-        value h =
-            t.call("activation_fn", activation_module{here.dims.hidden_act}, t.call("fc1", linear{width, inner, true}, x));
+    static constexpr role module_role = role::mlp;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("VisionMLP"); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const std::int64_t width = ctx.config.hidden_size, inner = ctx.config.intermediate_size;
+        tensor h = t.call("activation_fn", activation_module{ctx.config.hidden_act},
+                          t.call("fc1", linear{width, inner, true}, x));
         h = t.call("fc2", linear{inner, width, true}, dropout(t, "dropout1", h));
         return dropout(t, "dropout2", h);
     }
 };
 
 struct layer {
-    site here;
+    layer_context ctx;
 
-    static constexpr role what = role::none;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("VisionEncoderLayer"); }
-    constexpr value describe(trace& t, const value& x) const {
-        const norm<norm_kind::layer> layer_norm{here.dims.hidden_size};
-        const value middle = t.add(x, t.call("self_attn", attention_module{here}, t.call("layer_norm1", layer_norm, x)));
-        return t.add(middle, t.call("mlp", feed_forward_block{here}, t.call("layer_norm2", layer_norm, middle)));
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("VisionEncoderLayer"); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const norm_module layer_norm{norm_kind::layer, ctx.config.hidden_size};
+        const tensor middle =
+            t.add(x, t.call("self_attn", attention_module{ctx}, t.call("layer_norm1", layer_norm, x)));
+        return t.add(middle, t.call("mlp", vision_mlp{ctx}, t.call("layer_norm2", layer_norm, middle)));
     }
 };
 
 /// SigLIP without its pool.
-constexpr value tower_base(const site& here, trace& t) {
-    const std::int64_t width = here.dims.hidden_size;
-    const value pixels = pixels_of(here, t);
-    const module_info embeddings{.name = "embeddings", .type = here.type("VisionEmbeddings"), .what = role::embedding};
+constexpr tensor tower_base(const layer_context& ctx, trace& t) {
+    const std::int64_t width = ctx.config.hidden_size;
+    const tensor pixels = pixel_values(ctx, t);
+    const module_info embeddings{
+        .name = "embeddings", .class_of_module = ctx.class_of("VisionEmbeddings"), .module_role = role::embedding};
     t.enter(embeddings);
-    const value patches = embed_patches(here, t, "patch_embedding", true, pixels);
-    const value places = learned_positions(t, "position_embedding", patches_of(here.dims.vision), width);
-    value x = t.leave(embeddings, t.add(patches, places));
-    const module_info encoder{.name = "encoder", .type = here.type("VisionEncoder")};
+    const tensor patches = embed_patches(ctx, t, "patch_embedding", true, pixels);
+    const tensor places = learned_positions(t, "position_embedding", patches_of(ctx.config.vision), width);
+    tensor x = t.leave(embeddings, t.add(patches, places));
+    const module_info encoder{.name = "encoder", .class_of_module = ctx.class_of("VisionEncoder")};
     t.enter(encoder);
-    for (repetition each = t.repeat(here.dims.num_hidden_layers, x); each.next();)
-        x = t.call({"layers", each.index()}, layer{here}, x);
-    const norm<norm_kind::layer> last{width};
+    for (loop layer_loop = t.loop_modules(ctx.config.num_hidden_layers, x); layer_loop.next();)
+        x = t.call({"layers", layer_loop.index()}, layer{ctx}, x);
+    const norm_module last{norm_kind::layer, width};
     x = t.call("post_layernorm", last, t.leave(encoder, x));
-    const recorder::off_loss_guard unread{t};
-    const recorder::called_again_guard again{t};  // of the first patch, once more
+    const recorder::detach_guard unread{t};
+    const recorder::shared_parameters_guard shared_parameters{t};  // of the first patch, once more
     (void)t.call("post_layernorm", last, t.select(x, 1));
     return x;
 }
 
-constexpr void read_tower(config_view config, sizes& s) {
-    read_square_image(config, s, 384, 16);
-    share_among_heads(config, s, {"num_attention_heads"});
-    s.intermediate_size = read_inner(config, s, "", "mlp_ratio", 4.0);
-    s.own[drops_projection] = config.real("projection_dropout", 0.0) > 0;
+constexpr void parse_vision_config(config_view json, model_config& config) {
+    parse_square_image(json, config, 384, 16);
+    divide_by_heads(json, config, {"num_attention_heads"});
+    config.intermediate_size = parse_intermediate_size(json, config, "", "mlp_ratio", 4.0);
+    config.family[drops_projection] = json.real("projection_dropout", 0.0) > 0;
 }
 
-inline constexpr architecture tower = [](architecture a) {
-    a.prefix = "Janus", a.base = tower_base, a.read = read_tower, a.own = tower_keys, a.heads = {}, a.attend = attend;
-    a.names.attention_type = "VisionAttention", a.keys[2] = {}, a.keys[3] = {"intermediate_size", "", key_rule::absent};
-    a.defaults.hidden_size = 1024, a.defaults.num_hidden_layers = 24, a.defaults.num_attention_heads = 16;
-    a.defaults.hidden_act = activation::gelu;
-    return a;
+inline constexpr model_spec tower = [](model_spec spec) {
+    spec.class_prefix = "Janus";
+    spec.base_model = tower_base;
+    spec.parse_config = parse_vision_config;
+    spec.family_keys = tower_keys;
+    spec.supported_heads = {};
+    spec.attention = attention;
+    spec.names.attention_class = "VisionAttention";
+    spec.config_keys[2] = {};
+    spec.config_keys[3] = {"intermediate_size", "", key_rule::absent};
+    spec.defaults.hidden_size = 1024;
+    spec.defaults.num_hidden_layers = 24;
+    spec.defaults.num_attention_heads = 16;
+    spec.defaults.hidden_act = activation::gelu;
+    return spec;
 }(shared_tower);
 
 /// A projection to another width and some more of that width.
@@ -114,18 +127,19 @@ struct aligner {
     std::int64_t layers;
     activation act;
 
-    static constexpr role what = role::projector;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return named; }
-    constexpr value describe(trace& t, const value& x) const {
-        value h = t.call("fc1", linear{x.dim(-1), width, true}, x);
+    static constexpr role module_role = role::projector;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return named; }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        tensor h = t.call("fc1", linear{x.dim(-1), width, true}, x);
         if (layers == 1) {
-            const module_info nothing{.name = "hidden_layers", .type = {"", "ModuleList"}};
-            t.enter(nothing), t.leave(nothing);
+            const module_info empty_list{.name = "hidden_layers", .class_of_module = {"", "ModuleList"}};
+            t.enter(empty_list);
+            t.leave(empty_list);
         }
-        for (repetition each = t.repeat(layers - 1, h); each.next();) {
+        for (loop layer_loop = t.loop_modules(layers - 1, h); layer_loop.next();) {
             h = t.call("activation_fn", activation_module{act}, h);  // one module, called in front of each
-            h = t.call({"hidden_layers", each.index()}, linear{width, width, true}, h);
+            h = t.call({"hidden_layers", layer_loop.index()}, linear{width, width, true}, h);
         }
         return layers == 1 ? t.call("activation_fn", activation_module{act}, h) : h;
     }
@@ -133,57 +147,61 @@ struct aligner {
 
 /// Scores of codes (`JanusVQVAEHead`).
 struct code_head {
-    const sizes& codes;
+    const model_config& codes;
 
-    static constexpr role what = role::none;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return {"Janus", "VQVAEHead"}; }
-    constexpr value describe(trace& t, const value& x) const {
-        const own_sizes& own = codes.own;
-        value h = t.call("proj_out", linear{own[token_width], own[vq_projection_width], true}, x);
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return {"Janus", "VQVAEHead"}; }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const family_config& family = codes.family;
+        tensor h = t.call("proj_out", linear{family[token_width], family[vq_projection_width], true}, x);
         h = t.call("activation_fn", activation_module{codes.hidden_act}, h);
-        return t.call("vision_head", linear{own[vq_projection_width], own[num_embeddings], true}, h);
+        return t.call("vision_head", linear{family[vq_projection_width], family[num_embeddings], true}, h);
     }
 };
 
 /// What makes images by codes, which nothing calls that reads.
-constexpr void declare_making(const site& here, trace& t) {
-    const recorder::idle_guard unused{t};
-    const sizes& codes = here.whole.beside[1].dims;
-    (void)describe_tower(here, t, 1, "vqmodel", role::vision);
-    const extents one{t.load().batch, 1};
-    const value code = t.call("generation_embeddings", embedding{codes.own[num_embeddings], codes.own[embed_dim]}, one);
-    const aligner makes{here.type("VQVAEAlignerMLP"), codes.own[vq_projection_width], codes.num_hidden_layers,
+constexpr void declare_making(const layer_context& ctx, trace& t) {
+    const recorder::not_executed_guard unused{t};
+    const model_config& codes = ctx.model.components[1].config;
+    (void)forward_encoder_component(ctx, t, 1, "vqmodel", role::vision);
+    const shape one{t.load().batch, 1};
+    const tensor code =
+        t.call("generation_embeddings", embedding{codes.family[num_embeddings], codes.family[embed_dim]}, one);
+    const aligner makes{ctx.class_of("VQVAEAlignerMLP"), codes.family[vq_projection_width], codes.num_hidden_layers,
                         codes.hidden_act};
     (void)t.call("generation_aligner", makes, code);
-    const value state = t.constant({t.load().batch, codes.own[token_width]}, code.type);
+    const tensor state = t.full({t.load().batch, codes.family[token_width]}, code.type);
     (void)t.call("generation_head", code_head{codes}, state);
 }
 
-constexpr value base(const site& here, trace& t) {
-    return describe_text_after(here, t, "language_model", [&](const value& words) {
-        declare_making(here, t);
-        const recorder::idle_guard no_pixels{t, !sees_images(t)};
-        const recorder::workload_guard shown{t, pictures(t.load(), images_in(t), 0, 0)};
-        const sizes& vision = here.whole.beside[0].dims;
-        const aligner reads{here.type("VisionAlignerMLP"), vision.own[projection_width], vision.own[depth],
+constexpr tensor base(const layer_context& ctx, trace& t) {
+    return forward_text_after_encoder(ctx, t, "language_model", [&](const tensor& token_embeddings) {
+        declare_making(ctx, t);
+        const recorder::not_executed_guard no_pixels{t, !has_images(t)};
+        const recorder::workload_guard encoder_workload{t, image_workload(t.load(), images_in(t), 0, 0)};
+        const model_config& vision = ctx.model.components[0].config;
+        const aligner reads{ctx.class_of("VisionAlignerMLP"), vision.family[projection_width], vision.family[depth],
                             vision.hidden_act};
-        const value states = describe_tower(here, t, 0, "vision_model", role::vision);
-        return t.masked_scatter(words, t.call("aligner", reads, states));
+        const tensor states = forward_encoder_component(ctx, t, 0, "vision_model", role::vision);
+        return t.masked_scatter(token_embeddings, t.call("aligner", reads, states));
     });
 }
 
 }  // namespace janus_detail
 
 // transformers/models/janus: SigLIP in front of Llama, an autoencoder of images behind it
-inline constexpr architecture janus = [](architecture a) {
-    a.model_type = "janus", a.prefix = "Janus", a.base = janus_detail::base;
-    a.media = patches_as_tokens, a.reads.images = true;
-    a.text = {.key = "text_config", .otherwise = &llama};
-    a.beside[0] = {.key = "vision_config", .otherwise = &janus_detail::tower, .always = true};
-    a.beside[1] = {.key = "vq_config", .otherwise = &janus_detail::vq, .always = true};
-    a.defaults.tie_word_embeddings = true;
-    return a;
+inline constexpr model_spec janus = [](model_spec spec) {
+    spec.model_type = "janus";
+    spec.class_prefix = "Janus";
+    spec.base_model = janus_detail::base;
+    spec.compute_media_shapes = count_patch_tokens;
+    spec.modalities.has_images = true;
+    spec.text_model = {.key = "text_config", .default_spec = &llama};
+    spec.components[0] = {.key = "vision_config", .default_spec = &janus_detail::tower, .ignores_model_type = true};
+    spec.components[1] = {.key = "vq_config", .default_spec = &janus_detail::vq, .ignores_model_type = true};
+    spec.defaults.tie_word_embeddings = true;
+    return spec;
 }(shared_composite);
 
 }  // namespace llmcost::arch

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <llmcost/arch/llama.hpp>
-#include <llmcost/reading/experts.hpp>
+#include <llmcost/config/experts.hpp>
 
 namespace llmcost::arch {
 
@@ -11,153 +11,168 @@ namespace jetmoe_detail {
 
 /// A projection per expert of the rows that are sorted by experts: the output of each, then all of them joined.
 struct parallel_experts {
-    site here;
+    layer_context ctx;
     std::int64_t in, out;
 
-    static constexpr role what = role::none;
-    static constexpr bool leaf = true;
-    [[nodiscard]] constexpr class_name type() const { return here.type("ParallelExperts"); }
-    constexpr value describe(trace& t, const value& rows) const {
-        const moe_sizes& m = here.dims.moe;
-        const value weight = t.param("weight", {m.num_experts, out, in}, m.num_experts_per_tok, m.num_experts);
-        return t.cat({t.linear(rows, t.select_each(weight, 0, m.num_experts))}, 0);
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = true;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("ParallelExperts"); }
+    constexpr tensor forward(trace& t, const tensor& rows) const {
+        const moe_config& moe = ctx.config.moe;
+        const tensor weight = t.param("weight", {moe.num_experts, out, in}, moe.num_experts_per_tok, moe.num_experts);
+        return t.cat({t.linear(rows, t.select_repeatedly(weight, 0, moe.num_experts))}, 0);
     }
 };
 
 /// The largest k logits in float32, softmax over those; weights of the sorted rows.
 struct gating {
-    site here;
+    layer_context ctx;
 
-    static constexpr role what = role::router;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("TopKGating"); }
-    constexpr value describe(trace& t, const value& tokens) const {
-        const moe_sizes& m = here.dims.moe;
-        const value raw = t.call("layer", linear{here.dims.hidden_size, m.num_experts}, tokens);
-        const value weights = t.to(t.softmax_method(t.top_k(t.to(raw, dtype::float32), m.num_experts_per_tok)), tokens.type);
+    static constexpr role module_role = role::router;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("TopKGating"); }
+    constexpr tensor forward(trace& t, const tensor& tokens) const {
+        const moe_config& moe = ctx.config.moe;
+        const tensor raw = t.call("layer", linear{ctx.config.hidden_size, moe.num_experts}, tokens);
+        const tensor weights =
+            t.to(t.softmax_method(t.topk(t.to(raw, dtype::float32), moe.num_experts_per_tok)), tokens.type);
         for (int twice = 0; twice < 2; ++twice)  // zeros, and a copy with ones where an expert is picked, to be counted
-            (void)t.constant({tokens.dim(0), m.num_experts}, tokens.type);
-        return t.gather(weights.view({-1}), {tokens.dim(0) * m.num_experts_per_tok});
+            (void)t.full({tokens.dim(0), moe.num_experts}, tokens.type);
+        return t.gather(weights.view({-1}), {tokens.dim(0) * moe.num_experts_per_tok});
     }
 };
 
 /// Rows added up where they came from, in a tensor beside the zeros: (places, width).
-constexpr value scattered(trace& t, const value& rows, std::int64_t places) {
-    (void)t.constant({places, rows.dim(1)}, rows.type);
-    value sum = t.constant({places, rows.dim(1)}, rows.type);
+constexpr tensor scattered(trace& t, const tensor& rows, std::int64_t places) {
+    (void)t.full({places, rows.dim(1)}, rows.type);
+    tensor sum = t.full({places, rows.dim(1)}, rows.type);
     t.index_add(sum, rows);
     return sum;
 }
 
 struct mixture {
-    site here;
+    layer_context ctx;
 
-    static constexpr role what = role::mlp;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("MoE"); }
-    constexpr value describe(trace& t, const value& x) const {
-        const moe_sizes& m = here.dims.moe;
-        const std::int64_t width = here.dims.hidden_size, inner = m.intermediate_size;
-        const value bias = t.param("bias", {width}), tokens = t.reshape(x, {-1, width});
-        const value weights = t.call("router", gating{here}, tokens);
-        const value rows = t.gather(tokens, {weights.dim(0), width});
-        const value half = t.call("input_linear", parallel_experts{here, width, 2 * inner}, rows).slice(-1, inner);
-        const value h = t.mul(t.call("activation", activation_module{here.dims.hidden_act}, half), half);
-        const value out = t.call("output_linear", parallel_experts{here, inner, width}, h);
-        const value sum = scattered(t, t.mul(out, weights.unsqueeze(-1)), tokens.dim(0));
+    static constexpr role module_role = role::mlp;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("MoE"); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const moe_config& moe = ctx.config.moe;
+        const std::int64_t width = ctx.config.hidden_size, inner = moe.intermediate_size;
+        const tensor bias = t.param("bias", {width}), tokens = t.reshape(x, {-1, width});
+        const tensor weights = t.call("router", gating{ctx}, tokens);
+        const tensor rows = t.gather(tokens, {weights.dim(0), width});
+        const tensor half = t.call("input_linear", parallel_experts{ctx, width, 2 * inner}, rows).slice(-1, inner);
+        const tensor h = t.mul(t.call("activation", activation_module{ctx.config.hidden_act}, half), half);
+        const tensor out = t.call("output_linear", parallel_experts{ctx, inner, width}, h);
+        const tensor sum = scattered(t, t.mul(out, weights.unsqueeze(-1)), tokens.dim(0));
         return t.add(sum.view({x.dim(0), x.dim(1), width}), bias);
     }
 };
-constexpr value feed(const site& here, trace& t, const value& x) { return t.call("mlp", mixture{here}, x); }
+constexpr tensor mlp(const layer_context& ctx, trace& t, const tensor& x) { return t.call("mlp", mixture{ctx}, x); }
 
 /// Queries and outputs by experts, keys and values by one projection that the heads of all experts share.
 ///
 /// The module `experts` is never called itself: its children are, and what lies between them is the attention's.
-constexpr value attend(const site& here, trace& t, const value& x) {
-    const moe_sizes& m = here.dims.moe;
-    const std::int64_t batch = x.dim(0), sequence = x.dim(1), width = here.dims.hidden_size, k = m.num_experts_per_tok;
-    const std::int64_t wide = here.dims.num_key_value_heads * here.dims.head_dim;
-    const module_info experts{.name = "experts", .type = here.type("MoA")};
-    const value tokens = t.reshape(x, {-1, width});
+constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
+    const moe_config& moe = ctx.config.moe;
+    const std::int64_t batch = x.dim(0), sequence = x.dim(1), width = ctx.config.hidden_size,
+                       k = moe.num_experts_per_tok;
+    const std::int64_t expanded_width = ctx.config.num_key_value_heads * ctx.config.head_dim;
+    const module_info experts{.name = "experts", .class_of_module = ctx.class_of("MoA")};
+    const tensor tokens = t.reshape(x, {-1, width});
     t.enter(experts);
-    const value bias = t.param("bias", {width}), weights = t.call("router", gating{here}, tokens);
+    const tensor bias = t.param("bias", {width}), weights = t.call("router", gating{ctx}, tokens);
     t.leave(experts);
-    const value rows = t.gather(tokens, {weights.dim(0), width});
+    const tensor rows = t.gather(tokens, {weights.dim(0), width});
     t.enter(experts);
-    const value found = t.call("input_linear", parallel_experts{here, width, wide}, rows);
+    const tensor found = t.call("input_linear", parallel_experts{ctx, width, expanded_width}, rows);
     t.leave(experts);
-    qkv of;
-    of.q = scattered(t, found, weights.dim(0)).view({batch, sequence, k * wide});
-    of.k = of.v = t.call("kv_proj", linear{width, 2 * wide}, x).slice(-1, wide);
-    split_heads(here, of);
-    heads_first(of);
-    turn(here, t, of);
-    remember(here, t, of);
-    const auto repeated = [&](const value& v) {
-        const extents all{k, v.dim(0), v.dim(1), v.dim(2), v.dim(3)};
+    query_key_value qkv;
+    qkv.query = scattered(t, found, weights.dim(0)).view({batch, sequence, k * expanded_width});
+    qkv.key = qkv.value = t.call("kv_proj", linear{width, 2 * expanded_width}, x).slice(-1, expanded_width);
+    split_heads(ctx, qkv);
+    transpose_heads(qkv);
+    apply_rotary(ctx, t, qkv);
+    update_kv_cache(ctx, t, qkv);
+    const auto repeated = [&](const tensor& v) {
+        const shape all{k, v.dim(0), v.dim(1), v.dim(2), v.dim(3)};
         return t.copy(v.expand(all)).permute({1, 0, 2, 3, 4});
     };
-    const auto joined = [&](const value& v) {
-        value out = repeated(v);
+    const auto repeat_heads = [&](const tensor& v) {
+        tensor out = repeated(v);
         out = trace::contiguous_like(out);  // `Tensor.repeat` writes them in this order
         return out.view({v.dim(0), k * v.dim(1), v.dim(2), v.dim(3)});
     };
-    of.k = joined(of.k), of.v = joined(of.v);
-    const value seen = t.reshape(eager_attention(t, of.q, of.k, of.v, here.shared->where, {.mask = &here.shared->mask}),
-                                 {batch * sequence * k, wide});
-    const value sorted = t.gather(seen, {weights.dim(0), wide});
+    qkv.key = repeat_heads(qkv.key);
+    qkv.value = repeat_heads(qkv.value);
+    const tensor features =
+        t.reshape(attention_forward(t, qkv.query, qkv.key, qkv.value, ctx.inputs->pattern, {.mask = &ctx.inputs->mask}),
+                  {batch * sequence * k, expanded_width});
+    const tensor sorted = t.gather(features, {weights.dim(0), expanded_width});
     t.enter(experts);
-    const value out = t.call("output_linear", parallel_experts{here, wide, width}, sorted);
+    const tensor out = t.call("output_linear", parallel_experts{ctx, expanded_width, width}, sorted);
     t.leave(experts);
-    const value sum = scattered(t, t.mul(out, weights.unsqueeze(-1)), tokens.dim(0));
+    const tensor sum = scattered(t, t.mul(out, weights.unsqueeze(-1)), tokens.dim(0));
     return t.add(sum.view({batch, sequence, width}), bias);
 }
 
 /// Three logits of each layer are asked how evenly they pick: of both routers, and what attention hands on.
-constexpr value finish(const site& here, trace& t, const value& logits) {
-    const recorder::off_loss_guard unread{t};
+constexpr tensor process_logits(const layer_context& ctx, trace& t, const tensor& logits) {
+    const recorder::detach_guard unread{t};
     const std::int64_t tokens = t.load().batch * t.load().sequence;
-    if (here.dims.own[0]) weigh_balance(t, 3 * here.dims.num_hidden_layers, tokens, here.dims.moe, dtype::float32);
+    if (ctx.config.family[0])
+        load_balancing_loss(t, 3 * ctx.config.num_hidden_layers, tokens, ctx.config.moe, dtype::float32);
     return logits;
 }
 
-inline constexpr own_key keys[]{
-    {"output_router_logits", 0, own_value::boolean},
+inline constexpr family_key family_keys[]{
+    {"output_router_logits", 0, family_key_type::boolean},
 };
 
-constexpr void read(config_view config, sizes& s) {
-    read_experts(config, s, "num_local_experts");
-    check_experts(config, s);
-    s.moe.intermediate_size = s.intermediate_size;
-    s.num_attention_heads = checked_width(config, "num_experts_per_tok", s.num_key_value_heads, s.moe.num_experts_per_tok);
-    s.rotary_dim = s.head_dim;
-    s.attention_bias = s.output_bias = false;
-    plan_one_mask(config, s);
-    s.layers.set_all({s.layers[0].mixer, true});
+constexpr void parse_config(config_view json, model_config& config) {
+    parse_experts(json, config, "num_local_experts");
+    validate_experts(json, config);
+    config.moe.intermediate_size = config.intermediate_size;
+    config.num_attention_heads =
+        checked_size(json, "num_experts_per_tok", config.num_key_value_heads, config.moe.num_experts_per_tok);
+    config.rotary_dim = config.head_dim;
+    config.attention_bias = config.output_bias = false;
+    set_single_mask(json, config);
+    config.layers.fill({config.layers[0].token_mixer, true});
 }
 
 }  // namespace jetmoe_detail
 
-// transformers/models/jetmoe: configuration_jetmoe.py, modeling_jetmoe.py; experts for queries and outputs of attention, too
-inline constexpr architecture jetmoe = [](architecture a) {
-    a.model_type = "jetmoe", a.prefix = "JetMoe", a.heads = classifying_decoder_heads;
-    a.read = jetmoe_detail::read, a.own = jetmoe_detail::keys, a.attend = jetmoe_detail::attend;
-    a.feed = jetmoe_detail::feed, a.finish = jetmoe_detail::finish, a.names.attention = "self_attention";
-    a.keys[0] = no_attention_bias, a.keys[1] = no_mlp_bias;
-    a.keys[2] = {"head_dim", "kv_channels"};
-    a.keys[3] = {"hidden_act", "activation_function", key_rule::written_only};
-    a.keys[4] = {"num_attention_heads", "num_key_value_heads", key_rule::written_only};  // times the experts per token
-    a.defaults = sizes{.vocab_size = 32000,
-                       .hidden_size = 2048,
-                       .intermediate_size = 5632,
-                       .num_hidden_layers = 12,
-                       .num_attention_heads = 16,
-                       .num_key_value_heads = 16,
-                       .head_dim = 128,
-                       .max_position_embeddings = 4096,
-                       .tie_word_embeddings = true,
-                       .moe = {.num_experts = 8, .num_experts_per_tok = 2}};
-    return a;
+// transformers/models/jetmoe: configuration_jetmoe.py, modeling_jetmoe.py; experts for queries and outputs of
+// attention, too
+inline constexpr model_spec jetmoe = [](model_spec spec) {
+    spec.model_type = "jetmoe";
+    spec.class_prefix = "JetMoe";
+    spec.supported_heads = classifying_decoder_heads;
+    spec.parse_config = jetmoe_detail::parse_config;
+    spec.family_keys = jetmoe_detail::family_keys;
+    spec.attention = jetmoe_detail::attention;
+    spec.mlp = jetmoe_detail::mlp;
+    spec.process_logits = jetmoe_detail::process_logits;
+    spec.names.attention = "self_attention";
+    spec.config_keys[0] = absent_attention_bias;
+    spec.config_keys[1] = absent_mlp_bias;
+    spec.config_keys[2] = {"head_dim", "kv_channels"};
+    spec.config_keys[3] = {"hidden_act", "activation_function", key_rule::family_name_only};
+    spec.config_keys[4] = {"num_attention_heads", "num_key_value_heads",
+                           key_rule::family_name_only};  // times the experts per token
+    spec.defaults = model_config{.vocab_size = 32000,
+                                 .hidden_size = 2048,
+                                 .intermediate_size = 5632,
+                                 .num_hidden_layers = 12,
+                                 .num_attention_heads = 16,
+                                 .num_key_value_heads = 16,
+                                 .head_dim = 128,
+                                 .max_position_embeddings = 4096,
+                                 .tie_word_embeddings = true,
+                                 .moe = {.num_experts = 8, .num_experts_per_tok = 2}};
+    return spec;
 }(llama);
 
 }  // namespace llmcost::arch

@@ -7,11 +7,17 @@
 namespace llmcost::arch {
 
 // modeling_deepseek.py of moonshotai/Kimi-K2-Instruct: DeepSeek V3
-inline constexpr architecture kimi_k2 = [](architecture a) {
-    a.model_type = "kimi_k2", a.remote_code = true, a.drops = {};
-    a.defaults.vocab_size = 163840, a.defaults.num_attention_heads = 64, a.defaults.num_key_value_heads = 64;
-    a.defaults.moe.num_experts = 384, a.defaults.moe.n_group = 1, a.defaults.moe.topk_group = 1;
-    return a;
+inline constexpr model_spec kimi_k2 = [](model_spec spec) {
+    spec.model_type = "kimi_k2";
+    spec.is_remote_code = true;
+    spec.dropout_keys = {};
+    spec.defaults.vocab_size = 163840;
+    spec.defaults.num_attention_heads = 64;
+    spec.defaults.num_key_value_heads = 64;
+    spec.defaults.moe.num_experts = 384;
+    spec.defaults.moe.n_group = 1;
+    spec.defaults.moe.topk_group = 1;
+    return spec;
 }(deepseek_v3);
 
 }  // namespace llmcost::arch

@@ -3,207 +3,231 @@
 #pragma once
 
 #include <llmcost/arch/deepseek.hpp>
-#include <llmcost/reading/processor.hpp>
-#include <llmcost/walks/native_patches.hpp>
-#include <llmcost/walks/tower.hpp>
+#include <llmcost/config/processor.hpp>
+#include <llmcost/forward/native_resolution.hpp>
+#include <llmcost/forward/vision_encoder.hpp>
 
 namespace llmcost::arch {
 
 namespace kimi_k25_detail {
 
-enum own : std::uint8_t { normed_width, most_patches, longest };
-inline constexpr own_key keys[]{
+enum family_config_index : std::uint8_t { normed_width, max_patches, longest };
+inline constexpr family_key family_keys[]{
     {"projection_hidden_size", 1152},
-    {.otherwise = 16384, .value = own_value::computed},  // of an image
-    {.otherwise = 512, .value = own_value::computed},    // along a side
+    {.default_value = 16384, .type = family_key_type::computed},  // of an image
+    {.default_value = 512, .type = family_key_type::computed},    // along a side
 };
 
-enum tower_own : std::uint8_t { table_rows, table_columns, merged_rows, merged_columns };
-inline constexpr own_key tower_keys[]{
+enum tower_config_index : std::uint8_t { table_rows, table_columns, merged_rows, merged_columns };
+inline constexpr family_key tower_keys[]{
     {"pos_emb_height", 64},
     {"pos_emb_width", 64},
-    {.otherwise = 2, .value = own_value::computed},
-    {.otherwise = 2, .value = own_value::computed},
+    {.default_value = 2, .type = family_key_type::computed},
+    {.default_value = 2, .type = family_key_type::computed},
 };
 
 /// Sides of at most so many patches, and so many in all, padded to whole squares of patches that become one.
 ///
 /// Source: transformers/models/kimi_k25/image_processing_kimi_k25.py, `navit_resize`.
-[[nodiscard]] inline image_sides padded(image_sides shown, std::int64_t patch, std::int64_t merged, std::int64_t most,
-                                        std::int64_t along) {
+[[nodiscard]] inline image_size padded(image_size image, std::int64_t patch, std::int64_t merged, std::int64_t maximum,
+                                       std::int64_t max_side_patches) {
     const auto real = [](std::int64_t n) { return static_cast<double>(n); };
     const auto count_along = [&](std::int64_t side) { return side < patch ? 1 : side / patch; };
-    const double found = real(count_along(shown.height) * count_along(shown.width));
+    const double found = real(count_along(image.height) * count_along(image.width));
     double scale = 1.0;
-    for (const double other : {__builtin_sqrt(real(most) / found), real(along * patch) / real(shown.height),
-                               real(along * patch) / real(shown.width)})
-        scale = other < scale ? other : scale;
+    for (const double candidate :
+         {__builtin_sqrt(real(maximum) / found), real(max_side_patches * patch) / real(image.height),
+          real(max_side_patches * patch) / real(image.width)})
+        scale = candidate < scale ? candidate : scale;
     const std::int64_t step = merged * patch;
-    const auto whole = [&](std::int64_t side) {
+    const auto pad_side = [&](std::int64_t side) {
         auto to = static_cast<std::int64_t>(real(side) * scale);
-        to = to < 1 ? 1 : to > along * patch ? along * patch : to;
+        to = to < 1 ? 1 : to > max_side_patches * patch ? max_side_patches * patch : to;
         return (to + step - 1) / step * step;
     };
-    return {whole(shown.height), whole(shown.width)};
+    return {pad_side(image.height), pad_side(image.width)};
 }
 
 /// A layer of the tower: norms, attention whose queries and keys are turned, two projections.
 struct layer {
-    site here;
+    layer_context ctx;
 
-    static constexpr role what = role::none;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("VisionEncoderLayer"); }
-    constexpr value describe(trace& t, const value& x) const {
-        const norm<norm_kind::layer> layer_norm{here.dims.hidden_size};
-        const value middle = t.add(x, t.call("attn", attention_module{here}, t.call("norm1", layer_norm, x)));
-        const mlp<mlp_kind::plain> block{here.dims.hidden_size,
-                                         here.dims.intermediate_size,
-                                         here.dims.hidden_act,
-                                         here.type("VisionMLP"),
-                                         true,
-                                         {.up = "fc1", .down = "fc2", .act = "act"}};
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("VisionEncoderLayer"); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const norm_module layer_norm{norm_kind::layer, ctx.config.hidden_size};
+        const tensor middle = t.add(x, t.call("attn", attention_module{ctx}, t.call("norm1", layer_norm, x)));
+        const mlp_module block{mlp_kind::plain,
+                               ctx.config.hidden_size,
+                               ctx.config.intermediate_size,
+                               ctx.config.hidden_act,
+                               ctx.class_of("VisionMLP"),
+                               true,
+                               {.up = "fc1", .down = "fc2", .act = "act"}};
         return t.add(middle, t.call("mlp", block, t.call("norm2", layer_norm, middle)));
     }
 };
 
 /// Angles of columns and rows side by side for each frequency, in float32: (patches, head) twice.
 struct rotary {
-    site here;
+    layer_context ctx;
     std::int64_t patches;
 
-    static constexpr role what = role::rotary;
-    static constexpr bool leaf = true;
-    [[nodiscard]] constexpr class_name type() const { return here.type("VisionRotaryEmbedding"); }
-    constexpr two_values describe(trace& t) const {
+    static constexpr role module_role = role::rotary;
+    static constexpr bool is_leaf = true;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("VisionRotaryEmbedding"); }
+    constexpr tensor_pair forward(trace& t) const {
         const recorder::no_grad_guard constants{t};
-        const std::int64_t frequencies = (here.dims.head_dim / 2 + 1) / 2;
-        const value angles = t.mul(t.constant({patches, 2, 1}), trace::buffer({frequencies}));
-        const value cos = t.mul(t.unary(op::cos, angles)), sin = t.mul(t.unary(op::sin, angles));
-        const auto table = [&](const value& x) {
-            const value side_by_side = t.reshape(t.clone(x.transpose(1, 2)), {patches, -1});  // `flip` copies
+        const std::int64_t frequencies = (ctx.config.head_dim / 2 + 1) / 2;
+        const tensor angles = t.mul(t.full({patches, 2, 1}), trace::buffer({frequencies}));
+        const tensor cos = t.mul(t.unary(op::cos, angles)), sin = t.mul(t.unary(op::sin, angles));
+        const auto table = [&](const tensor& x) {
+            const tensor side_by_side = t.reshape(t.clone(x.transpose(1, 2)), {patches, -1});  // `flip` copies
             return t.cat({side_by_side, side_by_side}, -1);
         };
-        const value first = table(cos);
+        const tensor first = table(cos);
         return {first, table(sin)};
     }
 };
 
 /// Queries and keys turned in float32 before heads and patches change places: (patches, width) -> the same.
-constexpr value attend(const site& here, trace& t, const value& x) {
-    const std::int64_t n = x.dim(0), width = here.dims.hidden_size, heads = here.dims.num_attention_heads, d = width / heads;
+constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
+    const std::int64_t n = x.dim(0), width = ctx.config.hidden_size, heads = ctx.config.num_attention_heads,
+                       d = width / heads;
     const auto split = [&](literal name) { return t.call(name, linear{width, width, true}, x).view({n, heads, d}); };
-    const value q = split("q_proj"), k = split("k_proj"), v = split("v_proj");
-    const auto turned = [&](const value& from) {
-        const value wide = t.to(from, dtype::float32);
-        return t.to(rotate<rotation::half>(t, wide, here.shared->cos, here.shared->sin), from.type);
+    const tensor q = split("q_proj"), k = split("k_proj"), v = split("v_proj");
+    const auto apply_rotary = [&](const tensor& states) {
+        const tensor upcast = t.to(states, dtype::float32);
+        return t.to(rotate<rotary_style::rotate_half>(t, upcast, ctx.inputs->cos, ctx.inputs->sin), states.type);
     };
-    const value first = turned(q);
-    const packed_runs each = packed_images(t.load(), here.dims.vision.patch_size).whole();
-    return t.call("proj", linear{width, width, true}, attend_packed(t, first, turned(k), v, each));
+    const tensor first = apply_rotary(q);
+    const packed_sequences runs = pack_images(t.load(), ctx.config.vision.patch_size).full_images();
+    return t.call("proj", linear{width, width, true},
+                  packed_scaled_dot_product_attention(t, first, apply_rotary(k), v, runs));
 }
 
 /// Patches with places that are resampled from a table; layers; a norm; squares side by side: (squares, side², width).
-constexpr value tower_base(const site& here, trace& t) {
-    const vision_sizes& image = here.dims.vision;
-    const std::int64_t n = packed_images(t.load(), image.patch_size).patches(), width = here.dims.hidden_size;
-    const own_sizes& own = here.dims.own;
-    const module_info patch_embed{.name = "patch_embed", .type = here.type("VisionPatchEmbed"), .what = role::embedding};
-    const module_info positions{.name = "pos_emb", .type = here.type("VisionPositionEmbeddings"), .leaf = true};
+constexpr tensor tower_base(const layer_context& ctx, trace& t) {
+    const vision_config& image = ctx.config.vision;
+    const std::int64_t n = pack_images(t.load(), image.patch_size).patches(), width = ctx.config.hidden_size;
+    const family_config& family = ctx.config.family;
+    const module_info patch_embed{
+        .name = "patch_embed", .class_of_module = ctx.class_of("VisionPatchEmbed"), .module_role = role::embedding};
+    const module_info positions{
+        .name = "pos_emb", .class_of_module = ctx.class_of("VisionPositionEmbeddings"), .is_leaf = true};
     const convolution_2d patches{3, width, image.patch_size, image.patch_size};
     t.enter(patch_embed);
-    const value pixels = t.input({n, 3, image.patch_size, image.patch_size});
-    value x = t.call("proj", patches, pixels).view({n, width});
+    const tensor pixels = t.input({n, 3, image.patch_size, image.patch_size});
+    tensor x = t.call("proj", patches, pixels).view({n, width});
     t.enter(positions);
-    const value table = t.param("position_embeddings", {own[table_rows], own[table_columns], width});
-    const value places = resampled_places(t, table.view({-1, width}), n, place_taps::four, false);
-    const value moments = t.gather(trace::buffer({1, width}), {n, width});  // a still image's is zero, and added
+    const tensor table = t.param("position_embeddings", {family[table_rows], family[table_columns], width});
+    const tensor places = resampled_places(t, table.view({-1, width}), n, place_taps::four, false);
+    const tensor moments = t.gather(trace::buffer({1, width}), {n, width});  // a still image's is zero, and added
     x = t.leave(positions, t.add(x, t.to(t.add(places, moments), x.type)));
     x = t.leave(patch_embed, x);
-    shared_values made;
-    const two_values tables = t.call("rotary_emb", rotary{here, n});
-    made.cos = tables.first, made.sin = tables.second;
-    for (repetition each = t.repeat(here.dims.num_hidden_layers, x); each.next();)
-        x = t.call({"layers", each.index()}, layer{here.at(each, made)}, x);
-    x = t.call("final_layernorm", norm<norm_kind::layer>{width}, x);
-    const std::int64_t square = own[merged_rows] * own[merged_columns];
+    attention_inputs inputs;
+    const tensor_pair tables = t.call("rotary_emb", rotary{ctx, n});
+    inputs.cos = tables.first;
+    inputs.sin = tables.second;
+    for (loop layer_loop = t.loop_modules(ctx.config.num_hidden_layers, x); layer_loop.next();)
+        x = t.call({"layers", layer_loop.index()}, layer{ctx.for_layer(layer_loop, inputs)}, x);
+    x = t.call("final_layernorm", norm_module{norm_kind::layer, width}, x);
+    const std::int64_t square = family[merged_rows] * family[merged_columns];
     return t.mean(t.gather(x, {n / square, 1, square, width}), 1);  // over frames
 }
 
-constexpr void read_tower(config_view config, sizes& s) {
-    s.vision.patch_size = config.positive("patch_size", 14);
-    share_among_heads(config, s, {"num_attention_heads"});
-    const auto merged = config.optional_array("merge_kernel_size");
+constexpr void parse_vision_config(config_view json, model_config& config) {
+    config.vision.patch_size = json.positive("patch_size", 14);
+    divide_by_heads(json, config, {"num_attention_heads"});
+    const auto merged = json.optional_array("merge_kernel_size");
     if (!merged) return;
-    if (merged->size() != 2) fail_value(config, "merge_kernel_size", "rows and columns of patches that become one");
-    s.own[merged_rows] = (*merged)[0].as_positive(), s.own[merged_columns] = (*merged)[1].as_positive();
+    if (merged->size() != 2)
+        throw_invalid_value(json, "merge_kernel_size", "rows and columns of patches that become one");
+    config.family[merged_rows] = (*merged)[0].as_positive();
+    config.family[merged_columns] = (*merged)[1].as_positive();
 }
 
-inline constexpr architecture tower = [](architecture a) {
-    a.prefix = "Kimi_K25", a.base = tower_base, a.read = read_tower, a.own = tower_keys, a.heads = {};
-    a.attend = attend;
-    a.names.attention_type = "VisionAttention", a.names.o = "proj";
-    a.defaults.hidden_size = 1152, a.defaults.intermediate_size = 4304, a.defaults.num_hidden_layers = 27;
-    a.defaults.num_attention_heads = 16, a.defaults.hidden_act = activation::gelu_pytorch_tanh;
-    return a;
+inline constexpr model_spec tower = [](model_spec spec) {
+    spec.class_prefix = "Kimi_K25";
+    spec.base_model = tower_base;
+    spec.parse_config = parse_vision_config;
+    spec.family_keys = tower_keys;
+    spec.supported_heads = {};
+    spec.attention = attention;
+    spec.names.attention_class = "VisionAttention";
+    spec.names.o_proj = "proj";
+    spec.defaults.hidden_size = 1152;
+    spec.defaults.intermediate_size = 4304;
+    spec.defaults.num_hidden_layers = 27;
+    spec.defaults.num_attention_heads = 16;
+    spec.defaults.hidden_act = activation::gelu_pytorch_tanh;
+    return spec;
 }(shared_tower);
 
 /// Patches normed, some side by side, through two projections.
 struct merging_projector {
-    site here;
+    layer_context ctx;
 
-    static constexpr role what = role::projector;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("MultimodalProjection"); }
-    constexpr value describe(trace& t, const value& x) const {
+    static constexpr role module_role = role::projector;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("MultimodalProjection"); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
         const std::int64_t in = x.dim(1) * x.dim(2);
-        const value even = t.call("pre_norm", norm<norm_kind::layer>{here.whole.own[normed_width]}, x);
-        const value h = t.call("in_proj", linear{in, in, true}, even.view({x.dim(0), -1, in}));
-        return t.call("out_proj", linear{in, here.dims.hidden_size, true}, t.call("act", gelu_module{}, h));
+        const tensor even = t.call("pre_norm", norm_module{norm_kind::layer, ctx.model.family[normed_width]}, x);
+        const tensor h = t.call("in_proj", linear{in, in, true}, even.view({x.dim(0), -1, in}));
+        return t.call("out_proj", linear{in, ctx.config.hidden_size, true}, t.call("act", gelu_module{}, h));
     }
 };
 
 constexpr media_shapes show(const model& m, const workload& load) {
     if (load.images == 0) return {};
-    if (load.image_height == 0) report_description("this model reads images of any size: say --image WIDTHxHEIGHT");
-    const own_sizes& own = m.beside[0].dims.own;
-    const std::int64_t merged = own[merged_rows], patch = m.beside[0].dims.vision.patch_size;
-    if (merged != own[merged_columns]) report_description("patches become one in squares only");
-    const image_sides to = padded({load.image_height, load.image_width}, patch, merged, m.own[most_patches], m.own[longest]);
+    if (load.image_height == 0)
+        throw_description_error("this model reads images of any size: say --image WIDTHxHEIGHT");
+    const family_config& family = m.components[0].config.family;
+    const std::int64_t merged = family[merged_rows], patch = m.components[0].config.vision.patch_size;
+    if (merged != family[merged_columns]) throw_description_error("patches become one in squares only");
+    const image_size to =
+        padded({load.image_height, load.image_width}, patch, merged, m.family[max_patches], m.family[longest]);
     const std::int64_t step = merged * patch;
-    return {.image = {.tokens = (to.height / step) * (to.width / step), .height = to.height, .width = to.width}};
+    return {.image = {.num_tokens = (to.height / step) * (to.width / step), .height = to.height, .width = to.width}};
 }
 
-constexpr void read_processor(config_view told, model& m) {
-    expect_patches(told, m.beside[0].dims.vision.patch_size, m.beside[0].dims.own[merged_rows]);
-    m.own[most_patches] = told.positive("max_patches", m.own[most_patches]);
-    if (const auto size = told.optional_object("size")) m.own[longest] = size->positive("max_height");
+constexpr void parse_processor_config(config_view json, model& m) {
+    expect_patches(json, m.components[0].config.vision.patch_size, m.components[0].config.family[merged_rows]);
+    m.family[max_patches] = json.positive("max_patches", m.family[max_patches]);
+    if (const auto size = json.optional_object("size")) m.family[longest] = size->positive("max_height");
 }
 
-constexpr value base(const site& here, trace& t) {
-    return describe_text_after(here, t, "language_model", [&](const value& words) {
-        const bool sees = sees_images(t);
-        const recorder::idle_guard no_pixels{t, !sees};
-        const sizes& vision = here.whole.beside[0].dims;
-        const media_shape each = sees ? show(here.whole, t.load()).image : media_shape{};
-        const std::int64_t step = vision.own[merged_rows] * vision.own[merged_columns] * vision.vision.patch_size;
-        const recorder::workload_guard shown{t, packed_workload(t, each, step)};
-        const value states = describe_tower(here, t, 0, "vision_tower", role::vision);
-        const value features = t.call("mm_projector", merging_projector{here}, states).squeeze(1);
-        return t.masked_scatter(words, t.cat({features}, 0));
+constexpr tensor base(const layer_context& ctx, trace& t) {
+    return forward_text_after_encoder(ctx, t, "language_model", [&](const tensor& token_embeddings) {
+        const bool has_image_inputs = has_images(t);
+        const recorder::not_executed_guard no_pixels{t, !has_image_inputs};
+        const model_config& vision = ctx.model.components[0].config;
+        const media_shape shape = has_image_inputs ? show(ctx.model, t.load()).image : media_shape{};
+        const std::int64_t step = vision.family[merged_rows] * vision.family[merged_columns] * vision.vision.patch_size;
+        const recorder::workload_guard encoder_workload{t, packed_workload(t, shape, step)};
+        const tensor states = forward_encoder_component(ctx, t, 0, "vision_tower", role::vision);
+        const tensor features = t.call("mm_projector", merging_projector{ctx}, states).squeeze(1);
+        return t.masked_scatter(token_embeddings, t.cat({features}, 0));
     });
 }
 
 }  // namespace kimi_k25_detail
 
 // transformers/models/kimi_k25: patches of images and videos in front of DeepSeek-V3
-inline constexpr architecture kimi_k25 = [](architecture a) {
-    a.model_type = "kimi_k25", a.prefix = "Kimi_K25", a.base = kimi_k25_detail::base, a.own = kimi_k25_detail::keys;
-    a.media = kimi_k25_detail::show, a.read_processor = kimi_k25_detail::read_processor, a.reads.images = true;
-    a.text = {.key = "text_config", .otherwise = &deepseek_v3, .also = "kimi_k2"};
-    a.beside[0] = {.key = "vision_config", .otherwise = &kimi_k25_detail::tower, .always = true};
-    a.defaults.tie_word_embeddings = true;
-    return a;
+inline constexpr model_spec kimi_k25 = [](model_spec spec) {
+    spec.model_type = "kimi_k25";
+    spec.class_prefix = "Kimi_K25";
+    spec.base_model = kimi_k25_detail::base;
+    spec.family_keys = kimi_k25_detail::family_keys;
+    spec.compute_media_shapes = kimi_k25_detail::show;
+    spec.parse_image_processor = kimi_k25_detail::parse_processor_config;
+    spec.modalities.has_images = true;
+    spec.text_model = {.key = "text_config", .default_spec = &deepseek_v3, .alternative_model_type = "kimi_k2"};
+    spec.components[0] = {.key = "vision_config", .default_spec = &kimi_k25_detail::tower, .ignores_model_type = true};
+    spec.defaults.tie_word_embeddings = true;
+    return spec;
 }(shared_composite);
 
 }  // namespace llmcost::arch

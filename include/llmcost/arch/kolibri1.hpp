@@ -3,90 +3,103 @@
 #pragma once
 
 #include <llmcost/arch/llama.hpp>
-#include <llmcost/reading/experts.hpp>
+#include <llmcost/config/experts.hpp>
 
 namespace llmcost::arch {
 
 namespace kolibri1_detail {
 
 /// Layers that slide rotate queries and keys, full ones know of no positions.
-constexpr value attend(const site& here, trace& t, const value& x) {
-    qkv of = project_qkv(here, t, x);
-    split_heads(here, of);
-    heads_first(of);
-    norm_queries_and_keys(here, t, of, here.dims.head_dim, here.dims.head_dim);
-    if (here.kind.mixer == mixer_kind::sliding_attention) turn(here, t, of);
-    remember(here, t, of);
-    return join(here, t, look_up(here, t, of));
+constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
+    query_key_value qkv = project_qkv(ctx, t, x);
+    split_heads(ctx, qkv);
+    transpose_heads(qkv);
+    apply_qk_norm(ctx, t, qkv, ctx.config.head_dim, ctx.config.head_dim);
+    if (ctx.layer.token_mixer == token_mixer_kind::sliding_attention) apply_rotary(ctx, t, qkv);
+    update_kv_cache(ctx, t, qkv);
+    return output_projection(ctx, t, scaled_dot_product_attention(ctx, t, qkv));
 }
 
 /// Picks the largest k corrected logits in float32; the sigmoids of those picked are the weights.
-struct router {
-    site here;
+struct top_k_router {
+    layer_context ctx;
 
-    static constexpr role what = role::router;
-    static constexpr bool leaf = true;
-    [[nodiscard]] constexpr class_name type() const { return here.type("TopKRouter"); }
-    constexpr two_values describe(trace& t, const value& x) const {
-        const moe_sizes& m = here.dims.moe;
-        const value tokens = t.reshape(x, {-1, here.dims.hidden_size});
-        const value weight = t.param("weight", {m.num_experts, here.dims.hidden_size});
-        const value logits = t.linear(t.to(tokens, dtype::float32), t.to(weight, dtype::float32));
+    static constexpr role module_role = role::router;
+    static constexpr bool is_leaf = true;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("TopKRouter"); }
+    constexpr tensor_pair forward(trace& t, const tensor& x) const {
+        const moe_config& moe = ctx.config.moe;
+        const tensor tokens = t.reshape(x, {-1, ctx.config.hidden_size});
+        const tensor weight = t.param("weight", {moe.num_experts, ctx.config.hidden_size});
+        const tensor logits = t.linear(t.to(tokens, dtype::float32), t.to(weight, dtype::float32));
         {
-            const recorder::off_loss_guard indices{t};
-            (void)t.top_k(t.add(logits, trace::buffer({m.num_experts})), m.num_experts_per_tok);
+            const recorder::detach_guard indices{t};
+            (void)t.topk(t.add(logits, trace::buffer({moe.num_experts})), moe.num_experts_per_tok);
         }
         t.save_for_backward(logits);  // by the gather
-        const value scores = t.sigmoid(t.gather(logits, {tokens.dim(0), m.num_experts_per_tok}));
-        return {logits, m.norm_topk_prob ? t.div(scores, t.sum(scores, -1, true)) : scores};
+        const tensor scores = t.sigmoid(t.gather(logits, {tokens.dim(0), moe.num_experts_per_tok}));
+        return {logits, moe.norm_topk_prob ? t.div(scores, t.sum(scores, -1, true)) : scores};
     }
 };
 
 struct mixture {
-    site here;
+    layer_context ctx;
 
-    static constexpr role what = role::mlp;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("SparseMoeBlock"); }
-    constexpr value describe(trace& t, const value& x) const {
-        const value weights = t.call("gate", router{here}, x).second;
-        const value routed = call_experts(here, t, x.view({-1, here.dims.hidden_size}), weights);
-        const value shared = call_mlp(here, t, "shared_experts", here.dims.moe.shared_intermediate_size, x);
-        return t.add(routed.view({x.dim(0), x.dim(1), here.dims.hidden_size}), shared);
+    static constexpr role module_role = role::mlp;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("SparseMoeBlock"); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const tensor weights = t.call("gate", top_k_router{ctx}, x).second;
+        const tensor routed = call_experts(ctx, t, x.view({-1, ctx.config.hidden_size}), weights);
+        const tensor shared = call_mlp(ctx, t, "shared_experts", ctx.config.moe.shared_intermediate_size, x);
+        return t.add(routed.view({x.dim(0), x.dim(1), ctx.config.hidden_size}), shared);
     }
 };
 
-constexpr value feed(const site& here, trace& t, const value& x) { return t.call("mlp", mixture{here}, x); }
+constexpr tensor mlp(const layer_context& ctx, trace& t, const tensor& x) { return t.call("mlp", mixture{ctx}, x); }
 
 /// Every fifth layer is full; all have experts.
-constexpr void read(config_view config, sizes& s) {
-    check_window_is_given(config);
-    read_experts(config, s, config.contains("num_local_experts") ? "num_local_experts" : "num_experts");
-    check_experts(config, s);
-    s.moe.shared_intermediate_size = config.positive("shared_expert_intermediate_size", 512);
-    const bool listed = read_layer_types(config, s);
-    const layer_plan given = s.layers;
-    plan_layers(config, s, [&](std::int64_t i) {
-        const mixer_kind by_rule = (i + 1) % 5 == 0 ? mixer_kind::full_attention : mixer_kind::sliding_attention;
-        return layer_kind{listed ? given[i].mixer : by_rule, true};
+constexpr void parse_config(config_view json, model_config& config) {
+    require_sliding_window(json);
+    parse_experts(json, config, json.contains("num_local_experts") ? "num_local_experts" : "num_experts");
+    validate_experts(json, config);
+    config.moe.shared_intermediate_size = json.positive("shared_expert_intermediate_size", 512);
+    const bool listed = parse_layer_types(json, config);
+    const layer_plan listed_layers = config.layers;
+    set_layers(json, config, [&](std::int64_t i) {
+        const token_mixer_kind default_token_mixer =
+            (i + 1) % 5 == 0 ? token_mixer_kind::full_attention : token_mixer_kind::sliding_attention;
+        return layer_spec{listed ? listed_layers[i].token_mixer : default_token_mixer, true};
     });
 }
 
 }  // namespace kolibri1_detail
 
-// transformers/models/kolibri1: norms around each block, full layers without positions, experts picked by corrected logits
-inline constexpr architecture kolibri1 = [](architecture a) {
-    a.heads = language_heads;
-    a.model_type = "kolibri1", a.prefix = "Kolibri1", a.read = kolibri1_detail::read;
-    a.attend = kolibri1_detail::attend, a.feed = kolibri1_detail::feed, a.layer = layer_normed_around;
-    a.masks = mask_rule::full_and_sliding;
-    a.names.norm_after_attention = "post_self_attn_layernorm", a.names.norm_after_feed_forward = "post_mlp_layernorm";
-    a.defaults.vocab_size = 128000, a.defaults.hidden_size = 2560, a.defaults.num_hidden_layers = 50;
-    a.defaults.num_attention_heads = 48, a.defaults.num_key_value_heads = 4, a.defaults.head_dim = 128;
-    a.defaults.max_position_embeddings = 262144, a.defaults.sliding_window = 513;
-    a.defaults.moe = {.num_experts = 384, .num_experts_per_tok = 6, .intermediate_size = 512};
-    a.keys[0] = no_attention_bias, a.keys[1] = no_mlp_bias;
-    return a;
+// transformers/models/kolibri1: norms around each block, full layers without positions, experts picked by corrected
+// logits
+inline constexpr model_spec kolibri1 = [](model_spec spec) {
+    spec.supported_heads = language_heads;
+    spec.model_type = "kolibri1";
+    spec.class_prefix = "Kolibri1";
+    spec.parse_config = kolibri1_detail::parse_config;
+    spec.attention = kolibri1_detail::attention;
+    spec.mlp = kolibri1_detail::mlp;
+    spec.decoder_layer = sandwich_norm_layer;
+    spec.mask_policy = mask_kind::full_and_sliding;
+    spec.names.post_attention_norm = "post_self_attn_layernorm";
+    spec.names.post_mlp_norm = "post_mlp_layernorm";
+    spec.defaults.vocab_size = 128000;
+    spec.defaults.hidden_size = 2560;
+    spec.defaults.num_hidden_layers = 50;
+    spec.defaults.num_attention_heads = 48;
+    spec.defaults.num_key_value_heads = 4;
+    spec.defaults.head_dim = 128;
+    spec.defaults.max_position_embeddings = 262144;
+    spec.defaults.sliding_window = 513;
+    spec.defaults.moe = {.num_experts = 384, .num_experts_per_tok = 6, .intermediate_size = 512};
+    spec.config_keys[0] = absent_attention_bias;
+    spec.config_keys[1] = absent_mlp_bias;
+    return spec;
 }(llama);
 
 }  // namespace llmcost::arch

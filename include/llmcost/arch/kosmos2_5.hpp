@@ -2,255 +2,312 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/reading/reader.hpp>
-#include <llmcost/walks/composite.hpp>
-#include <llmcost/walks/media.hpp>
-#include <llmcost/walks/tower.hpp>
+#include <llmcost/config/reader.hpp>
+#include <llmcost/forward/composite.hpp>
+#include <llmcost/forward/multimodal.hpp>
+#include <llmcost/forward/vision_encoder.hpp>
 
 namespace llmcost::arch {
 
 namespace kosmos2_5_detail {
 
-enum text_own : std::uint8_t { padding };
-inline constexpr own_key text_keys[]{{"pad_token_id", 1, own_value::non_negative}};
+enum text_config_index : std::uint8_t { padding };
+inline constexpr family_key text_keys[]{{"pad_token_id", 1, family_key_type::non_negative}};
 
-/// Words scaled, states of an image among them, sinusoidal positions, and which segment they are of: a text has one, and
-/// with an image every position says its own.
-constexpr value embed(const site& here, trace& t) {
+/// Words scaled, states of an image among them, sinusoidal positions, and which segment they are of: a text has one,
+/// and with an image every position says its own.
+constexpr tensor embed(const layer_context& ctx, trace& t) {
     const workload& load = t.load();
-    const std::int64_t width = here.dims.hidden_size;
-    const extents ids{load.batch, load.sequence};
-    const bool with_image = here.shared != nullptr && here.shared->own[0].rank > 0;
-    value found = t.call("embed_tokens", embedding{here.dims.vocab_size, width}, ids);
-    if (with_image) found = t.clone(found), t.copy_into(found, here.shared->own[0]), t.keep_encoded(here.shared->own[0]);
-    const value words = t.mul(found);
+    const std::int64_t width = ctx.config.hidden_size;
+    const shape ids{load.batch, load.sequence};
+    const bool with_image = ctx.inputs != nullptr && ctx.inputs->family_tensors[0].rank > 0;
+    tensor found = t.call("embed_tokens", embedding{ctx.config.vocab_size, width}, ids);
+    if (with_image) {
+        found = t.clone(found);
+        t.copy_into_slice(found, ctx.inputs->family_tensors[0]);
+        t.add_to_encoder_cache(ctx.inputs->family_tensors[0]);
+    }
+    const tensor token_embeddings = t.mul(found);
     // the table ends where positions, which begin behind the padding's number, meet two rows more than it names
-    t.positions(here.dims.max_position_embeddings + 1 - here.dims.own[padding], load.past + load.sequence);
-    const module_info places{
-        .name = "embed_positions", .type = here.type("TextSinusoidalPositionalEmbedding"), .leaf = true};
+    t.check_positions(ctx.config.max_position_embeddings + 1 - ctx.config.family[padding], load.past + load.sequence);
+    const module_info places{.name = "embed_positions",
+                             .class_of_module = ctx.class_of("TextSinusoidalPositionalEmbedding"),
+                             .is_leaf = true};
     t.enter(places);
-    value positions = t.leave(places, t.constant({load.batch, load.sequence, width}, t.activation_type()));
-    const value segment = t.call("segment_emb", embedding{2, width}, extents{load.batch, with_image ? load.sequence : 1});
+    tensor positions = t.leave(places, t.full({load.batch, load.sequence, width}, t.activation_type()));
+    const tensor segment =
+        t.call("segment_emb", embedding{2, width}, shape{load.batch, with_image ? load.sequence : 1});
     t.in_place(op::add, positions, segment);
-    return t.add(words, positions);
+    return t.add(token_embeddings, positions);
 }
 
 /// Queries scaled in front of their product, which is scaled by one.
-constexpr value attend(const site& here, trace& t, const value& x) {
-    const std::int64_t width = here.dims.hidden_size;
-    qkv of;
-    of.k = project(here, t, "k_proj", width, x), of.v = project(here, t, "v_proj", width, x);
-    of.q = project(here, t, "q_proj", width, x);
-    split_heads(here, of), heads_first(of);
-    of.q = t.mul(of.q);
-    remember(here, t, of);
-    return join(here, t, look_up(here, t, of));
+constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
+    const std::int64_t width = ctx.config.hidden_size;
+    query_key_value qkv;
+    qkv.key = project(ctx, t, "k_proj", width, x);
+    qkv.value = project(ctx, t, "v_proj", width, x);
+    qkv.query = project(ctx, t, "q_proj", width, x);
+    split_heads(ctx, qkv);
+    transpose_heads(qkv);
+    qkv.query = t.mul(qkv.query);
+    update_kv_cache(ctx, t, qkv);
+    return output_projection(ctx, t, scaled_dot_product_attention(ctx, t, qkv));
 }
 
 /// Two projections with a norm of the wide states between them.
-struct feed_forward_block {
-    site here;
+struct text_ffn {
+    layer_context ctx;
 
-    static constexpr role what = role::mlp;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("TextFFN"); }
-    constexpr value describe(trace& t, const value& x) const {
-        const std::int64_t width = here.dims.hidden_size, inner = here.dims.intermediate_size;
-        value h = t.call("fc1", linear{width, inner, true}, x);
-        h = t.call("activation_fn", activation_module{here.dims.hidden_act}, h);
-        h = t.call("ffn_layernorm", norm<norm_kind::layer>{inner}, h);
+    static constexpr role module_role = role::mlp;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("TextFFN"); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const std::int64_t width = ctx.config.hidden_size, inner = ctx.config.intermediate_size;
+        tensor h = t.call("fc1", linear{width, inner, true}, x);
+        h = t.call("activation_fn", activation_module{ctx.config.hidden_act}, h);
+        h = t.call("ffn_layernorm", norm_module{norm_kind::layer, inner}, h);
         return t.call("fc2", linear{inner, width, true}, h);
     }
 };
-constexpr value feed(const site& here, trace& t, const value& x) { return t.call("ffn", feed_forward_block{here}, x); }
+constexpr tensor mlp(const layer_context& ctx, trace& t, const tensor& x) { return t.call("ffn", text_ffn{ctx}, x); }
 
-constexpr void read_text(config_view config, sizes& s) {
-    share_among_heads(config, s, {"num_attention_heads", "attention_heads"});
-    s.attention_bias = s.output_bias = true;
-    s.layers.set_all({mixer_kind::full_attention});
+constexpr void parse_text_config(config_view json, model_config& config) {
+    divide_by_heads(json, config, {"num_attention_heads", "attention_heads"});
+    config.attention_bias = config.output_bias = true;
+    config.layers.fill({token_mixer_kind::full_attention});
 }
 
-inline constexpr architecture text = [](architecture a) {
-    a.prefix = "Kosmos2_5", a.read = read_text, a.own = text_keys, a.heads = {}, a.rotated = rotation::none;
-    a.embed = embed, a.attend = attend, a.feed = feed, a.norm = norm_kind::layer;
-    a.names.model_type = "TextTransformer", a.names.layer_type = "TextBlock", a.names.attention_type = "TextAttention";
-    a.names.norm = "layer_norm", a.names.norm_before_attention = "self_attn_layer_norm", a.names.o = "out_proj";
-    a.names.norm_before_feed_forward = "final_layer_norm";
-    a.keys[0] = no_attention_bias, a.keys[1] = no_mlp_bias, a.keys[2] = {"sliding_window", "", key_rule::absent};
-    a.keys[3] = {"num_key_value_heads", "", key_rule::absent}, a.keys[4] = {"head_dim", "", key_rule::absent};
-    a.keys[5] = {"hidden_size", "embed_dim", key_rule::standard_first};
-    a.keys[6] = {"num_hidden_layers", "layers", key_rule::standard_first};
-    a.keys[7] = {"num_attention_heads", "attention_heads", key_rule::standard_first};
-    a.keys[8] = {"intermediate_size", "ffn_dim", key_rule::written_only};
-    a.keys[9] = {"hidden_act", "activation_function", key_rule::written_only};
-    a.defaults.vocab_size = 108481, a.defaults.hidden_size = 1536, a.defaults.intermediate_size = 6144;
-    a.defaults.num_hidden_layers = 24, a.defaults.num_attention_heads = 16, a.defaults.max_position_embeddings = 4096;
-    a.defaults.hidden_act = activation::gelu, a.defaults.tie_word_embeddings = true;
-    return a;
-}(shared_decoder);
+inline constexpr model_spec text = [](model_spec spec) {
+    spec.class_prefix = "Kosmos2_5";
+    spec.parse_config = parse_text_config;
+    spec.family_keys = text_keys;
+    spec.supported_heads = {};
+    spec.rotary = rotary_style::none;
+    spec.embed_tokens = embed;
+    spec.attention = attention;
+    spec.mlp = mlp;
+    spec.norm = norm_kind::layer;
+    spec.names.model_class = "TextTransformer";
+    spec.names.layer_class = "TextBlock";
+    spec.names.attention_class = "TextAttention";
+    spec.names.norm = "layer_norm";
+    spec.names.pre_attention_norm = "self_attn_layer_norm";
+    spec.names.o_proj = "out_proj";
+    spec.names.pre_mlp_norm = "final_layer_norm";
+    spec.config_keys[0] = absent_attention_bias;
+    spec.config_keys[1] = absent_mlp_bias;
+    spec.config_keys[2] = {"sliding_window", "", key_rule::absent};
+    spec.config_keys[3] = {"num_key_value_heads", "", key_rule::absent};
+    spec.config_keys[4] = {"head_dim", "", key_rule::absent};
+    spec.config_keys[5] = {"hidden_size", "embed_dim", key_rule::standard_name_first};
+    spec.config_keys[6] = {"num_hidden_layers", "layers", key_rule::standard_name_first};
+    spec.config_keys[7] = {"num_attention_heads", "attention_heads", key_rule::standard_name_first};
+    spec.config_keys[8] = {"intermediate_size", "ffn_dim", key_rule::family_name_only};
+    spec.config_keys[9] = {"hidden_act", "activation_function", key_rule::family_name_only};
+    spec.defaults.vocab_size = 108481;
+    spec.defaults.hidden_size = 1536;
+    spec.defaults.intermediate_size = 6144;
+    spec.defaults.num_hidden_layers = 24;
+    spec.defaults.num_attention_heads = 16;
+    spec.defaults.max_position_embeddings = 4096;
+    spec.defaults.hidden_act = activation::gelu;
+    spec.defaults.tie_word_embeddings = true;
+    return spec;
+}(default_decoder);
 
-enum tower_own : std::uint8_t { patch_values, rows };
-inline constexpr own_key tower_keys[]{{"patch_embed_hidden_size", 768}, {"max_num_patches", 4096}};
+enum tower_config_index : std::uint8_t { patch_values, rows };
+inline constexpr family_key tower_keys[]{{"patch_embed_hidden_size", 768}, {"max_num_patches", 4096}};
 
 /// T5's attention and gated block, each behind a norm (Pix2Struct).
 struct tower_layer {
-    site here;
+    layer_context ctx;
 
-    static constexpr role what = role::none;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("VisionLayer"); }
-    constexpr value describe(trace& t, const value& x) const {
-        const sizes& dims = here.dims;
-        const std::int64_t width = dims.hidden_size, inner = dims.intermediate_size;
-        const norm<norm_kind::rms_float_variance> before{width, here.type("LayerNorm")};
-        const value middle =
-            t.add(x, t.call("attention", attention_module{here}, t.call("pre_attention_layer_norm", before, x)));
-        const value h = t.call("pre_mlp_layer_norm", before, middle);
-        const module_info block{.name = "mlp", .type = here.type("VisionMlp"), .what = role::mlp};
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("VisionLayer"); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const model_config& config = ctx.config;
+        const std::int64_t width = config.hidden_size, inner = config.intermediate_size;
+        const norm_module input_norm{norm_kind::rms_float_variance, width, ctx.class_of("LayerNorm")};
+        const tensor middle =
+            t.add(x, t.call("attention", attention_module{ctx}, t.call("pre_attention_layer_norm", input_norm, x)));
+        const tensor h = t.call("pre_mlp_layer_norm", input_norm, middle);
+        const module_info block{.name = "mlp", .class_of_module = ctx.class_of("VisionMlp"), .module_role = role::mlp};
         t.enter(block);
-        const value gate = t.call("act", activation_module{dims.hidden_act}, t.call("wi_0", linear{width, inner}, h));
-        const value wide = dropout(t, "dropout", t.mul(gate, t.call("wi_1", linear{width, inner}, h)));
-        return t.add(middle, t.leave(block, t.call("wo", linear{inner, width}, wide)));
+        const tensor gate =
+            t.call("act", activation_module{config.hidden_act}, t.call("wi_0", linear{width, inner}, h));
+        const tensor intermediate = dropout(t, "dropout", t.mul(gate, t.call("wi_1", linear{width, inner}, h)));
+        return t.add(middle, t.leave(block, t.call("wo", linear{inner, width}, intermediate)));
     }
 };
 
 /// The lowest number where a patch is absent: (B, patches) -> (B, 1, patches, patches).
-constexpr value hide_absent(trace& t, const value& present) {
+constexpr tensor hide_absent(trace& t, const tensor& present) {
     const std::int64_t n = present.dim(1);
-    const value all = present.unsqueeze(1).unsqueeze(1).expand({present.dim(0), 1, n, n});
+    const tensor all = present.unsqueeze(1).unsqueeze(1).expand({present.dim(0), 1, n, n});
     return t.where(t.unary(op::sub, t.to(all, t.activation_type())));
 }
 
-/// Patches with learned rows and columns, layers, a norm: an image of any shape is filled up to as many as there may be.
-constexpr value tower_base(const site& here, trace& t) {
-    const std::int64_t width = here.dims.hidden_size, batch = t.load().batch;
-    const own_sizes& own = here.dims.own;
-    const std::int64_t patches = own[rows];
-    const extents places{batch, patches};
-    const module_info embeddings{.name = "embeddings", .type = here.type("VisionEmbeddings"), .what = role::embedding};
-    const value pixels = t.input({batch, patches, 2 + own[patch_values]});  // behind its row and its column
+/// Patches with learned rows and columns, layers, a norm: an image of any shape is filled up to as many as there may
+/// be.
+constexpr tensor tower_base(const layer_context& ctx, trace& t) {
+    const std::int64_t width = ctx.config.hidden_size, batch = t.load().batch;
+    const family_config& family = ctx.config.family;
+    const std::int64_t patches = family[rows];
+    const shape places{batch, patches};
+    const module_info embeddings{
+        .name = "embeddings", .class_of_module = ctx.class_of("VisionEmbeddings"), .module_role = role::embedding};
+    const tensor pixels = t.input({batch, patches, 2 + family[patch_values]});  // behind its row and its column
     (void)t.sum(pixels, -1);
-    const value present = t.constant({batch, patches});  // which sums are not zero
+    const tensor present = t.full({batch, patches});  // which sums are not zero
     t.enter(embeddings);
-    value x = t.call("patch_projection", linear{own[patch_values], width, true}, t.slice(pixels, -1, own[patch_values]));
-    x = t.add(x, t.call("row_embedder", embedding{own[rows], width}, places));
-    x = t.add(x, t.call("column_embedder", embedding{own[rows], width}, places));
+    tensor x = t.call("patch_projection", linear{family[patch_values], width, true},
+                      t.slice(pixels, -1, family[patch_values]));
+    x = t.add(x, t.call("row_embedder", embedding{family[rows], width}, places));
+    x = t.add(x, t.call("column_embedder", embedding{family[rows], width}, places));
     x = t.leave(embeddings, dropout(t, "dropout", x));
-    const module_info encoder{.name = "encoder", .type = here.type("VisionEncoder")};
+    const module_info encoder{.name = "encoder", .class_of_module = ctx.class_of("VisionEncoder")};
     t.enter(encoder);
-    shared_values made;
-    made.mask = hide_absent(t, present);
-    for (repetition each = t.repeat(here.dims.num_hidden_layers, x); each.next();)
-        x = t.call({"layer", each.index()}, tower_layer{here.at(each, made)}, x);
+    attention_inputs inputs;
+    inputs.mask = hide_absent(t, present);
+    for (loop layer_loop = t.loop_modules(ctx.config.num_hidden_layers, x); layer_loop.next();)
+        x = t.call({"layer", layer_loop.index()}, tower_layer{ctx.for_layer(layer_loop, inputs)}, x);
     x = t.leave(encoder, x);
-    return t.call("layernorm", norm<norm_kind::rms_float_variance>{width, here.type("LayerNorm")}, x);
+    return t.call("layernorm", norm_module{norm_kind::rms_float_variance, width, ctx.class_of("LayerNorm")}, x);
 }
 
 /// Heads as wide as `head_dim` says.
-constexpr value attend_in_tower(const site& here, trace& t, const value& x) {
-    qkv of = project_qkv(here, t, x);
-    split_heads(here, of), heads_first(of);
-    const context all{.sequence = x.dim(1), .causal = false};
-    const value mixed = eager_attention(t, of.q, of.k, of.v, all, {.mask = &here.shared->mask});
-    return join(here, t, t.contiguous(t.reshape(mixed, {x.dim(0), x.dim(1), -1})));
+constexpr tensor attend_in_tower(const layer_context& ctx, trace& t, const tensor& x) {
+    query_key_value qkv = project_qkv(ctx, t, x);
+    split_heads(ctx, qkv);
+    transpose_heads(qkv);
+    const attention_pattern all{.query_length = x.dim(1), .is_causal = false};
+    const tensor mixed = attention_forward(t, qkv.query, qkv.key, qkv.value, all, {.mask = &ctx.inputs->mask});
+    return output_projection(ctx, t, t.contiguous(t.reshape(mixed, {x.dim(0), x.dim(1), -1})));
 }
 
-constexpr void read_tower(config_view, sizes& s) { s.attention_bias = s.output_bias = false; }
+constexpr void parse_vision_config(config_view, model_config& config) {
+    config.attention_bias = config.output_bias = false;
+}
 
-inline constexpr architecture tower = [](architecture a) {
-    a.prefix = "Kosmos2_5", a.base = tower_base, a.read = read_tower, a.own = tower_keys, a.heads = {};
-    a.attend = attend_in_tower, a.names.attention_type = "VisionAttention";
-    a.names.q = "query", a.names.k = "key", a.names.v = "value", a.names.o = "output";
-    a.keys[1] = {"hidden_act", "dense_act_fn", key_rule::written_only};
-    a.defaults.hidden_size = 1536, a.defaults.intermediate_size = 3968, a.defaults.num_hidden_layers = 18;
-    a.defaults.num_attention_heads = 24, a.defaults.head_dim = 64, a.defaults.hidden_act = activation::gelu_new;
-    return a;
+inline constexpr model_spec tower = [](model_spec spec) {
+    spec.class_prefix = "Kosmos2_5";
+    spec.base_model = tower_base;
+    spec.parse_config = parse_vision_config;
+    spec.family_keys = tower_keys;
+    spec.supported_heads = {};
+    spec.attention = attend_in_tower;
+    spec.names.attention_class = "VisionAttention";
+    spec.names.q_proj = "query";
+    spec.names.k_proj = "key";
+    spec.names.v_proj = "value";
+    spec.names.o_proj = "output";
+    spec.config_keys[1] = {"hidden_act", "dense_act_fn", key_rule::family_name_only};
+    spec.defaults.hidden_size = 1536;
+    spec.defaults.intermediate_size = 3968;
+    spec.defaults.num_hidden_layers = 18;
+    spec.defaults.num_attention_heads = 24;
+    spec.defaults.head_dim = 64;
+    spec.defaults.hidden_act = activation::gelu_new;
+    return spec;
 }(shared_tower);
 
-enum own : std::uint8_t { latents };
-inline constexpr own_key keys[]{{"latent_query_num", 2048}};
+enum family_config_index : std::uint8_t { latents };
+inline constexpr family_key family_keys[]{{"latent_query_num", 2048}};
 
 /// Learned queries attend to an image's states and to themselves (`Kosmos2_5ImageToTextProjection`).
 struct image_to_text {
-    site here;
+    layer_context ctx;
     class_name attention_type;
     bool scales_queries = true;  ///< in front of their product, which is scaled by one
 
-    static constexpr role what = role::projector;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("ImageToTextProjection"); }
-    constexpr value describe(trace& t, const value& seen) const {
-        const std::int64_t width = here.dims.hidden_size, heads = here.dims.num_attention_heads, d = width / heads;
-        const std::int64_t batch = seen.dim(0), n = here.whole.own[latents];
-        const value states = t.call("dense", linear{seen.dim(-1), width, true}, seen);
-        const value queries = t.param("latent_query", {n, width}).unsqueeze(0).expand({batch, n, width});
-        const value all = t.cat({states, queries}, 1);
-        const module_info attention{.name = "x_attn", .type = attention_type, .what = role::cross_attn};
+    static constexpr role module_role = role::projector;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("ImageToTextProjection"); }
+    constexpr tensor forward(trace& t, const tensor& features) const {
+        const std::int64_t width = ctx.config.hidden_size, heads = ctx.config.num_attention_heads, d = width / heads;
+        const std::int64_t batch = features.dim(0), n = ctx.model.family[latents];
+        const tensor states = t.call("dense", linear{features.dim(-1), width, true}, features);
+        const tensor queries = t.param("latent_query", {n, width}).unsqueeze(0).expand({batch, n, width});
+        const tensor all = t.cat({states, queries}, 1);
+        const module_info attention{
+            .name = "x_attn", .class_of_module = attention_type, .module_role = role::cross_attn};
         const linear projection{width, width, true};
         t.enter(attention);
-        const auto split = [&](literal name, const value& x) {
+        const auto split = [&](literal name, const tensor& x) {
             return t.call(name, projection, x).view({batch, x.dim(1), heads, d}).transpose(1, 2);
         };
-        const value k = split("k_proj", all), v = split("v_proj", all);
-        const value plain = split("q_proj", queries), q = scales_queries ? t.mul(plain) : plain;
-        const context everything{.sequence = n, .past = seen.dim(1), .causal = false};
-        const value mixed = eager_attention(t, q, k, v, everything, {});
+        const tensor k = split("k_proj", all), v = split("v_proj", all);
+        const tensor plain = split("q_proj", queries), q = scales_queries ? t.mul(plain) : plain;
+        const attention_pattern pattern{.query_length = n, .cached_length = features.dim(1), .is_causal = false};
+        const tensor mixed = attention_forward(t, q, k, v, pattern, {});
         return t.leave(attention, t.call("out_proj", projection, t.reshape(mixed, {batch, n, width})));
     }
 };
 
 /// So many queries, whatever the image.
 constexpr media_shapes show(const model& m, const workload& load) {
-    if (load.images > 1) report_description("this model reads one image for each sequence");
-    return {.image = {.tokens = m.own[latents], .height = load.image_height, .width = load.image_width}};
+    if (load.images > 1) throw_description_error("this model reads one image for each sequence");
+    return {.image = {.num_tokens = m.family[latents], .height = load.image_height, .width = load.image_width}};
 }
 
 /// Rows over their length, which is at least the smallest difference (`F.normalize`).
-constexpr value over_length(trace& t, const value& x) {
-    const value length = t.unary(op::compare, t.vector_norm(x, -1, true));
+constexpr tensor over_length(trace& t, const tensor& x) {
+    const tensor length = t.unary(op::compare, t.vector_norm(x, -1, true));
     return t.div(x, length.expand({x.dim(0), x.dim(1), x.dim(2)}));
 }
 
 /// The tower's states over their length, and what learned queries find in them.
-constexpr value look(const site& here, trace& t) {
-    const recorder::idle_guard no_pixels{t, !sees_images(t)};
-    const value seen = describe_tower(here, t, 0, "vision_model", role::vision);
-    return t.call("image_to_text_projection", image_to_text{here, here.type("TextAttention")}, over_length(t, seen));
+constexpr tensor encode_images(const layer_context& ctx, trace& t) {
+    const recorder::not_executed_guard no_pixels{t, !has_images(t)};
+    const tensor features = forward_encoder_component(ctx, t, 0, "vision_model", role::vision);
+    return t.call("image_to_text_projection", image_to_text{ctx, ctx.class_of("TextAttention")},
+                  over_length(t, features));
 }
 
 /// A text under its own head in modules of its own, which reads what was seen.
-constexpr value describe_reading(const site& here, trace& t, const module_info& model, const value& seen) {
-    const site text = here.text();
-    const module_info inner{.name = "model", .type = text.type(text.row.names.model_type)};
-    shared_values made;
-    if (sees_images(t)) made.own[0] = seen;
+constexpr tensor forward_conditioned_text(const layer_context& ctx, trace& t, const module_info& model,
+                                          const tensor& features) {
+    const layer_context text = ctx.text_model();
+    const module_info inner{.name = "model", .class_of_module = text.class_of(text.spec.names.model_class)};
+    attention_inputs inputs;
+    if (has_images(t)) inputs.family_tensors[0] = features;
     t.enter(model);
-    value x = describe_within(inner, text.row.base, {text.whole, text.row, text.dims, &made}, t);
-    if (here.dims.head != head_kind::none) x = t.returns(x, describe_head(text, t, x));
+    tensor x = forward_in_module(inner, text.spec.base_model, {text.model, text.spec, text.config, &inputs}, t);
+    if (ctx.config.head != head_kind::none) x = t.select_model_output(x, forward_head(text, t, x));
     return t.leave(model, x);
 }
 
 /// The tower and what brings it to the text, then the text.
-template <value (*Look)(const site&, trace&)>
-constexpr value describe(const site& here, trace& t) {
-    const bool bare = here.dims.head == head_kind::none;
-    const module_info whole{.type = here.type(name_of(here.dims.head))};
-    const module_info model{.name = "text_model", .type = here.type(bare ? "TextModel" : "TextForCausalLM")};
-    t.enter(whole);
-    const value seen = Look(here, t);
-    return t.leave(whole, describe_reading(here, t, model, seen));
+template <tensor (*Look)(const layer_context&, trace&)>
+constexpr tensor forward(const layer_context& ctx, trace& t) {
+    const bool bare = ctx.config.head == head_kind::none;
+    const module_info model_info{.class_of_module = ctx.class_of(name_of(ctx.config.head))};
+    const module_info model{.name = "text_model",
+                            .class_of_module = ctx.class_of(bare ? "TextModel" : "TextForCausalLM")};
+    t.enter(model_info);
+    const tensor features = Look(ctx, t);
+    return t.leave(model_info, forward_conditioned_text(ctx, t, model, features));
 }
 
 }  // namespace kosmos2_5_detail
 
 // transformers/models/kosmos2_5: a decoder with a norm inside of its blocks, Pix2Struct's tower; tied as the text says
-inline constexpr architecture kosmos_2_5 = [](architecture a) {
-    a.model_type = "kosmos-2.5", a.prefix = "Kosmos2_5", a.describe = kosmos2_5_detail::describe<kosmos2_5_detail::look>;
-    a.own = kosmos2_5_detail::keys, a.media = kosmos2_5_detail::show, a.reads.images = true;
-    a.text = {.key = "text_config", .otherwise = &kosmos2_5_detail::text, .always = true, .ties = true};
-    a.beside[0] = {.key = "vision_config", .otherwise = &kosmos2_5_detail::tower, .always = true};
-    a.keys[0] = {"tie_word_embeddings", "", key_rule::absent};
-    return a;
+inline constexpr model_spec kosmos_2_5 = [](model_spec spec) {
+    spec.model_type = "kosmos-2.5";
+    spec.class_prefix = "Kosmos2_5";
+    spec.forward = kosmos2_5_detail::forward<kosmos2_5_detail::encode_images>;
+    spec.family_keys = kosmos2_5_detail::family_keys;
+    spec.compute_media_shapes = kosmos2_5_detail::show;
+    spec.modalities.has_images = true;
+    spec.text_model = {.key = "text_config",
+                       .default_spec = &kosmos2_5_detail::text,
+                       .ignores_model_type = true,
+                       .ties_embeddings = true};
+    spec.components[0] = {.key = "vision_config", .default_spec = &kosmos2_5_detail::tower, .ignores_model_type = true};
+    spec.config_keys[0] = {"tie_word_embeddings", "", key_rule::absent};
+    return spec;
 }(shared_composite);
 
 }  // namespace llmcost::arch

@@ -3,151 +3,183 @@
 #pragma once
 
 #include <llmcost/arch/llama.hpp>
-#include <llmcost/reading/experts.hpp>
+#include <llmcost/config/experts.hpp>
 
 namespace llmcost::arch {
 
 namespace laguna_detail {
 
 /// How many numbers of heads the layers of one model may have.
-inline constexpr std::uint8_t most_heads = 8;
+inline constexpr std::uint8_t max_heads = 8;
 
-enum own : std::uint8_t { caps_router, gate_per_head, full_rotary, sliding_rotary, weighs_balance, first_heads };
-inline constexpr own_key keys[]{
-    {.value = own_value::computed},  // logits of routers are capped
-    {.value = own_value::computed},  // gates are one number per head
-    {.value = own_value::computed},  // rotated elements of heads that see everything
-    {.value = own_value::computed},  // the same of heads with windows
-    {"output_router_logits", 0, own_value::boolean},
-    {.value = own_value::computed, .divided = splits::evenly},  // heads of layers whose word is 0, and so on
-    {.value = own_value::computed, .divided = splits::evenly},
-    {.value = own_value::computed, .divided = splits::evenly},
-    {.value = own_value::computed, .divided = splits::evenly},
-    {.value = own_value::computed, .divided = splits::evenly},
-    {.value = own_value::computed, .divided = splits::evenly},
-    {.value = own_value::computed, .divided = splits::evenly},
-    {.value = own_value::computed, .divided = splits::evenly},
+enum family_config_index : std::uint8_t {
+    caps_router,
+    gate_per_head,
+    full_rotary,
+    sliding_rotary,
+    weighs_balance,
+    first_heads
+};
+inline constexpr family_key family_keys[]{
+    {.type = family_key_type::computed},  // logits of routers are capped
+    {.type = family_key_type::computed},  // gates are one number per head
+    {.type = family_key_type::computed},  // rotated elements of heads that see everything
+    {.type = family_key_type::computed},  // the same of heads with windows
+    {"output_router_logits", 0, family_key_type::boolean},
+    {.type = family_key_type::computed,
+     .split = tensor_parallel_split::sharded},  // heads of layers whose word is 0, and so on
+    {.type = family_key_type::computed, .split = tensor_parallel_split::sharded},
+    {.type = family_key_type::computed, .split = tensor_parallel_split::sharded},
+    {.type = family_key_type::computed, .split = tensor_parallel_split::sharded},
+    {.type = family_key_type::computed, .split = tensor_parallel_split::sharded},
+    {.type = family_key_type::computed, .split = tensor_parallel_split::sharded},
+    {.type = family_key_type::computed, .split = tensor_parallel_split::sharded},
+    {.type = family_key_type::computed, .split = tensor_parallel_split::sharded},
 };
 
-/// Each layer has heads of its own number; what they find is gated by `open` of the layer's input, which is projected in
-/// front of the positions or behind the scores.
+/// Each layer has heads of its own number; what they find is gated by `open` of the layer's input, which is projected
+/// in front of the positions or behind the scores.
 template <class Open>
-constexpr value attend_gated(const site& here, trace& t, const value& x, bool gates_first, const Open& open) {
-    const sizes& dims = here.dims;
-    const std::int64_t batch = x.dim(0), sequence = x.dim(1), d = dims.head_dim;
-    const std::int64_t heads = dims.own[first_heads + here.kind.own], narrow = dims.num_key_value_heads * d;
-    const bool per_head = dims.own[gate_per_head] != 0;
-    qkv of{project(here, t, "q_proj", heads * d, x), project(here, t, "k_proj", narrow, x),
-           project(here, t, "v_proj", narrow, x)};
-    for (value* const each : {&of.q, &of.k, &of.v}) *each = each->view({batch, sequence, -1, d});
-    norm_queries_and_keys(here, t, of, d, d);
-    heads_first(of);
-    const auto project_gate = [&] { return t.call("g_proj", linear{dims.hidden_size, per_head ? heads : heads * d}, x); };
-    value logits;
+constexpr tensor attend_gated(const layer_context& ctx, trace& t, const tensor& x, bool gates_first, const Open& open) {
+    const model_config& config = ctx.config;
+    const std::int64_t batch = x.dim(0), sequence = x.dim(1), d = config.head_dim;
+    const std::int64_t heads = config.family[first_heads + ctx.layer.family_tag],
+                       kv_size = config.num_key_value_heads * d;
+    const bool per_head = config.family[gate_per_head] != 0;
+    query_key_value qkv{project(ctx, t, "q_proj", heads * d, x), project(ctx, t, "k_proj", kv_size, x),
+                        project(ctx, t, "v_proj", kv_size, x)};
+    for (tensor* const operand : {&qkv.query, &qkv.key, &qkv.value}) *operand = operand->view({batch, sequence, -1, d});
+    apply_qk_norm(ctx, t, qkv, d, d);
+    transpose_heads(qkv);
+    const auto project_gate = [&] {
+        return t.call("g_proj", linear{config.hidden_size, per_head ? heads : heads * d}, x);
+    };
+    tensor logits;
     if (gates_first) logits = project_gate();
-    const std::int64_t rotated = dims.own[here.kind.mixer == mixer_kind::sliding_attention ? sliding_rotary : full_rotary];
-    for (value* const each : {&of.q, &of.k})
-        *each = rotate_part(t, rotation::half, *each, rotated, here.shared->cos, here.shared->sin, true);
-    remember(here, t, of);
-    value found = look_up(here, t, of);
+    const std::int64_t rotated =
+        config.family[ctx.layer.token_mixer == token_mixer_kind::sliding_attention ? sliding_rotary : full_rotary];
+    for (tensor* const operand : {&qkv.query, &qkv.key})
+        *operand =
+            rotate_partial(t, rotary_style::rotate_half, *operand, rotated, ctx.inputs->cos, ctx.inputs->sin, true);
+    update_kv_cache(ctx, t, qkv);
+    tensor found = scaled_dot_product_attention(ctx, t, qkv);
     if (!gates_first) logits = project_gate();
-    const value gate = open(logits, found.type);
+    const tensor gate = open(logits, found.type);
     if (per_head)
         found = t.mul(found.view({batch, sequence, heads, d}), gate.unsqueeze(-1)).view({batch, sequence, heads * d});
     else
         found = t.mul(found, gate);
-    return join(here, t, found);
+    return output_projection(ctx, t, found);
 }
-constexpr value attend(const site& here, trace& t, const value& x) {
-    return attend_gated(here, t, x, false, [&](const value& logits, dtype type) {
+constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
+    return attend_gated(ctx, t, x, false, [&](const tensor& logits, dtype type) {
         return t.to(t.softplus(t.to(logits, dtype::float32)), type);
     });
 }
 
-constexpr two_values pick(const site& here, trace& t, const value& tokens) {
-    const moe_sizes& m = here.dims.moe;
-    const value weight = t.param("weight", {m.num_experts, here.dims.hidden_size});
-    const value correction = t.frozen("e_score_correction_bias", {m.num_experts});
-    value logits = t.to(t.linear(tokens, weight), dtype::float32);
-    if (here.dims.own[caps_router]) logits = t.mul(t.tanh(t.div(logits)));
-    const value best = pick_corrected(t, t.sigmoid(logits), correction, m.num_experts_per_tok);
+constexpr tensor_pair pick(const layer_context& ctx, trace& t, const tensor& tokens) {
+    const moe_config& moe = ctx.config.moe;
+    const tensor weight = t.param("weight", {moe.num_experts, ctx.config.hidden_size});
+    const tensor correction = t.frozen_parameter("e_score_correction_bias", {moe.num_experts});
+    tensor logits = t.to(t.linear(tokens, weight), dtype::float32);
+    if (ctx.config.family[caps_router]) logits = t.mul(t.tanh(t.div(logits)));
+    const tensor best = select_with_correction(t, t.sigmoid(logits), correction, moe.num_experts_per_tok);
     return {logits, t.to(t.div(best, t.sum(best, -1, true)), tokens.type)};
 }
 
-constexpr value mixture(const site& here, trace& t, const value& x) {
-    const value tokens = x.view({-1, here.dims.hidden_size});
-    const value beside = call_mlp(here, t, "shared_experts", here.dims.moe.shared_intermediate_size, tokens);
-    const value weights = call_own_router(here, t, pick, tokens);
-    const value routed = t.mul(call_experts(here, t, tokens, weights));
-    return t.add(routed, beside).view({x.dim(0), x.dim(1), here.dims.hidden_size});
+constexpr tensor sparse_moe_block(const layer_context& ctx, trace& t, const tensor& x) {
+    const tensor tokens = x.view({-1, ctx.config.hidden_size});
+    const tensor shared_output = call_mlp(ctx, t, "shared_experts", ctx.config.moe.shared_intermediate_size, tokens);
+    const tensor weights = call_custom_router(ctx, t, pick, tokens);
+    const tensor routed = t.mul(call_experts(ctx, t, tokens, weights));
+    return t.add(routed, shared_output).view({x.dim(0), x.dim(1), ctx.config.hidden_size});
 }
 
-constexpr value feed(const site& here, trace& t, const value& x) { return feed_by_mixture(here, t, mixture, x); }
-
-constexpr decoder_context prepare(const site& here, trace& t) {
-    return masks_and_tables_by_kind(here, t, {here.dims.own[full_rotary], here.dims.own[sliding_rotary]}, rotation::half);
+constexpr tensor mlp(const layer_context& ctx, trace& t, const tensor& x) {
+    return moe_or_dense_mlp(ctx, t, sparse_moe_block, x);
 }
 
-constexpr value finish(const site& here, trace& t, const value& scores) {
-    weigh_float_balance(here, t, here.dims.own[weighs_balance] != 0);
+constexpr decoder_inputs prepare_inputs(const layer_context& ctx, trace& t) {
+    return prepare_inputs_per_token_mixer(ctx, t, {ctx.config.family[full_rotary], ctx.config.family[sliding_rotary]},
+                                          rotary_style::rotate_half);
+}
+
+constexpr tensor process_logits(const layer_context& ctx, trace& t, const tensor& scores) {
+    add_load_balancing_loss(ctx, t, ctx.config.family[weighs_balance] != 0);
     return scores;
 }
 
 /// The word of a layer with so many heads.
-constexpr std::uint8_t word_of(config_view config, sizes& s, std::int64_t heads) {
-    for (std::uint8_t i = 0; i < most_heads; ++i) {
-        std::int64_t& held = s.own[first_heads + i];
-        if (held == 0) held = heads;
-        if (held == heads) return i;
+constexpr std::uint8_t family_tag_of(config_view json, model_config& config, std::int64_t heads) {
+    for (std::uint8_t i = 0; i < max_heads; ++i) {
+        std::int64_t& slot = config.family[first_heads + i];
+        if (slot == 0) slot = heads;
+        if (slot == heads) return i;
     }
-    fail_value(config, "num_attention_heads_per_layer", "a list of at most 8 different numbers");
+    throw_invalid_value(json, "num_attention_heads_per_layer", "a list of at most 8 different numbers");
 }
 
-constexpr void read(config_view config, sizes& s) {
-    read_experts(config, s, "num_experts");
-    check_experts(config, s);
-    s.moe.shared_intermediate_size = config.positive("shared_expert_intermediate_size", 512);
-    s.own[caps_router] = config.real("moe_router_logit_softcapping", 0) > 0;
-    if (config.boolean("moe_apply_router_weight_on_input", false))
-        fail_value(config, "moe_apply_router_weight_on_input", "false, as the reference has no other");
-    const auto gating = config.find("gating");
-    s.own[gate_per_head] = !gating || (gating->is_boolean() ? gating->as_boolean() : gating->as_string() == "per-head");
-    const bool listed = read_layer_types(config, s);
-    const layer_plan given = s.layers;
-    const auto heads = config.optional_array("num_attention_heads_per_layer");
-    if (heads && static_cast<std::int64_t>(heads->size()) != s.num_hidden_layers)
-        fail_value(config, "num_attention_heads_per_layer", "a list with one number per hidden layer");
-    const sparse_places experts(config, s, 1);
-    plan_layers(config, s, [&](std::int64_t i) {
-        const std::int64_t n = heads ? (*heads)[static_cast<std::uint32_t>(i)].as_positive() : s.num_attention_heads;
-        if (n % s.num_key_value_heads != 0)
-            fail_value(config, "num_attention_heads_per_layer", "multiples of num_key_value_heads");
-        (void)checked_width(config, "num_attention_heads_per_layer", n, s.head_dim);
-        return layer_kind{listed ? given[i].mixer : mixer_kind::full_attention, experts.has(i), word_of(config, s, n)};
+constexpr void parse_config(config_view json, model_config& config) {
+    parse_experts(json, config, "num_experts");
+    validate_experts(json, config);
+    config.moe.shared_intermediate_size = json.positive("shared_expert_intermediate_size", 512);
+    config.family[caps_router] = json.real("moe_router_logit_softcapping", 0) > 0;
+    if (json.boolean("moe_apply_router_weight_on_input", false))
+        throw_invalid_value(json, "moe_apply_router_weight_on_input", "false, as the reference has no other");
+    const auto gating = json.find("gating");
+    config.family[gate_per_head] =
+        !gating || (gating->is_boolean() ? gating->as_boolean() : gating->as_string() == "per-head");
+    const bool listed = parse_layer_types(json, config);
+    const layer_plan listed_layers = config.layers;
+    const auto heads = json.optional_array("num_attention_heads_per_layer");
+    if (heads && static_cast<std::int64_t>(heads->size()) != config.num_hidden_layers)
+        throw_invalid_value(json, "num_attention_heads_per_layer", "a list with one number per hidden layer");
+    const sparse_layer_selection experts(json, config, 1);
+    set_layers(json, config, [&](std::int64_t i) {
+        const std::int64_t n =
+            heads ? (*heads)[static_cast<std::uint32_t>(i)].as_positive() : config.num_attention_heads;
+        if (n % config.num_key_value_heads != 0)
+            throw_invalid_value(json, "num_attention_heads_per_layer", "multiples of num_key_value_heads");
+        (void)checked_size(json, "num_attention_heads_per_layer", n, config.head_dim);
+        return layer_spec{listed ? listed_layers[i].token_mixer : token_mixer_kind::full_attention, experts.has(i),
+                          family_tag_of(json, config, n)};
     });
-    read_frequencies_of_kinds(config, s, "full_attention", "sliding_attention");
-    if (s.layers.has(mixer_kind::full_attention, s.num_hidden_layers))
-        s.own[full_rotary] =
-            read_rotary_dim_of_kind(config, s.head_dim, "full_attention", config.contains("rope_parameters") ? 1.0 : 0.5);
-    if (s.layers.has(mixer_kind::sliding_attention, s.num_hidden_layers))
-        s.own[sliding_rotary] = read_rotary_dim_of_kind(config, s.head_dim, "sliding_attention", 1.0);
+    parse_frequencies_of_kinds(json, config, "full_attention", "sliding_attention");
+    if (config.layers.contains(token_mixer_kind::full_attention, config.num_hidden_layers))
+        config.family[full_rotary] = parse_rotary_dim_of_kind(json, config.head_dim, "full_attention",
+                                                              json.contains("rope_parameters") ? 1.0 : 0.5);
+    if (config.layers.contains(token_mixer_kind::sliding_attention, config.num_hidden_layers))
+        config.family[sliding_rotary] = parse_rotary_dim_of_kind(json, config.head_dim, "sliding_attention", 1.0);
 }
 
 }  // namespace laguna_detail
 
 // transformers/models/laguna: heads by layer, gated by softplus; a part of each head rotated, by kind of layer
-inline constexpr architecture laguna = [](architecture a) {
-    a.model_type = "laguna", a.prefix = "Laguna", a.read = laguna_detail::read, a.own = laguna_detail::keys;
-    a.heads = language_heads, a.rotated = rotation::none, a.masks = mask_rule::present;
-    a.prepare = laguna_detail::prepare, a.attend = laguna_detail::attend, a.feed = laguna_detail::feed;
-    a.finish = laguna_detail::finish;
-    a.kinds.own = laguna_detail::most_heads - 1;
-    a.keys[0] = no_mlp_bias;
-    a.defaults.vocab_size = 100352, a.defaults.hidden_size = 2048, a.defaults.intermediate_size = 8192;
-    a.defaults.num_hidden_layers = 40, a.defaults.num_attention_heads = 48, a.defaults.num_key_value_heads = 8;
-    a.defaults.head_dim = 128, a.defaults.max_position_embeddings = 131072, a.defaults.sliding_window = 512;
-    a.defaults.moe = {.num_experts = 256, .num_experts_per_tok = 8, .intermediate_size = 512};
-    return a;
+inline constexpr model_spec laguna = [](model_spec spec) {
+    spec.model_type = "laguna";
+    spec.class_prefix = "Laguna";
+    spec.parse_config = laguna_detail::parse_config;
+    spec.family_keys = laguna_detail::family_keys;
+    spec.supported_heads = language_heads;
+    spec.rotary = rotary_style::none;
+    spec.mask_policy = mask_kind::present;
+    spec.prepare_inputs = laguna_detail::prepare_inputs;
+    spec.attention = laguna_detail::attention;
+    spec.mlp = laguna_detail::mlp;
+    spec.process_logits = laguna_detail::process_logits;
+    spec.supported_layers.max_family_tag = laguna_detail::max_heads - 1;
+    spec.config_keys[0] = absent_mlp_bias;
+    spec.defaults.vocab_size = 100352;
+    spec.defaults.hidden_size = 2048;
+    spec.defaults.intermediate_size = 8192;
+    spec.defaults.num_hidden_layers = 40;
+    spec.defaults.num_attention_heads = 48;
+    spec.defaults.num_key_value_heads = 8;
+    spec.defaults.head_dim = 128;
+    spec.defaults.max_position_embeddings = 131072;
+    spec.defaults.sliding_window = 512;
+    spec.defaults.moe = {.num_experts = 256, .num_experts_per_tok = 8, .intermediate_size = 512};
+    return spec;
 }(llama);
 
 }  // namespace llmcost::arch

@@ -9,141 +9,159 @@ namespace llmcost::arch {
 
 namespace lasr_detail {
 
-enum own : std::uint8_t { mels, channels, kernel, step_kernel, step, biased };
-inline constexpr own_key keys[]{
+enum family_config_index : std::uint8_t { mels, channels, kernel, step_kernel, step, biased };
+inline constexpr family_key family_keys[]{
     {"num_mel_bins", 128},          {"subsampling_conv_channels", 256},
     {"conv_kernel_size", 32},       {"subsampling_conv_kernel_size", 5},
-    {"subsampling_conv_stride", 2}, {"convolution_bias", 0, own_value::boolean},
+    {"subsampling_conv_stride", 2}, {"convolution_bias", 0, family_key_type::boolean},
 };
 
 constexpr media_shapes show(const model& m, const workload& load) {
-    const std::int64_t samples = samples_of(m.sound, load);
-    return {.audio = {.samples = samples, .frames = filter_bank_frames(m.sound, samples)}};
+    const std::int64_t samples = num_audio_samples(m.audio_preprocessing, load);
+    return {.audio = {.num_samples = samples, .num_frames = num_filter_bank_frames(m.audio_preprocessing, samples)}};
 }
 /// Source: transformers/models/lasr/feature_extraction_lasr.py.
-constexpr void read_sound(config_view config, model& m) {
-    (void)parakeet_detail::read_spectrum(config, m, "LasrFeatureExtractor", parakeet_detail::tower_of(m).own[mels]);
+constexpr void parse_audio_config(config_view json, model& m) {
+    (void)parakeet_detail::parse_spectrum(json, m, "LasrFeatureExtractor", parakeet_detail::tower_of(m).family[mels]);
 }
 
-constexpr norm<norm_kind::layer> unbiased_norm(const site& here) {
-    return norm<norm_kind::layer>{here.dims.hidden_size, {}, true, false};
+constexpr norm_module unbiased_norm(const layer_context& ctx) {
+    return norm_module{norm_kind::layer, ctx.config.hidden_size, {}, true, false};
 }
 
 /// Two convolutions over time between two projections, one activation behind each but the last.
 struct subsampling {
-    const site& here;
+    const layer_context& ctx;
 
-    static constexpr role what = role::none;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("EncoderSubsampling"); }
-    constexpr value describe(trace& t, const value& sound) const {
-        const own_sizes& own = here.dims.own;
-        const std::int64_t width = here.dims.hidden_size, k = own[step_kernel], s = own[step];
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("EncoderSubsampling"); }
+    constexpr tensor forward(trace& t, const tensor& sound) const {
+        const family_config& family = ctx.config.family;
+        const std::int64_t width = ctx.config.hidden_size, k = family[step_kernel], s = family[step];
         const activation_module relu{activation::relu};
-        value x = t.call("act_fn", relu, t.call("dense_0", linear{own[mels], width, true}, sound)).transpose(1, 2);
+        tensor x = t.call("act_fn", relu, t.call("dense_0", linear{family[mels], width, true}, sound)).transpose(1, 2);
         x = t.call("act_fn", relu, t.call("conv_0", convolution_1d{width, width, k, s}, x));
-        x = t.call("act_fn", relu, t.call("conv_1", convolution_1d{width, own[channels], k, s}, x));
-        return t.call("dense_1", linear{own[channels], width, true}, x.transpose(1, 2));
+        x = t.call("act_fn", relu, t.call("conv_1", convolution_1d{width, family[channels], k, s}, x));
+        return t.call("dense_1", linear{family[channels], width, true}, x.transpose(1, 2));
     }
 };
 
-/// `nn.Conv1d` with `padding="same"` of each channel by itself: an even kernel needs a place more at the end, by a copy.
+/// `nn.Conv1d` with `padding="same"` of each channel by itself: an even kernel needs a place more at the end, by a
+/// copy.
 struct same_convolution {
     std::int64_t width;
     std::int64_t kernel;
     bool bias;
 
-    static constexpr role what = role::none;
-    static constexpr bool leaf = true;
-    [[nodiscard]] constexpr class_name type() const { return {"", "Conv1d"}; }
-    constexpr value describe(trace& t, const value& x) const {
-        const value weight = t.param("weight", {width, 1, kernel});
-        if (bias) t.beside(t.param("bias", {width}));
-        const value from = kernel % 2 == 0 ? t.pad(x, -1, 1) : x;
-        return t.convolution(from, weight, bias, width, 1, (kernel - 1) / 2);
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = true;
+    [[nodiscard]] constexpr class_name type_name() const { return {"", "Conv1d"}; }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const tensor weight = t.param("weight", {width, 1, kernel});
+        if (bias) t.read_parameter_in_next_op(t.param("bias", {width}));
+        const tensor padded = kernel % 2 == 0 ? t.pad(x, -1, 1) : x;
+        return t.conv(padded, weight, bias, width, 1, (kernel - 1) / 2);
     }
 };
 
 struct convolution_module {
-    const site& here;
+    const layer_context& ctx;
 
-    static constexpr role what = role::mixer;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("EncoderConvolutionModule"); }
-    constexpr value describe(trace& t, const value& x) const {
-        const std::int64_t width = here.dims.hidden_size;
-        const bool bias = here.dims.own[biased] != 0;
-        value h = t.call("pointwise_conv1", convolution_1d{width, 2 * width, 1, 1, 0, 1, bias}, x.transpose(1, 2));
-        h = t.call("depthwise_conv", same_convolution{width, here.dims.own[kernel], bias}, t.glu(h, 1));
+    static constexpr role module_role = role::mixer;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("EncoderConvolutionModule"); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const std::int64_t width = ctx.config.hidden_size;
+        const bool bias = ctx.config.family[biased] != 0;
+        tensor h = t.call("pointwise_conv1", convolution_1d{width, 2 * width, 1, 1, 0, 1, bias}, x.transpose(1, 2));
+        h = t.call("depthwise_conv", same_convolution{width, ctx.config.family[kernel], bias}, t.glu(h, 1));
         h = t.call("norm", batch_norm_2d{width, "BatchNorm1d"}, h);
-        h = t.call("activation", activation_module{here.dims.hidden_act}, h);
+        h = t.call("activation", activation_module{ctx.config.hidden_act}, h);
         return t.call("pointwise_conv2", convolution_1d{width, width, 1, 1, 0, 1, bias}, h).transpose(1, 2);
     }
 };
 
-constexpr value attend(const site& here, trace& t, const value& x) {
-    qkv of = project_qkv(here, t, x);
-    split_heads(here, of), heads_first(of);
-    turn(here, t, of);
-    const value mixed = eager_attention(t, of.q, of.k, of.v, here.shared->where, {});
-    return join(here, t, t.reshape(mixed, {x.dim(0), x.dim(1), -1}));
+constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
+    query_key_value qkv = project_qkv(ctx, t, x);
+    split_heads(ctx, qkv);
+    transpose_heads(qkv);
+    apply_rotary(ctx, t, qkv);
+    const tensor mixed = attention_forward(t, qkv.query, qkv.key, qkv.value, ctx.inputs->pattern, {});
+    return output_projection(ctx, t, t.reshape(mixed, {x.dim(0), x.dim(1), -1}));
 }
 
 struct encoder_block {
-    site here;
+    layer_context ctx;
 
-    static constexpr role what = role::none;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("EncoderBlock"); }
-    constexpr value describe(trace& t, const value& x) const {
-        const auto normed = unbiased_norm(here);
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("EncoderBlock"); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const auto normed = unbiased_norm(ctx);
         // each side of these sums is weighed
-        const auto weighed = [&](const value& around, const value& through) { return t.add(t.mul(around), t.mul(through)); };
-        const auto feed = [&](literal name, literal norm_name, const value& h) {
-            return weighed(h, t.call(name, parakeet_detail::feed_forward{here}, t.call(norm_name, normed, h)));
+        const auto weighed = [&](const tensor& residual, const tensor& block_output) {
+            return t.add(t.mul(residual), t.mul(block_output));
         };
-        value h = feed("feed_forward1", "norm_feed_forward1", x);
-        h = t.add(h, t.call("self_attn", attention_module{here}, t.call("norm_self_att", normed, h)));
-        h = weighed(h, t.call("conv", convolution_module{here}, t.call("norm_conv", normed, h)));
-        return t.call("norm_out", normed, feed("feed_forward2", "norm_feed_forward2", h));
+        const auto mlp = [&](literal name, literal norm_name, const tensor& h) {
+            return weighed(h, t.call(name, parakeet_detail::encoder_feed_forward{ctx}, t.call(norm_name, normed, h)));
+        };
+        tensor h = mlp("feed_forward1", "norm_feed_forward1", x);
+        h = t.add(h, t.call("self_attn", attention_module{ctx}, t.call("norm_self_att", normed, h)));
+        h = weighed(h, t.call("conv", convolution_module{ctx}, t.call("norm_conv", normed, h)));
+        return t.call("norm_out", normed, mlp("feed_forward2", "norm_feed_forward2", h));
     }
 };
 
-constexpr value encode(const site& here, trace& t) {
-    const std::int64_t frames = show(here.whole, t.load()).audio.frames;
-    value x = t.call("subsampler", subsampling{here}, t.input({t.load().batch, frames, here.dims.own[mels]}));
+constexpr tensor encode(const layer_context& ctx, trace& t) {
+    const std::int64_t frames = show(ctx.model, t.load()).audio.num_frames;
+    tensor x = t.call("subsampler", subsampling{ctx}, t.input({t.load().batch, frames, ctx.config.family[mels]}));
     workload load = t.load();
-    load.sequence = x.dim(1), load.past = 0;
+    load.sequence = x.dim(1);
+    load.past = 0;
     const recorder::workload_guard states{t, load};
-    shared_values made;
-    made.where = {.sequence = x.dim(1), .causal = false};
-    make_rotary_tables(here, t, made);
-    for (repetition each = t.repeat(here.dims.num_hidden_layers, x); each.next();)
-        x = t.call({"layers", each.index()}, encoder_block{here.at(each, made)}, x);
-    return t.call("out_norm", unbiased_norm(here), x);
+    attention_inputs inputs;
+    inputs.pattern = {.query_length = x.dim(1), .is_causal = false};
+    compute_rotary_embeddings(ctx, t, inputs);
+    for (loop layer_loop = t.loop_modules(ctx.config.num_hidden_layers, x); layer_loop.next();)
+        x = t.call({"layers", layer_loop.index()}, encoder_block{ctx.for_layer(layer_loop, inputs)}, x);
+    return t.call("out_norm", unbiased_norm(ctx), x);
 }
 
-constexpr void read(config_view, sizes&) {}
+constexpr void parse_config(config_view, model_config&) {}
 
 }  // namespace lasr_detail
 
 // transformers/models/lasr, LasrEncoderConfig
-inline constexpr architecture lasr_encoder = [](architecture a) {
-    a.model_type = "lasr_encoder", a.prefix = "Lasr", a.base = lasr_detail::encode, a.read = lasr_detail::read;
-    a.attend = lasr_detail::attend, a.own = lasr_detail::keys, a.media = lasr_detail::show, a.rotated = rotation::half;
-    a.read_sound = lasr_detail::read_sound;
-    a.names.attention_type = "EncoderAttention", a.names.rotary_type = "EncoderRotaryEmbedding";
-    a.defaults.hidden_size = 512, a.defaults.intermediate_size = 2048, a.defaults.num_hidden_layers = 17;
-    a.defaults.max_position_embeddings = 10000, a.defaults.attention_bias = false;
-    return a;
+inline constexpr model_spec lasr_encoder = [](model_spec spec) {
+    spec.model_type = "lasr_encoder";
+    spec.class_prefix = "Lasr";
+    spec.base_model = lasr_detail::encode;
+    spec.parse_config = lasr_detail::parse_config;
+    spec.attention = lasr_detail::attention;
+    spec.family_keys = lasr_detail::family_keys;
+    spec.compute_media_shapes = lasr_detail::show;
+    spec.rotary = rotary_style::rotate_half;
+    spec.parse_feature_extractor = lasr_detail::parse_audio_config;
+    spec.names.attention_class = "EncoderAttention";
+    spec.names.rotary_class = "EncoderRotaryEmbedding";
+    spec.defaults.hidden_size = 512;
+    spec.defaults.intermediate_size = 2048;
+    spec.defaults.num_hidden_layers = 17;
+    spec.defaults.max_position_embeddings = 10000;
+    spec.defaults.attention_bias = false;
+    return spec;
 }(parakeet_encoder);
 
 // transformers/models/lasr, LasrCTCConfig
-inline constexpr architecture lasr_ctc = [](architecture a) {
-    a.model_type = "lasr_ctc", a.prefix = "Lasr", a.media = lasr_detail::show, a.read_sound = lasr_detail::read_sound;
-    a.beside[0].otherwise = &lasr_encoder;
-    a.defaults.vocab_size = 512;
-    return a;
+inline constexpr model_spec lasr_ctc = [](model_spec spec) {
+    spec.model_type = "lasr_ctc";
+    spec.class_prefix = "Lasr";
+    spec.compute_media_shapes = lasr_detail::show;
+    spec.parse_feature_extractor = lasr_detail::parse_audio_config;
+    spec.components[0].default_spec = &lasr_encoder;
+    spec.defaults.vocab_size = 512;
+    return spec;
 }(parakeet_ctc);
 
 }  // namespace llmcost::arch

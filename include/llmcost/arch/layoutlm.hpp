@@ -8,56 +8,66 @@ namespace llmcost::arch {
 
 namespace layoutlm_detail {
 
-enum own : std::uint8_t { coordinates };
-inline constexpr own_key keys[]{{"max_2d_position_embeddings", 1024}};
+enum family_config_index : std::uint8_t { coordinates };
+inline constexpr family_key family_keys[]{{"max_2d_position_embeddings", 1024}};
 
 /// Words with their places in the text and on the page; a text has no boxes, so that zeros are looked up.
-constexpr value sum_embeddings(const site& here, trace& t) {
-    value x = t.add(word_embeddings(here, t), position_embeddings(here, t));
+constexpr tensor sum_embeddings(const layer_context& ctx, trace& t) {
+    tensor x = t.add(word_embeddings(ctx, t), position_embeddings(ctx, t));
     for (const literal name : {"x_position_embeddings", "y_position_embeddings"})  // left and right, upper and lower
-        for (repetition side = t.again(2, x); side.next();)
-            x = t.add(x, look_up_tokens(here, t, name, here.dims.own[coordinates]));
+        for (loop side = t.loop_calls(2, x); side.next();)
+            x = t.add(x, embedding_lookup(ctx, t, name, ctx.config.family[coordinates]));
     for (const literal name : {"h_position_embeddings", "w_position_embeddings"})
-        x = t.add(x, look_up_tokens(here, t, name, here.dims.own[coordinates]));
-    return norm_embeddings(here, t, t.add(x, segment_embeddings(here, t)));
+        x = t.add(x, embedding_lookup(ctx, t, name, ctx.config.family[coordinates]));
+    return norm_embeddings(ctx, t, t.add(x, segment_embeddings(ctx, t)));
 }
-constexpr value embed(const site& here, trace& t) { return embed_within(here, t, sum_embeddings); }
+constexpr tensor embed(const layer_context& ctx, trace& t) { return embed_in_module(ctx, t, sum_embeddings); }
 
 /// A mask of ones is turned into zeros that every layer adds: (B, 1, 1, S).
-constexpr decoder_context prepare(const site& here, trace& t) {
-    decoder_context c = all_or_before(here, t);
-    const value ones = t.to(t.constant({t.load().batch, 1, 1, t.load().sequence}), t.activation_type());
+constexpr decoder_inputs prepare_inputs(const layer_context& ctx, trace& t) {
+    decoder_inputs c = causal_or_bidirectional(ctx, t);
+    const tensor ones = t.to(t.full({t.load().batch, 1, 1, t.load().sequence}), t.activation_type());
     c.full.mask = t.mul(t.add(ones));
     return c;
 }
 
-constexpr value attend(const site& here, trace& t, const value& x) {
-    qkv of;
-    project_in_heads(t, x, here.dims.hidden_size, here.dims.num_attention_heads, {}, of.q, of.k, of.v);
-    return look_around(here, t, of, true);
+constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
+    query_key_value qkv;
+    project_to_heads(t, x, ctx.config.hidden_size, ctx.config.num_attention_heads, {}, qkv.query, qkv.key, qkv.value);
+    return bidirectional_sdpa(ctx, t, qkv, true);
 }
 
-constexpr value score_words(const site& here, trace& t, const two_values& out) {
-    const module_info cls{.name = "cls", .type = here.type("OnlyMLMHead"), .what = role::head};
+constexpr tensor lm_head_logits(const layer_context& ctx, trace& t, const tensor_pair& out) {
+    const module_info cls{.name = "cls", .class_of_module = ctx.class_of("OnlyMLMHead"), .module_role = role::head};
     t.enter(cls);
-    return t.leave(cls, transform_and_score(here, t, out.first));
+    return t.leave(cls, transform_and_score(ctx, t, out.first));
 }
-constexpr value score(const site& here, trace& t, const two_values& out) { return score_states(here, t, out, score_words); }
+constexpr tensor score(const layer_context& ctx, trace& t, const tensor_pair& out) {
+    return forward_encoder_head(ctx, t, out, lm_head_logits);
+}
 /// Every head has the pooler below it.
-constexpr value describe(const site& here, trace& t) { return describe_encoder(here, t, {score, here.row.heads}); }
+constexpr tensor forward(const layer_context& ctx, trace& t) {
+    return forward_encoder_model(ctx, t, {score, ctx.spec.supported_heads});
+}
 
 }  // namespace layoutlm_detail
 
 // transformers/models/layoutlm: BERT with places on a page
-inline constexpr architecture layoutlm = [](architecture a) {
-    a.model_type = "layoutlm", a.prefix = "LayoutLM", a.describe = layoutlm_detail::describe, a.read = read_encoder_alone;
-    a.own = layoutlm_detail::keys, a.embed = layoutlm_detail::embed, a.prepare = layoutlm_detail::prepare;
-    a.attend = layoutlm_detail::attend;
-    a.heads = {head_kind::none, head_kind::masked_lm, head_kind::sequence_classification, head_kind::token_classification,
-               head_kind::question_answering};
-    a.names.base = "layoutlm", a.defaults.head = head_kind::masked_lm;
-    a.drops = headless_encoder_dropout;
-    return a;
+inline constexpr model_spec layoutlm = [](model_spec spec) {
+    spec.model_type = "layoutlm";
+    spec.class_prefix = "LayoutLM";
+    spec.forward = layoutlm_detail::forward;
+    spec.parse_config = parse_encoder_only;
+    spec.family_keys = layoutlm_detail::family_keys;
+    spec.embed_tokens = layoutlm_detail::embed;
+    spec.prepare_inputs = layoutlm_detail::prepare_inputs;
+    spec.attention = layoutlm_detail::attention;
+    spec.supported_heads = {head_kind::none, head_kind::masked_lm, head_kind::sequence_classification,
+                            head_kind::token_classification, head_kind::question_answering};
+    spec.names.base_model = "layoutlm";
+    spec.defaults.head = head_kind::masked_lm;
+    spec.dropout_keys = headless_encoder_dropout;
+    return spec;
 }(bert);
 
 }  // namespace llmcost::arch

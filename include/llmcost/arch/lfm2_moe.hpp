@@ -3,74 +3,84 @@
 #pragma once
 
 #include <llmcost/arch/lfm2.hpp>
-#include <llmcost/reading/experts.hpp>
+#include <llmcost/config/experts.hpp>
 
 namespace llmcost::arch {
 
 namespace lfm2_moe_detail {
 
-enum own : std::uint8_t { corrects };
-inline constexpr own_key keys[]{{"use_expert_bias", 1, own_value::boolean}};
+enum family_config_index : std::uint8_t { corrects };
+inline constexpr family_key family_keys[]{{"use_expert_bias", 1, family_key_type::boolean}};
 
 /// Experts whose activation is a function, no module.
-struct experts_without_modules : routed_rows {
-    static constexpr bool leaf = true;
-    constexpr value describe(trace& t, const value& x, const value& weights) const {
-        const recorder::fused_guard fused{t, part(x.dim(0))};
-        const value rows = picked(t, x), up = param(t, "gate_up_proj", {num_experts, 2 * inner, width}),
-                    down = param(t, "down_proj", {num_experts, width, inner});
-        const value half = t.linear(rows, t.select(up, 0)).slice(-1, inner);
-        return summed(t, x, weights, t.linear(t.mul(activate(t, act, half), half), t.select(down, 0)));
+struct experts_without_modules : routed_experts_base {
+    static constexpr bool is_leaf = true;
+    constexpr tensor forward(trace& t, const tensor& x, const tensor& weights) const {
+        const recorder::fused_kernel_guard fused{t, make_fused_kernel(x.dim(0))};
+        const tensor rows = dispatch_tokens(t, x),
+                     up = param(t, "gate_up_proj", {num_experts, 2 * intermediate_size, hidden_size}),
+                     down = param(t, "down_proj", {num_experts, hidden_size, intermediate_size});
+        const tensor half = t.linear(rows, t.select(up, 0)).slice(-1, intermediate_size);
+        return combine_expert_outputs(t, x, weights, t.linear(t.mul(activate(t, act, half), half), t.select(down, 0)));
     }
 };
 
-constexpr two_values pick(const site& here, trace& t, const value& tokens) {
-    const moe_sizes& m = here.dims.moe;
-    const std::int64_t k = m.num_experts_per_tok;
-    const value logits = t.linear(tokens, t.param("weight", {m.num_experts, here.dims.hidden_size}));
-    const value scores = t.sigmoid(logits);
-    value best = here.dims.own[corrects] ? pick_corrected(t, scores, trace::buffer({m.num_experts}), k) : t.top_k(scores, k);
-    if (m.norm_topk_prob) best = t.div(best, t.add(t.sum(best, -1, true)));
+constexpr tensor_pair pick(const layer_context& ctx, trace& t, const tensor& tokens) {
+    const moe_config& moe = ctx.config.moe;
+    const std::int64_t k = moe.num_experts_per_tok;
+    const tensor logits = t.linear(tokens, t.param("weight", {moe.num_experts, ctx.config.hidden_size}));
+    const tensor scores = t.sigmoid(logits);
+    tensor best = ctx.config.family[corrects] ? select_with_correction(t, scores, trace::buffer({moe.num_experts}), k)
+                                              : t.topk(scores, k);
+    if (moe.norm_topk_prob) best = t.div(best, t.add(t.sum(best, -1, true)));
     return {logits, t.mul(best)};
 }
 
-constexpr value mixture(const site& here, trace& t, const value& x) {
-    const moe_sizes& m = here.dims.moe;
-    const value tokens = x.view({-1, here.dims.hidden_size});
-    const value weights = call_own_router(here, t, pick, tokens);
-    const routed_rows all{here.dims.hidden_size, m.intermediate_size, m.num_experts,
-                          m.num_experts_per_tok, activation::silu,    here.type("Experts")};
+constexpr tensor sparse_moe_block(const layer_context& ctx, trace& t, const tensor& x) {
+    const moe_config& moe = ctx.config.moe;
+    const tensor tokens = x.view({-1, ctx.config.hidden_size});
+    const tensor weights = call_custom_router(ctx, t, pick, tokens);
+    const routed_experts_base all{ctx.config.hidden_size,  moe.intermediate_size, moe.num_experts,
+                                  moe.num_experts_per_tok, activation::silu,      ctx.class_of("Experts")};
     return t.call("experts", experts_without_modules{all}, tokens, weights).view({x.dim(0), x.dim(1), -1});
 }
 
-constexpr value feed(const site& here, trace& t, const value& x) { return feed_by_mixture(here, t, mixture, x); }
+constexpr tensor mlp(const layer_context& ctx, trace& t, const tensor& x) {
+    return moe_or_dense_mlp(ctx, t, sparse_moe_block, x);
+}
 
 /// Experts behind the dense layers; the file lists which layers convolve.
-constexpr void read(config_view config, sizes& s) {
-    s.tie_word_embeddings = config.boolean("tie_embedding", s.tie_word_embeddings);
-    read_experts(config, s, "num_experts");
-    check_experts(config, s);
-    s.hidden_act = activation::silu;
-    s.ssm.conv_kernel = config.positive("conv_L_cache", 3);
-    s.ssm.use_bias = config.boolean("conv_bias", false);
-    if (!read_layer_types(config, s, mixer_kind::recurrent))
-        fail_missing(config, "layer_types", "a list with one kind per hidden layer");
-    const std::int64_t dense = config.non_negative("num_dense_layers", 2);
-    const layer_plan given = s.layers;
-    plan_layers(config, s, [&](std::int64_t i) { return layer_kind{given[i].mixer, i >= dense}; });
+constexpr void parse_config(config_view json, model_config& config) {
+    config.tie_word_embeddings = json.boolean("tie_embedding", config.tie_word_embeddings);
+    parse_experts(json, config, "num_experts");
+    validate_experts(json, config);
+    config.hidden_act = activation::silu;
+    config.ssm.conv_kernel = json.positive("conv_L_cache", 3);
+    config.ssm.use_bias = json.boolean("conv_bias", false);
+    if (!parse_layer_types(json, config, token_mixer_kind::recurrent))
+        throw_missing_key(json, "layer_types", "a list with one kind per hidden layer");
+    const std::int64_t dense = json.non_negative("num_dense_layers", 2);
+    const layer_plan listed_layers = config.layers;
+    set_layers(json, config, [&](std::int64_t i) { return layer_spec{listed_layers[i].token_mixer, i >= dense}; });
 }
 
 }  // namespace lfm2_moe_detail
 
 // transformers/models/lfm2_moe: LFM2 with experts that a router with sigmoids picks
-inline constexpr architecture lfm2_moe = [](architecture a) {
-    a.model_type = "lfm2_moe", a.prefix = "Lfm2Moe", a.read = lfm2_moe_detail::read, a.own = lfm2_moe_detail::keys;
-    a.feed = lfm2_moe_detail::feed;
-    a.names.rotary = "pos_emb";
-    a.keys[0] = no_mlp_bias, a.keys[1] = no_attention_bias;
-    a.defaults.hidden_size = 2048, a.defaults.intermediate_size = 7168;
-    a.defaults.moe = {.num_experts = 32, .num_experts_per_tok = 4, .intermediate_size = 1792, .norm_topk_prob = true};
-    return a;
+inline constexpr model_spec lfm2_moe = [](model_spec spec) {
+    spec.model_type = "lfm2_moe";
+    spec.class_prefix = "Lfm2Moe";
+    spec.parse_config = lfm2_moe_detail::parse_config;
+    spec.family_keys = lfm2_moe_detail::family_keys;
+    spec.mlp = lfm2_moe_detail::mlp;
+    spec.names.rotary = "pos_emb";
+    spec.config_keys[0] = absent_mlp_bias;
+    spec.config_keys[1] = absent_attention_bias;
+    spec.defaults.hidden_size = 2048;
+    spec.defaults.intermediate_size = 7168;
+    spec.defaults.moe = {
+        .num_experts = 32, .num_experts_per_tok = 4, .intermediate_size = 1792, .norm_topk_prob = true};
+    return spec;
 }(lfm2);
 
 }  // namespace llmcost::arch

@@ -2,18 +2,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/reading/reader.hpp>
-#include <llmcost/walks/decoder.hpp>
+#include <llmcost/config/reader.hpp>
+#include <llmcost/forward/decoder.hpp>
 
 namespace llmcost::arch {
 
 // transformers/models/llama: configuration_llama.py, modeling_llama.py
-inline constexpr architecture llama = [](architecture a) {
-    a.model_type = "llama", a.prefix = "Llama", a.heads = answering_decoder_heads;
-    a.names.base_under_answers = "transformer";
-    a.defaults.vocab_size = 32000, a.defaults.hidden_size = 4096, a.defaults.intermediate_size = 11008;
-    a.defaults.num_hidden_layers = 32, a.defaults.num_attention_heads = 32, a.defaults.max_position_embeddings = 2048;
-    return a;
-}(shared_decoder);
+inline constexpr model_spec llama = [](model_spec spec) {
+    spec.model_type = "llama";
+    spec.class_prefix = "Llama";
+    spec.supported_heads = answering_decoder_heads;
+    spec.names.base_model_for_question_answering = "transformer";
+    spec.defaults.vocab_size = 32000;
+    spec.defaults.hidden_size = 4096;
+    spec.defaults.intermediate_size = 11008;
+    spec.defaults.num_hidden_layers = 32;
+    spec.defaults.num_attention_heads = 32;
+    spec.defaults.max_position_embeddings = 2048;
+    return spec;
+}(default_decoder);
 
 }  // namespace llmcost::arch

@@ -8,33 +8,34 @@ namespace llmcost::arch {
 
 namespace m2m_100_detail {
 
-enum own : std::uint8_t { pad_token = stack_own::count };
-inline constexpr own_key keys[]{{"decoder_layers", 12},
-                                {"decoder_attention_heads", 16},
-                                {"decoder_ffn_dim", 4096},
-                                {"encoder_ffn_dim", 4096},
-                                {"pad_token_id", 1, own_value::non_negative}};
+enum family_config_index : std::uint8_t { pad_token = stack_config::count };
+inline constexpr family_key family_keys[]{{"decoder_layers", 12},
+                                          {"decoder_attention_heads", 16},
+                                          {"decoder_ffn_dim", 4096},
+                                          {"encoder_ffn_dim", 4096},
+                                          {"pad_token_id", 1, family_key_type::non_negative}};
 
 /// Rows of a buffer of sines, picked for every token.
 ///
 /// Beyond the buffer the reference makes another one, which no later pass makes again (`make_weights`): refused here.
 struct sinusoidal_positions {
-    const site& here;
+    const layer_context& ctx;
 
-    static constexpr role what = role::embedding;
-    static constexpr bool leaf = true;
-    [[nodiscard]] constexpr class_name type() const { return here.type("SinusoidalPositionalEmbedding"); }
-    constexpr value describe(trace& t, std::int64_t length) const {
-        const std::int64_t rows = here.dims.max_position_embeddings + 2, width = here.dims.hidden_size;
+    static constexpr role module_role = role::embedding;
+    static constexpr bool is_leaf = true;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("SinusoidalPositionalEmbedding"); }
+    constexpr tensor forward(trace& t, std::int64_t length) const {
+        const std::int64_t rows = ctx.config.max_position_embeddings + 2, width = ctx.config.hidden_size;
         const std::int64_t batch = t.load().batch;
-        return t.gather(dense({rows, width}, t.activation_type()), {batch * length, width}).view({batch, length, width});
+        return t.gather(empty_tensor({rows, width}, t.activation_type()), {batch * length, width})
+            .view({batch, length, width});
     }
 };
 
-constexpr value positions(const site& here, trace& t, std::int64_t length, bool decodes) {
-    const std::int64_t asked = decodes ? t.load().past + length : length;
-    t.positions(here.dims.max_position_embeddings + 1 - here.dims.own[pad_token], asked);
-    return t.call("embed_positions", sinusoidal_positions{here}, length);
+constexpr tensor positions(const layer_context& ctx, trace& t, std::int64_t length, bool decodes) {
+    const std::int64_t num_positions = decodes ? t.load().past + length : length;
+    t.check_positions(ctx.config.max_position_embeddings + 1 - ctx.config.family[pad_token], num_positions);
+    return t.call("embed_positions", sinusoidal_positions{ctx}, length);
 }
 
 inline constexpr stack_style style{
@@ -45,22 +46,29 @@ inline constexpr stack_style style{
 /// Sines as positions that padding moves, norms in front of blocks.
 ///
 /// Source: transformers/models/m2m_100/modeling_m2m_100.py.
-constexpr value describe_m2m_100(const site& here, trace& t) { return describe_stacks(here, t, m2m_100_detail::style); }
+constexpr tensor forward_m2m_100(const layer_context& ctx, trace& t) {
+    return forward_sequence_model(ctx, t, m2m_100_detail::style);
+}
 
-constexpr void read_m2m_100(config_view config, sizes& s) {
-    read_stacks(config, s);
-    if (s.own[m2m_100_detail::pad_token] > s.max_position_embeddings)
-        fail_value(config, "pad_token_id", "one of the positions");
+constexpr void parse_m2m_100(config_view json, model_config& config) {
+    parse_stacks(json, config);
+    if (config.family[m2m_100_detail::pad_token] > config.max_position_embeddings)
+        throw_invalid_value(json, "pad_token_id", "one of the positions");
 }
 
 // transformers/models/m2m_100: configuration_m2m_100.py, modeling_m2m_100.py
-inline constexpr architecture m2m_100 = [](architecture a) {
-    a.model_type = "m2m_100", a.prefix = "M2M100", a.describe = describe_m2m_100, a.read = read_m2m_100;
-    a.own = m2m_100_detail::keys;
-    a.heads = {head_kind::none, head_kind::conditional_generation};
-    a.defaults.vocab_size = 128112, a.defaults.hidden_act = activation::relu, a.defaults.num_labels = 2;
-    a.defaults.head = head_kind::conditional_generation;
-    return a;
+inline constexpr model_spec m2m_100 = [](model_spec spec) {
+    spec.model_type = "m2m_100";
+    spec.class_prefix = "M2M100";
+    spec.forward = forward_m2m_100;
+    spec.parse_config = parse_m2m_100;
+    spec.family_keys = m2m_100_detail::family_keys;
+    spec.supported_heads = {head_kind::none, head_kind::conditional_generation};
+    spec.defaults.vocab_size = 128112;
+    spec.defaults.hidden_act = activation::relu;
+    spec.defaults.num_labels = 2;
+    spec.defaults.head = head_kind::conditional_generation;
+    return spec;
 }(bart);
 
 }  // namespace llmcost::arch

@@ -8,41 +8,44 @@ namespace llmcost::arch {
 
 namespace marian_detail {
 
-enum own : std::uint8_t { decoder_words = stack_own::count, shares };
-inline constexpr own_key keys[]{{"decoder_layers", 12},
-                                {"decoder_attention_heads", 16},
-                                {"decoder_ffn_dim", 4096},
-                                {"encoder_ffn_dim", 4096},
-                                {.value = own_value::computed},  // rows of the decoder's table of words
-                                {"share_encoder_decoder_embeddings", 1, own_value::boolean}};
+enum family_config_index : std::uint8_t { decoder_vocab_size = stack_config::count, shares };
+inline constexpr family_key family_keys[]{{"decoder_layers", 12},
+                                          {"decoder_attention_heads", 16},
+                                          {"decoder_ffn_dim", 4096},
+                                          {"encoder_ffn_dim", 4096},
+                                          {.type = family_key_type::computed},  // rows of the decoder's table of words
+                                          {"share_encoder_decoder_embeddings", 1, family_key_type::boolean}};
 
-inline constexpr stack_style style{
-    .norm_embedding = "", .scale = word_scale::stack, .conditional_type = "MTModel", .positions = frozen_positions};
-inline constexpr stack_style apart = [](stack_style s) {
-    s.shares_words = false;
+inline constexpr stack_style style{.norm_embedding = "",
+                                   .scale = embedding_scaling::stack,
+                                   .conditional_type = "MTModel",
+                                   .positions = frozen_positions};
+inline constexpr stack_style separate_embeddings_style = [](stack_style s) {
+    s.uses_shared_embeddings = false;
     return s;
 }(style);
 
 /// Stacks with words of their own, or one table in front of both, which ties those of the stacks or is read by nobody.
-constexpr value both(const site& here, trace& t) {
-    const bool tied = here.dims.tie_word_embeddings;
-    if (here.dims.own[shares])
-        return describe_both_stacks(here, t, style, tied ? here.dims.vocab_size : here.dims.own[decoder_words]);
-    const value encoded = describe_encoder_module(here, t, apart);
-    return describe_decoder_module(here, t, apart, &encoded, here.dims.own[decoder_words]);
+constexpr tensor forward_encoder_and_decoder(const layer_context& ctx, trace& t) {
+    const bool tied = ctx.config.tie_word_embeddings;
+    if (ctx.config.family[shares])
+        return forward_encoder_decoder(ctx, t, style,
+                                       tied ? ctx.config.vocab_size : ctx.config.family[decoder_vocab_size]);
+    const tensor encoded = forward_encoder_module(ctx, t, separate_embeddings_style);
+    return forward_decoder_module(ctx, t, separate_embeddings_style, &encoded, ctx.config.family[decoder_vocab_size]);
 }
 
-constexpr value alone(const site& here, trace& t) {
-    return describe_decoder_module(here, t, style, nullptr, here.dims.own[decoder_words]);
+constexpr tensor forward_standalone_decoder(const layer_context& ctx, trace& t) {
+    return forward_decoder_module(ctx, t, style, nullptr, ctx.config.family[decoder_vocab_size]);
 }
 
-constexpr value scores(const site& here, trace& t, const value& x) {
-    const recorder::idle_guard unused{t, t.load().head == logits::none};
-    const bool translates = here.dims.head == head_kind::conditional_generation;
+constexpr tensor scores(const layer_context& ctx, trace& t, const tensor& x) {
+    const recorder::not_executed_guard unused{t, t.load().head == logits::none};
+    const bool translates = ctx.config.head == head_kind::conditional_generation;
     // of the decoder by itself, only a tied head has the rows of the decoder's table
-    const bool of_decoder = translates ? here.dims.own[shares] == 0 : here.dims.tie_word_embeddings;
-    const std::int64_t rows = of_decoder ? here.dims.own[decoder_words] : here.dims.vocab_size;
-    return describe_word_scores(here, t, x, rows, translates);
+    const bool of_decoder = translates ? ctx.config.family[shares] == 0 : ctx.config.tie_word_embeddings;
+    const std::int64_t rows = of_decoder ? ctx.config.family[decoder_vocab_size] : ctx.config.vocab_size;
+    return stack_lm_head_logits(ctx, t, x, rows, translates);
 }
 
 }  // namespace marian_detail
@@ -50,31 +53,38 @@ constexpr value scores(const site& here, trace& t, const value& x) {
 /// Sines as positions, norms behind blocks.
 ///
 /// Source: transformers/models/marian/modeling_marian.py.
-constexpr value describe_marian(const site& here, trace& t) {
-    const class_name type = here.type("Model");
-    if (here.dims.head == head_kind::none) return describe_within({.type = type}, marian_detail::both, here, t);
-    const bool alone = here.dims.head == head_kind::causal_lm;
-    const module_info whole{.type = here.type(alone ? "ForCausalLM" : "MTModel")};
-    const module_info base{.name = "model", .type = alone ? here.type("DecoderWrapper") : type};
-    t.enter(whole);
-    const value x = describe_within(base, alone ? marian_detail::alone : marian_detail::both, here, t);
-    return t.leave(whole, t.returns(x, marian_detail::scores(here, t, x)));
+constexpr tensor forward_marian(const layer_context& ctx, trace& t) {
+    const class_name type = ctx.class_of("Model");
+    if (ctx.config.head == head_kind::none)
+        return forward_in_module({.class_of_module = type}, marian_detail::forward_encoder_and_decoder, ctx, t);
+    const bool is_causal_lm = ctx.config.head == head_kind::causal_lm;
+    const module_info model_info{.class_of_module = ctx.class_of(is_causal_lm ? "ForCausalLM" : "MTModel")};
+    const module_info base{.name = "model", .class_of_module = is_causal_lm ? ctx.class_of("DecoderWrapper") : type};
+    t.enter(model_info);
+    const tensor x = forward_in_module(
+        base, is_causal_lm ? marian_detail::forward_standalone_decoder : marian_detail::forward_encoder_and_decoder,
+        ctx, t);
+    return t.leave(model_info, t.select_model_output(x, marian_detail::scores(ctx, t, x)));
 }
 
-constexpr void read_marian(config_view config, sizes& s) {
+constexpr void parse_marian(config_view json, model_config& config) {
     using namespace marian_detail;
-    read_stacks(config, s);
-    const std::int64_t rows = config.non_negative("decoder_vocab_size", 0);
-    s.own[decoder_words] = rows == 0 ? s.vocab_size : rows;
+    parse_stacks(json, config);
+    const std::int64_t rows = json.non_negative("decoder_vocab_size", 0);
+    config.family[decoder_vocab_size] = rows == 0 ? config.vocab_size : rows;
 }
 
 // transformers/models/marian: configuration_marian.py, modeling_marian.py
-inline constexpr architecture marian = [](architecture a) {
-    a.model_type = "marian", a.prefix = "Marian", a.describe = describe_marian, a.read = read_marian;
-    a.own = marian_detail::keys;
-    a.heads = {head_kind::none, head_kind::causal_lm, head_kind::conditional_generation};
-    a.defaults.vocab_size = 58101, a.defaults.num_labels = 2;
-    return a;
+inline constexpr model_spec marian = [](model_spec spec) {
+    spec.model_type = "marian";
+    spec.class_prefix = "Marian";
+    spec.forward = forward_marian;
+    spec.parse_config = parse_marian;
+    spec.family_keys = marian_detail::family_keys;
+    spec.supported_heads = {head_kind::none, head_kind::causal_lm, head_kind::conditional_generation};
+    spec.defaults.vocab_size = 58101;
+    spec.defaults.num_labels = 2;
+    return spec;
 }(bart);
 
 }  // namespace llmcost::arch

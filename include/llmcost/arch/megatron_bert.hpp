@@ -9,31 +9,38 @@ namespace llmcost::arch {
 namespace megatron_bert_detail {
 
 /// No norm over embeddings: it stands in front of each block, and behind all layers.
-constexpr value sum_embeddings(const site& here, trace& t) {
-    value x = t.add(word_embeddings(here, t), segment_embeddings(here, t));
-    t.in_place(op::add, x, position_embeddings(here, t));
+constexpr tensor sum_embeddings(const layer_context& ctx, trace& t) {
+    tensor x = t.add(word_embeddings(ctx, t), segment_embeddings(ctx, t));
+    t.in_place(op::add, x, position_embeddings(ctx, t));
     return dropout(t, "dropout", x);
 }
-constexpr value embed(const site& here, trace& t) { return embed_within(here, t, sum_embeddings); }
-constexpr value encode(const site& here, trace& t) {
+constexpr tensor embed(const layer_context& ctx, trace& t) { return embed_in_module(ctx, t, sum_embeddings); }
+constexpr tensor encode(const layer_context& ctx, trace& t) {
     make_padding_mask(t);
-    return encode_with(here, t, {.type = here.type("Encoder"), .last_norm = "ln"});
+    return forward_encoder_with(ctx, t, {.type = ctx.class_of("Encoder"), .last_norm = "ln"});
 }
-constexpr value layer(const site& here, trace& t, const value& x) {
-    return bert_layer_with(here, t, x, {.attention = "ln", .layer = "ln"}, "SelfAttention");
+constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor& x) {
+    return bert_layer_with_norms(ctx, t, x, {.attention = "ln", .layer = "ln"}, "SelfAttention");
 }
 
 }  // namespace megatron_bert_detail
 
 // transformers/models/megatron_bert: BERT with norms in front of blocks
-inline constexpr architecture megatron_bert = [](architecture a) {
-    a.model_type = "megatron-bert", a.prefix = "MegatronBert", a.base = megatron_bert_detail::encode;
-    a.embed = megatron_bert_detail::embed, a.layer = megatron_bert_detail::layer, a.attend = attend_dividing;
-    a.names.causal_lm_type = "ForCausalLM";
-    a.defaults.vocab_size = 29056, a.defaults.hidden_size = 1024, a.defaults.intermediate_size = 4096;
-    a.defaults.num_hidden_layers = 24, a.defaults.num_attention_heads = 16;
-    a.drops = headless_encoder_dropout;
-    return a;
+inline constexpr model_spec megatron_bert = [](model_spec spec) {
+    spec.model_type = "megatron-bert";
+    spec.class_prefix = "MegatronBert";
+    spec.base_model = megatron_bert_detail::encode;
+    spec.embed_tokens = megatron_bert_detail::embed;
+    spec.decoder_layer = megatron_bert_detail::decoder_layer;
+    spec.attention = divided_attention;
+    spec.names.causal_lm_class = "ForCausalLM";
+    spec.defaults.vocab_size = 29056;
+    spec.defaults.hidden_size = 1024;
+    spec.defaults.intermediate_size = 4096;
+    spec.defaults.num_hidden_layers = 24;
+    spec.defaults.num_attention_heads = 16;
+    spec.dropout_keys = headless_encoder_dropout;
+    return spec;
 }(bert);
 
 }  // namespace llmcost::arch

@@ -8,19 +8,21 @@ namespace llmcost::arch {
 
 namespace metaclip_2_detail {
 
-constexpr architecture named(architecture a) {
-    a.prefix = "MetaClip2";
-    return a;
+constexpr model_spec named(model_spec spec) {
+    spec.class_prefix = "MetaClip2";
+    return spec;
 }
-inline constexpr architecture texts = named(clip_text_model), images = named(clip_vision_model);
+inline constexpr model_spec texts = named(clip_text_model), images = named(clip_vision_model);
 
 }  // namespace metaclip_2_detail
 
 // transformers/models/metaclip_2: CLIP of many languages
-inline constexpr architecture metaclip_2 = [](architecture a) {
-    a.model_type = "metaclip_2", a.prefix = "MetaClip2";
-    a.text.otherwise = &metaclip_2_detail::texts, a.beside[0].otherwise = &metaclip_2_detail::images;
-    return a;
+inline constexpr model_spec metaclip_2 = [](model_spec spec) {
+    spec.model_type = "metaclip_2";
+    spec.class_prefix = "MetaClip2";
+    spec.text_model.default_spec = &metaclip_2_detail::texts;
+    spec.components[0].default_spec = &metaclip_2_detail::images;
+    return spec;
 }(clip);
 
 }  // namespace llmcost::arch

@@ -3,103 +3,124 @@
 #pragma once
 
 #include <llmcost/arch/llama.hpp>
-#include <llmcost/reading/experts.hpp>
-#include <llmcost/walks/further_tokens.hpp>
+#include <llmcost/config/experts.hpp>
+#include <llmcost/forward/multi_token_prediction.hpp>
 
 namespace llmcost::arch {
 
 namespace mimo_v2_detail {
 
-enum own : std::uint8_t { v_head_dim, full_rotary, sliding_rotary };
-inline constexpr own_key keys[]{
+enum family_config_index : std::uint8_t { v_head_dim, full_rotary, sliding_rotary };
+inline constexpr family_key family_keys[]{
     {"v_head_dim", 128},
-    {.value = own_value::computed},  // rotated elements of heads that see everything
-    {.value = own_value::computed},  // the same of heads with windows
+    {.type = family_key_type::computed},  // rotated elements of heads that see everything
+    {.type = family_key_type::computed},  // the same of heads with windows
 };
 
-/// Scores less their maximum through a softmax of their own type (modeling_mimo_v2_flash.py, `eager_attention_forward`).
-constexpr value look_up_without_sinks(const site& here, trace& t, const qkv& of) {
-    const shared_values& s = *here.shared;
-    const std::int64_t groups = of.q.dim(1) / of.k.dim(1);
-    const recorder::fused_guard fused{t, fused_attention(of.q, of.k.dim(1), s.where, of.k.dim(2))};
-    const value keys = repeat_kv(t, of.k, groups), values = repeat_kv(t, of.v, groups);
-    const bool sparse = s.where.causal && t.load().attention == attention_scores::causal;
-    value scores = t.mul(t.matmul(of.q, keys.transpose(2, 3), sparse ? s.where.visible_pairs() : 0));
+/// Scores less their maximum through a softmax of their own type (modeling_mimo_v2_flash.py,
+/// `eager_attention_forward`).
+constexpr tensor attention_without_sinks(const layer_context& ctx, trace& t, const query_key_value& qkv) {
+    const attention_inputs& s = *ctx.inputs;
+    const std::int64_t groups = qkv.query.dim(1) / qkv.key.dim(1);
+    const recorder::fused_kernel_guard fused{
+        t, fused_attention_kernel(qkv.query, qkv.key.dim(1), s.pattern, qkv.key.dim(2))};
+    const tensor family_keys = repeat_kv(t, qkv.key, groups), values = repeat_kv(t, qkv.value, groups);
+    const bool sparse = s.pattern.is_causal && t.load().attention == attention_scores::causal;
+    tensor scores = t.mul(t.matmul(qkv.query, family_keys.transpose(2, 3), sparse ? s.pattern.visible_pairs() : 0));
     if (!sparse) scores = t.add(scores, s.mask);
-    const value probabilities = t.softmax(t.sub(scores, t.max_over(scores, -1, true)));
-    const value seen = drop(t, probabilities, dropout_of::attention);
-    const value mixed = t.contiguous(t.matmul(seen, values).transpose(1, 2));
+    const tensor probabilities = t.softmax(t.sub(scores, t.amax(scores, -1, true)));
+    const tensor features = functional_dropout(t, probabilities, dropout_position::attention);
+    const tensor mixed = t.contiguous(t.matmul(features, values).transpose(1, 2));
     return t.reshape(mixed, {mixed.dim(0), mixed.dim(1), -1});
 }
 
 /// Layers with windows have twice the keys, and sinks; values are scaled and have a width of their own.
-constexpr value attend(const site& here, trace& t, const value& x) {
-    const sizes& dims = here.dims;
-    const bool slides = here.kind.mixer == mixer_kind::sliding_attention;
-    const std::int64_t batch = x.dim(0), sequence = x.dim(1), d = dims.head_dim, of_v = dims.own[v_head_dim];
-    const std::int64_t heads = dims.num_attention_heads, groups = dims.num_key_value_heads * (slides ? 2 : 1);
-    const value sinks = slides ? t.param("sinks", {heads}) : value{};
+constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
+    const model_config& config = ctx.config;
+    const bool slides = ctx.layer.token_mixer == token_mixer_kind::sliding_attention;
+    const std::int64_t batch = x.dim(0), sequence = x.dim(1), d = config.head_dim, of_v = config.family[v_head_dim];
+    const std::int64_t heads = config.num_attention_heads, groups = config.num_key_value_heads * (slides ? 2 : 1);
+    const tensor sinks = slides ? t.param("sinks", {heads}) : tensor{};
     const auto split = [&](literal name, std::int64_t n, std::int64_t width) {
-        return project(here, t, name, n * width, x).view({batch, sequence, n, width}).transpose(1, 2);
+        return project(ctx, t, name, n * width, x).view({batch, sequence, n, width}).transpose(1, 2);
     };
-    qkv of;
-    of.q = split("q_proj", heads, d);
-    of.k = split("k_proj", groups, d);
-    of.v = t.mul(split("v_proj", groups, of_v));
-    const std::int64_t rotated = dims.own[slides ? sliding_rotary : full_rotary];
-    for (value* const each : {&of.q, &of.k})
-        *each = rotate_part(t, rotation::half, *each, rotated, here.shared->cos, here.shared->sin, true);
-    remember(here, t, of);
-    return join(here, t, slides ? look_up(here, t, of, {.sinks = &sinks}) : look_up_without_sinks(here, t, of));
+    query_key_value qkv;
+    qkv.query = split("q_proj", heads, d);
+    qkv.key = split("k_proj", groups, d);
+    qkv.value = t.mul(split("v_proj", groups, of_v));
+    const std::int64_t rotated = config.family[slides ? sliding_rotary : full_rotary];
+    for (tensor* const operand : {&qkv.query, &qkv.key})
+        *operand =
+            rotate_partial(t, rotary_style::rotate_half, *operand, rotated, ctx.inputs->cos, ctx.inputs->sin, true);
+    update_kv_cache(ctx, t, qkv);
+    return output_projection(
+        ctx, t,
+        slides ? scaled_dot_product_attention(ctx, t, qkv, {.sinks = &sinks}) : attention_without_sinks(ctx, t, qkv));
 }
 
-constexpr decoder_context prepare(const site& here, trace& t) {
-    return masks_and_tables_by_kind(here, t, {here.dims.own[full_rotary], here.dims.own[sliding_rotary]}, rotation::half);
+constexpr decoder_inputs prepare_inputs(const layer_context& ctx, trace& t) {
+    return prepare_inputs_per_token_mixer(ctx, t, {ctx.config.family[full_rotary], ctx.config.family[sliding_rotary]},
+                                          rotary_style::rotate_half);
 }
 
 /// Layers with windows and without experts (vllm/model_executor/models/mimo_v2_mtp.py).
-constexpr void predict(const site& here, trace& t, const value& x) {
-    predict_further(here, t, x, {{mixer_kind::sliding_attention}});
+constexpr void multi_token_prediction(const layer_context& ctx, trace& t, const tensor& x) {
+    trace_mtp_layers(ctx, t, x, {{token_mixer_kind::sliding_attention}});
 }
 
 /// The first layer and every sixth see everything, unless `layer_types` says otherwise.
-constexpr void read(config_view config, sizes& s) {
-    read_grouped_experts(config, s, {.shared_key = ""});
-    s.output_bias = false;
-    (void)checked_width(config, "v_head_dim", s.num_attention_heads, s.own[v_head_dim]);
-    if (const auto size = config.optional_positive("sliding_window_size")) s.sliding_window = *size + 1;
-    const bool listed = read_layer_types(config, s);
-    const layer_plan given = s.layers;
-    const sparse_places experts(config, s, 1);
-    plan_layers(config, s, [&](std::int64_t i) {
+constexpr void parse_config(config_view json, model_config& config) {
+    parse_grouped_experts(json, config, {.shared_key = ""});
+    config.output_bias = false;
+    (void)checked_size(json, "v_head_dim", config.num_attention_heads, config.family[v_head_dim]);
+    if (const auto size = json.optional_positive("sliding_window_size")) config.sliding_window = *size + 1;
+    const bool listed = parse_layer_types(json, config);
+    const layer_plan listed_layers = config.layers;
+    const sparse_layer_selection experts(json, config, 1);
+    set_layers(json, config, [&](std::int64_t i) {
         const bool full = i == 0 || (i + 1) % 6 == 0;
-        const mixer_kind by_rule = full ? mixer_kind::full_attention : mixer_kind::sliding_attention;
-        return layer_kind{listed ? given[i].mixer : by_rule, experts.has(i)};
+        const token_mixer_kind default_token_mixer =
+            full ? token_mixer_kind::full_attention : token_mixer_kind::sliding_attention;
+        return layer_spec{listed ? listed_layers[i].token_mixer : default_token_mixer, experts.has(i)};
     });
-    read_frequencies_of_kinds(config, s, "full_attention", "sliding_attention");
-    if (s.layers.has(mixer_kind::full_attention, s.num_hidden_layers))
-        s.own[full_rotary] = read_rotary_dim_of_kind(config, s.head_dim, "full_attention", 0.334);
-    if (!s.layers.has(mixer_kind::sliding_attention, s.num_hidden_layers)) return;
-    s.own[sliding_rotary] = read_rotary_dim_of_kind(config, s.head_dim, "sliding_attention", 0.334);
-    if (s.num_attention_heads % (2 * s.num_key_value_heads) != 0)
-        fail_value(config, "num_key_value_heads", "half a divisor of num_attention_heads, as layers slide");
+    parse_frequencies_of_kinds(json, config, "full_attention", "sliding_attention");
+    if (config.layers.contains(token_mixer_kind::full_attention, config.num_hidden_layers))
+        config.family[full_rotary] = parse_rotary_dim_of_kind(json, config.head_dim, "full_attention", 0.334);
+    if (!config.layers.contains(token_mixer_kind::sliding_attention, config.num_hidden_layers)) return;
+    config.family[sliding_rotary] = parse_rotary_dim_of_kind(json, config.head_dim, "sliding_attention", 0.334);
+    if (config.num_attention_heads % (2 * config.num_key_value_heads) != 0)
+        throw_invalid_value(json, "num_key_value_heads", "half a divisor of num_attention_heads, as layers slide");
 }
 
 }  // namespace mimo_v2_detail
 
 // transformers/models/mimo_v2_flash: DeepSeek V3's experts, windows with sinks and twice the keys
-inline constexpr architecture mimo_v2_flash = [](architecture a) {
-    a.model_type = "mimo_v2_flash", a.prefix = "MiMoV2Flash", a.read = mimo_v2_detail::read;
-    a.own = mimo_v2_detail::keys, a.masks = mask_rule::present, a.heads = language_heads, a.rotated = rotation::none;
-    a.prepare = mimo_v2_detail::prepare, a.attend = mimo_v2_detail::attend, a.router = router_kind::sigmoid_grouped;
-    a.predict = mimo_v2_detail::predict;
-    a.names.moe_type = "MoE", a.names.router_type = "TopkRouter";
-    a.keys[0] = no_mlp_bias;
-    a.defaults.vocab_size = 152576, a.defaults.intermediate_size = 16384, a.defaults.num_hidden_layers = 48;
-    a.defaults.num_attention_heads = 64, a.defaults.num_key_value_heads = 4, a.defaults.head_dim = 192;
-    a.defaults.max_position_embeddings = 131072, a.defaults.sliding_window = 129;
-    a.defaults.moe = {.num_experts = 256, .num_experts_per_tok = 8, .intermediate_size = 2048, .norm_topk_prob = true};
-    return a;
+inline constexpr model_spec mimo_v2_flash = [](model_spec spec) {
+    spec.model_type = "mimo_v2_flash";
+    spec.class_prefix = "MiMoV2Flash";
+    spec.parse_config = mimo_v2_detail::parse_config;
+    spec.family_keys = mimo_v2_detail::family_keys;
+    spec.mask_policy = mask_kind::present;
+    spec.supported_heads = language_heads;
+    spec.rotary = rotary_style::none;
+    spec.prepare_inputs = mimo_v2_detail::prepare_inputs;
+    spec.attention = mimo_v2_detail::attention;
+    spec.router = router_kind::sigmoid_grouped;
+    spec.multi_token_prediction = mimo_v2_detail::multi_token_prediction;
+    spec.names.moe_class = "MoE";
+    spec.names.router_class = "TopkRouter";
+    spec.config_keys[0] = absent_mlp_bias;
+    spec.defaults.vocab_size = 152576;
+    spec.defaults.intermediate_size = 16384;
+    spec.defaults.num_hidden_layers = 48;
+    spec.defaults.num_attention_heads = 64;
+    spec.defaults.num_key_value_heads = 4;
+    spec.defaults.head_dim = 192;
+    spec.defaults.max_position_embeddings = 131072;
+    spec.defaults.sliding_window = 129;
+    spec.defaults.moe = {
+        .num_experts = 256, .num_experts_per_tok = 8, .intermediate_size = 2048, .norm_topk_prob = true};
+    return spec;
 }(llama);
 
 }  // namespace llmcost::arch

@@ -7,21 +7,29 @@
 namespace llmcost::arch {
 
 /// Refuses what some of its files have besides: experts, and attention that skips blocks of a long text.
-constexpr void read_minicpm(config_view config, sizes& s) {
-    plan_one_mask(config, s);
-    if (config.non_negative("num_experts", 0) > 0) fail_unsupported(config, "num_experts", "no row describes these experts");
-    if (config.optional_object("sparse_config"))
-        fail_unsupported(config, "sparse_config", "no row describes attention that skips blocks");
+constexpr void parse_minicpm(config_view json, model_config& config) {
+    set_single_mask(json, config);
+    if (json.non_negative("num_experts", 0) > 0)
+        throw_unsupported(json, "num_experts", "no row describes these experts");
+    if (json.optional_object("sparse_config"))
+        throw_unsupported(json, "sparse_config", "no row describes attention that skips blocks");
 }
 
-// modeling_minicpm.py of openbmb/MiniCPM-2B-sft-bf16, MiniCPM4-8B: Llama, constants on embeddings, residuals, last states
-inline constexpr architecture minicpm = [](architecture a) {
-    a.model_type = "minicpm", a.prefix = "MiniCPM", a.remote_code = true, a.read = read_minicpm, a.drops = {};
-    a.heads = classifying_decoder_heads;
-    a.describe = minicpm3_detail::describe, a.embed = embed_words_scaled, a.residual = add_scaled_residual;
-    a.keys[0] = no_mlp_bias;
-    a.defaults.tie_word_embeddings = true;
-    return a;
+// modeling_minicpm.py of openbmb/MiniCPM-2B-sft-bf16, MiniCPM4-8B: Llama, constants on embeddings, residuals, last
+// states
+inline constexpr model_spec minicpm = [](model_spec spec) {
+    spec.model_type = "minicpm";
+    spec.class_prefix = "MiniCPM";
+    spec.is_remote_code = true;
+    spec.parse_config = parse_minicpm;
+    spec.dropout_keys = {};
+    spec.supported_heads = classifying_decoder_heads;
+    spec.forward = minicpm3_detail::forward;
+    spec.embed_tokens = embed_tokens_scaled;
+    spec.add_residual = add_scaled_residual;
+    spec.config_keys[0] = absent_mlp_bias;
+    spec.defaults.tie_word_embeddings = true;
+    return spec;
 }(llama);
 
 }  // namespace llmcost::arch

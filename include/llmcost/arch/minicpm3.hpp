@@ -3,64 +3,73 @@
 #pragma once
 
 #include <llmcost/arch/llama.hpp>
-#include <llmcost/reading/latent_attention.hpp>
+#include <llmcost/config/latent_attention.hpp>
 
 namespace llmcost::arch {
 
 namespace minicpm3_detail {
 
-enum own : std::uint8_t { scales_by_integer };
-inline constexpr own_key keys[]{
-    {.value = own_value::computed},  // `scale_emb` is written as one, which each pass casts
+enum family_config_index : std::uint8_t { scales_by_integer };
+inline constexpr family_key family_keys[]{
+    {.type = family_key_type::computed},  // `scale_emb` is written as one, which each pass casts
 };
 
 /// Word embeddings times a constant, which is a tensor of its own where it is cast.
 struct scaled_embedding : embedding {
     bool casts;
 
-    constexpr value describe(trace& t, const extents& ids) const {
-        const value words = embedding::describe(t, ids);
-        return casts ? t.mul(words, t.constant({}, t.activation_type())) : t.mul(words);
+    constexpr tensor forward(trace& t, const shape& ids) const {
+        const tensor token_embeddings = embedding::forward(t, ids);
+        return casts ? t.mul(token_embeddings, t.full({}, t.activation_type())) : t.mul(token_embeddings);
     }
 };
 
-constexpr value embed(const site& here, trace& t) {
-    const embedding words{here.dims.vocab_size, here.dims.hidden_size, false, here.type("ScaledWordEmbedding")};
-    const bool casts = here.dims.own[scales_by_integer] != 0;
-    return t.call("embed_tokens", scaled_embedding{words, casts}, extents{t.load().batch, t.load().sequence});
+constexpr tensor embed(const layer_context& ctx, trace& t) {
+    const embedding token_embedding{ctx.config.vocab_size, ctx.config.hidden_size, false,
+                                    ctx.class_of("ScaledWordEmbedding")};
+    const bool casts = ctx.config.family[scales_by_integer] != 0;
+    return t.call("embed_tokens", scaled_embedding{token_embedding, casts}, shape{t.load().batch, t.load().sequence});
 }
 
 /// Under a language model's head, all states are divided by a constant before those that it looks at are taken.
-constexpr value describe(const site& here, trace& t) {
-    if (here.dims.head != head_kind::causal_lm) return describe_decoder(here, t);
-    const module_info whole{.type = here.type(here.row.names.causal_lm_type)};
-    t.enter(whole);
-    const module_info base{.name = here.row.names.base, .type = here.type(here.row.names.model_type)};
-    const value x = describe_within(base, here.row.base, here, t);
-    value divided;
+constexpr tensor forward(const layer_context& ctx, trace& t) {
+    if (ctx.config.head != head_kind::causal_lm) return forward_decoder(ctx, t);
+    const module_info model_info{.class_of_module = ctx.class_of(ctx.spec.names.causal_lm_class)};
+    t.enter(model_info);
+    const module_info base{.name = ctx.spec.names.base_model,
+                           .class_of_module = ctx.class_of(ctx.spec.names.model_class)};
+    const tensor x = forward_in_module(base, ctx.spec.base_model, ctx, t);
+    tensor divided;
     {
-        const recorder::idle_guard unused{t, t.load().head == logits::none};
+        const recorder::not_executed_guard unused{t, t.load().head == logits::none};
         divided = t.div(x);
     }
-    return t.leave(whole, t.returns(x, describe_head(here, t, divided)));
+    return t.leave(model_info, t.select_model_output(x, forward_head(ctx, t, divided)));
 }
 
-constexpr void read(config_view config, sizes& s) {
-    read_latent_attention(config, s);
-    const auto scale = config.find("scale_emb");
-    (void)config.real("scale_emb", 12.0);
-    s.own[scales_by_integer] = !scale || scale->type() == config_node::kind::integer;
-    plan_one_mask(config, s);
+constexpr void parse_config(config_view json, model_config& config) {
+    parse_latent_attention(json, config);
+    const auto scale = json.find("scale_emb");
+    (void)json.real("scale_emb", 12.0);
+    config.family[scales_by_integer] = !scale || scale->type() == config_node::kind::integer;
+    set_single_mask(json, config);
 }
 
 }  // namespace minicpm3_detail
 
-// transformers/models/minicpm3: latent attention with halves rotated, constants on embeddings, residuals and last states
-inline constexpr architecture minicpm3 = [](architecture a) {
-    a.model_type = "minicpm3", a.prefix = "MiniCPM3", a.read = minicpm3_detail::read, a.heads = classifying_decoder_heads;
-    a.describe = minicpm3_detail::describe, a.embed = minicpm3_detail::embed, a.residual = add_scaled_residual;
-    a.mix = mix_by_latent_attention, a.own = minicpm3_detail::keys;
-    a.defaults = sizes{
+// transformers/models/minicpm3: latent attention with halves rotated, constants on embeddings, residuals and last
+// states
+inline constexpr model_spec minicpm3 = [](model_spec spec) {
+    spec.model_type = "minicpm3";
+    spec.class_prefix = "MiniCPM3";
+    spec.parse_config = minicpm3_detail::parse_config;
+    spec.supported_heads = classifying_decoder_heads;
+    spec.forward = minicpm3_detail::forward;
+    spec.embed_tokens = minicpm3_detail::embed;
+    spec.add_residual = add_scaled_residual;
+    spec.token_mixer = latent_attention_token_mixer;
+    spec.family_keys = minicpm3_detail::family_keys;
+    spec.defaults = model_config{
         .vocab_size = 73448,
         .hidden_size = 2560,
         .intermediate_size = 6400,
@@ -71,7 +80,7 @@ inline constexpr architecture minicpm3 = [](architecture a) {
         .tie_word_embeddings = true,
         .mla = {.q_lora_rank = 768, .kv_lora_rank = 256, .qk_nope_head_dim = 64, .qk_rope_head_dim = 32},
     };
-    return a;
+    return spec;
 }(llama);
 
 }  // namespace llmcost::arch

@@ -8,23 +8,26 @@ namespace llmcost::arch {
 
 namespace minicpm_ocr_detail {
 
-inline constexpr architecture tower = [](architecture a) {
-    a.prefix = "MiniCPMOcr";
-    return a;
+inline constexpr model_spec tower = [](model_spec spec) {
+    spec.class_prefix = "MiniCPMOcr";
+    return spec;
 }(minicpmv4_6_detail::tower);
 
-constexpr void read(config_view config, model& m) {
-    m.own[minicpmv4_6_detail::fourfold] = 1;
-    minicpmv4_6_detail::read(config, m);
+constexpr void parse_config(config_view json, model& m) {
+    m.family[minicpmv4_6_detail::fourfold] = 1;
+    minicpmv4_6_detail::parse_config(json, m);
 }
 
 }  // namespace minicpm_ocr_detail
 
 // transformers/models/minicpm_ocr: MiniCPM-V 4.6 whose windows of patches are not merged
-inline constexpr architecture minicpm_ocr = [](architecture a) {
-    a.model_type = "minicpm_ocr", a.prefix = "MiniCPMOcr", a.read_whole = minicpm_ocr_detail::read;
-    a.beside[0].otherwise = &minicpm_ocr_detail::tower, a.defaults.tie_word_embeddings = true;
-    return a;
+inline constexpr model_spec minicpm_ocr = [](model_spec spec) {
+    spec.model_type = "minicpm_ocr";
+    spec.class_prefix = "MiniCPMOcr";
+    spec.parse_composite_config = minicpm_ocr_detail::parse_config;
+    spec.components[0].default_spec = &minicpm_ocr_detail::tower;
+    spec.defaults.tie_word_embeddings = true;
+    return spec;
 }(minicpmv4_6);
 
 }  // namespace llmcost::arch

@@ -10,35 +10,38 @@ namespace minicpmv4_7_detail {
 
 using namespace minicpmv4_6_detail;
 
-inline constexpr architecture tower = [](architecture a) {
-    a.prefix = "MiniCPMV4_7";
-    return a;
+inline constexpr model_spec tower = [](model_spec spec) {
+    spec.class_prefix = "MiniCPMV4_7";
+    return spec;
 }(minicpmv4_6_detail::tower);
 
 /// Places on a canvas are rounded floats, of which positions of the text model are made (`get_vision_position_ids`).
-constexpr value base(const site& here, trace& t) {
-    if (sees_images(t)) {
+constexpr tensor base(const layer_context& ctx, trace& t) {
+    if (has_images(t)) {
         const recorder::no_grad_guard constants{t};
-        const media_shape shape = show(here.whole, t.load()).image;
-        if (shape.tiles > 1) report_description("positions of slices on a canvas are not described");
-        const std::int64_t unit = here.whole.beside[0].dims.vision.patch_size * (here.whole.own[fourfold] != 0 ? 2 : 4);
+        const media_shape shape = show(ctx.model, t.load()).image;
+        if (shape.num_tiles > 1) throw_description_error("positions of slices on a canvas are not described");
+        const std::int64_t unit =
+            ctx.model.components[0].config.vision.patch_size * (ctx.model.family[fourfold] != 0 ? 2 : 4);
         for (const std::int64_t side : {shape.height / unit, shape.width / unit}) {
-            const value places = t.constant({side});
-            value rounded = t.unary(op::compare, places);
-            for (repetition each = t.steps(images_in(t) - 1, rounded); each.next();)
-                rounded = t.unary(op::compare, t.constant({side}));
+            const tensor places = t.full({side});
+            tensor rounded = t.unary(op::compare, places);
+            for (loop layer_loop = t.loop_time_steps(images_in(t) - 1, rounded); layer_loop.next();)
+                rounded = t.unary(op::compare, t.full({side}));
         }
     }
-    return minicpmv4_6_detail::base(here, t);
+    return minicpmv4_6_detail::base(ctx, t);
 }
 
 }  // namespace minicpmv4_7_detail
 
 // transformers/models/minicpmv4_7: MiniCPM-V 4.6 whose positions stand on a canvas
-inline constexpr architecture minicpmv4_7 = [](architecture a) {
-    a.model_type = "minicpmv4_7", a.prefix = "MiniCPMV4_7", a.base = minicpmv4_7_detail::base;
-    a.beside[0].otherwise = &minicpmv4_7_detail::tower;
-    return a;
+inline constexpr model_spec minicpmv4_7 = [](model_spec spec) {
+    spec.model_type = "minicpmv4_7";
+    spec.class_prefix = "MiniCPMV4_7";
+    spec.base_model = minicpmv4_7_detail::base;
+    spec.components[0].default_spec = &minicpmv4_7_detail::tower;
+    return spec;
 }(minicpmv4_6);
 
 }  // namespace llmcost::arch

@@ -9,10 +9,10 @@ namespace llmcost::arch {
 namespace minimax_m3_detail {
 
 /// Gate and up, clamped: (up + 1) · gate · σ(α gate); x (…, 2 · inner) -> (…, inner).
-constexpr value gated(trace& t, const value& both) {
-    const value half = both.slice(-1, both.dim(-1) / 2);
-    const value gate = t.unary(op::compare, half), up = t.unary(op::clamp, half);
-    const value glu = t.mul(gate, t.sigmoid(t.mul(gate)));
+constexpr tensor gated(trace& t, const tensor& gate_up) {
+    const tensor half = gate_up.slice(-1, gate_up.dim(-1) / 2);
+    const tensor gate = t.unary(op::compare, half), up = t.unary(op::clamp, half);
+    const tensor glu = t.mul(gate, t.sigmoid(t.mul(gate)));
     return t.mul(t.add(up), glu);
 }
 
@@ -21,98 +21,114 @@ struct dense_block {
     std::int64_t inner;
     class_name named;
 
-    static constexpr role what = role::mlp;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return named; }
-    constexpr value describe(trace& t, const value& x) const {
-        const value both = t.call("gate_up_proj", linear{width, 2 * inner}, x);
-        return t.call("down_proj", linear{inner, width}, gated(t, both));
+    static constexpr role module_role = role::mlp;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return named; }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const tensor gate_up = t.call("gate_up_proj", linear{width, 2 * inner}, x);
+        return t.call("down_proj", linear{inner, width}, gated(t, gate_up));
     }
 };
 
-struct clamped_experts : routed_rows {
-    static constexpr bool leaf = true;
-    constexpr value describe(trace& t, const value& x, const value& weights) const {
-        const recorder::fused_guard fused{t, part(x.dim(0))};
-        const value rows = picked(t, x), up = param(t, "gate_up_proj", {num_experts, 2 * inner, width}),
-                    down = param(t, "down_proj", {num_experts, width, inner});
-        const value both = t.linear(rows, t.select(up, 0));
-        return summed(t, x, weights, t.linear(gated(t, both), t.select(down, 0)));
+struct clamped_experts : routed_experts_base {
+    static constexpr bool is_leaf = true;
+    constexpr tensor forward(trace& t, const tensor& x, const tensor& weights) const {
+        const recorder::fused_kernel_guard fused{t, make_fused_kernel(x.dim(0))};
+        const tensor rows = dispatch_tokens(t, x),
+                     up = param(t, "gate_up_proj", {num_experts, 2 * intermediate_size, hidden_size}),
+                     down = param(t, "down_proj", {num_experts, hidden_size, intermediate_size});
+        const tensor gate_up = t.linear(rows, t.select(up, 0));
+        return combine_expert_outputs(t, x, weights, t.linear(gated(t, gate_up), t.select(down, 0)));
     }
 };
 
-constexpr value mixture(const site& here, trace& t, const value& x) {
-    const moe_sizes& m = here.dims.moe;
-    const std::int64_t width = here.dims.hidden_size;
-    const value tokens = x.view({-1, width});
-    const dense_block shared{width, m.shared_intermediate_size, here.type(here.row.names.mlp_type)};
-    const value beside = t.call("shared_experts", shared, tokens);
-    const value weights = call_own_router(here, t, minimax_m2_detail::pick, tokens);
-    const routed_rows all{width,
-                          m.intermediate_size,
-                          m.num_experts,
-                          m.num_experts_per_tok,
-                          activation::silu,
-                          here.type(here.row.names.experts_type)};
-    const value routed = t.mul(t.call("experts", clamped_experts{all}, tokens, weights));
-    return t.add(routed, beside).view({x.dim(0), x.dim(1), width});
+constexpr tensor sparse_moe_block(const layer_context& ctx, trace& t, const tensor& x) {
+    const moe_config& moe = ctx.config.moe;
+    const std::int64_t width = ctx.config.hidden_size;
+    const tensor tokens = x.view({-1, width});
+    const dense_block shared{width, moe.shared_intermediate_size, ctx.class_of(ctx.spec.names.mlp_class)};
+    const tensor shared_output = t.call("shared_experts", shared, tokens);
+    const tensor weights = call_custom_router(ctx, t, minimax_m2_detail::pick, tokens);
+    const routed_experts_base all{width,
+                                  moe.intermediate_size,
+                                  moe.num_experts,
+                                  moe.num_experts_per_tok,
+                                  activation::silu,
+                                  ctx.class_of(ctx.spec.names.experts_class)};
+    const tensor routed = t.mul(t.call("experts", clamped_experts{all}, tokens, weights));
+    return t.add(routed, shared_output).view({x.dim(0), x.dim(1), width});
 }
 
-constexpr value feed(const site& here, trace& t, const value& x) {
-    if (here.kind.experts) return t.call("mlp", mixture_module{here, mixture}, x);
-    const dense_block block{here.dims.hidden_size, here.dims.intermediate_size, here.type(here.row.names.mlp_type)};
+constexpr tensor mlp(const layer_context& ctx, trace& t, const tensor& x) {
+    if (ctx.layer.has_experts) return t.call("mlp", custom_moe_module{ctx, sparse_moe_block}, x);
+    const dense_block block{ctx.config.hidden_size, ctx.config.intermediate_size,
+                            ctx.class_of(ctx.spec.names.mlp_class)};
     return t.call("mlp", block, x);
 }
 
 /// Layers that see blocks of keys only are not described.
-constexpr void check_layers(config_view config, std::int64_t layers) {
-    if (const auto types = config.optional_array("layer_types")) {
+constexpr void check_layers(config_view json, std::int64_t layers) {
+    if (const auto types = json.optional_array("layer_types")) {
         if (static_cast<std::int64_t>(types->size()) != layers)
-            fail_value(config, "layer_types", "a list with one kind per hidden layer");
-        for (const config_view word : *types)
-            if (word.as_string() != "full_attention")
-                fail_unsupported(config, "layer_types", "no layer describes one of these kinds");
-    } else if (const auto sparse = config.optional_object("sparse_attention_config")) {
-        if (const auto each = sparse->optional_array("sparse_attention_freq"))
-            for (const config_view entry : *each)
+            throw_invalid_value(json, "layer_types", "a list with one kind per hidden layer");
+        for (const config_view layer_type : *types)
+            if (layer_type.as_string() != "full_attention")
+                throw_unsupported(json, "layer_types", "no layer describes one of these kinds");
+    } else if (const auto sparse = json.optional_object("sparse_attention_config")) {
+        if (const auto sparse_attention_freq = sparse->optional_array("sparse_attention_freq"))
+            for (const config_view entry : *sparse_attention_freq)
                 if (entry.as_integer() != 0)
-                    fail_unsupported(*sparse, "sparse_attention_freq", "no layer describes attention to blocks of keys");
+                    throw_unsupported(*sparse, "sparse_attention_freq",
+                                      "no layer describes attention to blocks of keys");
     }
 }
 
-constexpr void read(config_view config, sizes& s) {
-    s.rotary_dim = whole_pairs(s.head_dim, detail::read_partial_rotary_factor(config, 1.0));
-    read_experts(config, s, config.contains("num_experts") ? "num_experts" : "num_local_experts");
-    read_balance(config, s);
-    check_experts(config, s);
-    s.moe.intermediate_size = s.intermediate_size;
-    s.moe.shared_intermediate_size = config.positive("shared_intermediate_size", 3072);
-    s.intermediate_size = config.positive("dense_intermediate_size", 12288);
-    check_layers(config, s.num_hidden_layers);
-    s.sliding_window = 0;
-    const sparse_places listed(config, s, 0);
-    const auto each = config.contains("mlp_layer_types") ? maybe<config_view>{} : config.optional_array("moe_layer_freq");
-    if (each && static_cast<std::int64_t>(each->size()) < s.num_hidden_layers)
-        fail_value(config, "moe_layer_freq", "a list with one number per hidden layer");
-    plan_layers(config, s, [&](std::int64_t i) {
-        const bool several = each ? (*each)[static_cast<std::uint32_t>(i)].as_integer() != 0 : listed.has(i);
-        return layer_kind{mixer_kind::full_attention, several};
+constexpr void parse_config(config_view json, model_config& config) {
+    config.rotary_dim = round_rotary_dim(config.head_dim, detail::parse_partial_rotary_factor(json, 1.0));
+    parse_experts(json, config, json.contains("num_experts") ? "num_experts" : "num_local_experts");
+    parse_load_balancing(json, config);
+    validate_experts(json, config);
+    config.moe.intermediate_size = config.intermediate_size;
+    config.moe.shared_intermediate_size = json.positive("shared_intermediate_size", 3072);
+    config.intermediate_size = json.positive("dense_intermediate_size", 12288);
+    check_layers(json, config.num_hidden_layers);
+    config.sliding_window = 0;
+    const sparse_layer_selection listed(json, config, 0);
+    const auto sparse_attention_freq =
+        json.contains("mlp_layer_types") ? maybe<config_view>{} : json.optional_array("moe_layer_freq");
+    if (sparse_attention_freq && static_cast<std::int64_t>(sparse_attention_freq->size()) < config.num_hidden_layers)
+        throw_invalid_value(json, "moe_layer_freq", "a list with one number per hidden layer");
+    set_layers(json, config, [&](std::int64_t i) {
+        const bool several = sparse_attention_freq
+                                 ? (*sparse_attention_freq)[static_cast<std::uint32_t>(i)].as_integer() != 0
+                                 : listed.has(i);
+        return layer_spec{token_mixer_kind::full_attention, several};
     });
 }
 
 }  // namespace minimax_m3_detail
 
 // transformers/models/minimax_m3_vl: the text model; norms per head, clamped gates, a block beside the experts
-inline constexpr architecture minimax_m3_vl_text = [](architecture a) {
-    a.model_type = "minimax_m3_vl_text", a.prefix = "MiniMaxM3VL", a.read = minimax_m3_detail::read;
-    a.feed = minimax_m3_detail::feed, a.norm = norm_kind::rms_plus_one, a.qk_norm = qk_norm_kind::per_head;
-    a.names.model_type = "TextModel", a.names.mlp_type = "DenseMLP";
-    a.keys[2] = {"sliding_window", "", key_rule::absent}, a.keys[3] = {"hidden_act", "", key_rule::absent};
-    a.defaults.hidden_size = 6144, a.defaults.intermediate_size = 3072, a.defaults.num_hidden_layers = 60;
-    a.defaults.num_attention_heads = 64, a.defaults.num_key_value_heads = 4;
-    a.defaults.max_position_embeddings = 524288;
-    a.defaults.moe.num_experts = 128, a.defaults.moe.num_experts_per_tok = 4;
-    return a;
+inline constexpr model_spec minimax_m3_vl_text = [](model_spec spec) {
+    spec.model_type = "minimax_m3_vl_text";
+    spec.class_prefix = "MiniMaxM3VL";
+    spec.parse_config = minimax_m3_detail::parse_config;
+    spec.mlp = minimax_m3_detail::mlp;
+    spec.norm = norm_kind::rms_plus_one;
+    spec.qk_norm = qk_norm_kind::per_head;
+    spec.names.model_class = "TextModel";
+    spec.names.mlp_class = "DenseMLP";
+    spec.config_keys[2] = {"sliding_window", "", key_rule::absent};
+    spec.config_keys[3] = {"hidden_act", "", key_rule::absent};
+    spec.defaults.hidden_size = 6144;
+    spec.defaults.intermediate_size = 3072;
+    spec.defaults.num_hidden_layers = 60;
+    spec.defaults.num_attention_heads = 64;
+    spec.defaults.num_key_value_heads = 4;
+    spec.defaults.max_position_embeddings = 524288;
+    spec.defaults.moe.num_experts = 128;
+    spec.defaults.moe.num_experts_per_tok = 4;
+    return spec;
 }(minimax_m2);
 
 }  // namespace llmcost::arch

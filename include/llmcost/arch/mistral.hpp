@@ -7,38 +7,38 @@
 namespace llmcost::arch {
 
 /// Every layer slides where the configuration has a window, or those that a list names (Mistral, Phi-3, StarCoder2).
-constexpr void read_window(config_view config, sizes& s) {
-    if (!read_layer_types(config, s) || !s.layers.mixed()) plan_one_mask(config, s);
+constexpr void parse_window(config_view json, model_config& config) {
+    if (!parse_layer_types(json, config) || !config.layers.is_heterogeneous()) set_single_mask(json, config);
 }
 
 namespace mistral_detail {
 
 /// Ministral makes a mask of the window whatever its layers are; these are listed, or slide.
-constexpr void read_ministral(config_view config, sizes& s) {
-    check_window_is_given(config);
-    if (const auto given = config.find("head_dim"); !given || given->is_null())
-        fail_missing(config, "head_dim", "a positive integer");
-    if (!read_layer_types(config, s)) s.layers.set_all({mixer_kind::sliding_attention});
+constexpr void parse_ministral(config_view json, model_config& config) {
+    require_sliding_window(json);
+    if (const auto head_dim = json.find("head_dim"); !head_dim || head_dim->is_null())
+        throw_missing_key(json, "head_dim", "a positive integer");
+    if (!parse_layer_types(json, config)) config.layers.fill({token_mixer_kind::sliding_attention});
 }
 
 /// Queries are scaled by where their tokens stand: 1 + β · log(1 + floor(position / length)), made in every layer.
-constexpr value attend_by_position(const site& here, trace& t, const value& x) {
+constexpr tensor attend_by_position(const layer_context& ctx, trace& t, const tensor& x) {
     const std::int64_t sequence = x.dim(1);
-    qkv of = project_qkv(here, t, x);
-    split_heads(here, of);
-    heads_first(of);
-    turn(here, t, of);
-    const value steps = t.unary(op::compare, t.div(trace::buffer({1, sequence})));
-    const value scale = t.add(t.mul(t.unary(op::log, t.add(steps)))).view({1, 1, sequence, 1});
-    of.q = t.mul(of.q, t.to(scale, of.q.type));
-    remember(here, t, of);
-    return join(here, t, look_up(here, t, of));
+    query_key_value qkv = project_qkv(ctx, t, x);
+    split_heads(ctx, qkv);
+    transpose_heads(qkv);
+    apply_rotary(ctx, t, qkv);
+    const tensor steps = t.unary(op::compare, t.div(trace::buffer({1, sequence})));
+    const tensor scale = t.add(t.mul(t.unary(op::log, t.add(steps)))).view({1, 1, sequence, 1});
+    qkv.query = t.mul(qkv.query, t.to(scale, qkv.query.type));
+    update_kv_cache(ctx, t, qkv);
+    return output_projection(ctx, t, scaled_dot_product_attention(ctx, t, qkv));
 }
 
 /// The scale needs both of its numbers; `original_max_position_embeddings` is filled in for types that stretch.
-constexpr void read_ministral3(config_view config, sizes& s) {
-    read_window(config, s);
-    const auto rope = detail::rope_parameters(config);
+constexpr void parse_ministral3(config_view json, model_config& config) {
+    parse_window(json, config);
+    const auto rope = detail::rope_parameters(json);
     if (!rope) return;
     (void)rope->real("llama_4_scaling_beta");
     for (const literal type : {"yarn", "llama3", "longrope"})
@@ -49,29 +49,42 @@ constexpr void read_ministral3(config_view config, sizes& s) {
 }  // namespace mistral_detail
 
 // transformers/models/mistral: one mask, sliding where there is a window
-inline constexpr architecture mistral = [](architecture a) {
-    a.model_type = "mistral", a.prefix = "Mistral", a.read = read_window;
-    a.names.base_under_answers = "model";
-    a.defaults.intermediate_size = 14336, a.defaults.num_key_value_heads = 8;
-    a.defaults.max_position_embeddings = 131072, a.defaults.sliding_window = 4096;
-    a.keys[0] = no_attention_bias, a.keys[1] = no_mlp_bias;
-    return a;
+inline constexpr model_spec mistral = [](model_spec spec) {
+    spec.model_type = "mistral";
+    spec.class_prefix = "Mistral";
+    spec.parse_config = parse_window;
+    spec.names.base_model_for_question_answering = "model";
+    spec.defaults.intermediate_size = 14336;
+    spec.defaults.num_key_value_heads = 8;
+    spec.defaults.max_position_embeddings = 131072;
+    spec.defaults.sliding_window = 4096;
+    spec.config_keys[0] = absent_attention_bias;
+    spec.config_keys[1] = absent_mlp_bias;
+    return spec;
 }(llama);
 
 // transformers/models/ministral: a mask for each kind of layer
-inline constexpr architecture ministral = [](architecture a) {
-    a.model_type = "ministral", a.prefix = "Ministral", a.read = mistral_detail::read_ministral;
-    a.masks = mask_rule::full_and_sliding, a.names.base_under_answers = "transformer";
-    return a;
+inline constexpr model_spec ministral = [](model_spec spec) {
+    spec.model_type = "ministral";
+    spec.class_prefix = "Ministral";
+    spec.parse_config = mistral_detail::parse_ministral;
+    spec.mask_policy = mask_kind::full_and_sliding;
+    spec.names.base_model_for_question_answering = "transformer";
+    return spec;
 }(mistral);
 
 // transformers/models/ministral3: queries scaled by where their tokens stand
-inline constexpr architecture ministral3 = [](architecture a) {
-    a.model_type = "ministral3", a.prefix = "Ministral3", a.read = mistral_detail::read_ministral3;
-    a.attend = mistral_detail::attend_by_position;
-    a.defaults.vocab_size = 131072, a.defaults.num_hidden_layers = 34, a.defaults.head_dim = 128;
-    a.defaults.max_position_embeddings = 262144, a.defaults.sliding_window = 0;
-    return a;
+inline constexpr model_spec ministral3 = [](model_spec spec) {
+    spec.model_type = "ministral3";
+    spec.class_prefix = "Ministral3";
+    spec.parse_config = mistral_detail::parse_ministral3;
+    spec.attention = mistral_detail::attend_by_position;
+    spec.defaults.vocab_size = 131072;
+    spec.defaults.num_hidden_layers = 34;
+    spec.defaults.head_dim = 128;
+    spec.defaults.max_position_embeddings = 262144;
+    spec.defaults.sliding_window = 0;
+    return spec;
 }(mistral);
 
 }  // namespace llmcost::arch

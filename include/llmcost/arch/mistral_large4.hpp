@@ -10,7 +10,7 @@ namespace llmcost::arch {
 namespace mistral_large4_detail {
 
 // the first three are those of DeepSeek V3.2, as its reader of indexers looks for them
-enum own : std::uint8_t { index_heads, index_head_dim, index_top_k };
+enum family_config_index : std::uint8_t { index_heads, index_head_dim, index_top_k };
 static_assert(std::uint8_t{index_top_k} == std::uint8_t{deepseek_v32_detail::index_top_k});
 
 // what a layer's word says, bit by bit
@@ -18,8 +18,8 @@ inline constexpr std::uint8_t shares_picks = deepseek_v32_detail::shares_picks, 
 
 /// Latents and turned keys that later layers read, of layers with positions and of those without.
 struct stored_latents {
-    value latent[2];
-    value key[2];
+    tensor latent[2];
+    tensor key[2];
 };
 
 /// Queries times a learned line over the logarithm of their positions, by head: (B, H, S, d) or (B, S, H, d).
@@ -28,15 +28,15 @@ struct softmax_scaling {
     std::int64_t heads;
     bool heads_first;
 
-    static constexpr role what = role::none;
-    static constexpr bool leaf = true;
-    [[nodiscard]] constexpr class_name type() const { return named; }
-    constexpr value describe(trace& t, const value& x) const {
-        const value scale = t.param("scale", {heads}), bias = t.param("bias", {heads});
-        const value positions = t.constant({1, x.dim(heads_first ? 2 : 1)});
-        const value logs = t.to(t.unary(op::log, positions), x.type).unsqueeze(heads_first ? 1 : 2);
-        const extents along = heads_first ? extents{1, heads, 1} : extents{1, 1, heads};
-        const value line = t.add(t.mul(scale.view(along), logs), bias.view(along));
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = true;
+    [[nodiscard]] constexpr class_name type_name() const { return named; }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const tensor scale = t.param("scale", {heads}), bias = t.param("bias", {heads});
+        const tensor positions = t.full({1, x.dim(heads_first ? 2 : 1)});
+        const tensor logs = t.to(t.unary(op::log, positions), x.type).unsqueeze(heads_first ? 1 : 2);
+        const shape broadcast_shape = heads_first ? shape{1, heads, 1} : shape{1, 1, heads};
+        const tensor line = t.add(t.mul(scale.view(broadcast_shape), logs), bias.view(broadcast_shape));
         return t.mul(x, line.unsqueeze(-1));
     }
 };
@@ -46,151 +46,167 @@ struct indexer {
     sparse_indexer base;
     class_name scaling;
 
-    static constexpr role what = role::none;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return base.type(); }
-    constexpr value describe(trace& t, const value& x) const {
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return base.type_name(); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
         const trace::no_grad_guard picks{t};
-        const std::int64_t width = base.of.width, heads = base.heads, d = base.head_dim;
-        const value normed = t.call("q_input_norm", norm<norm_kind::layer>{width}, x);
-        const value q = t.call("wq_b", linear{width, heads * d}, normed).view({x.dim(0), x.dim(1), heads, d});
+        const std::int64_t width = base.attention.width, heads = base.heads, d = base.head_dim;
+        const tensor normed = t.call("q_input_norm", norm_module{norm_kind::layer, width}, x);
+        const tensor q = t.call("wq_b", linear{width, heads * d}, normed).view({x.dim(0), x.dim(1), heads, d});
         return base.pick(t, x, t.call("softmax_scaling", softmax_scaling{scaling, heads, false}, q));
     }
 };
 
 /// Latent attention to picked tokens, with latents of its own or those of an earlier layer; some layers turn nothing.
 struct attention {
-    site here;
+    layer_context ctx;
     stored_latents& stored;
 
-    static constexpr role what = role::attn;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("TextAttention"); }
-    constexpr value describe(trace& t, const value& x) const {
-        const std::uint8_t word = here.kind.own;
-        const bool turns = (word & unturned) == 0;
-        const shared_values& s = *here.shared;
-        mla_sizes dims = here.dims.mla;
-        if (!turns) dims.qk_nope_head_dim += dims.qk_rope_head_dim, dims.qk_rope_head_dim = 0;
-        const rotation rotated = turns ? rotation::split_pairs : rotation::none;
-        const bool bias = here.dims.attention_bias;
-        const std::int64_t width = here.dims.hidden_size, heads = here.dims.num_attention_heads, rank = dims.kv_lora_rank;
-        const latent_attention base{width, heads, dims, bias, "MistralLarge4Text", s.where, s.mask, s.cos, s.sin, rotated};
-        const class_name scaling = here.type("TextSoftmaxScaling");
-        const std::int64_t rope = dims.qk_rope_head_dim, batch = x.dim(0), sequence = x.dim(1);
-        const value all = base.queries(t, x);
-        value own = all.slice(-1, rope);
-        latent_attention::parts p{.q = {}, .latent = stored.latent[turns], .k_rope = stored.key[turns]};
-        if ((word & reuses) == 0) {
-            const value both = t.call("kv_a_proj_with_mqa", linear{width, rank + rope, bias}, x);
-            const norm<norm_kind::rms> scale{rank, here.type("RMSNorm")};
-            p.latent = t.call("kv_a_layernorm", scale, both.slice(-1, rank)).view({batch, 1, sequence, rank});
-            p.k_rope = both.slice(-1, rope).view({batch, 1, sequence, rope});
+    static constexpr role module_role = role::attn;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("TextAttention"); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const std::uint8_t family_tag = ctx.layer.family_tag;
+        const bool turns = (family_tag & unturned) == 0;
+        const attention_inputs& s = *ctx.inputs;
+        mla_config mla = ctx.config.mla;
+        if (!turns) {
+            mla.qk_nope_head_dim += mla.qk_rope_head_dim;
+            mla.qk_rope_head_dim = 0;
         }
-        if (turns) own = rotate(t, rotated, own, s.cos, s.sin);
-        if ((word & reuses) == 0) {
+        const rotary_style rotated = turns ? rotary_style::interleaved_split : rotary_style::none;
+        const bool bias = ctx.config.attention_bias;
+        const std::int64_t width = ctx.config.hidden_size, heads = ctx.config.num_attention_heads,
+                           rank = mla.kv_lora_rank;
+        const latent_attention base{width,     heads,  mla,   bias,  "MistralLarge4Text",
+                                    s.pattern, s.mask, s.cos, s.sin, rotated};
+        const class_name scaling = ctx.class_of("TextSoftmaxScaling");
+        const std::int64_t rope = mla.qk_rope_head_dim, batch = x.dim(0), sequence = x.dim(1);
+        const tensor all = base.project_queries(t, x);
+        tensor q_rope = all.slice(-1, rope);
+        latent_attention::projected_states p{.q = {}, .latent = stored.latent[turns], .k_rope = stored.key[turns]};
+        if ((family_tag & reuses) == 0) {
+            const tensor compressed_kv = t.call("kv_a_proj_with_mqa", linear{width, rank + rope, bias}, x);
+            const norm_module scale{norm_kind::rms, rank, ctx.class_of("RMSNorm")};
+            p.latent = t.call("kv_a_layernorm", scale, compressed_kv.slice(-1, rank)).view({batch, 1, sequence, rank});
+            p.k_rope = compressed_kv.slice(-1, rope).view({batch, 1, sequence, rope});
+        }
+        if (turns) q_rope = rotate(t, rotated, q_rope, s.cos, s.sin);
+        if ((family_tag & reuses) == 0) {
             if (turns) p.k_rope = rotate(t, rotated, p.k_rope, s.cos, s.sin);
-            p.latent = update_cache(t, p.latent, s.where), p.k_rope = update_cache(t, p.k_rope, s.where);
+            p.latent = update_kv_cache(t, p.latent, s.pattern);
+            p.k_rope = update_kv_cache(t, p.k_rope, s.pattern);
         }
-        if ((word & stores) != 0) stored.latent[turns] = p.latent, stored.key[turns] = p.k_rope;
-        p.q = t.cat({all.slice(-1, dims.qk_nope_head_dim), own}, -1);
+        if ((family_tag & stores) != 0) {
+            stored.latent[turns] = p.latent;
+            stored.key[turns] = p.k_rope;
+        }
+        p.q = t.cat({all.slice(-1, mla.qk_nope_head_dim), q_rope}, -1);
         p.q = t.call("softmax_scaling", softmax_scaling{scaling, heads, true}, p.q);
-        const own_sizes& sizes_of = here.dims.own;
-        const sparse_indexer small_heads{sizes_of[index_heads], sizes_of[index_head_dim], sizes_of[index_top_k], rotated, base};
-        if ((word & shares_picks) == 0)
+        const family_config& sizes_of = ctx.config.family;
+        const sparse_indexer small_heads{sizes_of[index_heads], sizes_of[index_head_dim], sizes_of[index_top_k],
+                                         rotated, base};
+        if ((family_tag & shares_picks) == 0)
             (void)t.call("indexer", indexer{small_heads, scaling}, x);
-        else if ((word & reuses) != 0)
-            t.cache_nothing();
-        return base.joined(t, base.looked_up(t, p, t.where(s.mask)));
+        else if ((family_tag & reuses) != 0)
+            t.add_empty_cache_entry();
+        return base.output_projection(t, base.latent_attention_forward(t, p, t.where(s.mask)));
     }
 };
 
 struct text_layer {
-    site here;
+    layer_context ctx;
     stored_latents& stored;
 
-    static constexpr role what = role::none;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type(here.row.names.layer_type); }
-    constexpr value describe(trace& t, const value& x) const {
-        const decoder_names& n = here.row.names;
-        const value h = t.call(n.attention, attention{here, stored}, normed(here, t, n.norm_before_attention, x));
-        const value middle = t.add(x, h);
-        return t.add(middle, here.row.feed(here, t, normed(here, t, n.norm_before_feed_forward, middle)));
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of(ctx.spec.names.layer_class); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const decoder_module_names& n = ctx.spec.names;
+        const tensor h = t.call(n.attention, attention{ctx, stored}, apply_norm(ctx, t, n.pre_attention_norm, x));
+        const tensor middle = t.add(x, h);
+        return t.add(middle, ctx.spec.mlp(ctx, t, apply_norm(ctx, t, n.pre_mlp_norm, middle)));
     }
 };
 
 /// Llama's table of frequencies that are scaled by the exponential of a learned buffer.
 struct scaled_table {
-    rotary_table of;
+    rotary_table base_table;
 
-    static constexpr role what = role::rotary;
-    static constexpr bool leaf = true;
-    [[nodiscard]] constexpr class_name type() const { return of.named; }
-    constexpr two_values describe(trace& t, std::int64_t sequence) const {
+    static constexpr role module_role = role::rotary;
+    static constexpr bool is_leaf = true;
+    [[nodiscard]] constexpr class_name type_name() const { return base_table.named; }
+    constexpr tensor_pair forward(trace& t, std::int64_t sequence) const {
         const recorder::no_grad_guard constants{t};
-        t.owns_buffer(count(of.dim / 2 * 4));
-        (void)t.mul(t.unary(op::exp, trace::buffer({of.dim / 2})));
-        return of.describe(t, sequence);
+        t.register_buffer(count(base_table.dim / 2 * 4));
+        (void)t.mul(t.unary(op::exp, trace::buffer({base_table.dim / 2})));
+        return base_table.forward(t, sequence);
     }
 };
 
-constexpr value text_base(const site& here, trace& t) {
-    value x = here.row.embed(here, t);
-    decoder_context shared = masks(here, t);
-    const rotary_table table{here.dims.rotary_dim, here.type(here.row.names.rotary_type), rotary_frequencies{here.dims}};
+constexpr tensor text_base(const layer_context& ctx, trace& t) {
+    tensor x = ctx.spec.embed_tokens(ctx, t);
+    decoder_inputs shared = make_masks(ctx, t);
+    const rotary_table table{ctx.config.rotary_dim, ctx.class_of(ctx.spec.names.rotary_class),
+                             rotary_frequencies{ctx.config}};
     const auto tables = t.call("rotary_emb", scaled_table{table}, t.load().sequence);
-    shared.full.cos = tables.first, shared.full.sin = tables.second;
+    shared.full.cos = tables.first;
+    shared.full.sin = tables.second;
     stored_latents stored;
-    for (repetition each = t.repeat(here.dims.num_hidden_layers, here.dims.layers, x); each.next();)
-        x = t.call({"layers", each.index()}, text_layer{here.at(each, shared.full), stored}, x);
-    return normed(here, t, "norm", x);
+    for (loop layer_loop = t.loop_modules(ctx.config.num_hidden_layers, ctx.config.layers, x); layer_loop.next();)
+        x = t.call({"layers", layer_loop.index()}, text_layer{ctx.for_layer(layer_loop, shared.full), stored}, x);
+    return apply_norm(ctx, t, "norm", x);
 }
 
 /// Softmax in float32, experts of the best groups, whose weights are normed to one.
-constexpr two_values pick(const site& here, trace& t, const value& tokens) {
-    const moe_sizes& m = here.dims.moe;
-    const value weight = t.param("weight", {m.num_experts, here.dims.hidden_size});
-    const value logits = t.linear(t.to(tokens, dtype::float32), t.to(weight, dtype::float32));
-    const value scores = t.softmax_method(logits);
-    const router_sizes sizes_of{here.dims.hidden_size, m.num_experts, m.num_experts_per_tok, m.n_group, m.topk_group};
-    any_router{router_kind::softmax_grouped, sizes_of, {}}.pick_groups(t, scores, true);
+constexpr tensor_pair pick(const layer_context& ctx, trace& t, const tensor& tokens) {
+    const moe_config& moe = ctx.config.moe;
+    const tensor weight = t.param("weight", {moe.num_experts, ctx.config.hidden_size});
+    const tensor logits = t.linear(t.to(tokens, dtype::float32), t.to(weight, dtype::float32));
+    const tensor scores = t.softmax_method(logits);
+    const router_config sizes_of{ctx.config.hidden_size, moe.num_experts, moe.num_experts_per_tok, moe.n_group,
+                                 moe.topk_group};
+    moe_router{router_kind::softmax_grouped, sizes_of, {}}.make_group_mask(t, scores, true);
     {
-        const recorder::off_loss_guard indices{t};
-        (void)t.top_k(t.where(scores), m.num_experts_per_tok);
+        const recorder::detach_guard indices{t};
+        (void)t.topk(t.where(scores), moe.num_experts_per_tok);
     }
-    value weights = t.gather(scores, {tokens.dim(0), m.num_experts_per_tok});
+    tensor weights = t.gather(scores, {tokens.dim(0), moe.num_experts_per_tok});
     t.in_place(op::div, weights, t.add(t.sum(weights, -1, true)));
     return {logits, t.mul(weights)};
 }
 
-constexpr value mixture(const site& here, trace& t, const value& x) {
-    const value tokens = x.view({-1, here.dims.hidden_size});
-    const value weights = call_own_router(here, t, pick, tokens);
-    const value routed = call_experts(here, t, tokens, weights).view({x.dim(0), x.dim(1), here.dims.hidden_size});
-    return t.add(routed, call_mlp(here, t, "shared_experts", here.dims.moe.shared_intermediate_size, x));
+constexpr tensor sparse_moe_block(const layer_context& ctx, trace& t, const tensor& x) {
+    const tensor tokens = x.view({-1, ctx.config.hidden_size});
+    const tensor weights = call_custom_router(ctx, t, pick, tokens);
+    const tensor routed = call_experts(ctx, t, tokens, weights).view({x.dim(0), x.dim(1), ctx.config.hidden_size});
+    return t.add(routed, call_mlp(ctx, t, "shared_experts", ctx.config.moe.shared_intermediate_size, x));
 }
-constexpr value feed(const site& here, trace& t, const value& x) { return feed_by_mixture(here, t, mixture, x); }
+constexpr tensor mlp(const layer_context& ctx, trace& t, const tensor& x) {
+    return moe_or_dense_mlp(ctx, t, sparse_moe_block, x);
+}
 
 /// Which layer's latents each layer reads: its own, or those of an earlier one that has its own.
 class latent_sources {
 public:
-    constexpr latent_sources(config_view config, const sizes& s)
-        : layers_(s.num_hidden_layers), list_(config.optional_array("kv_source_layers")) {
+    constexpr latent_sources(config_view json, const model_config& config)
+        : layers_(config.num_hidden_layers), list_(json.optional_array("kv_source_layers")) {
         if (!list_) return;
         if (static_cast<std::int64_t>(list_->size()) != layers_)
-            fail_value(config, "kv_source_layers", "a list with one layer per hidden layer");
+            throw_invalid_value(json, "kv_source_layers", "a list with one layer per hidden layer");
         for (std::int64_t i = 0; i < layers_; ++i)
-            if (const std::int64_t source = of(i); source < 0 || source > i || of(source) != source)
-                fail_value(config, "kv_source_layers", "each layer itself, or an earlier one that has its own latents");
+            if (const std::int64_t source = source_layer(i); source < 0 || source > i || source_layer(source) != source)
+                throw_invalid_value(json, "kv_source_layers",
+                                    "each layer itself, or an earlier one that has its own latents");
     }
-    [[nodiscard]] constexpr std::int64_t of(std::int64_t layer) const {
+    [[nodiscard]] constexpr std::int64_t source_layer(std::int64_t layer) const {
         return list_ ? (*list_)[static_cast<std::size_t>(layer)].as_integer() : layer;
     }
     [[nodiscard]] constexpr bool is_read(std::int64_t layer) const {
         if (list_)
             for (std::int64_t i = layer + 1; i < layers_; ++i)
-                if (of(i) == layer) return true;
+                if (source_layer(i) == layer) return true;
         return false;
     }
 
@@ -199,66 +215,94 @@ private:
     maybe<config_view> list_;
 };
 
-constexpr void read_text(config_view config, sizes& s) {
-    read_latent_attention(config, s);
-    s.mla.q_lora_rank = 0, s.mlp_bias = false;
-    deepseek_v32_detail::check_indexed_layers(config, s);
-    const std::int64_t dense = deepseek_v32_detail::read_mixture(config, s, 1);
-    if (!deepseek_v32_detail::has_indexer(config, s, 0)) fail_value(config, "indexer_types", "a first layer that is full");
-    const auto turned = config.optional_array("no_rope_layers");
-    if (turned && static_cast<std::int64_t>(turned->size()) < s.num_hidden_layers)
-        fail_value(config, "no_rope_layers", "a list with one number per hidden layer");
-    const std::int64_t interval = config.positive("no_rope_layer_interval", 4);
-    check_planned(config, s);
-    const latent_sources sources(config, s);
+constexpr void parse_text_config(config_view json, model_config& config) {
+    parse_latent_attention(json, config);
+    config.mla.q_lora_rank = 0;
+    config.mlp_bias = false;
+    deepseek_v32_detail::check_indexed_layers(json, config);
+    const std::int64_t dense = deepseek_v32_detail::parse_moe_config(json, config, 1);
+    if (!deepseek_v32_detail::has_indexer(json, config, 0))
+        throw_invalid_value(json, "indexer_types", "a first layer that is full");
+    const auto no_rope_layers = json.optional_array("no_rope_layers");
+    if (no_rope_layers && static_cast<std::int64_t>(no_rope_layers->size()) < config.num_hidden_layers)
+        throw_invalid_value(json, "no_rope_layers", "a list with one number per hidden layer");
+    const std::int64_t interval = json.positive("no_rope_layer_interval", 4);
+    validate_layers(json, config);
+    const latent_sources sources(json, config);
     bool stored[2]{};
-    plan_layers(config, s, [&](std::int64_t i) {
-        const bool turns = turned ? (*turned)[static_cast<std::size_t>(i)].as_integer() != 0 : (i + 1) % interval != 0;
-        const bool own = sources.of(i) == i, read = sources.is_read(i);
-        if (!own && !stored[turns])
-            fail_unsupported(config, "kv_source_layers", "no earlier layer with positions, or without, has stored its latents");
+    set_layers(json, config, [&](std::int64_t i) {
+        const bool turns =
+            no_rope_layers ? (*no_rope_layers)[static_cast<std::size_t>(i)].as_integer() != 0 : (i + 1) % interval != 0;
+        const bool owns_latents = sources.source_layer(i) == i, read = sources.is_read(i);
+        if (!owns_latents && !stored[turns])
+            throw_unsupported(json, "kv_source_layers",
+                              "no earlier layer with positions, or without, has stored its latents");
         stored[turns] = stored[turns] || read;
-        unsigned word = deepseek_v32_detail::has_indexer(config, s, i) ? 0U : shares_picks;
-        if (!turns) word |= unturned;
-        if (!own) word |= reuses;
-        if (read) word |= stores;
-        return layer_kind{.experts = is_sparse(config, s, i, i >= dense), .own = static_cast<std::uint8_t>(word)};
+        unsigned family_tag = deepseek_v32_detail::has_indexer(json, config, i) ? 0U : shares_picks;
+        if (!turns) family_tag |= unturned;
+        if (!owns_latents) family_tag |= reuses;
+        if (read) family_tag |= stores;
+        return layer_spec{.has_experts = is_sparse(json, config, i, i >= dense),
+                          .family_tag = static_cast<std::uint8_t>(family_tag)};
     });
 }
 
-inline constexpr architecture text = [](architecture a) {
-    a.model_type = "mistral_large4_text", a.prefix = "MistralLarge4", a.base = text_base, a.feed = feed;
-    a.read = read_text, a.own = deepseek_v32_detail::glm_keys, a.heads = {}, a.drops = {};
-    a.kinds.own = shares_picks | unturned | reuses | stores, a.defaults.head = head_kind::none;
-    a.names.model_type = "TextModel", a.names.layer_type = "TextDecoderLayer", a.names.attention_type = "TextAttention";
-    a.names.mlp_type = "TextMLP", a.names.moe_type = "TextMoE", a.names.experts_type = "TextExperts";
-    a.names.router_type = "TextTopkRouter", a.names.rotary_type = "TextRotaryEmbedding";
-    a.defaults.vocab_size = 204800, a.defaults.intermediate_size = 24576, a.defaults.num_hidden_layers = 72;
-    a.defaults.max_position_embeddings = 1048576;
-    a.defaults.mla = {.kv_lora_rank = 512, .qk_nope_head_dim = 64, .qk_rope_head_dim = 64, .v_head_dim = 128};
-    a.defaults.moe.num_experts = 128, a.defaults.moe.num_experts_per_tok = 4, a.defaults.moe.intermediate_size = 6144;
-    return a;
+inline constexpr model_spec text = [](model_spec spec) {
+    spec.model_type = "mistral_large4_text";
+    spec.class_prefix = "MistralLarge4";
+    spec.base_model = text_base;
+    spec.mlp = mlp;
+    spec.parse_config = parse_text_config;
+    spec.family_keys = deepseek_v32_detail::glm_keys;
+    spec.supported_heads = {};
+    spec.dropout_keys = {};
+    spec.supported_layers.max_family_tag = shares_picks | unturned | reuses | stores;
+    spec.defaults.head = head_kind::none;
+    spec.names.model_class = "TextModel";
+    spec.names.layer_class = "TextDecoderLayer";
+    spec.names.attention_class = "TextAttention";
+    spec.names.mlp_class = "TextMLP";
+    spec.names.moe_class = "TextMoE";
+    spec.names.experts_class = "TextExperts";
+    spec.names.router_class = "TextTopkRouter";
+    spec.names.rotary_class = "TextRotaryEmbedding";
+    spec.defaults.vocab_size = 204800;
+    spec.defaults.intermediate_size = 24576;
+    spec.defaults.num_hidden_layers = 72;
+    spec.defaults.max_position_embeddings = 1048576;
+    spec.defaults.mla = {.kv_lora_rank = 512, .qk_nope_head_dim = 64, .qk_rope_head_dim = 64, .v_head_dim = 128};
+    spec.defaults.moe.num_experts = 128;
+    spec.defaults.moe.num_experts_per_tok = 4;
+    spec.defaults.moe.intermediate_size = 6144;
+    return spec;
 }(glm_moe_dsa);
 
-inline constexpr architecture tower = [](architecture a) {
-    a.defaults.hidden_size = 2048, a.defaults.intermediate_size = 6144, a.defaults.num_hidden_layers = 30;
-    a.defaults.num_attention_heads = 16, a.defaults.hidden_act = activation::silu;
-    return a;
+inline constexpr model_spec tower = [](model_spec spec) {
+    spec.defaults.hidden_size = 2048;
+    spec.defaults.intermediate_size = 6144;
+    spec.defaults.num_hidden_layers = 30;
+    spec.defaults.num_attention_heads = 16;
+    spec.defaults.hidden_act = activation::silu;
+    return spec;
 }(mistral3_detail::tower);
 
-constexpr void read(config_view config, model& m) {
-    mistral3_detail::read_whole(config, m);
-    m.dims.logits_soft_cap = true;
+constexpr void parse_config(config_view json, model& m) {
+    mistral3_detail::parse_config(json, m);
+    m.config.logits_soft_cap = true;
 }
 
 }  // namespace mistral_large4_detail
 
-// transformers/models/mistral_large4: Pixtral and its merger in front of latents that layers share, read by picked tokens
-inline constexpr architecture mistral_large4 = [](architecture a) {
-    a.model_type = "mistral_large4", a.prefix = "MistralLarge4", a.read_whole = mistral_large4_detail::read;
-    a.text = {.key = "text_config", .otherwise = &mistral_large4_detail::text, .always = true};
-    a.beside[0].missing = &mistral_large4_detail::tower, a.defaults.tie_word_embeddings = false;
-    return a;
+// transformers/models/mistral_large4: Pixtral and its merger in front of latents that layers share, read by picked
+// tokens
+inline constexpr model_spec mistral_large4 = [](model_spec spec) {
+    spec.model_type = "mistral_large4";
+    spec.class_prefix = "MistralLarge4";
+    spec.parse_composite_config = mistral_large4_detail::parse_config;
+    spec.text_model = {.key = "text_config", .default_spec = &mistral_large4_detail::text, .ignores_model_type = true};
+    spec.components[0].spec_if_absent = &mistral_large4_detail::tower;
+    spec.defaults.tie_word_embeddings = false;
+    return spec;
 }(mistral3);
 
 }  // namespace llmcost::arch

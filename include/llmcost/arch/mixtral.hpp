@@ -3,28 +3,31 @@
 #pragma once
 
 #include <llmcost/arch/mistral.hpp>
-#include <llmcost/reading/experts.hpp>
+#include <llmcost/config/experts.hpp>
 
 namespace llmcost::arch {
 
 /// Mixtral names its experts `num_local_experts`; they are as wide as `intermediate_size`.
-constexpr void read_mixtral(config_view config, sizes& s) {
-    read_experts(config, s, config.contains("num_experts") ? "num_experts" : "num_local_experts");
-    read_balance(config, s);
-    s.moe.intermediate_size = s.intermediate_size;
-    s.moe.norm_topk_prob = true;
-    check_experts(config, s);
-    plan_one_mask(config, s);
-    s.layers.set_all({s.layers[0].mixer, true});
+constexpr void parse_mixtral(config_view json, model_config& config) {
+    parse_experts(json, config, json.contains("num_experts") ? "num_experts" : "num_local_experts");
+    parse_load_balancing(json, config);
+    config.moe.intermediate_size = config.intermediate_size;
+    config.moe.norm_topk_prob = true;
+    validate_experts(json, config);
+    set_single_mask(json, config);
+    config.layers.fill({config.layers[0].token_mixer, true});
 }
 
 // transformers/models/mixtral: softmax over all experts, the best k normed to one
-inline constexpr architecture mixtral = [](architecture a) {
-    a.model_type = "mixtral", a.prefix = "Mixtral", a.read = read_mixtral, a.router = router_kind::softmax_top_k_float;
-    a.defaults.sliding_window = 0;
-    a.defaults.moe = {.num_experts = 8, .num_experts_per_tok = 2};
-    a.drops = noisy_router_dropout;
-    return a;
+inline constexpr model_spec mixtral = [](model_spec spec) {
+    spec.model_type = "mixtral";
+    spec.class_prefix = "Mixtral";
+    spec.parse_config = parse_mixtral;
+    spec.router = router_kind::softmax_top_k_float;
+    spec.defaults.sliding_window = 0;
+    spec.defaults.moe = {.num_experts = 8, .num_experts_per_tok = 2};
+    spec.dropout_keys = router_jitter_dropout;
+    return spec;
 }(mistral);
 
 }  // namespace llmcost::arch

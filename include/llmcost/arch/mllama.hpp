@@ -3,10 +3,10 @@
 #pragma once
 
 #include <llmcost/arch/llama.hpp>
-#include <llmcost/reading/image.hpp>
-#include <llmcost/reading/processor.hpp>
-#include <llmcost/walks/media.hpp>
-#include <llmcost/walks/tower.hpp>
+#include <llmcost/config/image.hpp>
+#include <llmcost/config/processor.hpp>
+#include <llmcost/forward/multimodal.hpp>
+#include <llmcost/forward/vision_encoder.hpp>
 
 namespace llmcost::arch {
 
@@ -16,318 +16,370 @@ namespace mllama_detail {
 inline constexpr std::uint8_t crosses = 1;
 
 /// Rows of the table of words beyond `vocab_size`.
-inline constexpr std::int64_t more_words = 8;
+inline constexpr std::int64_t additional_vocab_size = 8;
 
-constexpr value embed(const site& here, trace& t) {
-    const embedding words{here.dims.vocab_size + more_words, here.dims.hidden_size};
-    return t.call("embed_tokens", words, extents{t.load().batch, t.load().sequence});
+constexpr tensor embed(const layer_context& ctx, trace& t) {
+    const embedding token_embedding{ctx.config.vocab_size + additional_vocab_size, ctx.config.hidden_size};
+    return t.call("embed_tokens", token_embedding, shape{t.load().batch, t.load().sequence});
 }
 
 // what layers that read images share
-enum shared_own : std::uint8_t { image_states, image_mask, words_with_images };
+enum shared_config_index : std::uint8_t { image_states, image_mask, full_text_row_mask };
 
-/// Attention to images' states, normed queries and keys: (B, S, hidden) -> the same. Keys and values are made in the first
-/// pass and come from the cache afterwards.
+/// Attention to images' states, normed queries and keys: (B, S, hidden) -> the same. Keys and values are made in the
+/// first pass and come from the cache afterwards.
 struct image_attention {
-    site here;
+    layer_context ctx;
 
-    static constexpr role what = role::cross_attn;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("TextCrossAttention"); }
-    constexpr value describe(trace& t, const value& x) const {
-        const decoder_names& n = here.row.names;
-        const std::int64_t d = here.dims.head_dim, heads = here.dims.num_attention_heads, few = here.dims.num_key_value_heads;
-        const value& states = here.shared->own[image_states];
-        const value &mask = here.shared->own[image_mask], all = project(here, t, n.q, heads * d, x);
-        const value q = norm_of(here, t, n.q_norm, d, all.view({x.dim(0), x.dim(1), heads, d}).transpose(1, 2));
-        const std::int64_t length = states.elements == 0 ? 1 : states.dim(0) * states.dim(1) / x.dim(0);
-        value k = trace::buffer({x.dim(0), few, length, d}), v = k;
+    static constexpr role module_role = role::cross_attn;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("TextCrossAttention"); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const decoder_module_names& n = ctx.spec.names;
+        const std::int64_t d = ctx.config.head_dim, heads = ctx.config.num_attention_heads,
+                           num_kv_heads = ctx.config.num_key_value_heads;
+        const tensor& states = ctx.inputs->family_tensors[image_states];
+        const tensor &mask = ctx.inputs->family_tensors[image_mask], all = project(ctx, t, n.q_proj, heads * d, x);
+        const tensor q = apply_norm(ctx, t, n.q_norm, d, all.view({x.dim(0), x.dim(1), heads, d}).transpose(1, 2));
+        const std::int64_t length = states.numel == 0 ? 1 : states.dim(0) * states.dim(1) / x.dim(0);
+        tensor k = trace::buffer({x.dim(0), num_kv_heads, length, d}), v = k;
         {
-            const recorder::idle_guard from_cache{t, t.load().past > 0};
-            const auto split = [&](const value& made) { return made.view({x.dim(0), -1, few, d}).transpose(1, 2); };
-            const value keys = split(project(here, t, n.k, few * d, states));
-            const value values = split(project(here, t, n.v, few * d, states));
-            const value normed_keys = norm_of(here, t, n.k_norm, d, keys);
-            if (t.load().past == 0) k = update_cache(t, normed_keys, {}), v = update_cache(t, values, {});
+            const recorder::not_executed_guard from_cache{t, t.load().past > 0};
+            const auto split = [&](const tensor& made) {
+                return made.view({x.dim(0), -1, num_kv_heads, d}).transpose(1, 2);
+            };
+            const tensor family_keys = split(project(ctx, t, n.k_proj, num_kv_heads * d, states));
+            const tensor values = split(project(ctx, t, n.v_proj, num_kv_heads * d, states));
+            const tensor normed_keys = apply_norm(ctx, t, n.k_norm, d, family_keys);
+            if (t.load().past == 0) {
+                k = update_kv_cache(t, normed_keys, {});
+                v = update_kv_cache(t, values, {});
+            }
         }
-        if (t.load().past > 0) t.cache(k), t.cache(v);
-        const context where{.sequence = x.dim(1), .past = length - x.dim(1), .causal = false};
-        const value mixed = eager_attention(t, q, k, v, where, {.mask = &mask});
-        return join(here, t, t.contiguous(t.reshape(mixed, {x.dim(0), x.dim(1), -1})));
+        if (t.load().past > 0) {
+            t.add_to_cache(k);
+            t.add_to_cache(v);
+        }
+        const attention_pattern pattern{
+            .query_length = x.dim(1), .cached_length = length - x.dim(1), .is_causal = false};
+        const tensor mixed = attention_forward(t, q, k, v, pattern, {.mask = &mask});
+        return output_projection(ctx, t, t.contiguous(t.reshape(mixed, {x.dim(0), x.dim(1), -1})));
     }
 };
 
 /// A layer that reads an image: both blocks are let in by gates that begin at zero.
 struct image_layer {
-    site here;
+    layer_context ctx;
 
-    static constexpr role what = role::none;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("CrossAttentionDecoderLayer"); }
-    constexpr value describe(trace& t, const value& x) const {
-        const bool sees = here.shared->own[image_mask].rank > 0;
-        if (!sees) t.cache_nothing();
-        const recorder::idle_guard no_image{t, !sees};  // `MllamaTextModel` does not call the layer without images
-        const value attention_gate = t.param("cross_attn_attn_gate", {1}), gate = t.param("cross_attn_mlp_gate", {1});
-        value h = t.call("cross_attn", image_attention{here}, normed(here, t, "input_layernorm", x));
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("CrossAttentionDecoderLayer"); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const bool has_image_inputs = ctx.inputs->family_tensors[image_mask].rank > 0;
+        if (!has_image_inputs) t.add_empty_cache_entry();
+        const recorder::not_executed_guard no_image{
+            t, !has_image_inputs};  // `MllamaTextModel` does not call the layer without images
+        const tensor attention_gate = t.param("cross_attn_attn_gate", {1}), gate = t.param("cross_attn_mlp_gate", {1});
+        tensor h = t.call("cross_attn", image_attention{ctx}, apply_norm(ctx, t, "input_layernorm", x));
         h = t.add(x, t.mul(t.tanh(attention_gate), h));
-        value fed = feed_forward(here, t, normed(here, t, "post_attention_layernorm", h));
-        if (sees) fed = t.mul(here.shared->own[words_with_images].select(1), fed);
-        const value out = t.add(h, t.mul(t.tanh(gate), fed));
-        return sees ? out : x;
+        tensor fed = default_mlp(ctx, t, apply_norm(ctx, t, "post_attention_layernorm", h));
+        if (has_image_inputs) fed = t.mul(ctx.inputs->family_tensors[full_text_row_mask].select(1), fed);
+        const tensor out = t.add(h, t.mul(t.tanh(gate), fed));
+        return has_image_inputs ? out : x;
     }
 };
 
-/// The reference measures what was seen by the first layer's cache, which is empty where that layer reads images: the mask
-/// then knows of no past.
-constexpr decoder_context prepare(const site& here, trace& t) {
-    decoder_context c;
-    c.full.where = context_of(t, 0);
-    context measured = c.full.where;
-    if (here.dims.layers[0].own == crosses) measured.past = 0;
+/// The reference measures what was seen by the first layer's cache, which is empty where that layer reads images: the
+/// mask then knows of no past.
+constexpr decoder_inputs prepare_inputs(const layer_context& ctx, trace& t) {
+    decoder_inputs c;
+    c.full.pattern = attention_pattern_of(t, 0);
+    attention_pattern measured = c.full.pattern;
+    if (ctx.config.layers[0].family_tag == crosses) measured.cached_length = 0;
     c.full.mask = eager_mask(t, measured, t.load().batch);
-    return with_tables(here, t, c);
+    return add_rotary_embeddings(ctx, t, c);
 }
 
 /// The text model over words and what layers that read images share.
-constexpr value describe_words(const site& here, trace& t, const shared_values& seen) {
-    value x = here.row.embed(here, t);
-    shared_values shared = here.row.prepare(here, t).full;
-    for (int i = 0; i < 3; ++i) shared.own[i] = seen.own[i];
-    if (shared.own[image_states].rank == 0) shared.own[image_states] = x;  // as many as words, for declarations
-    for (repetition each = t.repeat(here.dims.num_hidden_layers, here.dims.layers, x); each.next();) {
-        const site inside = here.at(each, shared);
-        if (each.kind().own == crosses)
-            x = t.call({"layers", each.index()}, image_layer{inside}, x);
+constexpr tensor forward_text_layers(const layer_context& ctx, trace& t, const attention_inputs& image_inputs) {
+    tensor x = ctx.spec.embed_tokens(ctx, t);
+    attention_inputs shared = ctx.spec.prepare_inputs(ctx, t).full;
+    for (int i = 0; i < 3; ++i) shared.family_tensors[i] = image_inputs.family_tensors[i];
+    if (shared.family_tensors[image_states].rank == 0)
+        shared.family_tensors[image_states] = x;  // as many as words, for declarations
+    for (loop layer_loop = t.loop_modules(ctx.config.num_hidden_layers, ctx.config.layers, x); layer_loop.next();) {
+        const layer_context layer_ctx = ctx.for_layer(layer_loop, shared);
+        if (layer_loop.layer().family_tag == crosses)
+            x = t.call({"layers", layer_loop.index()}, image_layer{layer_ctx}, x);
         else
-            x = t.call({"layers", each.index()}, decoder_layer{inside}, x);
+            x = t.call({"layers", layer_loop.index()}, decoder_layer{layer_ctx}, x);
     }
-    return normed(here, t, "norm", x);
+    return apply_norm(ctx, t, "norm", x);
 }
-constexpr value text_base(const site& here, trace& t) { return describe_words(here, t, shared_values{}); }
+constexpr tensor text_base(const layer_context& ctx, trace& t) {
+    return forward_text_layers(ctx, t, attention_inputs{});
+}
 
 /// Layers that `cross_attention_layers` lists, else every fifth from the fourth to the 39th.
-constexpr void read_text(config_view config, sizes& s) {
-    const std::int64_t given = s.head_dim;
-    share_among_heads(config, s, {"num_attention_heads"});
-    if (s.head_dim != given) fail_value(config, "head_dim", "hidden_size / num_attention_heads, or no such key");
-    const auto listed = config.optional_array("cross_attention_layers");
+constexpr void parse_text_config(config_view json, model_config& config) {
+    const std::int64_t configured_head_dim = config.head_dim;
+    divide_by_heads(json, config, {"num_attention_heads"});
+    if (config.head_dim != configured_head_dim)
+        throw_invalid_value(json, "head_dim", "hidden_size / num_attention_heads, or no such key");
+    const auto listed = json.optional_array("cross_attention_layers");
     const layer_set named = listed ? layer_set(*listed) : layer_set{};
-    plan_layers(config, s, [&](std::int64_t i) {
+    set_layers(json, config, [&](std::int64_t i) {
         const bool reads = listed ? named.has(i) : i % 5 == 3 && i < 40;
-        return layer_kind{.own = reads ? crosses : std::uint8_t{}};
+        return layer_spec{.family_tag = reads ? crosses : std::uint8_t{}};
     });
-    s.sliding_window = 0;
+    config.sliding_window = 0;
 }
 
-inline constexpr architecture text = [](architecture a) {
-    a.model_type = "mllama_text_model", a.prefix = "Mllama", a.base = text_base, a.embed = embed, a.read = read_text;
-    a.prepare = prepare;
-    a.kinds.own = crosses, a.heads = {};
-    a.names.model_type = "TextModel", a.names.layer_type = "SelfAttentionDecoderLayer";
-    a.names.attention_type = "TextSelfAttention", a.names.mlp_type = "TextMLP", a.names.norm_type = "TextRMSNorm";
-    a.keys[0] = no_attention_bias, a.keys[1] = no_mlp_bias, a.keys[2] = {"sliding_window", "", key_rule::absent};
-    a.defaults.vocab_size = 128256, a.defaults.hidden_size = 4096, a.defaults.intermediate_size = 14336;
-    a.defaults.num_hidden_layers = 40, a.defaults.num_attention_heads = 32, a.defaults.num_key_value_heads = 8;
-    a.defaults.max_position_embeddings = 131072;
-    return a;
+inline constexpr model_spec text = [](model_spec spec) {
+    spec.model_type = "mllama_text_model";
+    spec.class_prefix = "Mllama";
+    spec.base_model = text_base;
+    spec.embed_tokens = embed;
+    spec.parse_config = parse_text_config;
+    spec.prepare_inputs = prepare_inputs;
+    spec.supported_layers.max_family_tag = crosses;
+    spec.supported_heads = {};
+    spec.names.model_class = "TextModel";
+    spec.names.layer_class = "SelfAttentionDecoderLayer";
+    spec.names.attention_class = "TextSelfAttention";
+    spec.names.mlp_class = "TextMLP";
+    spec.names.norm_class = "TextRMSNorm";
+    spec.config_keys[0] = absent_attention_bias;
+    spec.config_keys[1] = absent_mlp_bias;
+    spec.config_keys[2] = {"sliding_window", "", key_rule::absent};
+    spec.defaults.vocab_size = 128256;
+    spec.defaults.hidden_size = 4096;
+    spec.defaults.intermediate_size = 14336;
+    spec.defaults.num_hidden_layers = 40;
+    spec.defaults.num_attention_heads = 32;
+    spec.defaults.num_key_value_heads = 8;
+    spec.defaults.max_position_embeddings = 131072;
+    return spec;
 }(llama);
 
-enum tower_own : std::uint8_t { global_layers, output_width, tiles, shapes, states_read };
-inline constexpr own_key tower_keys[]{
-    {"num_global_layers", 8, own_value::non_negative},
-    {"vision_output_dim", 7680},
-    {"max_num_tiles", 4},
-    {.otherwise = 8, .value = own_value::computed},  // how many `supported_aspect_ratios`
-    {.otherwise = 5, .value = own_value::computed},  // layers whose states stand beside the last ones
+enum tower_config_index : std::uint8_t { global_layers, output_width, tiles, shapes, states_read };
+inline constexpr family_key tower_keys[]{
+    {"num_global_layers", 8, family_key_type::non_negative}, {"vision_output_dim", 7680}, {"max_num_tiles", 4},
+    {.default_value = 8, .type = family_key_type::computed},  // how many `supported_aspect_ratios`
+    {.default_value = 5, .type = family_key_type::computed},  // layers whose states stand beside the last ones
 };
 
 /// A layer of the tower; in the second encoder its blocks are let in by gates.
 struct tower_layer {
-    site here;
+    layer_context ctx;
     bool gated;
 
-    static constexpr role what = role::none;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("VisionEncoderLayer"); }
-    constexpr value describe(trace& t, const value& x) const {
-        const norm<norm_kind::layer> layer_norm{here.dims.hidden_size};
-        const auto let_in = [&](literal name, const value& h) { return gated ? t.mul(t.tanh(t.param(name, {1})), h) : h; };
-        value h = t.call("self_attn", attention_module{here}, t.call("input_layernorm", layer_norm, x));
-        const value middle = t.add(x, let_in("gate_attn", h));
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("VisionEncoderLayer"); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const norm_module layer_norm{norm_kind::layer, ctx.config.hidden_size};
+        const auto let_in = [&](literal name, const tensor& h) {
+            return gated ? t.mul(t.tanh(t.param(name, {1})), h) : h;
+        };
+        tensor h = t.call("self_attn", attention_module{ctx}, t.call("input_layernorm", layer_norm, x));
+        const tensor middle = t.add(x, let_in("gate_attn", h));
         h = t.call("post_attention_layernorm", layer_norm, middle);
-        h = t.call("mlp", llmcost::tower_layer::feed_forward_of(here), h);
+        h = t.call("mlp", llmcost::vision_encoder_layer::vision_mlp_of(ctx), h);
         return t.add(middle, let_in("gate_ffn", h));
     }
 };
 
-constexpr value encode_tiles(const site& here, trace& t, literal name, std::int64_t layers, bool gated,
-                             const shared_values& made, value x) {
-    const module_info encoder{.name = name, .type = here.type("VisionEncoder")};
+constexpr tensor encode_tiles(const layer_context& ctx, trace& t, literal name, std::int64_t layers, bool gated,
+                              const attention_inputs& inputs, tensor x) {
+    const module_info encoder{.name = name, .class_of_module = ctx.class_of("VisionEncoder")};
     t.enter(encoder);
-    for (repetition each = t.repeat(layers, x); each.next();)
-        x = t.call({"layers", each.index()}, tower_layer{here.at(each, made), gated}, x);
+    for (loop layer_loop = t.loop_modules(layers, x); layer_loop.next();)
+        x = t.call({"layers", layer_loop.index()}, tower_layer{ctx.for_layer(layer_loop, inputs), gated}, x);
     return t.leave(encoder, x);
 }
 
 /// What a shape of tiles adds to all of them, let in by a gate.
-constexpr value place_tiles(const site& here, trace& t, literal name, const value& x) {
-    const std::int64_t width = here.dims.hidden_size, wide = here.dims.own[tiles] * width;
-    const module_info places{.name = name, .type = here.type("PrecomputedAspectRatioEmbedding"), .what = role::embedding};
+constexpr tensor place_tiles(const layer_context& ctx, trace& t, literal name, const tensor& x) {
+    const std::int64_t width = ctx.config.hidden_size, expanded_width = ctx.config.family[tiles] * width;
+    const module_info places{.name = name,
+                             .class_of_module = ctx.class_of("PrecomputedAspectRatioEmbedding"),
+                             .module_role = role::embedding};
     t.enter(places);
-    const value gate = t.param("gate", {1});
-    const value all = t.call("embedding", embedding{here.dims.own[shapes] + 1, wide}, extents{x.dim(0)});
-    const value opened = t.tanh(gate);
-    const value by_tile = t.mul(all.view({x.dim(0), here.dims.own[tiles], 1, width}), opened);
+    const tensor gate = t.param("gate", {1});
+    const tensor all = t.call("embedding", embedding{ctx.config.family[shapes] + 1, expanded_width}, shape{x.dim(0)});
+    const tensor opened = t.tanh(gate);
+    const tensor by_tile = t.mul(all.view({x.dim(0), ctx.config.family[tiles], 1, width}), opened);
     return t.leave(places, t.add(x, by_tile));
 }
 
 /// A mask of tiles that are not there and of patches that fill up: (images, 1, all patches, all patches).
-constexpr value mask_tiles(trace& t, std::int64_t images, std::int64_t count, std::int64_t length) {
+constexpr tensor mask_tiles(trace& t, std::int64_t images, std::int64_t count, std::int64_t length) {
     const recorder::no_grad_guard constants{t};
-    const value there = t.copy(trace::buffer({images, count, 1, 1}));
-    const value repeated = t.copy(there.expand({images, count, length, 1}));
-    const value absent = t.add(repeated).view({images, count * length, 1});
+    const tensor tile_mask = t.copy(trace::buffer({images, count, 1, 1}));
+    const tensor repeated = t.copy(tile_mask.expand({images, count, length, 1}));
+    const tensor absent = t.add(repeated).view({images, count * length, 1});
     return t.mul(t.matmul(absent, absent.transpose(1, 2))).unsqueeze(1);
 }
 
 /// Tiles of patches with a class token each, two encoders, and what some layers hold side by side.
-constexpr value tower_base(const site& here, trace& t) {
-    const vision_sizes& image = here.dims.vision;
-    const own_sizes& own = here.dims.own;
-    const std::int64_t width = here.dims.hidden_size, batch = t.load().batch, side = image.image_height;
-    const std::int64_t n = patches_of(image) + 1, count = own[tiles];
-    const norm<norm_kind::layer> layer_norm{width};
+constexpr tensor tower_base(const layer_context& ctx, trace& t) {
+    const vision_config& image = ctx.config.vision;
+    const family_config& family = ctx.config.family;
+    const std::int64_t width = ctx.config.hidden_size, batch = t.load().batch, side = image.image_height;
+    const std::int64_t n = patches_of(image) + 1, count = family[tiles];
+    const norm_module layer_norm{norm_kind::layer, width};
     const convolution_2d patches{image.num_channels, width, image.patch_size, image.patch_size, 0, 1, false};
-    const value pixels = t.input({batch * count, image.num_channels, side, side});
-    value x = as_tokens(t.call("patch_embedding", patches, pixels)).view({batch, count, n - 1, width});
-    x = place_tiles(here, t, "pre_tile_positional_embedding", x).view({batch * count, n - 1, width});
-    const value token = t.param("class_embedding", {width}).view({1, 1, width}).expand({batch * count, 1, width});
+    const tensor pixels = t.input({batch * count, image.num_channels, side, side});
+    tensor x = as_tokens(t.call("patch_embedding", patches, pixels)).view({batch, count, n - 1, width});
+    x = place_tiles(ctx, t, "pre_tile_positional_embedding", x).view({batch * count, n - 1, width});
+    const tensor token = t.param("class_embedding", {width}).view({1, 1, width}).expand({batch * count, 1, width});
     x = t.cat({token, x}, 1).view({batch, count, n, width});
-    const module_info positions{
-        .name = "gated_positional_embedding", .type = here.type("PrecomputedPositionEmbedding"), .what = role::embedding};
+    const module_info positions{.name = "gated_positional_embedding",
+                                .class_of_module = ctx.class_of("PrecomputedPositionEmbedding"),
+                                .module_role = role::embedding};
     t.enter(positions);
-    const value gate = t.param("gate", {1}), places = t.param("embedding", {n, width});
+    const tensor gate = t.param("gate", {1}), places = t.param("embedding", {n, width});
     x = t.add(x, t.mul(t.add(t.tanh(gate)), places).view({1, 1, n, width}));
-    const value by_shape = t.call("tile_embedding", embedding{own[shapes] + 1, count * n * width}, extents{batch});
+    const tensor by_shape = t.call("tile_embedding", embedding{family[shapes] + 1, count * n * width}, shape{batch});
     x = t.leave(positions, t.add(x, t.mul(t.tanh(gate), by_shape.view({batch, count, n, width}))));
     const std::int64_t length = (n + 7) / 8 * 8;
     x = t.pad(t.call("layernorm_pre", layer_norm, x), 2, length - n);
-    shared_values made{.where = all_positions(count * length).where};
-    made.mask = mask_tiles(t, batch, count, length);
+    attention_inputs inputs{.pattern = full_pattern(count * length).pattern};
+    inputs.mask = mask_tiles(t, batch, count, length);
     x = x.view({batch, count * length, width});
-    x = encode_tiles(here, t, "transformer", here.dims.num_hidden_layers, false, made, x);
-    const value state = x;
+    x = encode_tiles(ctx, t, "transformer", ctx.config.num_hidden_layers, false, inputs, x);
+    const tensor state = x;
     x = t.call("layernorm_post", layer_norm, x).view({batch, count, length, width});
-    x = place_tiles(here, t, "post_tile_positional_embedding", x).view({batch, count * length, width});
-    x = encode_tiles(here, t, "global_transformer", own[global_layers], true, made, x);
-    value several[trace::most_joined];
-    for (std::int64_t i = 0; i < own[states_read]; ++i) several[i] = state.unsqueeze(3);
-    const value beside = t.cat(several, static_cast<int>(own[states_read]), 3).view({batch, count, length, -1});
-    const value all = t.cat({t.slice(x.view({batch, count, length, width}), 2, n), t.slice(beside, 2, n)}, 3);
-    if (all.dim(3) == own[output_width]) return all;
-    if (sees_images(t)) report_description("vision_output_dim is not the width of all states side by side");
-    return t.constant({batch, count, n, own[output_width]}, x.type);
+    x = place_tiles(ctx, t, "post_tile_positional_embedding", x).view({batch, count * length, width});
+    x = encode_tiles(ctx, t, "global_transformer", family[global_layers], true, inputs, x);
+    tensor several[trace::max_cat_inputs];
+    for (std::int64_t i = 0; i < family[states_read]; ++i) several[i] = state.unsqueeze(3);
+    const tensor intermediate_states =
+        t.cat(several, static_cast<int>(family[states_read]), 3).view({batch, count, length, -1});
+    const tensor all =
+        t.cat({t.slice(x.view({batch, count, length, width}), 2, n), t.slice(intermediate_states, 2, n)}, 3);
+    if (all.dim(3) == family[output_width]) return all;
+    if (has_images(t)) throw_description_error("vision_output_dim is not the width of all states side by side");
+    return t.full({batch, count, n, family[output_width]}, x.type);
 }
 
-constexpr void read_tower(config_view config, sizes& s) {
-    read_square_image(config, s, 448, 14);
-    share_among_heads(config, s, {"num_attention_heads", "attention_heads"});
-    s.attention_bias = s.output_bias = false;
-    const auto listed = config.optional_array("supported_aspect_ratios");
-    if (listed) s.own[shapes] = static_cast<std::int64_t>(listed->size());
-    if (!listed && s.own[tiles] != 4) fail_value(config, "max_num_tiles", "4, or a list of supported_aspect_ratios");
-    const std::int64_t positions = checked_width(config, "max_num_tiles", s.own[tiles], patches_of(s.vision) + 1);
-    (void)checked_width(config, "max_num_tiles", positions, s.hidden_size);
-    if (const auto read = config.optional_array("intermediate_layers_indices")) {
-        if (read->size() < 1 || read->size() > trace::most_joined)
-            fail_value(config, "intermediate_layers_indices", "one to 64 layers");
-        s.own[states_read] = static_cast<std::int64_t>(read->size());
+constexpr void parse_vision_config(config_view json, model_config& config) {
+    parse_square_image(json, config, 448, 14);
+    divide_by_heads(json, config, {"num_attention_heads", "attention_heads"});
+    config.attention_bias = config.output_bias = false;
+    const auto listed = json.optional_array("supported_aspect_ratios");
+    if (listed) config.family[shapes] = static_cast<std::int64_t>(listed->size());
+    if (!listed && config.family[tiles] != 4)
+        throw_invalid_value(json, "max_num_tiles", "4, or a list of supported_aspect_ratios");
+    const std::int64_t positions =
+        checked_size(json, "max_num_tiles", config.family[tiles], patches_of(config.vision) + 1);
+    (void)checked_size(json, "max_num_tiles", positions, config.hidden_size);
+    if (const auto read = json.optional_array("intermediate_layers_indices")) {
+        if (read->size() < 1 || read->size() > trace::max_cat_inputs)
+            throw_invalid_value(json, "intermediate_layers_indices", "one to 64 layers");
+        config.family[states_read] = static_cast<std::int64_t>(read->size());
     }
 }
 
-inline constexpr architecture tower = [](architecture a) {
-    a.prefix = "Mllama", a.base = tower_base, a.read = read_tower, a.own = tower_keys, a.heads = {};
-    a.attend = attend_turned_patches;
-    a.names.attention_type = "VisionAttention", a.names.mlp_type = "VisionMLP", a.names.o = "o_proj";
-    a.keys[3] = {"num_attention_heads", "attention_heads", key_rule::standard_first};
-    a.defaults.hidden_size = 1280, a.defaults.intermediate_size = 5120, a.defaults.num_hidden_layers = 32;
-    a.defaults.num_attention_heads = 16, a.defaults.hidden_act = activation::gelu;
-    return a;
+inline constexpr model_spec tower = [](model_spec spec) {
+    spec.class_prefix = "Mllama";
+    spec.base_model = tower_base;
+    spec.parse_config = parse_vision_config;
+    spec.family_keys = tower_keys;
+    spec.supported_heads = {};
+    spec.attention = rotary_patch_attention;
+    spec.names.attention_class = "VisionAttention";
+    spec.names.mlp_class = "VisionMLP";
+    spec.names.o_proj = "o_proj";
+    spec.config_keys[3] = {"num_attention_heads", "attention_heads", key_rule::standard_name_first};
+    spec.defaults.hidden_size = 1280;
+    spec.defaults.intermediate_size = 5120;
+    spec.defaults.num_hidden_layers = 32;
+    spec.defaults.num_attention_heads = 16;
+    spec.defaults.hidden_act = activation::gelu;
+    return spec;
 }(shared_tower);
 
 /// Every image fills all tiles, padded where it has fewer, and stands in no word's place.
 constexpr media_shapes show(const model& m, const workload&) {
-    if (m.dims.head == head_kind::causal_lm) report_description("the text model alone reads no images");
-    const component& tower = m.beside[0];
-    return {.image = {.tiles = tower.dims.own[tiles],
-                      .height = tower.dims.vision.image_height,
-                      .width = tower.dims.vision.image_width}};
+    if (m.config.head == head_kind::causal_lm) throw_description_error("the text model alone reads no images");
+    const component_model& tower = m.components[0];
+    return {.image = {.num_tiles = tower.config.family[tiles],
+                      .height = tower.config.vision.image_height,
+                      .width = tower.config.vision.image_width}};
 }
 
 /// Places of tiles are learned for so many.
-constexpr void read_processor(config_view told, model& m) {
-    const component& tower = m.beside[0];
-    if (tower.kind == nullptr) return;
-    expect_resized(told), expect_picture(told, tower.dims.vision.image_height);
-    expect_side(told, "max_image_tiles", tower.dims.own[tiles], "the max_num_tiles of the configuration's tower");
+constexpr void parse_processor_config(config_view json, model& m) {
+    const component_model& tower = m.components[0];
+    if (tower.spec == nullptr) return;
+    expect_resized(json);
+    expect_picture(json, tower.config.vision.image_height);
+    expect_side(json, "max_image_tiles", tower.config.family[tiles], "the max_num_tiles of the configuration's tower");
 }
 
 /// Which words see which tiles, for layers that read images (`_prepare_cross_attention_mask`).
-constexpr void mask_images(trace& t, std::int64_t length, shared_values& seen) {
+constexpr void mask_images(trace& t, std::int64_t length, attention_inputs& image_inputs) {
     const recorder::no_grad_guard constants{t};
     const workload& load = t.load();
-    const value hidden = t.add(trace::buffer({load.batch, 1, load.sequence, length}));
-    value mask = t.where(hidden);
-    const value rows = t.copy(trace::buffer({load.batch, 1, load.sequence})).unsqueeze(3);
+    const tensor hidden = t.add(trace::buffer({load.batch, 1, load.sequence, length}));
+    tensor mask = t.where(hidden);
+    const tensor rows = t.copy(trace::buffer({load.batch, 1, load.sequence})).unsqueeze(3);
     t.in_place(op::mul, mask, rows);
-    seen.own[image_mask] = mask, seen.own[words_with_images] = rows;
+    image_inputs.family_tensors[image_mask] = mask;
+    image_inputs.family_tensors[full_text_row_mask] = rows;
 }
 
-constexpr value base(const site& here, trace& t) {
-    const sizes& tower = here.whole.beside[0].dims;
-    const std::int64_t tokens = tower.own[tiles] * (patches_of(tower.vision) + 1), hidden = here.dims.hidden_size;
+constexpr tensor base(const layer_context& ctx, trace& t) {
+    const model_config& tower = ctx.model.components[0].config;
+    const std::int64_t tokens = tower.family[tiles] * (patches_of(tower.vision) + 1), hidden = ctx.config.hidden_size;
     const bool reads = t.load().images > 0;
-    shared_values seen;
+    attention_inputs image_inputs;
     {
-        const recorder::idle_guard no_pixels{t, !sees_images(t)};
-        value states;
+        const recorder::not_executed_guard no_pixels{t, !has_images(t)};
+        tensor states;
         {
-            const recorder::workload_guard shown{t, pictures(t.load(), images_in(t), 0, 0)};
-            states = describe_tower(here, t, 0, "vision_model", role::vision);
+            const recorder::workload_guard encoder_workload{t, image_workload(t.load(), images_in(t), 0, 0)};
+            states = forward_encoder_component(ctx, t, 0, "vision_model", role::vision);
         }
         states = t.call("multi_modal_projector", projector_linear{states.dim(-1), hidden, true}, states);
-        if (reads) seen.own[image_states] = states.view({-1, states.dim(2), hidden});
+        if (reads) image_inputs.family_tensors[image_states] = states.view({-1, states.dim(2), hidden});
     }
-    if (reads) mask_images(t, t.load().images * tokens, seen);
-    const site text = here.text();
-    const module_info m{.name = "language_model", .type = text.type(text.row.names.model_type)};
+    if (reads) mask_images(t, t.load().images * tokens, image_inputs);
+    const layer_context text = ctx.text_model();
+    const module_info m{.name = "language_model", .class_of_module = text.class_of(text.spec.names.model_class)};
     t.enter(m);
-    return t.leave(m, describe_words(text, t, seen));
+    return t.leave(m, forward_text_layers(text, t, image_inputs));
 }
 
 /// With an image's tower, or the text model alone under a head whose logits are float32.
-constexpr value describe(const site& here, trace& t) {
-    if (here.dims.head != head_kind::causal_lm) return describe_decoder(here, t);
-    const module_info whole{.type = here.type(name_of(here.dims.head))};
-    t.enter(whole);
-    const value x = describe_text(here, t, "model");
-    const recorder::idle_guard unused{t, t.load().head == logits::none};
-    return t.leave(whole, t.returns(x, t.to(describe_head(here, t, x), dtype::float32)));
+constexpr tensor forward(const layer_context& ctx, trace& t) {
+    if (ctx.config.head != head_kind::causal_lm) return forward_decoder(ctx, t);
+    const module_info model_info{.class_of_module = ctx.class_of(name_of(ctx.config.head))};
+    t.enter(model_info);
+    const tensor x = forward_text_model(ctx, t, "model");
+    const recorder::not_executed_guard unused{t, t.load().head == logits::none};
+    return t.leave(model_info, t.select_model_output(x, t.to(forward_head(ctx, t, x), dtype::float32)));
 }
 
 }  // namespace mllama_detail
 
 // transformers/models/mllama: Llama with layers that attend to an image, which a text passes by; nothing is tied
-inline constexpr architecture mllama = [](architecture a) {
-    a.model_type = "mllama", a.prefix = "Mllama", a.base = mllama_detail::base;
-    a.describe = mllama_detail::describe, a.media = mllama_detail::show, a.read_processor = mllama_detail::read_processor,
-    a.reads.images = true;
-    a.heads = {head_kind::none, head_kind::causal_lm, head_kind::conditional_generation};
-    a.text = {.key = "text_config", .otherwise = &mllama_detail::text, .always = true};
-    a.beside[0] = {.key = "vision_config", .otherwise = &mllama_detail::tower, .always = true};
-    a.keys[0] = {"tie_word_embeddings", "", key_rule::absent}, a.defaults.head = head_kind::causal_lm;
-    return a;
+inline constexpr model_spec mllama = [](model_spec spec) {
+    spec.model_type = "mllama";
+    spec.class_prefix = "Mllama";
+    spec.base_model = mllama_detail::base;
+    spec.forward = mllama_detail::forward;
+    spec.compute_media_shapes = mllama_detail::show;
+    spec.parse_image_processor = mllama_detail::parse_processor_config;
+    spec.modalities.has_images = true;
+    spec.supported_heads = {head_kind::none, head_kind::causal_lm, head_kind::conditional_generation};
+    spec.text_model = {.key = "text_config", .default_spec = &mllama_detail::text, .ignores_model_type = true};
+    spec.components[0] = {.key = "vision_config", .default_spec = &mllama_detail::tower, .ignores_model_type = true};
+    spec.config_keys[0] = {"tie_word_embeddings", "", key_rule::absent};
+    spec.defaults.head = head_kind::causal_lm;
+    return spec;
 }(shared_composite);
 
 }  // namespace llmcost::arch

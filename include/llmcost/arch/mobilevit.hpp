@@ -3,14 +3,14 @@
 #pragma once
 
 #include <llmcost/arch/mobilenet_v2.hpp>
+#include <llmcost/forward/encoder.hpp>
 #include <llmcost/layers/norm.hpp>
-#include <llmcost/walks/encoder.hpp>
 
 namespace llmcost::arch {
 
 namespace mobilevit_detail {
 
-enum own : std::uint8_t {
+enum family_config_index : std::uint8_t {
     heads,
     kernel,
     reduction,
@@ -22,136 +22,143 @@ enum own : std::uint8_t {
     necks = widths + 3,
     rates = necks + 7
 };
-inline constexpr own_key keys[]{
-    {"num_attention_heads", 4},          {"conv_kernel_size", 3},    {"output_stride", 32},
-    {"qkv_bias", 1, own_value::boolean}, {"aspp_out_channels", 256},
+inline constexpr family_key family_keys[]{
+    {"num_attention_heads", 4}, {"conv_kernel_size", 3},
+    {"output_stride", 32},      {"qkv_bias", 1, family_key_type::boolean},
+    {"aspp_out_channels", 256},
 };
 
-[[nodiscard]] constexpr std::int64_t neck(const sizes& dims, std::int64_t i) { return of_stage(dims, necks, i); }
+[[nodiscard]] constexpr std::int64_t neck(const model_config& config, std::int64_t i) {
+    return of_stage(config, necks, i);
+}
 
 /// A convolution, and a batch norm and an activation where there are such.
 struct block {
-    const site& here;
+    const layer_context& ctx;
     std::int64_t in, out;
     std::int64_t kernel_size = 1, stride = 1, groups = 1, dilation = 1;
     maybe<activation> act{};
     bool norms = true;
     bool biased = false;
 
-    static constexpr role what = role::none;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("ConvLayer"); }
-    constexpr value describe(trace& t, const value& x) const {
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("ConvLayer"); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
         const convolution_2d convolution{in,     out,    kernel_size, stride, (kernel_size - 1) / 2 * dilation,
                                          groups, biased, dilation};
-        value h = t.call("convolution", convolution, x);
+        tensor h = t.call("convolution", convolution, x);
         if (norms) h = t.call("normalization", batch_norm_2d{out}, h);
         return act ? t.call("activation", activation_module{*act}, h) : h;
     }
 };
 
 /// `make_divisible` by eight of a width times `expand_ratio`.
-[[nodiscard]] constexpr std::int64_t expanded(const sizes& dims, std::int64_t of) {
-    const std::int64_t value =
-        mobilenet_v2_detail::rounded(static_cast<double>(of) * __builtin_bit_cast(double, dims.own[expansion]));
+[[nodiscard]] constexpr std::int64_t expanded(const model_config& config, std::int64_t channels) {
+    const std::int64_t value = mobilenet_v2_detail::rounded(static_cast<double>(channels) *
+                                                            __builtin_bit_cast(double, config.family[expansion]));
     const std::int64_t near = (value + 4) / 8 * 8, width = near > 8 ? near : 8;
     return static_cast<double>(width) < 0.9 * static_cast<double>(value) ? width + 8 : width;
 }
 
 /// Three convolutions: wider, over places channel by channel, narrower.
 struct inverted_residual {
-    const site& here;
+    const layer_context& ctx;
     std::int64_t in, out, stride = 1, dilation = 1;
 
-    static constexpr role what = role::none;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("InvertedResidual"); }
-    constexpr value describe(trace& t, const value& x) const {
-        const std::int64_t wide = expanded(here.dims, in);
-        const activation act = here.dims.hidden_act;
-        value h = t.call("expand_1x1", block{.here = here, .in = in, .out = wide, .act = act}, x);
-        const block over_places{.here = here,
-                                .in = wide,
-                                .out = wide,
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("InvertedResidual"); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const std::int64_t expanded_width = expanded(ctx.config, in);
+        const activation act = ctx.config.hidden_act;
+        tensor h = t.call("expand_1x1", block{.ctx = ctx, .in = in, .out = expanded_width, .act = act}, x);
+        const block over_places{.ctx = ctx,
+                                .in = expanded_width,
+                                .out = expanded_width,
                                 .kernel_size = 3,
                                 .stride = stride,
-                                .groups = wide,
+                                .groups = expanded_width,
                                 .dilation = dilation,
                                 .act = act};
         h = t.call("conv_3x3", over_places, h);
-        h = t.call("reduce_1x1", block{.here = here, .in = wide, .out = out}, h);
+        h = t.call("reduce_1x1", block{.ctx = ctx, .in = expanded_width, .out = out}, h);
         return stride == 1 && in == out ? t.add(x, h) : h;
     }
 };
 
 /// Some of them, the first of which shrinks images.
-constexpr value convolve(const site& here, trace& t, std::int64_t index, std::int64_t stride, std::int64_t n, value x) {
-    const std::int64_t in = neck(here.dims, index), out = neck(here.dims, index + 1);
-    const module_info layer{.name = "layer", .index = index, .type = here.type("MobileNetLayer")};
+constexpr tensor convolve(const layer_context& ctx, trace& t, std::int64_t index, std::int64_t stride, std::int64_t n,
+                          tensor x) {
+    const std::int64_t in = neck(ctx.config, index), out = neck(ctx.config, index + 1);
+    const module_info layer{.name = "layer", .index = index, .class_of_module = ctx.class_of("MobileNetLayer")};
     t.enter(layer);
     for (std::int64_t i = 0; i < n; ++i)
-        x = t.call({"layer", i}, inverted_residual{here, i == 0 ? in : out, out, i == 0 ? stride : 1}, x);
+        x = t.call({"layer", i}, inverted_residual{ctx, i == 0 ? in : out, out, i == 0 ? stride : 1}, x);
     return t.leave(layer, x);
 }
 
 struct transformer_layer {
-    const site& here;
+    const layer_context& ctx;
     std::int64_t width;
 
-    static constexpr role what = role::none;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("TransformerLayer"); }
-    constexpr value describe(trace& t, const value& x) const {
-        const norm<norm_kind::layer> layer_norm{width};
-        const std::int64_t inner = times_ratio(here.dims, ratio, width);
-        const module_info attention{.name = "attention", .type = here.type("Attention"), .what = role::attn};
-        const module_info self{.name = "attention", .type = here.type("SelfAttention")};
-        const module_info self_output{.name = "output", .type = here.type("SelfOutput")};
-        const module_info intermediate{.name = "intermediate", .type = here.type("Intermediate"), .what = role::mlp};
-        const module_info output{.name = "output", .type = here.type("Output"), .what = role::mlp};
-        value h = t.call("layernorm_before", layer_norm, x);
-        t.enter(attention);
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("TransformerLayer"); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const norm_module layer_norm{norm_kind::layer, width};
+        const std::int64_t inner = times_ratio(ctx.config, ratio, width);
+        const module_info attention_block{
+            .name = "attention", .class_of_module = ctx.class_of("Attention"), .module_role = role::attn};
+        const module_info self{.name = "attention", .class_of_module = ctx.class_of("SelfAttention")};
+        const module_info self_output{.name = "output", .class_of_module = ctx.class_of("SelfOutput")};
+        const module_info intermediate{
+            .name = "intermediate", .class_of_module = ctx.class_of("Intermediate"), .module_role = role::mlp};
+        const module_info output{.name = "output", .class_of_module = ctx.class_of("Output"), .module_role = role::mlp};
+        tensor h = t.call("layernorm_before", layer_norm, x);
+        t.enter(attention_block);
         t.enter(self);
-        h = t.leave(self, attend(t, h));
+        h = t.leave(self, attention(t, h));
         t.enter(self_output);
         h = dropout(t, "dropout", t.call("dense", linear{width, width, true}, h));
-        const value middle = t.add(t.leave(attention, t.leave(self_output, h)), x);
+        const tensor middle = t.add(t.leave(attention_block, t.leave(self_output, h)), x);
         h = t.call("layernorm_after", layer_norm, middle);
         t.enter(intermediate);
         h = t.call("dense", linear{width, inner, true}, h);
-        h = t.leave(intermediate, t.call("intermediate_act_fn", activation_module{here.dims.hidden_act}, h));
+        h = t.leave(intermediate, t.call("intermediate_act_fn", activation_module{ctx.config.hidden_act}, h));
         t.enter(output);
         h = dropout(t, "dropout", t.call("dense", linear{inner, width, true}, h));
         return t.leave(output, t.add(h, middle));
     }
 
 private:
-    constexpr value attend(trace& t, const value& x) const {
-        const std::int64_t n = here.dims.own[heads];
+    constexpr tensor attention(trace& t, const tensor& x) const {
+        const std::int64_t n = ctx.config.family[heads];
         const auto project = [&](literal name) {
-            const value all = t.call(name, linear{width, width, here.dims.own[bias] != 0}, x);
+            const tensor all = t.call(name, linear{width, width, ctx.config.family[bias] != 0}, x);
             return all.view({x.dim(0), x.dim(1), n, width / n}).transpose(1, 2);
         };
-        const value q = project("query"), k = project("key"), v = project("value");
-        return look_up_dividing(t, q, k, v, all_positions(x.dim(1)));
+        const tensor q = project("query"), k = project("key"), v = project("value");
+        return divided_score_attention(t, q, k, v, full_pattern(x.dim(1)));
     }
 };
 
 /// Attention between the places that stand alike in their patches: images to (B · patch², patches, width), and back.
-constexpr value attend_between_patches(const site& here, trace& t, std::int64_t n, const value& image) {
-    const std::int64_t side = here.dims.vision.patch_size, area = side * side, batch = image.dim(0), width = image.dim(1);
+constexpr tensor attend_between_patches(const layer_context& ctx, trace& t, std::int64_t n, const tensor& image) {
+    const std::int64_t side = ctx.config.vision.patch_size, area = side * side, batch = image.dim(0),
+                       width = image.dim(1);
     const std::int64_t rows = (image.dim(2) + side - 1) / side, columns = (image.dim(3) + side - 1) / side;
     const bool resampled = rows * side != image.dim(2) || columns * side != image.dim(3);
-    const module_info transformer{.name = "transformer", .type = here.type("Transformer")};
-    value x = resampled ? t.bilinear(image, rows * side, columns * side) : image;
+    const module_info transformer{.name = "transformer", .class_of_module = ctx.class_of("Transformer")};
+    tensor x = resampled ? t.bilinear(image, rows * side, columns * side) : image;
     x = t.reshape(x, {batch * width * rows, side, columns, side}).transpose(1, 2);
     x = t.reshape(x, {batch, width, rows * columns, area}).transpose(1, 3);
     x = t.reshape(x, {batch * area, rows * columns, width});
     t.enter(transformer);
-    for (repetition each = t.repeat(n, x); each.next();)
-        x = t.call({"layer", each.index()}, transformer_layer{here, width}, x);
+    for (loop layer_loop = t.loop_modules(n, x); layer_loop.next();)
+        x = t.call({"layer", layer_loop.index()}, transformer_layer{ctx, width}, x);
     t.leave(transformer);
-    x = t.call("layernorm", norm<norm_kind::layer>{width}, x);
+    x = t.call("layernorm", norm_module{norm_kind::layer, width}, x);
     x = t.contiguous(x).view({batch, area, rows * columns, width}).transpose(1, 3);
     x = t.reshape(x, {batch * width * rows, columns, side, side}).transpose(1, 2);
     x = t.reshape(x, {batch, width, rows * side, columns * side});
@@ -159,81 +166,89 @@ constexpr value attend_between_patches(const site& here, trace& t, std::int64_t 
 }
 
 /// A stage that shrinks images and looks at them through convolutions and attention, beside what it was given.
-constexpr value mix(const site& here, trace& t, std::int64_t index, std::int64_t layers, std::int64_t dilation, value x) {
-    const std::int64_t in = neck(here.dims, index), out = neck(here.dims, index + 1);
-    const std::int64_t width = of_stage(here.dims, widths, index - 2), side = here.dims.own[kernel];
-    const activation act = here.dims.hidden_act;
-    const module_info layer{.name = "layer", .index = index, .type = here.type("Layer")};
+constexpr tensor forward_layer(const layer_context& ctx, trace& t, std::int64_t index, std::int64_t layers,
+                               std::int64_t dilation, tensor x) {
+    const std::int64_t in = neck(ctx.config, index), out = neck(ctx.config, index + 1);
+    const std::int64_t width = of_stage(ctx.config, widths, index - 2), side = ctx.config.family[kernel];
+    const activation act = ctx.config.hidden_act;
+    const module_info layer{.name = "layer", .index = index, .class_of_module = ctx.class_of("Layer")};
     t.enter(layer);
     const bool dilates = dilation > 1;
-    x = t.call("downsampling_layer", inverted_residual{here, in, out, dilates ? 1 : 2, dilates ? dilation / 2 : 1}, x);
-    value h = t.call("conv_kxk", block{.here = here, .in = out, .out = out, .kernel_size = side, .act = act}, x);
-    h = t.call("conv_1x1", block{.here = here, .in = out, .out = width, .norms = false}, h);
-    h = attend_between_patches(here, t, layers, h);
-    h = t.call("conv_projection", block{.here = here, .in = width, .out = out, .act = act}, h);
-    const block fusion{.here = here, .in = 2 * out, .out = out, .kernel_size = side, .act = act};
+    x = t.call("downsampling_layer", inverted_residual{ctx, in, out, dilates ? 1 : 2, dilates ? dilation / 2 : 1}, x);
+    tensor h = t.call("conv_kxk", block{.ctx = ctx, .in = out, .out = out, .kernel_size = side, .act = act}, x);
+    h = t.call("conv_1x1", block{.ctx = ctx, .in = out, .out = width, .norms = false}, h);
+    h = attend_between_patches(ctx, t, layers, h);
+    h = t.call("conv_projection", block{.ctx = ctx, .in = width, .out = out, .act = act}, h);
+    const block fusion{.ctx = ctx, .in = 2 * out, .out = out, .kernel_size = side, .act = act};
     return t.leave(layer, t.call("fusion", fusion, t.cat({x, h}, 1)));
 }
 
 /// What a classifier reads is widened and averaged; a segmenter reads what the last stage gives.
-constexpr value base(const site& here, trace& t) {
-    const sizes& dims = here.dims;
-    const std::int64_t to = dims.own[reduction];
-    const activation act = dims.hidden_act;
-    const module_info encoder{.name = "encoder", .type = here.type("Encoder")};
-    const block stem{
-        .here = here, .in = dims.vision.num_channels, .out = neck(dims, 0), .kernel_size = 3, .stride = 2, .act = act};
-    value x = t.call("conv_stem", stem, images_of(here, t));
+constexpr tensor base(const layer_context& ctx, trace& t) {
+    const model_config& config = ctx.config;
+    const std::int64_t to = config.family[reduction];
+    const activation act = config.hidden_act;
+    const module_info encoder{.name = "encoder", .class_of_module = ctx.class_of("Encoder")};
+    const block stem{.ctx = ctx,
+                     .in = config.vision.num_channels,
+                     .out = neck(config, 0),
+                     .kernel_size = 3,
+                     .stride = 2,
+                     .act = act};
+    tensor x = t.call("conv_stem", stem, image_input(ctx, t));
     t.enter(encoder);
-    x = convolve(here, t, 0, 1, 1, x);
-    x = convolve(here, t, 1, 2, 3, x);
-    x = mix(here, t, 2, 2, 1, x);
-    x = mix(here, t, 3, 4, to == 8 ? 2 : 1, x);
-    x = mix(here, t, 4, 3, to == 8 ? 4 : to == 16 ? 2 : 1, x);
+    x = convolve(ctx, t, 0, 1, 1, x);
+    x = convolve(ctx, t, 1, 2, 3, x);
+    x = forward_layer(ctx, t, 2, 2, 1, x);
+    x = forward_layer(ctx, t, 3, 4, to == 8 ? 2 : 1, x);
+    x = forward_layer(ctx, t, 4, 3, to == 8 ? 4 : to == 16 ? 2 : 1, x);
     t.leave(encoder);
-    if (dims.head == head_kind::semantic_segmentation) return x;
-    x = t.call("conv_1x1_exp", block{.here = here, .in = neck(dims, 5), .out = neck(dims, 6), .act = act}, x);
-    const recorder::off_loss_guard unread{t, dims.head == head_kind::none};
-    const value pooled = t.mean_of_images(x);
-    return dims.head == head_kind::none ? x : pooled;
+    if (config.head == head_kind::semantic_segmentation) return x;
+    x = t.call("conv_1x1_exp", block{.ctx = ctx, .in = neck(config, 5), .out = neck(config, 6), .act = act}, x);
+    const recorder::detach_guard unread{t, config.head == head_kind::none};
+    const tensor pooled = t.mean_of_images(x);
+    return config.head == head_kind::none ? x : pooled;
 }
 
 /// Labels of places, from convolutions that reach far and the mean over all.
-constexpr value segment(const site& here, trace& t, std::int64_t in, const value& x) {
-    const std::int64_t out = here.dims.own[aspp];
-    const module_info head{.name = "segmentation_head", .type = here.type("DeepLabV3"), .what = role::head};
-    const module_info pyramid{.name = "aspp", .type = here.type("ASPP")};
-    const module_info pooling{.name = "convs", .index = 4, .type = here.type("ASPPPooling")};
-    const block narrow{.here = here, .in = in, .out = out, .act = activation::relu};
+constexpr tensor segment(const layer_context& ctx, trace& t, std::int64_t in, const tensor& x) {
+    const std::int64_t out = ctx.config.family[aspp];
+    const module_info head{
+        .name = "segmentation_head", .class_of_module = ctx.class_of("DeepLabV3"), .module_role = role::head};
+    const module_info pyramid{.name = "aspp", .class_of_module = ctx.class_of("ASPP")};
+    const module_info pooling{.name = "convs", .index = 4, .class_of_module = ctx.class_of("ASPPPooling")};
+    const block pointwise{.ctx = ctx, .in = in, .out = out, .act = activation::relu};
     t.enter(head);
     t.enter(pyramid);
-    const value near = t.call({"convs", 0}, narrow, x);
-    const auto far = [&](std::int64_t i) {
-        block each = narrow;
-        each.kernel_size = 3, each.dilation = of_stage(here.dims, rates, i);
-        return t.call({"convs", i + 1}, each, x);
+    const tensor near = t.call({"convs", 0}, pointwise, x);
+    const auto dilated_conv = [&](std::int64_t i) {
+        block dilated_block = pointwise;
+        dilated_block.kernel_size = 3;
+        dilated_block.dilation = of_stage(ctx.config, rates, i);
+        return t.call({"convs", i + 1}, dilated_block, x);
     };
-    const value first = far(0), second = far(1), third = far(2);
+    const tensor first = dilated_conv(0), second = dilated_conv(1), third = dilated_conv(2);
     t.enter(pooling);
-    const value mean = t.call("conv_1x1", narrow, t.call("global_pool", global_average_pool{}, x));
-    const value everywhere = t.leave(pooling, t.bilinear(mean, x.dim(2), x.dim(3)));
-    const block joined{.here = here, .in = 5 * out, .out = out, .act = activation::relu};
-    value h = t.call("project", joined, t.cat({near, first, second, third, everywhere}, 1));
+    const tensor mean = t.call("conv_1x1", pointwise, t.call("global_pool", global_average_pool{}, x));
+    const tensor everywhere = t.leave(pooling, t.bilinear(mean, x.dim(2), x.dim(3)));
+    const block projection{.ctx = ctx, .in = 5 * out, .out = out, .act = activation::relu};
+    tensor h = t.call("project", projection, t.cat({near, first, second, third, everywhere}, 1));
     h = t.leave(pyramid, dropout(t, "dropout", h));
     h = t.call("dropout", identity{"Dropout2d"}, h);
-    const block labels{.here = here, .in = out, .out = here.dims.num_labels, .norms = false, .biased = true};
+    const block labels{.ctx = ctx, .in = out, .out = ctx.config.num_labels, .norms = false, .biased = true};
     return t.leave(head, t.call("classifier", labels, h));
 }
-constexpr value score(const site& here, trace& t, const value& x) {
-    if (here.dims.head == head_kind::semantic_segmentation) return segment(here, t, neck(here.dims, 5), x);
-    return classify_dropped(here, t, x);
+constexpr tensor score(const layer_context& ctx, trace& t, const tensor& x) {
+    if (ctx.config.head == head_kind::semantic_segmentation) return segment(ctx, t, neck(ctx.config, 5), x);
+    return classify_with_dropout(ctx, t, x);
 }
 
-constexpr void read_segmenter(config_view config, sizes& s) {
-    if (s.head != head_kind::semantic_segmentation) return;
-    read_stages_of(config, "atrous_rates", {6, 12, 18}, s.own, rates, 3, 3);
-    if (s.num_labels == 0)
-        fail_value(config, config.contains("num_labels") ? "num_labels" : "id2label", "at least one label under this head");
+constexpr void parse_segmenter(config_view json, model_config& config) {
+    if (config.head != head_kind::semantic_segmentation) return;
+    parse_stages_of(json, "atrous_rates", {6, 12, 18}, config.family, rates, 3, 3);
+    if (config.num_labels == 0)
+        throw_invalid_value(json, json.contains("num_labels") ? "num_labels" : "id2label",
+                            "at least one label under this head");
 }
 
 }  // namespace mobilevit_detail
@@ -241,38 +256,40 @@ constexpr void read_segmenter(config_view config, sizes& s) {
 /// Inverted residuals, then convolutions around attention between patches.
 ///
 /// Source: transformers/models/mobilevit/modeling_mobilevit.py.
-constexpr value describe_mobilevit(const site& here, trace& t) {
-    return describe_image_model(here, t, "mobilevit", mobilevit_detail::base, mobilevit_detail::score);
+constexpr tensor forward_mobilevit(const layer_context& ctx, trace& t) {
+    return forward_image_model(ctx, t, "mobilevit", mobilevit_detail::base, mobilevit_detail::score);
 }
 
-constexpr void read_mobilevit(config_view config, sizes& s) {
+constexpr void parse_mobilevit(config_view json, model_config& config) {
     using namespace mobilevit_detail;
-    s.vision = read_images(config, 256);
-    s.vision.patch_size = config.positive("patch_size", 2);
-    read_stages_of(config, "hidden_sizes", {144, 192, 240}, s.own, widths, 3, 3);
-    read_stages_of(config, "neck_hidden_sizes", {16, 32, 64, 96, 128, 160, 640}, s.own, necks, 7, 7);
-    read_ratio(config, "mlp_ratio", 2.0, s.own, ratio);
-    read_ratio(config, "expand_ratio", 4.0, s.own, expansion);
-    if (s.own[kernel] % 2 == 0) fail_value(config, "conv_kernel_size", "an odd number");
+    config.vision = parse_image_size(json, 256);
+    config.vision.patch_size = json.positive("patch_size", 2);
+    parse_stages_of(json, "hidden_sizes", {144, 192, 240}, config.family, widths, 3, 3);
+    parse_stages_of(json, "neck_hidden_sizes", {16, 32, 64, 96, 128, 160, 640}, config.family, necks, 7, 7);
+    parse_ratio(json, "mlp_ratio", 2.0, config.family, ratio);
+    parse_ratio(json, "expand_ratio", 4.0, config.family, expansion);
+    if (config.family[kernel] % 2 == 0) throw_invalid_value(json, "conv_kernel_size", "an odd number");
     for (std::int64_t i = 0; i < 3; ++i) {
-        const std::int64_t width = of_stage(s, widths, i);
-        if (width % s.own[heads] != 0) fail_value(config, "num_attention_heads", "a divisor of all hidden_sizes");
-        if (times_ratio(s, ratio, width) < 1) fail_value(config, "mlp_ratio", "a ratio that leaves a feature");
+        const std::int64_t width = of_stage(config, widths, i);
+        if (width % config.family[heads] != 0)
+            throw_invalid_value(json, "num_attention_heads", "a divisor of all hidden_sizes");
+        if (times_ratio(config, ratio, width) < 1)
+            throw_invalid_value(json, "mlp_ratio", "a ratio that leaves a feature");
     }
-    read_segmenter(config, s);
+    parse_segmenter(json, config);
 }
 
 // transformers/models/mobilevit: configuration_mobilevit.py, modeling_mobilevit.py
-inline constexpr architecture mobilevit{
+inline constexpr model_spec mobilevit{
     .model_type = "mobilevit",
-    .prefix = "MobileViT",
-    .describe = describe_mobilevit,
-    .read = read_mobilevit,
-    .own = mobilevit_detail::keys,
-    .rotated = rotation::none,
-    .any_image = true,
-    .heads = {head_kind::none, head_kind::image_classification, head_kind::semantic_segmentation},
-    .keys = {{"num_attention_heads", "", key_rule::absent}},
+    .class_prefix = "MobileViT",
+    .forward = forward_mobilevit,
+    .parse_config = parse_mobilevit,
+    .family_keys = mobilevit_detail::family_keys,
+    .rotary = rotary_style::none,
+    .accepts_any_image_size = true,
+    .supported_heads = {head_kind::none, head_kind::image_classification, head_kind::semantic_segmentation},
+    .config_keys = {{"num_attention_heads", "", key_rule::absent}},
     .defaults = image_defaults(activation::silu),
 };
 

@@ -2,164 +2,196 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/reading/encoder.hpp>
-#include <llmcost/reading/reader.hpp>
-#include <llmcost/walks/encoder_model.hpp>
+#include <llmcost/config/encoder.hpp>
+#include <llmcost/config/reader.hpp>
+#include <llmcost/forward/encoder_model.hpp>
 
 namespace llmcost::arch {
 
 namespace modernbert_detail {
 
-enum own : std::uint8_t { norm_bias, classifier_bias, decoder_bias, classifier_act, pools_mean, drops_attention };
-inline constexpr own_key keys[]{
-    {"norm_bias", 0, own_value::boolean},
-    {"classifier_bias", 0, own_value::boolean},
-    {"decoder_bias", 1, own_value::boolean},
-    {.otherwise = static_cast<std::int64_t>(activation::gelu), .value = own_value::computed},
-    {.value = own_value::computed},  // `classifier_pooling`
-    {.value = own_value::computed},  // a dropout behind attention, else nothing
+enum family_config_index : std::uint8_t {
+    norm_bias,
+    classifier_bias,
+    decoder_bias,
+    classifier_act,
+    pools_mean,
+    drops_attention
+};
+inline constexpr family_key family_keys[]{
+    {"norm_bias", 0, family_key_type::boolean},
+    {"classifier_bias", 0, family_key_type::boolean},
+    {"decoder_bias", 1, family_key_type::boolean},
+    {.default_value = static_cast<std::int64_t>(activation::gelu), .type = family_key_type::computed},
+    {.type = family_key_type::computed},  // `classifier_pooling`
+    {.type = family_key_type::computed},  // a dropout behind attention, else nothing
 };
 
 /// The word of the first layer, whose input is normed already.
 inline constexpr std::uint8_t first = 1;
 
-constexpr value call_norm(const site& here, trace& t, literal name, const value& x) {
-    return llmcost::call_norm(t, name, norm_kind::layer, here.dims.hidden_size, {}, x, here.dims.own[norm_bias] != 0);
+constexpr tensor call_norm(const layer_context& ctx, trace& t, literal name, const tensor& x) {
+    return llmcost::call_norm(t, name, norm_kind::layer, ctx.config.hidden_size, {}, x,
+                              ctx.config.family[norm_bias] != 0);
 }
 
-constexpr value norm_words(const site& here, trace& t) {
-    const value words = look_up_tokens(here, t, "tok_embeddings", here.dims.vocab_size);
-    return dropout(t, "drop", call_norm(here, t, "norm", words), dropout_of::embeddings);
+constexpr tensor embed_normed_tokens(const layer_context& ctx, trace& t) {
+    const tensor token_embeddings = embedding_lookup(ctx, t, "tok_embeddings", ctx.config.vocab_size);
+    return dropout(t, "drop", call_norm(ctx, t, "norm", token_embeddings), dropout_position::embeddings);
 }
-constexpr value embed(const site& here, trace& t) { return embed_within(here, t, norm_words); }
-constexpr decoder_context prepare(const site& here, trace& t) { return all_or_around(here, t, here.dims.sliding_window); }
-
-constexpr value attend(const site& here, trace& t, const value& x) {
-    const std::int64_t width = here.dims.hidden_size, heads = here.dims.num_attention_heads, d = here.dims.head_dim;
-    const bool bias = here.dims.attention_bias;
-    const value all = t.call("Wqkv", linear{width, 3 * heads * d, bias}, x).view({x.dim(0), x.dim(1), 3, heads, d});
-    qkv of{all.select(2), all.select(2), all.select(2)};
-    heads_first(of);
-    turn(here, t, of);
-    const value out = t.call("Wo", linear{width, width, bias}, look_around(here, t, of, true));
-    if (here.dims.own[drops_attention] == 0) return t.call("out_drop", identity{}, out);
-    return dropout(t, "out_drop", out, dropout_of::attention);
+constexpr tensor embed(const layer_context& ctx, trace& t) { return embed_in_module(ctx, t, embed_normed_tokens); }
+constexpr decoder_inputs prepare_inputs(const layer_context& ctx, trace& t) {
+    return bidirectional_or_local(ctx, t, ctx.config.sliding_window);
 }
 
-constexpr value layer(const site& here, trace& t, const value& x) {
-    const std::int64_t width = here.dims.hidden_size, inner = here.dims.intermediate_size;
-    const bool bias = here.dims.mlp_bias;
-    const value normed =
-        here.kind.own == first ? t.call("attn_norm", identity{"Identity"}, x) : call_norm(here, t, "attn_norm", x);
-    const value middle = t.add(x, mix_by_attention(here, t, normed));
-    const value ready = call_norm(here, t, "mlp_norm", middle);
-    const module_info mlp{.name = "mlp", .type = here.type("MLP"), .what = role::mlp};
+constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
+    const std::int64_t width = ctx.config.hidden_size, heads = ctx.config.num_attention_heads, d = ctx.config.head_dim;
+    const bool bias = ctx.config.attention_bias;
+    const tensor all = t.call("Wqkv", linear{width, 3 * heads * d, bias}, x).view({x.dim(0), x.dim(1), 3, heads, d});
+    query_key_value qkv{all.select(2), all.select(2), all.select(2)};
+    transpose_heads(qkv);
+    apply_rotary(ctx, t, qkv);
+    const tensor out = t.call("Wo", linear{width, width, bias}, bidirectional_sdpa(ctx, t, qkv, true));
+    if (ctx.config.family[drops_attention] == 0) return t.call("out_drop", identity{}, out);
+    return dropout(t, "out_drop", out, dropout_position::attention);
+}
+
+constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor& x) {
+    const std::int64_t width = ctx.config.hidden_size, inner = ctx.config.intermediate_size;
+    const bool bias = ctx.config.mlp_bias;
+    const tensor normed = ctx.layer.family_tag == first ? t.call("attn_norm", identity{"Identity"}, x)
+                                                        : call_norm(ctx, t, "attn_norm", x);
+    const tensor middle = t.add(x, attention_token_mixer(ctx, t, normed));
+    const tensor ready = call_norm(ctx, t, "mlp_norm", middle);
+    const module_info mlp{.name = "mlp", .class_of_module = ctx.class_of("MLP"), .module_role = role::mlp};
     t.enter(mlp);
-    const value half = t.call("Wi", linear{width, 2 * inner, bias}, ready).slice(-1, inner);
-    const value h = t.mul(t.call("act", activation_module{here.dims.hidden_act}, half), half);
-    const value dropped = dropout(t, "drop", h, dropout_of::inner);
+    const tensor half = t.call("Wi", linear{width, 2 * inner, bias}, ready).slice(-1, inner);
+    const tensor h = t.mul(t.call("act", activation_module{ctx.config.hidden_act}, half), half);
+    const tensor dropped = dropout(t, "drop", h, dropout_position::mlp);
     return t.add(middle, t.leave(mlp, t.call("Wo", linear{inner, width, bias}, dropped)));
 }
 
-constexpr value base(const site& here, trace& t) {
-    const value x = here.row.embed(here, t);
-    const decoder_context shared = here.row.prepare(here, t);
-    return call_norm(here, t, "final_norm", describe_layers(here, t, shared, x));
+constexpr tensor base(const layer_context& ctx, trace& t) {
+    const tensor x = ctx.spec.embed_tokens(ctx, t);
+    const decoder_inputs shared = ctx.spec.prepare_inputs(ctx, t);
+    return call_norm(ctx, t, "final_norm", forward_layers(ctx, t, shared, x));
 }
 
 /// The first state of a text, or the mean of all by a mask of ones.
-constexpr value pool(const site& here, trace& t, const value& x) {
-    if (here.dims.own[pools_mean] == 0) return t.select(x, 1);
-    return t.div(t.sum(t.mul(x, dense({x.dim(0), x.dim(1), 1}, x.type)), 1), dense({x.dim(0), 1}, x.type));
+constexpr tensor pool(const layer_context& ctx, trace& t, const tensor& x) {
+    if (ctx.config.family[pools_mean] == 0) return t.select(x, 1);
+    return t.div(t.sum(t.mul(x, empty_tensor({x.dim(0), x.dim(1), 1}, x.type)), 1),
+                 empty_tensor({x.dim(0), 1}, x.type));
 }
 
 /// A dense layer, an activation and a norm under every head.
-constexpr value transform(const site& here, trace& t, const value& x) {
-    const module_info head{.name = "head", .type = here.type("PredictionHead"), .what = role::head};
-    const std::int64_t width = here.dims.hidden_size;
+constexpr tensor transform(const layer_context& ctx, trace& t, const tensor& x) {
+    const module_info head{
+        .name = "head", .class_of_module = ctx.class_of("PredictionHead"), .module_role = role::head};
+    const std::int64_t width = ctx.config.hidden_size;
     t.enter(head);
-    value h = t.call("dense", linear{width, width, here.dims.own[classifier_bias] != 0}, x);
-    h = t.call("act", activation_module{static_cast<activation>(here.dims.own[classifier_act])}, h);
-    return t.leave(head, call_norm(here, t, "norm", h));
+    tensor h = t.call("dense", linear{width, width, ctx.config.family[classifier_bias] != 0}, x);
+    h = t.call("act", activation_module{static_cast<activation>(ctx.config.family[classifier_act])}, h);
+    return t.leave(head, call_norm(ctx, t, "norm", h));
 }
 
-constexpr value score(const site& here, trace& t, const two_values& out) {
-    const sizes& dims = here.dims;
-    const auto classify = [&](std::int64_t labels, const value& x) {
-        const value h = dropout(t, "drop", transform(here, t, x), dropout_of::classifier);
-        return t.call("classifier", head_linear{{dims.hidden_size, labels, true}}, h);
+constexpr tensor score(const layer_context& ctx, trace& t, const tensor_pair& out) {
+    const model_config& config = ctx.config;
+    const auto classify = [&](std::int64_t labels, const tensor& x) {
+        const tensor h = dropout(t, "drop", transform(ctx, t, x), dropout_position::classifier);
+        return t.call("classifier", head_linear{{config.hidden_size, labels, true}}, h);
     };
-    switch (dims.head) {
-        case head_kind::sequence_classification: return classify(dims.num_labels, pool(here, t, out.first));
-        case head_kind::token_classification: return classify(dims.num_labels, out.first);
+    switch (config.head) {
+        case head_kind::sequence_classification: return classify(config.num_labels, pool(ctx, t, out.first));
+        case head_kind::token_classification: return classify(config.num_labels, out.first);
         // the first states are copied, picked by an index
-        case head_kind::multiple_choice: return classify(1, t.gather(out.first, {out.first.dim(0), dims.hidden_size}));
+        case head_kind::multiple_choice:
+            return classify(1, t.gather(out.first, {out.first.dim(0), config.hidden_size}));
         case head_kind::question_answering:
-            return answer_scores(t, dropout(t, "drop", transform(here, t, out.first), dropout_of::classifier), "classifier");
+            return question_answering_logits(
+                t, dropout(t, "drop", transform(ctx, t, out.first), dropout_position::classifier), "classifier");
         default: break;
     }
-    const linear words{dims.hidden_size, dims.vocab_size, dims.own[decoder_bias] != 0, dims.tie_word_embeddings};
-    return t.call("decoder", head_linear{words}, transform(here, t, kept_positions(t, out.first)));
+    const linear lm_head{config.hidden_size, config.vocab_size, config.family[decoder_bias] != 0,
+                         config.tie_word_embeddings};
+    return t.call("decoder", head_linear{lm_head}, transform(ctx, t, logits_to_keep(t, out.first)));
 }
-constexpr value describe(const site& here, trace& t) { return describe_encoder(here, t, {.score = score}); }
+constexpr tensor forward(const layer_context& ctx, trace& t) { return forward_encoder_model(ctx, t, {.score = score}); }
 
 /// Every third layer sees all, or every so many, unless the file lists them; windows are given by their whole width.
-constexpr void plan(config_view config, sizes& s) {
-    s.sliding_window = config.non_negative("sliding_window", config.non_negative("local_attention", 128) / 2);
-    const std::int64_t every = config.positive("global_attn_every_n_layers", 3);
-    const bool listed = read_layer_types(config, s);
-    const layer_plan given = s.layers;
-    plan_layers(config, s, [&](std::int64_t i) {
-        const bool full = listed ? given[i].mixer == mixer_kind::full_attention : i % every == 0;
-        return layer_kind{.mixer = full ? mixer_kind::full_attention : mixer_kind::sliding_attention,
-                          .own = i == 0 ? first : std::uint8_t{0}};
+constexpr void plan(config_view json, model_config& config) {
+    config.sliding_window = json.non_negative("sliding_window", json.non_negative("local_attention", 128) / 2);
+    const std::int64_t every = json.positive("global_attn_every_n_layers", 3);
+    const bool listed = parse_layer_types(json, config);
+    const layer_plan listed_layers = config.layers;
+    set_layers(json, config, [&](std::int64_t i) {
+        const bool full = listed ? listed_layers[i].token_mixer == token_mixer_kind::full_attention : i % every == 0;
+        return layer_spec{.token_mixer = full ? token_mixer_kind::full_attention : token_mixer_kind::sliding_attention,
+                          .family_tag = i == 0 ? first : std::uint8_t{0}};
     });
 }
 
-constexpr void read(config_view config, sizes& s) {
-    read_encoder(config, s);
-    plan(config, s);
-    s.rotary_dim = s.head_dim;
-    if (const auto name = config.optional_string("classifier_activation"))
-        s.own[classifier_act] = static_cast<std::int64_t>(activation_named(config, "classifier_activation", *name));
-    const string_ref pooling = config.string("classifier_pooling", "cls");
-    s.own[pools_mean] = pooling == "mean";
-    if (pooling != "mean" && pooling != "cls") fail_value(config, "classifier_pooling", "\"cls\" or \"mean\"");
-    if (s.head == head_kind::multiple_choice && pooling == "mean")
-        fail_unsupported(config, "classifier_pooling", "the reference makes no choices by a mean without a mask");
-    s.own[drops_attention] = config.real("attention_dropout", 0) > 0;
+constexpr void parse_config(config_view json, model_config& config) {
+    parse_encoder(json, config);
+    plan(json, config);
+    config.rotary_dim = config.head_dim;
+    if (const auto name = json.optional_string("classifier_activation"))
+        config.family[classifier_act] =
+            static_cast<std::int64_t>(activation_named(json, "classifier_activation", *name));
+    const string_ref pooling = json.string("classifier_pooling", "cls");
+    config.family[pools_mean] = pooling == "mean";
+    if (pooling != "mean" && pooling != "cls") throw_invalid_value(json, "classifier_pooling", "\"cls\" or \"mean\"");
+    if (config.head == head_kind::multiple_choice && pooling == "mean")
+        throw_unsupported(json, "classifier_pooling", "the reference makes no choices by a mean without a mask");
+    config.family[drops_attention] = json.real("attention_dropout", 0) > 0;
 }
 
-inline constexpr dropout_key dropout_rates[]{{dropout_of::embeddings, "embedding_dropout"},
-                                             {dropout_of::inner, "mlp_dropout"},
-                                             {dropout_of::attention, "attention_dropout"},
-                                             {dropout_of::classifier, "classifier_dropout"}};
+inline constexpr dropout_key dropout_rates[]{{dropout_position::embeddings, "embedding_dropout"},
+                                             {dropout_position::mlp, "mlp_dropout"},
+                                             {dropout_position::attention, "attention_dropout"},
+                                             {dropout_position::classifier, "classifier_dropout"}};
 
 }  // namespace modernbert_detail
 
 // transformers/models/modernbert: configuration_modernbert.py, modeling_modernbert.py
-inline constexpr architecture modernbert = [](architecture a) {
-    a.model_type = "modernbert", a.prefix = "ModernBert", a.describe = modernbert_detail::describe;
-    a.read = modernbert_detail::read, a.own = modernbert_detail::keys, a.base = modernbert_detail::base;
-    a.embed = modernbert_detail::embed, a.prepare = modernbert_detail::prepare, a.layer = modernbert_detail::layer;
-    a.attend = modernbert_detail::attend, a.mix = mix_by_attention, a.rotated = rotation::half;
-    a.rotary_per_mixer = true;
-    a.kinds = attention_kinds, a.kinds.own = modernbert_detail::first;
-    a.heads = {head_kind::none,
-               head_kind::masked_lm,
-               head_kind::sequence_classification,
-               head_kind::token_classification,
-               head_kind::question_answering,
-               head_kind::multiple_choice};
-    a.names.layers = "layers", a.names.layer_type = "EncoderLayer", a.names.attention = "attn";
-    a.keys[0] = {"hidden_act", "hidden_activation", key_rule::written_only};
-    a.defaults.vocab_size = 50368, a.defaults.hidden_size = 768, a.defaults.intermediate_size = 1152;
-    a.defaults.num_hidden_layers = 22, a.defaults.num_attention_heads = 12, a.defaults.max_position_embeddings = 8192;
-    a.defaults.hidden_act = activation::gelu, a.defaults.head = head_kind::masked_lm;
-    a.defaults.tie_word_embeddings = true;
-    a.keys[1] = no_key_value_heads;
-    a.drops = modernbert_detail::dropout_rates;
-    return a;
+inline constexpr model_spec modernbert = [](model_spec spec) {
+    spec.model_type = "modernbert";
+    spec.class_prefix = "ModernBert";
+    spec.forward = modernbert_detail::forward;
+    spec.parse_config = modernbert_detail::parse_config;
+    spec.family_keys = modernbert_detail::family_keys;
+    spec.base_model = modernbert_detail::base;
+    spec.embed_tokens = modernbert_detail::embed;
+    spec.prepare_inputs = modernbert_detail::prepare_inputs;
+    spec.decoder_layer = modernbert_detail::decoder_layer;
+    spec.attention = modernbert_detail::attention;
+    spec.token_mixer = attention_token_mixer;
+    spec.rotary = rotary_style::rotate_half;
+    spec.has_rotary_per_token_mixer = true;
+    spec.supported_layers = attention_layers;
+    spec.supported_layers.max_family_tag = modernbert_detail::first;
+    spec.supported_heads = {head_kind::none,
+                            head_kind::masked_lm,
+                            head_kind::sequence_classification,
+                            head_kind::token_classification,
+                            head_kind::question_answering,
+                            head_kind::multiple_choice};
+    spec.names.layers = "layers";
+    spec.names.layer_class = "EncoderLayer";
+    spec.names.attention = "attn";
+    spec.config_keys[0] = {"hidden_act", "hidden_activation", key_rule::family_name_only};
+    spec.defaults.vocab_size = 50368;
+    spec.defaults.hidden_size = 768;
+    spec.defaults.intermediate_size = 1152;
+    spec.defaults.num_hidden_layers = 22;
+    spec.defaults.num_attention_heads = 12;
+    spec.defaults.max_position_embeddings = 8192;
+    spec.defaults.hidden_act = activation::gelu;
+    spec.defaults.head = head_kind::masked_lm;
+    spec.defaults.tie_word_embeddings = true;
+    spec.config_keys[1] = absent_num_key_value_heads;
+    spec.dropout_keys = modernbert_detail::dropout_rates;
+    return spec;
 }(shared_encoder);
 
 }  // namespace llmcost::arch

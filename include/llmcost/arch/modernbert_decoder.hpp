@@ -2,206 +2,234 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/reading/reader.hpp>
-#include <llmcost/walks/decoder.hpp>
+#include <llmcost/config/reader.hpp>
+#include <llmcost/forward/decoder.hpp>
 
 namespace llmcost::arch {
 
 namespace modernbert_decoder_detail {
 
-enum own : std::uint8_t { norm_bias, classifier_bias, classifier_activation };
-inline constexpr own_key keys[]{
-    {"norm_bias", 0, own_value::boolean},
-    {"classifier_bias", 0, own_value::boolean},
-    {.otherwise = static_cast<std::int64_t>(activation::gelu), .value = own_value::computed},
+enum family_config_index : std::uint8_t { norm_bias, classifier_bias, classifier_activation };
+inline constexpr family_key family_keys[]{
+    {"norm_bias", 0, family_key_type::boolean},
+    {"classifier_bias", 0, family_key_type::boolean},
+    {.default_value = static_cast<std::int64_t>(activation::gelu), .type = family_key_type::computed},
 };
 
 /// The word of the first layer, whose attention reads embeddings that are normed already.
 inline constexpr std::uint8_t first = 1;
 
-constexpr value norm_named(const site& here, trace& t, literal name, const value& x) {
-    return t.call(name, norm<norm_kind::layer>{here.dims.hidden_size, {}, true, here.dims.own[norm_bias] != 0}, x);
+constexpr tensor norm_named(const layer_context& ctx, trace& t, literal name, const tensor& x) {
+    return t.call(
+        name, norm_module{norm_kind::layer, ctx.config.hidden_size, {}, true, ctx.config.family[norm_bias] != 0}, x);
 }
 
 /// Words, normed: (B, S, hidden).
 struct embeddings {
-    site here;
+    layer_context ctx;
 
-    static constexpr role what = role::embedding;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("Embeddings"); }
-    constexpr value describe(trace& t, const extents& ids) const {
-        const value x = t.call("tok_embeddings", embedding{here.dims.vocab_size, here.dims.hidden_size}, ids);
-        return dropout(t, "drop", norm_named(here, t, "norm", x), dropout_of::embeddings);
+    static constexpr role module_role = role::embedding;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("Embeddings"); }
+    constexpr tensor forward(trace& t, const shape& ids) const {
+        const tensor x = t.call("tok_embeddings", embedding{ctx.config.vocab_size, ctx.config.hidden_size}, ids);
+        return dropout(t, "drop", norm_named(ctx, t, "norm", x), dropout_position::embeddings);
     }
 };
-constexpr value embed(const site& here, trace& t) {
-    return t.call("embeddings", embeddings{here}, extents{t.load().batch, t.load().sequence});
+constexpr tensor embed(const layer_context& ctx, trace& t) {
+    return t.call("embeddings", embeddings{ctx}, shape{t.load().batch, t.load().sequence});
 }
 
 /// Cosines and sines of the positions of every sequence, (batch, sequence, dim).
 struct table_per_sequence {
-    site here;
+    layer_context ctx;
     bool sliding;
 
-    static constexpr role what = role::rotary;
-    static constexpr bool leaf = true;
-    [[nodiscard]] constexpr class_name type() const { return here.type("RotaryEmbedding"); }
-    constexpr two_values describe(trace& t) const {
+    static constexpr role module_role = role::rotary;
+    static constexpr bool is_leaf = true;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("RotaryEmbedding"); }
+    constexpr tensor_pair forward(trace& t) const {
         const trace::no_grad_guard quiet{t};
-        rotary_frequencies{here.dims, sliding}.update(t, here.dims.rotary_dim);
-        const std::int64_t half = here.dims.rotary_dim / 2;
-        const value angles = t.mul(t.constant({t.load().batch, t.load().sequence, 1}), trace::buffer({half}));
-        const value both = t.cat({angles, angles}, -1);
-        const value cos = t.mul(t.unary(op::cos, both)), sin = t.mul(t.unary(op::sin, both));
+        rotary_frequencies{ctx.config, sliding}.update(t, ctx.config.rotary_dim);
+        const std::int64_t half = ctx.config.rotary_dim / 2;
+        const tensor angles = t.mul(t.full({t.load().batch, t.load().sequence, 1}), trace::buffer({half}));
+        const tensor doubled = t.cat({angles, angles}, -1);
+        const tensor cos = t.mul(t.unary(op::cos, doubled)), sin = t.mul(t.unary(op::sin, doubled));
         return {t.to(cos, t.activation_type()), t.to(sin, t.activation_type())};
     }
 };
 
 /// Both masks, and a table for each kind of layers that there is.
-constexpr decoder_context prepare(const site& here, trace& t) {
-    decoder_context c = masks(here, t);
-    const auto make = [&](mixer_kind kind, shared_values& into) {
-        if (!here.dims.layers.has(kind, here.dims.num_hidden_layers)) return;
-        const two_values made = t.call("rotary_emb", table_per_sequence{here, kind == mixer_kind::sliding_attention});
-        into.cos = made.first, into.sin = made.second;
+constexpr decoder_inputs prepare_inputs(const layer_context& ctx, trace& t) {
+    decoder_inputs c = make_masks(ctx, t);
+    const auto make = [&](token_mixer_kind kind, attention_inputs& inputs) {
+        if (!ctx.config.layers.contains(kind, ctx.config.num_hidden_layers)) return;
+        const tensor_pair made =
+            t.call("rotary_emb", table_per_sequence{ctx, kind == token_mixer_kind::sliding_attention});
+        inputs.cos = made.first;
+        inputs.sin = made.second;
     };
-    make(mixer_kind::full_attention, c.full), make(mixer_kind::sliding_attention, c.sliding);
+    make(token_mixer_kind::full_attention, c.full);
+    make(token_mixer_kind::sliding_attention, c.sliding);
     return c;
 }
 
 /// x · cos + rotate_half(x) · sin in float32.
-constexpr value turned(trace& t, const value& x, const value& cos, const value& sin) {
-    const value plain = t.mul(t.to(x, dtype::float32), cos), again = t.to(x, dtype::float32);
+constexpr tensor apply_rotary(trace& t, const tensor& x, const tensor& cos, const tensor& sin) {
+    const tensor plain = t.mul(t.to(x, dtype::float32), cos), upcast = t.to(x, dtype::float32);
     const std::int64_t half = x.dim(-1) / 2;
-    const value back = t.neg(t.slice(again, -1, half));
-    return t.to(t.add(plain, t.mul(t.cat({back, t.slice(again, -1, half)}, -1), sin)), x.type);
+    const tensor rotated_half = t.neg(t.slice(upcast, -1, half));
+    return t.to(t.add(plain, t.mul(t.cat({rotated_half, t.slice(upcast, -1, half)}, -1), sin)), x.type);
 }
 
-constexpr value attend(const site& here, trace& t, const value& x) {
-    qkv of = project_qkv(here, t, x);
-    split_heads(here, of);
-    heads_first(of);
-    const value cos = here.shared->cos.unsqueeze(1), sin = here.shared->sin.unsqueeze(1);
-    of.q = turned(t, of.q, cos, sin), of.k = turned(t, of.k, cos, sin);
-    remember(here, t, of);
-    return dropout(t, "out_drop", join(here, t, look_up(here, t, of)), dropout_of::attention);
+constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
+    query_key_value qkv = project_qkv(ctx, t, x);
+    split_heads(ctx, qkv);
+    transpose_heads(qkv);
+    const tensor cos = ctx.inputs->cos.unsqueeze(1), sin = ctx.inputs->sin.unsqueeze(1);
+    qkv.query = apply_rotary(t, qkv.query, cos, sin);
+    qkv.key = apply_rotary(t, qkv.key, cos, sin);
+    update_kv_cache(ctx, t, qkv);
+    return dropout(t, "out_drop", output_projection(ctx, t, scaled_dot_product_attention(ctx, t, qkv)),
+                   dropout_position::attention);
 }
 
 /// Wo(act(half of Wi(x)) · other half).
-struct feed_forward {
-    site here;
+struct mlp_block {
+    layer_context ctx;
 
-    static constexpr role what = role::mlp;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("MLP"); }
-    constexpr value describe(trace& t, const value& x) const {
-        const std::int64_t width = here.dims.hidden_size, inner = here.dims.intermediate_size;
-        const value half = t.call("Wi", linear{width, 2 * inner, here.dims.mlp_bias}, x).slice(-1, inner);
-        const value h = t.mul(t.call("act", activation_module{here.dims.hidden_act}, half), half);
-        return t.call("Wo", linear{inner, width, here.dims.mlp_bias}, dropout(t, "drop", h, dropout_of::inner));
+    static constexpr role module_role = role::mlp;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("MLP"); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const std::int64_t width = ctx.config.hidden_size, inner = ctx.config.intermediate_size;
+        const tensor half = t.call("Wi", linear{width, 2 * inner, ctx.config.mlp_bias}, x).slice(-1, inner);
+        const tensor h = t.mul(t.call("act", activation_module{ctx.config.hidden_act}, half), half);
+        return t.call("Wo", linear{inner, width, ctx.config.mlp_bias}, dropout(t, "drop", h, dropout_position::mlp));
     }
 };
-constexpr value feed(const site& here, trace& t, const value& x) { return t.call("mlp", feed_forward{here}, x); }
+constexpr tensor mlp(const layer_context& ctx, trace& t, const tensor& x) { return t.call("mlp", mlp_block{ctx}, x); }
 
-constexpr value layer(const site& here, trace& t, const value& x) {
-    const bool plain = here.kind.own == first;
-    const value h = plain ? t.call("attn_norm", identity{"Identity"}, x) : norm_named(here, t, "attn_norm", x);
-    const value middle = t.add(x, mixed(here, t, h));
-    return t.add(middle, here.row.feed(here, t, norm_named(here, t, "mlp_norm", middle)));
+constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor& x) {
+    const bool plain = ctx.layer.family_tag == first;
+    const tensor h = plain ? t.call("attn_norm", identity{"Identity"}, x) : norm_named(ctx, t, "attn_norm", x);
+    const tensor middle = t.add(x, mix_tokens(ctx, t, h));
+    return t.add(middle, ctx.spec.mlp(ctx, t, norm_named(ctx, t, "mlp_norm", middle)));
 }
 
-constexpr value base(const site& here, trace& t) {
-    const value x = here.row.embed(here, t);
-    const decoder_context shared = here.row.prepare(here, t);
-    return norm_named(here, t, "final_norm", describe_layers(here, t, shared, x));
+constexpr tensor base(const layer_context& ctx, trace& t) {
+    const tensor x = ctx.spec.embed_tokens(ctx, t);
+    const decoder_inputs shared = ctx.spec.prepare_inputs(ctx, t);
+    return norm_named(ctx, t, "final_norm", forward_layers(ctx, t, shared, x));
 }
 
 /// A dense layer, its activation and a norm, in front of scores.
 struct prediction_head {
-    site here;
+    layer_context ctx;
 
-    static constexpr role what = role::head;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("PredictionHead"); }
-    constexpr value describe(trace& t, const value& x) const {
-        const std::int64_t width = here.dims.hidden_size;
-        const auto act = static_cast<activation>(here.dims.own[classifier_activation]);
-        const value h = t.call("dense", linear{width, width, here.dims.own[classifier_bias] != 0}, x);
-        return norm_named(here, t, "norm", t.call("act", activation_module{act}, h));
+    static constexpr role module_role = role::head;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("PredictionHead"); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const std::int64_t width = ctx.config.hidden_size;
+        const auto act = static_cast<activation>(ctx.config.family[classifier_activation]);
+        const tensor h = t.call("dense", linear{width, width, ctx.config.family[classifier_bias] != 0}, x);
+        return norm_named(ctx, t, "norm", t.call("act", activation_module{act}, h));
     }
 };
 
-constexpr value scores(const site& here, trace& t, const value& x) {
-    const recorder::idle_guard unused{t, t.load().head == logits::none};
-    const sizes& dims = here.dims;
-    if (dims.head == head_kind::causal_lm) {
-        const value h = t.call("lm_head", prediction_head{here}, kept_positions(t, x));
-        return t.call("decoder", head_linear{{dims.hidden_size, dims.vocab_size, dims.head_bias, dims.tie_word_embeddings}},
-                      h);
+constexpr tensor scores(const layer_context& ctx, trace& t, const tensor& x) {
+    const recorder::not_executed_guard unused{t, t.load().head == logits::none};
+    const model_config& config = ctx.config;
+    if (config.head == head_kind::causal_lm) {
+        const tensor h = t.call("lm_head", prediction_head{ctx}, logits_to_keep(t, x));
+        return t.call(
+            "decoder",
+            head_linear{{config.hidden_size, config.vocab_size, config.head_bias, config.tie_word_embeddings}}, h);
     }
-    const value h = dropout(t, "drop", t.call("head", prediction_head{here}, x), dropout_of::classifier);
-    const linear classifier{dims.hidden_size, dims.num_labels, dims.own[classifier_bias] != 0};
-    return t.gather(t.call("classifier", head_linear{classifier}, h), {x.dim(0), dims.num_labels});
+    const tensor h = dropout(t, "drop", t.call("head", prediction_head{ctx}, x), dropout_position::classifier);
+    const linear classifier{config.hidden_size, config.num_labels, config.family[classifier_bias] != 0};
+    return t.gather(t.call("classifier", head_linear{classifier}, h), {x.dim(0), config.num_labels});
 }
 
-constexpr value describe(const site& here, trace& t) {
-    const class_name type = here.type("Model");
-    if (here.dims.head == head_kind::none) return describe_within({.type = type}, here.row.base, here, t);
-    const module_info whole{.type = here.type(name_of(here.dims.head))};
-    t.enter(whole);
-    const value x = describe_within({.name = "model", .type = type}, here.row.base, here, t);
-    return t.leave(whole, t.returns(x, scores(here, t, x)));
+constexpr tensor forward(const layer_context& ctx, trace& t) {
+    const class_name type = ctx.class_of("Model");
+    if (ctx.config.head == head_kind::none)
+        return forward_in_module({.class_of_module = type}, ctx.spec.base_model, ctx, t);
+    const module_info model_info{.class_of_module = ctx.class_of(name_of(ctx.config.head))};
+    t.enter(model_info);
+    const tensor x = forward_in_module({.name = "model", .class_of_module = type}, ctx.spec.base_model, ctx, t);
+    return t.leave(model_info, t.select_model_output(x, scores(ctx, t, x)));
 }
 
 /// Layers slide over half of what ModernBERT's see, but for every so many-th one, the first one too.
-constexpr void read(config_view config, sizes& s) {
-    share_among_heads(config, s, {"num_attention_heads"});
-    s.rotary_dim = s.head_dim;
-    s.head_bias = config.boolean("decoder_bias", true);
-    const auto act = config.optional_string("classifier_activation");
+constexpr void parse_config(config_view json, model_config& config) {
+    divide_by_heads(json, config, {"num_attention_heads"});
+    config.rotary_dim = config.head_dim;
+    config.head_bias = json.boolean("decoder_bias", true);
+    const auto act = json.optional_string("classifier_activation");
     if (act)
-        s.own[classifier_activation] = static_cast<std::int64_t>(activation_named(config, "classifier_activation", *act));
-    if (!config.contains("sliding_window")) {
-        const auto seen = config.find("local_attention");
-        s.sliding_window = !seen ? 64 : seen->is_null() ? 0 : seen->as_non_negative() / 2;
+        config.family[classifier_activation] =
+            static_cast<std::int64_t>(activation_named(json, "classifier_activation", *act));
+    if (!json.contains("sliding_window")) {
+        const auto local_window = json.find("local_attention");
+        config.sliding_window = !local_window ? 64 : local_window->is_null() ? 0 : local_window->as_non_negative() / 2;
     } else {
-        check_window_is_given(config);
+        require_sliding_window(json);
     }
-    const std::int64_t step = config.positive("global_attn_every_n_layers", 3);
-    const bool listed = read_layer_types(config, s);
-    const layer_plan given = s.layers;
-    plan_layers(config, s, [&](std::int64_t i) {
-        const mixer_kind by_rule = i % step == 0 ? mixer_kind::full_attention : mixer_kind::sliding_attention;
-        return layer_kind{.mixer = listed ? given[i].mixer : by_rule, .own = i == 0 ? first : std::uint8_t{}};
+    const std::int64_t step = json.positive("global_attn_every_n_layers", 3);
+    const bool listed = parse_layer_types(json, config);
+    const layer_plan listed_layers = config.layers;
+    set_layers(json, config, [&](std::int64_t i) {
+        const token_mixer_kind default_token_mixer =
+            i % step == 0 ? token_mixer_kind::full_attention : token_mixer_kind::sliding_attention;
+        return layer_spec{.token_mixer = listed ? listed_layers[i].token_mixer : default_token_mixer,
+                          .family_tag = i == 0 ? first : std::uint8_t{}};
     });
 }
 
-inline constexpr dropout_key dropout_rates[]{{dropout_of::embeddings, "embedding_dropout"},
-                                             {dropout_of::inner, "mlp_dropout"},
-                                             {dropout_of::attention, "attention_dropout"},
-                                             {dropout_of::classifier, "classifier_dropout"}};
+inline constexpr dropout_key dropout_rates[]{{dropout_position::embeddings, "embedding_dropout"},
+                                             {dropout_position::mlp, "mlp_dropout"},
+                                             {dropout_position::attention, "attention_dropout"},
+                                             {dropout_position::classifier, "classifier_dropout"}};
 
 }  // namespace modernbert_decoder_detail
 
 // transformers/models/modernbert_decoder: ModernBERT's blocks, causal, with projections of their own for q, k and v
-inline constexpr architecture modernbert_decoder = [](architecture a) {
+inline constexpr model_spec modernbert_decoder = [](model_spec spec) {
     namespace own = modernbert_decoder_detail;
-    a.heads = classifying_decoder_heads;
-    a.rotary_per_mixer = true;
-    a.model_type = "modernbert-decoder", a.prefix = "ModernBertDecoder", a.read = own::read, a.own = own::keys;
-    a.describe = own::describe, a.base = own::base, a.embed = own::embed, a.prepare = own::prepare, a.layer = own::layer;
-    a.attend = own::attend, a.feed = own::feed, a.masks = mask_rule::full_and_sliding, a.kinds.own = own::first;
-    a.norm = norm_kind::layer;
-    a.names.layer_type = "Layer", a.names.attention = "attn", a.names.o = "Wo";
-    a.keys[0] = {"hidden_act", "hidden_activation", key_rule::written_only};
-    a.keys[1] = {"num_key_value_heads", "", key_rule::absent};
-    a.defaults.vocab_size = 50368, a.defaults.hidden_size = 768, a.defaults.intermediate_size = 1152;
-    a.defaults.num_hidden_layers = 22, a.defaults.num_attention_heads = 12, a.defaults.max_position_embeddings = 8192;
-    a.defaults.hidden_act = activation::gelu, a.defaults.tie_word_embeddings = true;
-    a.keys[2] = no_key_value_heads;
-    a.drops = modernbert_decoder_detail::dropout_rates;
-    return a;
-}(shared_decoder);
+    spec.supported_heads = classifying_decoder_heads;
+    spec.has_rotary_per_token_mixer = true;
+    spec.model_type = "modernbert-decoder";
+    spec.class_prefix = "ModernBertDecoder";
+    spec.parse_config = own::parse_config;
+    spec.family_keys = own::family_keys;
+    spec.forward = own::forward;
+    spec.base_model = own::base;
+    spec.embed_tokens = own::embed;
+    spec.prepare_inputs = own::prepare_inputs;
+    spec.decoder_layer = own::decoder_layer;
+    spec.attention = own::attention;
+    spec.mlp = own::mlp;
+    spec.mask_policy = mask_kind::full_and_sliding;
+    spec.supported_layers.max_family_tag = own::first;
+    spec.norm = norm_kind::layer;
+    spec.names.layer_class = "Layer";
+    spec.names.attention = "attn";
+    spec.names.o_proj = "Wo";
+    spec.config_keys[0] = {"hidden_act", "hidden_activation", key_rule::family_name_only};
+    spec.config_keys[1] = {"num_key_value_heads", "", key_rule::absent};
+    spec.defaults.vocab_size = 50368;
+    spec.defaults.hidden_size = 768;
+    spec.defaults.intermediate_size = 1152;
+    spec.defaults.num_hidden_layers = 22;
+    spec.defaults.num_attention_heads = 12;
+    spec.defaults.max_position_embeddings = 8192;
+    spec.defaults.hidden_act = activation::gelu;
+    spec.defaults.tie_word_embeddings = true;
+    spec.config_keys[2] = absent_num_key_value_heads;
+    spec.dropout_keys = modernbert_decoder_detail::dropout_rates;
+    return spec;
+}(default_decoder);
 
 }  // namespace llmcost::arch

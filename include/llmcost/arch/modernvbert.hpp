@@ -5,142 +5,158 @@
 #include <llmcost/arch/modernbert.hpp>
 #include <llmcost/arch/siglip.hpp>
 #include <llmcost/arch/ultrabert.hpp>
-#include <llmcost/walks/composite.hpp>
+#include <llmcost/forward/composite.hpp>
 
 namespace llmcost::arch {
 
 namespace modernvbert_detail {
 
-enum own : std::uint8_t { shuffle_factor, pools_mean, norms_images };
-inline constexpr own_key keys[]{
+enum family_config_index : std::uint8_t { shuffle_factor, pools_mean, norms_images };
+inline constexpr family_key family_keys[]{
     {"pixel_shuffle_factor", 4},
-    {.value = own_value::computed},  // `classifier_pooling`
-    {.value = own_value::computed},  // a norm behind the connector's projection
+    {.type = family_key_type::computed},  // `classifier_pooling`
+    {.type = family_key_type::computed},  // a norm behind the connector's projection
 };
 
 /// Squares of patches side by side, projected to the width of the text; UltraVBERT norms them.
 struct connector {
-    site here;
+    layer_context ctx;
 
-    static constexpr role what = role::projector;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("Connector"); }
-    constexpr value describe(trace& t, const value& x) const {
-        const std::int64_t square = here.whole.own[shuffle_factor] * here.whole.own[shuffle_factor];
-        const value squares = t.constant({x.dim(0), x.dim(1) / square, x.dim(2) * square}, x.type);
-        const value h = t.call("modality_projection", linear{x.dim(2) * square, here.dims.hidden_size}, squares);
-        if (here.whole.own[norms_images] == 0) return h;
-        return call_norm(t, "norm", norm_kind::rms, here.dims.hidden_size, here.type("RMSNorm"), h);
+    static constexpr role module_role = role::projector;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("Connector"); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const std::int64_t square = ctx.model.family[shuffle_factor] * ctx.model.family[shuffle_factor];
+        const tensor squares = t.full({x.dim(0), x.dim(1) / square, x.dim(2) * square}, x.type);
+        const tensor h = t.call("modality_projection", linear{x.dim(2) * square, ctx.config.hidden_size}, squares);
+        if (ctx.model.family[norms_images] == 0) return h;
+        return call_norm(t, "norm", norm_kind::rms, ctx.config.hidden_size, ctx.class_of("RMSNorm"), h);
     }
 };
 
-constexpr value base(const site& here, trace& t) {
+constexpr tensor base(const layer_context& ctx, trace& t) {
     {
-        const recorder::idle_guard no_pixels{t};
-        (void)t.call("connector", connector{here}, describe_tower(here, t, 0, "vision_model", role::vision));
+        const recorder::not_executed_guard no_pixels{t};
+        (void)t.call("connector", connector{ctx}, forward_encoder_component(ctx, t, 0, "vision_model", role::vision));
     }
-    return describe_text(here, t, "text_model");
+    return forward_text_model(ctx, t, "text_model");
 }
 
 /// A dense layer, an activation and a norm, as the text model says (`ModernVBertPredictionHead`).
-constexpr value transform(const site& here, trace& t, literal name, const value& x) {
-    const module_info head{.name = name, .type = here.type("PredictionHead"), .what = role::head};
-    const std::int64_t width = here.dims.hidden_size;
-    const own_sizes& of = here.dims.own;
+constexpr tensor transform(const layer_context& ctx, trace& t, literal name, const tensor& x) {
+    const module_info head{.name = name, .class_of_module = ctx.class_of("PredictionHead"), .module_role = role::head};
+    const std::int64_t width = ctx.config.hidden_size;
+    const family_config& family = ctx.config.family;
     t.enter(head);
-    value h = t.call("dense", linear{width, width, of[modernbert_detail::classifier_bias] != 0}, x);
-    h = t.call("act", activation_module{static_cast<activation>(of[modernbert_detail::classifier_act])}, h);
-    const bool bias = of[modernbert_detail::norm_bias] != 0;
+    tensor h = t.call("dense", linear{width, width, family[modernbert_detail::classifier_bias] != 0}, x);
+    h = t.call("act", activation_module{static_cast<activation>(family[modernbert_detail::classifier_act])}, h);
+    const bool bias = family[modernbert_detail::norm_bias] != 0;
     return t.leave(head, call_norm(t, "norm", norm_kind::layer, width, {}, h, bias));
 }
 
 /// Two projections through a width of their own (`UltraVBertPredictionHead`).
-constexpr value narrow(const site& here, trace& t, literal name, const value& x) {
-    const module_info head{.name = name, .type = here.type("PredictionHead"), .what = role::head};
-    const std::int64_t width = here.dims.hidden_size, inner = here.dims.own[ultrabert_detail::head_width];
+constexpr tensor transform_bottleneck(const layer_context& ctx, trace& t, literal name, const tensor& x) {
+    const module_info head{.name = name, .class_of_module = ctx.class_of("PredictionHead"), .module_role = role::head};
+    const std::int64_t width = ctx.config.hidden_size, inner = ctx.config.family[ultrabert_detail::head_width];
     const activation_module act{activation::gelu_pytorch_tanh};
     t.enter(head);
-    const value h = t.call("act_fn", act, t.call("linear1", linear{width, inner}, x));
+    const tensor h = t.call("act_fn", act, t.call("linear1", linear{width, inner}, x));
     return t.leave(head, t.call("act_fn", act, t.call("linear2", linear{inner, width}, h)));
 }
-constexpr value hand_on(const site&, trace& t, literal name, const value& x) {
+constexpr tensor hand_on(const layer_context&, trace& t, literal name, const tensor& x) {
     return t.call(name, identity{"Identity"}, x);
 }
 
 /// The first state of a text, or the mean of all by a mask of ones.
-constexpr value pool(const site& here, trace& t, const value& x) {
-    if (here.whole.own[pools_mean] == 0) return t.select(x, 1);
-    return t.div(t.sum(t.mul(x, dense({x.dim(0), x.dim(1), 1}, x.type)), 1), dense({x.dim(0), 1}, x.type));
+constexpr tensor pool(const layer_context& ctx, trace& t, const tensor& x) {
+    if (ctx.model.family[pools_mean] == 0) return t.select(x, 1);
+    return t.div(t.sum(t.mul(x, empty_tensor({x.dim(0), x.dim(1), 1}, x.type)), 1),
+                 empty_tensor({x.dim(0), 1}, x.type));
 }
 
-using head_part = value (*)(const site&, trace&, literal, const value&);
+using head_part = tensor (*)(const layer_context&, trace&, literal, const tensor&);
 
 /// Bare, or under a head of words or labels, each behind a part of its own.
-constexpr value describe_with(const site& here, trace& t, head_part before_words, head_part before_labels, bool word_bias) {
-    const class_name type = here.type(here.row.names.model_type);
-    if (here.dims.head == head_kind::none) return describe_within({.type = type}, here.row.base, here, t);
-    const module_info whole{.type = here.type(name_of(here.dims.head))};
-    const sizes& dims = here.dims;
-    t.enter(whole);
-    const value x = describe_within({.name = here.row.names.base, .type = type}, here.row.base, here, t);
-    const recorder::idle_guard unused{t, t.load().head == logits::none};
-    if (dims.head == head_kind::masked_lm) {
-        const value h = before_words(here, t, "projection_head", kept_positions(t, x));
-        const linear words{dims.hidden_size, dims.vocab_size, word_bias, dims.tie_word_embeddings};
-        return t.leave(whole, t.returns(x, t.call("lm_head", head_linear{words}, h)));
+constexpr tensor forward_with_heads(const layer_context& ctx, trace& t, head_part lm_transform, head_part before_labels,
+                                    bool has_lm_bias) {
+    const class_name type = ctx.class_of(ctx.spec.names.model_class);
+    if (ctx.config.head == head_kind::none)
+        return forward_in_module({.class_of_module = type}, ctx.spec.base_model, ctx, t);
+    const module_info model_info{.class_of_module = ctx.class_of(name_of(ctx.config.head))};
+    const model_config& config = ctx.config;
+    t.enter(model_info);
+    const tensor x =
+        forward_in_module({.name = ctx.spec.names.base_model, .class_of_module = type}, ctx.spec.base_model, ctx, t);
+    const recorder::not_executed_guard unused{t, t.load().head == logits::none};
+    if (config.head == head_kind::masked_lm) {
+        const tensor h = lm_transform(ctx, t, "projection_head", logits_to_keep(t, x));
+        const linear lm_head{config.hidden_size, config.vocab_size, has_lm_bias, config.tie_word_embeddings};
+        return t.leave(model_info, t.select_model_output(x, t.call("lm_head", head_linear{lm_head}, h)));
     }
-    const value states = dims.head == head_kind::sequence_classification ? pool(here, t, x) : x;
-    const value h = dropout(t, "drop", before_labels(here, t, "head", states));
-    return t.leave(whole, t.returns(x, t.call("classifier", head_linear{{dims.hidden_size, dims.num_labels, true}}, h)));
+    const tensor states = config.head == head_kind::sequence_classification ? pool(ctx, t, x) : x;
+    const tensor h = dropout(t, "drop", before_labels(ctx, t, "head", states));
+    return t.leave(
+        model_info,
+        t.select_model_output(x, t.call("classifier", head_linear{{config.hidden_size, config.num_labels, true}}, h)));
 }
-constexpr value describe(const site& here, trace& t) {
-    return describe_with(here, t, transform, transform, here.dims.own[modernbert_detail::decoder_bias] != 0);
+constexpr tensor forward(const layer_context& ctx, trace& t) {
+    return forward_with_heads(ctx, t, transform, transform, ctx.config.family[modernbert_detail::decoder_bias] != 0);
 }
-constexpr value describe_normed(const site& here, trace& t) { return describe_with(here, t, narrow, hand_on, false); }
+constexpr tensor forward_normed_model(const layer_context& ctx, trace& t) {
+    return forward_with_heads(ctx, t, transform_bottleneck, hand_on, false);
+}
 
 /// Heads read keys that one text model has.
-constexpr void read_over(config_view config, model& m, const architecture& text) {
-    if (m.text != &text) fail_unsupported(config, "text_config", "no row describes a head over another text model");
-    const string_ref pooling = config.string("classifier_pooling", "cls");
-    m.own[pools_mean] = pooling == "mean";
-    if (pooling != "mean" && pooling != "cls") fail_value(config, "classifier_pooling", "\"cls\" or \"mean\"");
-    const std::int64_t square = m.own[shuffle_factor] * m.own[shuffle_factor];
-    (void)checked_width(config, "pixel_shuffle_factor", square, m.beside[0].dims.hidden_size);
+constexpr void parse_over(config_view json, model& m, const model_spec& text) {
+    if (m.text_spec != &text) throw_unsupported(json, "text_config", "no row describes a head over another text model");
+    const string_ref pooling = json.string("classifier_pooling", "cls");
+    m.family[pools_mean] = pooling == "mean";
+    if (pooling != "mean" && pooling != "cls") throw_invalid_value(json, "classifier_pooling", "\"cls\" or \"mean\"");
+    const std::int64_t square = m.family[shuffle_factor] * m.family[shuffle_factor];
+    (void)checked_size(json, "pixel_shuffle_factor", square, m.components[0].config.hidden_size);
 }
-constexpr void read(config_view config, model& m) { read_over(config, m, modernbert); }
-constexpr void read_normed(config_view config, model& m) {
-    read_over(config, m, ultrabert);
-    m.own[norms_images] = 1;
+constexpr void parse_config(config_view json, model& m) { parse_over(json, m, modernbert); }
+constexpr void parse_normed(config_view json, model& m) {
+    parse_over(json, m, ultrabert);
+    m.family[norms_images] = 1;
 }
 
 /// SigLIP without its pool, where UltraVBERT names no tower.
-inline constexpr architecture siglip_without_pool = [](architecture a) {
-    a.read = [](config_view config, sizes& s) {
-        siglip_detail::read(config, s);
-        s.own[siglip_detail::uses_head] = 0;
+inline constexpr model_spec siglip_without_pool = [](model_spec spec) {
+    spec.parse_config = [](config_view json, model_config& config) {
+        siglip_detail::parse_config(json, config);
+        config.family[siglip_detail::uses_head] = 0;
     };
-    return a;
+    return spec;
 }(siglip_vision_model);
 
 }  // namespace modernvbert_detail
 
 // transformers/models/modernvbert: SigLIP in front of ModernBERT, squares of patches
-inline constexpr architecture modernvbert = [](architecture a) {
-    a.model_type = "modernvbert", a.prefix = "ModernVBert", a.describe = modernvbert_detail::describe;
-    a.base = modernvbert_detail::base, a.read_whole = modernvbert_detail::read, a.own = modernvbert_detail::keys;
-    a.heads = {head_kind::none, head_kind::masked_lm, head_kind::sequence_classification, head_kind::token_classification};
-    a.defaults.head = head_kind::masked_lm;
-    a.text = {.key = "text_config", .otherwise = &modernbert};
-    a.beside[0] = {.key = "vision_config", .otherwise = &siglip_vision_model};
-    return a;
+inline constexpr model_spec modernvbert = [](model_spec spec) {
+    spec.model_type = "modernvbert";
+    spec.class_prefix = "ModernVBert";
+    spec.forward = modernvbert_detail::forward;
+    spec.base_model = modernvbert_detail::base;
+    spec.parse_composite_config = modernvbert_detail::parse_config;
+    spec.family_keys = modernvbert_detail::family_keys;
+    spec.supported_heads = {head_kind::none, head_kind::masked_lm, head_kind::sequence_classification,
+                            head_kind::token_classification};
+    spec.defaults.head = head_kind::masked_lm;
+    spec.text_model = {.key = "text_config", .default_spec = &modernbert};
+    spec.components[0] = {.key = "vision_config", .default_spec = &siglip_vision_model};
+    return spec;
 }(shared_composite);
 
 // transformers/models/ultravbert: the same over UltraBERT, with a norm of what the connector gives
-inline constexpr architecture ultravbert = [](architecture a) {
-    a.model_type = "ultravbert", a.prefix = "UltraVBert", a.describe = modernvbert_detail::describe_normed;
-    a.read_whole = modernvbert_detail::read_normed, a.text.otherwise = &ultrabert;
-    a.beside[0].missing = &modernvbert_detail::siglip_without_pool;
-    return a;
+inline constexpr model_spec ultravbert = [](model_spec spec) {
+    spec.model_type = "ultravbert";
+    spec.class_prefix = "UltraVBert";
+    spec.forward = modernvbert_detail::forward_normed_model;
+    spec.parse_composite_config = modernvbert_detail::parse_normed;
+    spec.text_model.default_spec = &ultrabert;
+    spec.components[0].spec_if_absent = &modernvbert_detail::siglip_without_pool;
+    return spec;
 }(modernvbert);
 
 }  // namespace llmcost::arch

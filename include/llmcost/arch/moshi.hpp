@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/reading/reader.hpp>
-#include <llmcost/walks/decoder.hpp>
+#include <llmcost/config/reader.hpp>
+#include <llmcost/forward/decoder.hpp>
 
 namespace llmcost::arch {
 
@@ -15,10 +15,10 @@ struct wrapped_linear {
     std::int64_t out;
     class_name named;
 
-    static constexpr role what = role::none;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return named; }
-    constexpr value describe(trace& t, const value& x) const { return t.call("linear", linear{in, out}, x); }
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return named; }
+    constexpr tensor forward(trace& t, const tensor& x) const { return t.call("linear", linear{in, out}, x); }
 };
 
 /// A norm whose weight is cast to float32 first.
@@ -26,86 +26,100 @@ struct float_norm {
     std::int64_t width;
     class_name named;
 
-    static constexpr role what = role::norm;
-    static constexpr bool leaf = true;
-    [[nodiscard]] constexpr class_name type() const { return named; }
-    constexpr value describe(trace& t, const value& x) const {
-        const value weight = t.param("weight", {width});
-        const value h = t.to(x, dtype::float32);
-        const value out = t.mul(h, t.rsqrt(t.add(t.mean(t.pow(h, 2), -1, true))));
+    static constexpr role module_role = role::norm;
+    static constexpr bool is_leaf = true;
+    [[nodiscard]] constexpr class_name type_name() const { return named; }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const tensor weight = t.param("weight", {width});
+        const tensor h = t.to(x, dtype::float32);
+        const tensor out = t.mul(h, t.rsqrt(t.add(t.mean(t.pow(h, 2), -1, true))));
         return t.to(t.mul(out, t.to(weight, dtype::float32)), x.type);
     }
 };
-constexpr value normed_in_float(const site& here, trace& t, literal name, const value& x) {
-    return t.call(name, float_norm{here.dims.hidden_size, here.type("RMSNorm")}, x);
+constexpr tensor normed_in_float(const layer_context& ctx, trace& t, literal name, const tensor& x) {
+    return t.call(name, float_norm{ctx.config.hidden_size, ctx.class_of("RMSNorm")}, x);
 }
 
-constexpr value layer(const site& here, trace& t, const value& x) {
-    const value middle = t.add(x, mixed(here, t, normed_in_float(here, t, "input_layernorm", x)));
-    return t.add(middle, here.row.feed(here, t, normed_in_float(here, t, "post_attention_layernorm", middle)));
+constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor& x) {
+    const tensor middle = t.add(x, mix_tokens(ctx, t, normed_in_float(ctx, t, "input_layernorm", x)));
+    return t.add(middle, ctx.spec.mlp(ctx, t, normed_in_float(ctx, t, "post_attention_layernorm", middle)));
 }
 
-constexpr value base(const site& here, trace& t) {
-    const value x = here.row.embed(here, t);
-    return normed_in_float(here, t, "norm", describe_layers(here, t, here.row.prepare(here, t), x));
+constexpr tensor base(const layer_context& ctx, trace& t) {
+    const tensor x = ctx.spec.embed_tokens(ctx, t);
+    return normed_in_float(ctx, t, "norm", forward_layers(ctx, t, ctx.spec.prepare_inputs(ctx, t), x));
 }
 
 /// Every layer makes rotary tables of its own.
-constexpr value attend(const site& here, trace& t, const value& x) {
-    const sizes& dims = here.dims;
-    const std::int64_t width = dims.hidden_size, d = dims.head_dim, wide = dims.num_attention_heads * d;
-    const std::int64_t narrow = dims.num_key_value_heads * d;
-    const class_name named = here.type("Linear");
-    qkv of;
-    of.q = t.call("q_proj", wrapped_linear{width, wide, named}, x);
-    of.k = t.call("k_proj", wrapped_linear{width, narrow, named}, x);
-    of.v = t.call("v_proj", wrapped_linear{width, narrow, named}, x);
-    split_heads(here, of);
-    heads_first(of);
-    const rotary_table table{dims.rotary_dim, here.type(here.row.names.rotary_type), rotary_frequencies{dims}};
-    const auto tables = t.call(here.row.names.rotary, table, t.load().sequence);
-    for (value* const each : {&of.q, &of.k}) *each = rotate(t, rotation::half, *each, tables.first, tables.second);
-    remember(here, t, of);
-    return t.call("o_proj", wrapped_linear{wide, width, named}, look_up(here, t, of));
+constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
+    const model_config& config = ctx.config;
+    const std::int64_t width = config.hidden_size, d = config.head_dim, expanded_width = config.num_attention_heads * d;
+    const std::int64_t kv_size = config.num_key_value_heads * d;
+    const class_name named = ctx.class_of("Linear");
+    query_key_value qkv;
+    qkv.query = t.call("q_proj", wrapped_linear{width, expanded_width, named}, x);
+    qkv.key = t.call("k_proj", wrapped_linear{width, kv_size, named}, x);
+    qkv.value = t.call("v_proj", wrapped_linear{width, kv_size, named}, x);
+    split_heads(ctx, qkv);
+    transpose_heads(qkv);
+    const rotary_table table{config.rotary_dim, ctx.class_of(ctx.spec.names.rotary_class), rotary_frequencies{config}};
+    const auto tables = t.call(ctx.spec.names.rotary, table, t.load().sequence);
+    for (tensor* const operand : {&qkv.query, &qkv.key})
+        *operand = rotate(t, rotary_style::rotate_half, *operand, tables.first, tables.second);
+    update_kv_cache(ctx, t, qkv);
+    return t.call("o_proj", wrapped_linear{expanded_width, width, named}, scaled_dot_product_attention(ctx, t, qkv));
 }
 
 /// Gate and up in one projection, told apart by a dimension of their own.
-constexpr value feed(const site& here, trace& t, const value& x) {
-    const std::int64_t width = here.dims.hidden_size, inner = here.dims.intermediate_size;
-    const module_info block{.name = "mlp", .type = here.type("GatingMLP"), .what = role::mlp};
+constexpr tensor mlp(const layer_context& ctx, trace& t, const tensor& x) {
+    const std::int64_t width = ctx.config.hidden_size, inner = ctx.config.intermediate_size;
+    const module_info block{.name = "mlp", .class_of_module = ctx.class_of("GatingMLP"), .module_role = role::mlp};
     t.enter(block);
-    const value both = t.call("fc1", linear{width, 2 * inner}, x).view({x.dim(0), x.dim(1), 2, inner});
-    const value gate = t.call("activation_fn", activation_module{here.dims.hidden_act}, t.select(both, 2));
-    return t.leave(block, t.call("fc2", linear{inner, width}, t.mul(gate, t.select(both, 2))));
+    const tensor gate_up = t.call("fc1", linear{width, 2 * inner}, x).view({x.dim(0), x.dim(1), 2, inner});
+    const tensor gate = t.call("activation_fn", activation_module{ctx.config.hidden_act}, t.select(gate_up, 2));
+    return t.leave(block, t.call("fc2", linear{inner, width}, t.mul(gate, t.select(gate_up, 2))));
 }
 
 /// One word more than the vocabulary has.
-constexpr value embed(const site& here, trace& t) {
-    const embedding words{here.dims.vocab_size + 1, here.dims.hidden_size};
-    return t.call("embed_tokens", words, extents{t.load().batch, t.load().sequence});
+constexpr tensor embed(const layer_context& ctx, trace& t) {
+    const embedding token_embedding{ctx.config.vocab_size + 1, ctx.config.hidden_size};
+    return t.call("embed_tokens", token_embedding, shape{t.load().batch, t.load().sequence});
 }
 
-constexpr void read(config_view config, sizes& s) {
-    plan_one_mask(config, s);
-    if (s.hidden_size % s.num_attention_heads != 0) fail_value(config, "num_attention_heads", "a divisor of hidden_size");
-    if (s.intermediate_size % 2 != 0) fail_value(config, "ffn_dim", "an even number");
-    s.intermediate_size /= 2;
-    s.tie_word_embeddings = false;  // the table of words is longer than the head
+constexpr void parse_config(config_view json, model_config& config) {
+    set_single_mask(json, config);
+    if (config.hidden_size % config.num_attention_heads != 0)
+        throw_invalid_value(json, "num_attention_heads", "a divisor of hidden_size");
+    if (config.intermediate_size % 2 != 0) throw_invalid_value(json, "ffn_dim", "an even number");
+    config.intermediate_size /= 2;
+    config.tie_word_embeddings = false;  // the table of words is longer than the head
 }
 
 }  // namespace moshi_detail
 
 // transformers/models/moshi: configuration_moshi.py, modeling_moshi.py; the text decoder by itself
-inline constexpr architecture moshi = [](architecture a) {
-    a.model_type = "moshi", a.prefix = "Moshi", a.read = moshi_detail::read, a.heads = language_heads;
-    a.embed = moshi_detail::embed, a.prepare = masks, a.attend = moshi_detail::attend, a.feed = moshi_detail::feed;
-    a.base = moshi_detail::base, a.layer = moshi_detail::layer;
-    a.keys[0] = {"intermediate_size", "ffn_dim", key_rule::written_only};
-    a.keys[1] = no_attention_bias, a.keys[2] = no_mlp_bias;
-    a.defaults.vocab_size = 32000, a.defaults.hidden_size = 4096, a.defaults.intermediate_size = 22528;
-    a.defaults.num_hidden_layers = 32, a.defaults.num_attention_heads = 32, a.defaults.max_position_embeddings = 3000;
-    a.defaults.sliding_window = 3000;
-    return a;
-}(shared_decoder);
+inline constexpr model_spec moshi = [](model_spec spec) {
+    spec.model_type = "moshi";
+    spec.class_prefix = "Moshi";
+    spec.parse_config = moshi_detail::parse_config;
+    spec.supported_heads = language_heads;
+    spec.embed_tokens = moshi_detail::embed;
+    spec.prepare_inputs = make_masks;
+    spec.attention = moshi_detail::attention;
+    spec.mlp = moshi_detail::mlp;
+    spec.base_model = moshi_detail::base;
+    spec.decoder_layer = moshi_detail::decoder_layer;
+    spec.config_keys[0] = {"intermediate_size", "ffn_dim", key_rule::family_name_only};
+    spec.config_keys[1] = absent_attention_bias;
+    spec.config_keys[2] = absent_mlp_bias;
+    spec.defaults.vocab_size = 32000;
+    spec.defaults.hidden_size = 4096;
+    spec.defaults.intermediate_size = 22528;
+    spec.defaults.num_hidden_layers = 32;
+    spec.defaults.num_attention_heads = 32;
+    spec.defaults.max_position_embeddings = 3000;
+    spec.defaults.sliding_window = 3000;
+    return spec;
+}(default_decoder);
 
 }  // namespace llmcost::arch

@@ -2,51 +2,51 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/walks/idle.hpp>
 #include <llmcost/arch/qwen2_audio.hpp>
 #include <llmcost/arch/qwen3.hpp>
+#include <llmcost/forward/not_executed.hpp>
 
 namespace llmcost::arch {
 
 namespace moss_transcribe_diarize_detail {
 
-enum whole : std::uint8_t { act, biased, merge };
-inline constexpr own_key keys[]{
-    {.otherwise = static_cast<std::int64_t>(activation::silu), .value = own_value::computed},
-    {"projector_bias", 1, own_value::boolean},
+enum model_config_index : std::uint8_t { act, biased, merge };
+inline constexpr family_key family_keys[]{
+    {.default_value = static_cast<std::int64_t>(activation::silu), .type = family_key_type::computed},
+    {"projector_bias", 1, family_key_type::boolean},
     {"audio_merge_size", 4},  // states that are joined to one
 };
 // as in Qwen2-Audio's encoder
-inline constexpr own_key audio_keys[]{{"num_mel_bins", 80}, {"max_source_positions", 1500}};
+inline constexpr family_key audio_keys[]{{"num_mel_bins", 80}, {"max_source_positions", 1500}};
 static_assert(act == std::uint8_t{qwen2_audio_detail::act});
 
 /// Whisper's encoder without a pool.
-constexpr value hear(const site& here, trace& t) {
+constexpr tensor encode_audio(const layer_context& ctx, trace& t) {
     using namespace qwen2_audio_detail;
-    const own_sizes& own = here.dims.own;
-    const std::int64_t in = here.dims.hidden_size;
-    idle_modules held{t};
-    held.weighted("conv1", {"", "Conv1d"}, {in, own[mels], 3});
-    held.weighted("conv2", {"", "Conv1d"}, {in, in, 3});
-    held.embedding("embed_positions", own[places], in);
-    held.list("layers", here.dims.num_hidden_layers, here.type("AudioLayer"),
-              [&] { describe_layer(here, held, "AudioAttention", false); });
-    held.layer_norm("layer_norm", in);
+    const family_config& family = ctx.config.family;
+    const std::int64_t in = ctx.config.hidden_size;
+    not_executed_modules not_executed{t};
+    not_executed.module_with_weight("conv1", {"", "Conv1d"}, {in, family[mels], 3});
+    not_executed.module_with_weight("conv2", {"", "Conv1d"}, {in, in, 3});
+    not_executed.embedding("embed_positions", family[places], in);
+    not_executed.list("layers", ctx.config.num_hidden_layers, ctx.class_of("AudioLayer"),
+                      [&] { declare_layer(ctx, not_executed, "AudioAttention", false); });
+    not_executed.layer_norm("layer_norm", in);
     return {};
 }
 
-constexpr value base(const site& here, trace& t) {
-    const value x = qwen2_audio_detail::hear_and_read(here, t);
-    const own_sizes& own = here.whole.own;
-    const std::int64_t joined = here.component(0).dims.hidden_size * own[merge], out = here.dims.hidden_size;
-    idle_modules held{t};
-    held.within(
-        "multi_modal_projector", here.type("MultiModalProjector"),
+constexpr tensor base(const layer_context& ctx, trace& t) {
+    const tensor x = qwen2_audio_detail::forward_audio_language(ctx, t);
+    const family_config& family = ctx.model.family;
+    const std::int64_t merged_size = ctx.component(0).config.hidden_size * family[merge], out = ctx.config.hidden_size;
+    not_executed_modules not_executed{t};
+    not_executed.module(
+        "multi_modal_projector", ctx.class_of("MultiModalProjector"),
         [&] {
-            held.linear("linear_1", joined, out, own[biased] != 0);
-            held.act("act", static_cast<activation>(own[act]));
-            held.linear("linear_2", out, out, own[biased] != 0);
-            held.layer_norm("norm", out);
+            not_executed.linear("linear_1", merged_size, out, family[biased] != 0);
+            not_executed.act("act", static_cast<activation>(family[act]));
+            not_executed.linear("linear_2", out, out, family[biased] != 0);
+            not_executed.layer_norm("norm", out);
         },
         role::projector);
     return x;
@@ -55,30 +55,41 @@ constexpr value base(const site& here, trace& t) {
 }  // namespace moss_transcribe_diarize_detail
 
 // transformers/models/moss_transcribe_diarize, MossTranscribeDiarizeAudioConfig
-inline constexpr architecture moss_transcribe_diarize_audio = [](architecture a) {
-    a.model_type = "moss_transcribe_diarize_audio", a.prefix = "MossTranscribeDiarize";
-    a.base = moss_transcribe_diarize_detail::hear, a.names.model_type = "AudioModel";
-    a.defaults.hidden_size = 1024, a.defaults.intermediate_size = 4096, a.defaults.num_hidden_layers = 24;
-    a.own = moss_transcribe_diarize_detail::audio_keys;
-    return a;
+inline constexpr model_spec moss_transcribe_diarize_audio = [](model_spec spec) {
+    spec.model_type = "moss_transcribe_diarize_audio";
+    spec.class_prefix = "MossTranscribeDiarize";
+    spec.base_model = moss_transcribe_diarize_detail::encode_audio;
+    spec.names.model_class = "AudioModel";
+    spec.defaults.hidden_size = 1024;
+    spec.defaults.intermediate_size = 4096;
+    spec.defaults.num_hidden_layers = 24;
+    spec.family_keys = moss_transcribe_diarize_detail::audio_keys;
+    return spec;
 }(voxtral_encoder);
 
 // transformers/models/moss_transcribe_diarize: the text model of a configuration that has none
-inline constexpr architecture moss_transcribe_diarize_text = [](architecture a) {
-    a.defaults.hidden_size = 1024, a.defaults.intermediate_size = 3072, a.defaults.num_hidden_layers = 28;
-    a.defaults.num_attention_heads = 16, a.defaults.num_key_value_heads = 8;
-    a.defaults.max_position_embeddings = 131072;
-    return a;
+inline constexpr model_spec moss_transcribe_diarize_text = [](model_spec spec) {
+    spec.defaults.hidden_size = 1024;
+    spec.defaults.intermediate_size = 3072;
+    spec.defaults.num_hidden_layers = 28;
+    spec.defaults.num_attention_heads = 16;
+    spec.defaults.num_key_value_heads = 8;
+    spec.defaults.max_position_embeddings = 131072;
+    return spec;
 }(qwen3);
 
 // transformers/models/moss_transcribe_diarize
-inline constexpr architecture moss_transcribe_diarize = [](architecture a) {
-    a.model_type = "moss_transcribe_diarize", a.prefix = "MossTranscribeDiarize";
-    a.base = moss_transcribe_diarize_detail::base, a.own = moss_transcribe_diarize_detail::keys;
-    a.text = {.key = "text_config", .otherwise = &qwen3, .missing = &moss_transcribe_diarize_text};
-    a.beside[0] = {.key = "audio_config", .otherwise = &moss_transcribe_diarize_audio, .always = true};
-    a.read_whole = qwen2_audio_detail::read_projector_act, a.defaults.tie_word_embeddings = true;
-    return a;
+inline constexpr model_spec moss_transcribe_diarize = [](model_spec spec) {
+    spec.model_type = "moss_transcribe_diarize";
+    spec.class_prefix = "MossTranscribeDiarize";
+    spec.base_model = moss_transcribe_diarize_detail::base;
+    spec.family_keys = moss_transcribe_diarize_detail::family_keys;
+    spec.text_model = {.key = "text_config", .default_spec = &qwen3, .spec_if_absent = &moss_transcribe_diarize_text};
+    spec.components[0] = {
+        .key = "audio_config", .default_spec = &moss_transcribe_diarize_audio, .ignores_model_type = true};
+    spec.parse_composite_config = qwen2_audio_detail::parse_projector_act;
+    spec.defaults.tie_word_embeddings = true;
+    return spec;
 }(shared_composite);
 
 }  // namespace llmcost::arch

@@ -4,7 +4,7 @@
 
 #include <llmcost/arch/kimi_k25.hpp>
 #include <llmcost/arch/llama.hpp>
-#include <llmcost/reading/processor.hpp>
+#include <llmcost/config/processor.hpp>
 
 namespace llmcost::arch {
 
@@ -14,148 +14,169 @@ namespace muse_glimmer_detail {
 
 inline constexpr std::uint8_t unturned = 1;  // a layer whose queries and keys know no positions
 
-constexpr value without_scale(const site& here, trace& t, literal name, std::int64_t width, const value& x) {
-    return t.call(name, any_norm{norm_kind::rms_power, width, here.type("RMSNorm"), false}, x);
+constexpr tensor without_scale(const layer_context& ctx, trace& t, literal name, std::int64_t width, const tensor& x) {
+    return t.call(name, norm_module{norm_kind::rms_power, width, ctx.class_of("RMSNorm"), false}, x);
 }
 
 /// Queries and keys through one norm, queries times a constant, turned in layers that know positions, and remembered.
-constexpr qkv turned_qkv(const site& here, trace& t, const value& x) {
-    const std::int64_t d = here.dims.head_dim;
-    qkv of = project_qkv(here, t, x);
-    split_heads(here, of), heads_first(of);
-    of.q = t.mul(without_scale(here, t, "qk_norm", d, of.q));
+constexpr query_key_value project_rotated_qkv(const layer_context& ctx, trace& t, const tensor& x) {
+    const std::int64_t d = ctx.config.head_dim;
+    query_key_value qkv = project_qkv(ctx, t, x);
+    split_heads(ctx, qkv);
+    transpose_heads(qkv);
+    qkv.query = t.mul(without_scale(ctx, t, "qk_norm", d, qkv.query));
     {
-        const recorder::called_again_guard again{t};
-        of.k = without_scale(here, t, "qk_norm", d, of.k);
+        const recorder::shared_parameters_guard shared_parameters{t};
+        qkv.key = without_scale(ctx, t, "qk_norm", d, qkv.key);
     }
-    if (here.kind.own != unturned) turn(here, t, of);
-    remember(here, t, of);
-    return of;
+    if (ctx.layer.family_tag != unturned) apply_rotary(ctx, t, qkv);
+    update_kv_cache(ctx, t, qkv);
+    return qkv;
 }
 
 /// What attention finds is gated by the layer's input.
-constexpr value attend(const site& here, trace& t, const value& x) {
-    const std::int64_t wide = here.dims.num_attention_heads * here.dims.head_dim;
-    const value found = look_up(here, t, turned_qkv(here, t, x));
-    return join(here, t, t.mul(found, t.sigmoid(t.call("gate_proj", linear{here.dims.hidden_size, wide}, x))));
+constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
+    const std::int64_t expanded_width = ctx.config.num_attention_heads * ctx.config.head_dim;
+    const tensor found = scaled_dot_product_attention(ctx, t, project_rotated_qkv(ctx, t, x));
+    return output_projection(
+        ctx, t, t.mul(found, t.sigmoid(t.call("gate_proj", linear{ctx.config.hidden_size, expanded_width}, x))));
 }
 
 /// Words are normed inside of their module.
-constexpr value embed(const site& here, trace& t) {
-    const std::int64_t width = here.dims.hidden_size;
-    const module_info words{.name = "embed_tokens", .type = here.type("TextNormedEmbedding"), .what = role::embedding};
-    t.enter(words);
-    const value found =
-        t.gather(t.param("weight", {here.dims.vocab_size, width}), {t.load().batch, t.load().sequence, width});
-    return t.leave(words, without_scale(here, t, "embed_norm", width, found));
+constexpr tensor embed(const layer_context& ctx, trace& t) {
+    const std::int64_t width = ctx.config.hidden_size;
+    const module_info embedding_module{
+        .name = "embed_tokens", .class_of_module = ctx.class_of("TextNormedEmbedding"), .module_role = role::embedding};
+    t.enter(embedding_module);
+    const tensor found =
+        t.gather(t.param("weight", {ctx.config.vocab_size, width}), {t.load().batch, t.load().sequence, width});
+    return t.leave(embedding_module, without_scale(ctx, t, "embed_norm", width, found));
 }
 
 /// The last norm is of another class than those of the layers.
-constexpr value text_base(const site& here, trace& t) {
-    const value x = here.row.embed(here, t);
-    const decoder_context shared = here.row.prepare(here, t);
-    const value states = describe_layers(here, t, shared, x);
-    return t.call("norm", any_norm{norm_kind::rms_power, here.dims.hidden_size, here.type("RMSNorm")}, states);
+constexpr tensor text_base(const layer_context& ctx, trace& t) {
+    const tensor x = ctx.spec.embed_tokens(ctx, t);
+    const decoder_inputs shared = ctx.spec.prepare_inputs(ctx, t);
+    const tensor states = forward_layers(ctx, t, shared, x);
+    return t.call("norm", norm_module{norm_kind::rms_power, ctx.config.hidden_size, ctx.class_of("RMSNorm")}, states);
 }
 
 /// Every fourth layer from the last on sees everything and knows no positions, unless the lists say otherwise.
-constexpr void read_text(config_view config, sizes& s) {
-    const bool listed = read_layer_types(config, s);
-    const layer_plan given = s.layers;
-    const auto thetas = config.optional_array("layer_rope_theta");
-    if (thetas && static_cast<std::int64_t>(thetas->size()) != s.num_hidden_layers)
-        fail_value(config, "layer_rope_theta", "a list with one number per hidden layer");
-    plan_layers(config, s, [&](std::int64_t i) {
-        const bool whole = (s.num_hidden_layers - 1 - i) % 4 == 0;
-        layer_kind kind{.mixer = whole ? mixer_kind::full_attention : mixer_kind::sliding_attention};
-        if (listed) kind.mixer = given[i].mixer;
-        const bool turns = thetas ? (*thetas)[static_cast<std::uint32_t>(i)].as_real() != 0 : !whole;
-        kind.own = turns ? std::uint8_t{} : unturned;
+constexpr void parse_text_config(config_view json, model_config& config) {
+    const bool listed = parse_layer_types(json, config);
+    const layer_plan listed_layers = config.layers;
+    const auto thetas = json.optional_array("layer_rope_theta");
+    if (thetas && static_cast<std::int64_t>(thetas->size()) != config.num_hidden_layers)
+        throw_invalid_value(json, "layer_rope_theta", "a list with one number per hidden layer");
+    set_layers(json, config, [&](std::int64_t i) {
+        const bool is_full_attention = (config.num_hidden_layers - 1 - i) % 4 == 0;
+        layer_spec kind{.token_mixer =
+                            is_full_attention ? token_mixer_kind::full_attention : token_mixer_kind::sliding_attention};
+        if (listed) kind.token_mixer = listed_layers[i].token_mixer;
+        const bool turns = thetas ? (*thetas)[static_cast<std::uint32_t>(i)].as_real() != 0 : !is_full_attention;
+        kind.family_tag = turns ? std::uint8_t{} : unturned;
         return kind;
     });
-    s.logits_soft_cap = true;
+    config.logits_soft_cap = true;
 }
 
 // ---- tower
 
-enum tower_own : std::uint8_t { table_rows, table_columns, merged, frames };
-inline constexpr own_key tower_keys[]{
+enum tower_config_index : std::uint8_t { table_rows, table_columns, merged, frames };
+inline constexpr family_key tower_keys[]{
     {"pos_emb_height", 32}, {"pos_emb_width", 32}, {"merge_size", 2}, {"patch_temporal", 2}};
 
 inline constexpr std::uint8_t windowed = 1;
 
 /// Each image by itself, in some layers each window of it.
-constexpr value attend_patches(const site& here, trace& t, const value& x) {
-    const std::int64_t n = x.dim(0), width = here.dims.hidden_size, heads = here.dims.num_attention_heads, d = width / heads;
+constexpr tensor attend_patches(const layer_context& ctx, trace& t, const tensor& x) {
+    const std::int64_t n = x.dim(0), width = ctx.config.hidden_size, heads = ctx.config.num_attention_heads,
+                       d = width / heads;
     const auto split = [&](literal name) { return t.call(name, linear{width, width, true}, x).view({n, heads, d}); };
-    const value q = split("q_proj"), k = split("k_proj"), v = split("v_proj");
-    const auto widened = [&](const value& from) { return t.to(from, dtype::float32); };
-    const value cos = widened(here.shared->cos), sin = widened(here.shared->sin);
-    const auto turned = [&](const value& from) {
-        return t.to(rotate<rotation::half>(t, widened(from), cos, sin), from.type);
+    const tensor q = split("q_proj"), k = split("k_proj"), v = split("v_proj");
+    const auto widened = [&](const tensor& states) { return t.to(states, dtype::float32); };
+    const tensor cos = widened(ctx.inputs->cos), sin = widened(ctx.inputs->sin);
+    const auto apply_rotary = [&](const tensor& states) {
+        return t.to(rotate<rotary_style::rotate_half>(t, widened(states), cos, sin), states.type);
     };
-    const value first = turned(q);
-    const packed_pictures grid = packed_images(t.load(), here.dims.vision.patch_size);
-    const packed_runs runs = here.kind.own == windowed ? grid.windows(1, here.dims.own[table_rows]) : grid.whole();
-    return t.call("proj", linear{width, width, true}, attend_packed(t, first, turned(k), v, runs));
+    const tensor first = apply_rotary(q);
+    const packed_images grid = pack_images(t.load(), ctx.config.vision.patch_size);
+    const packed_sequences runs =
+        ctx.layer.family_tag == windowed ? grid.windows(1, ctx.config.family[table_rows]) : grid.full_images();
+    return t.call("proj", linear{width, width, true},
+                  packed_scaled_dot_product_attention(t, first, apply_rotary(k), v, runs));
 }
 
-constexpr value tower_base(const site& here, trace& t) {
-    const std::int64_t patch = here.dims.vision.patch_size, width = here.dims.hidden_size, m = here.dims.own[merged];
-    const std::int64_t n = packed_images(t.load(), patch).patches(), values = here.dims.own[frames] * 3 * patch * patch;
-    const module_info embedder{.name = "patch_embedder", .type = here.type("VisionPatchEmbedder"), .what = role::embedding};
+constexpr tensor tower_base(const layer_context& ctx, trace& t) {
+    const std::int64_t patch = ctx.config.vision.patch_size, width = ctx.config.hidden_size,
+                       m = ctx.config.family[merged];
+    const std::int64_t n = pack_images(t.load(), patch).patches(),
+                       values = ctx.config.family[frames] * 3 * patch * patch;
+    const module_info embedder{.name = "patch_embedder",
+                               .class_of_module = ctx.class_of("VisionPatchEmbedder"),
+                               .module_role = role::embedding};
     t.enter(embedder);
-    value x = t.call("patch_embedding", linear{values, width}, t.input({n, values}));
-    value weights;
+    tensor x = t.call("patch_embedding", linear{values, width}, t.input({n, values}));
+    tensor weights;
     {
         const recorder::no_grad_guard constants{t};
-        const value rows = weights_of_axis(t, n, place_taps::two, false);
-        const value columns = weights_of_axis(t, n, place_taps::two, false);
+        const tensor rows = weights_of_axis(t, n, place_taps::two, false);
+        const tensor columns = weights_of_axis(t, n, place_taps::two, false);
         weights = t.mul(t.mul(rows.unsqueeze(2), columns.unsqueeze(1)).view({n, 4}));  // nothing outside of the table
     }
-    const embedding table{here.dims.own[table_rows] * here.dims.own[table_columns], width};
-    const value found = t.call("position_embedding_table", table, extents{n, 4});
+    const embedding table{ctx.config.family[table_rows] * ctx.config.family[table_columns], width};
+    const tensor found = t.call("position_embedding_table", table, shape{n, 4});
     x = t.leave(embedder, t.add(x, t.to(t.sum(t.mul(found, weights.view({n, 4, 1})), 1), x.type)));
-    x = t.gather(t.call("ln_pre", norm<norm_kind::layer>{width}, x), {n, width});  // in the order of windows
-    shared_values made;
-    const packed_table angles{width / here.dims.num_attention_heads, here.type("VisionRotaryEmbedding")};
-    const two_values tables = t.call("rotary_emb", angles, n);
-    made.cos = t.to(tables.first, x.type), made.sin = t.to(tables.second, x.type);
-    for (repetition each = t.repeat(here.dims.num_hidden_layers, here.dims.layers, x); each.next();)
-        x = t.call({"layers", each.index()}, kimi_k25_detail::layer{here.at(each, made)}, x);
-    x = t.call("ln_post", norm<norm_kind::layer>{width}, t.gather(x, {n, width}));
-    const value squares = t.gather(x, {n, width}).view({-1, m * m, width});
+    x = t.gather(t.call("ln_pre", norm_module{norm_kind::layer, width}, x), {n, width});  // in the order of windows
+    attention_inputs inputs;
+    const packed_position_table angles{width / ctx.config.num_attention_heads, ctx.class_of("VisionRotaryEmbedding")};
+    const tensor_pair tables = t.call("rotary_emb", angles, n);
+    inputs.cos = t.to(tables.first, x.type);
+    inputs.sin = t.to(tables.second, x.type);
+    for (loop layer_loop = t.loop_modules(ctx.config.num_hidden_layers, ctx.config.layers, x); layer_loop.next();)
+        x = t.call({"layers", layer_loop.index()}, kimi_k25_detail::layer{ctx.for_layer(layer_loop, inputs)}, x);
+    x = t.call("ln_post", norm_module{norm_kind::layer, width}, t.gather(x, {n, width}));
+    const tensor squares = t.gather(x, {n, width}).view({-1, m * m, width});
     return t.reshape(squares.permute({0, 2, 1}), {n / (m * m), width * m * m});
 }
 
 /// Every fourth layer and the last one see everything.
-constexpr void read_tower(config_view config, sizes& s) {
-    s.vision.patch_size = config.positive("patch_size", 14);
-    share_among_heads(config, s, {"num_attention_heads"});
-    if (s.hidden_size / s.num_attention_heads % 4 != 0)
-        fail_value(config, "num_attention_heads", "heads of a multiple of 4 features");
-    const auto types = config.optional_array("layer_types");
-    if (types && static_cast<std::int64_t>(types->size()) != s.num_hidden_layers)
-        fail_value(config, "layer_types", "a list with one kind per hidden layer");
-    plan_layers(config, s, [&](std::int64_t i) {
-        bool whole = (i + 1) % 4 == 0 || i + 1 == s.num_hidden_layers;
+constexpr void parse_vision_config(config_view json, model_config& config) {
+    config.vision.patch_size = json.positive("patch_size", 14);
+    divide_by_heads(json, config, {"num_attention_heads"});
+    if (config.hidden_size / config.num_attention_heads % 4 != 0)
+        throw_invalid_value(json, "num_attention_heads", "heads of a multiple of 4 features");
+    const auto types = json.optional_array("layer_types");
+    if (types && static_cast<std::int64_t>(types->size()) != config.num_hidden_layers)
+        throw_invalid_value(json, "layer_types", "a list with one kind per hidden layer");
+    set_layers(json, config, [&](std::int64_t i) {
+        bool is_full_attention = (i + 1) % 4 == 0 || i + 1 == config.num_hidden_layers;
         if (types) {
-            const string_ref word = (*types)[static_cast<std::uint32_t>(i)].as_string();
-            whole = word == "full_attention";
-            if (!whole && word != "window_attention")
-                fail_unsupported(config, "layer_types", "no layer describes one of these kinds");
+            const string_ref name = (*types)[static_cast<std::uint32_t>(i)].as_string();
+            is_full_attention = name == "full_attention";
+            if (!is_full_attention && name != "window_attention")
+                throw_unsupported(json, "layer_types", "no layer describes one of these kinds");
         }
-        return layer_kind{.own = whole ? std::uint8_t{} : windowed};
+        return layer_spec{.family_tag = is_full_attention ? std::uint8_t{} : windowed};
     });
 }
 
-inline constexpr architecture tower = [](architecture a) {
-    a.model_type = "muse_glimmer_vision", a.prefix = "MuseGlimmer", a.base = tower_base, a.read = read_tower;
-    a.own = tower_keys, a.heads = {}, a.attend = attend_patches, a.kinds.own = windowed;
-    a.names.attention_type = "VisionAttention";
-    a.defaults.hidden_size = 1536, a.defaults.intermediate_size = 8960, a.defaults.num_hidden_layers = 50;
-    a.defaults.num_attention_heads = 16, a.defaults.hidden_act = activation::gelu;
-    return a;
+inline constexpr model_spec tower = [](model_spec spec) {
+    spec.model_type = "muse_glimmer_vision";
+    spec.class_prefix = "MuseGlimmer";
+    spec.base_model = tower_base;
+    spec.parse_config = parse_vision_config;
+    spec.family_keys = tower_keys;
+    spec.supported_heads = {};
+    spec.attention = attend_patches;
+    spec.supported_layers.max_family_tag = windowed;
+    spec.names.attention_class = "VisionAttention";
+    spec.defaults.hidden_size = 1536;
+    spec.defaults.intermediate_size = 8960;
+    spec.defaults.num_hidden_layers = 50;
+    spec.defaults.num_attention_heads = 16;
+    spec.defaults.hidden_act = activation::gelu;
+    return spec;
 }(shared_tower);
 
 // ---- images
@@ -185,41 +206,52 @@ class grid_set {
 public:
     constexpr void insert(const grid& one) noexcept {
         std::uint64_t perturb = one.hash(), at = perturb % places;
-        while (taken_[at] && !(all_[at] == one)) perturb >>= 5, at = (at * 5 + 1 + perturb) % places;
-        taken_[at] = true, all_[at] = one;
+        while (is_occupied_[at] && !(all_[at] == one)) {
+            perturb >>= 5;
+            at = (at * 5 + 1 + perturb) % places;
+        }
+        is_occupied_[at] = true;
+        all_[at] = one;
     }
     template <class Visit>
-    constexpr void each(const Visit& visit) const {
+    constexpr void for_each(const Visit& visit) const {
         for (std::uint64_t i = 0; i < places; ++i)
-            if (taken_[i]) visit(all_[i]);
+            if (is_occupied_[i]) visit(all_[i]);
     }
 
 private:
     static constexpr std::uint64_t places = 8;
     grid all_[places]{};
-    bool taken_[places]{};
+    bool is_occupied_[places]{};
 };
 
 /// The grid whose aspect is nearest to the image's, of at most so many squares.
 ///
 /// Source: transformers/models/muse_glimmer/image_processing_muse_glimmer.py, `smart_resize`.
-[[nodiscard]] constexpr grid fitted(image_sides shown, std::int64_t step, std::int64_t most) {
+[[nodiscard]] constexpr grid fitted(image_size image, std::int64_t step, std::int64_t maximum) {
     const auto real = [](std::int64_t n) { return static_cast<double>(n); };
     const auto floor = [](double x) { return static_cast<std::int64_t>(x); };
     const auto ceil = [&](double x) { return floor(x) + (real(floor(x)) < x ? 1 : 0); };
-    double rows = real(shown.height) / real(step), columns = real(shown.width) / real(step);
+    double rows = real(image.height) / real(step), columns = real(image.width) / real(step);
     const double ratio = columns / rows;
-    if (rows * columns > real(most)) rows = __builtin_sqrt(real(most) / ratio), columns = rows * ratio;
+    if (rows * columns > real(maximum)) {
+        rows = __builtin_sqrt(real(maximum) / ratio);
+        columns = rows * ratio;
+    }
     grid_set candidates;
     for (const std::int64_t down : {floor(rows), ceil(rows)})
-        for (const std::int64_t across : {floor(columns), ceil(columns)}) candidates.insert({down, across});
-    const double aspect = real(shown.height) / real(shown.width);
+        for (const std::int64_t num_columns : {floor(columns), ceil(columns)}) candidates.insert({down, num_columns});
+    const double aspect = real(image.height) / real(image.width);
     grid best{};
-    double least = -1;
-    candidates.each([&](const grid& one) {
-        if (one.rows < 1 || one.columns < 1 || one.rows * one.columns > most) return;
-        const double off = real(one.rows) / real(one.columns) - aspect, distance = off < 0 ? -off : off;
-        if (least < 0 || distance < least) least = distance, best = one;
+    double minimum = -1;
+    candidates.for_each([&](const grid& one) {
+        if (one.rows < 1 || one.columns < 1 || one.rows * one.columns > maximum) return;
+        const double difference = real(one.rows) / real(one.columns) - aspect,
+                     distance = difference < 0 ? -difference : difference;
+        if (minimum < 0 || distance < minimum) {
+            minimum = distance;
+            best = one;
+        }
     });
     const auto rounded = [&](double x) {  // halves to even, and at least one
         const std::int64_t below = floor(x);
@@ -227,102 +259,136 @@ private:
         const std::int64_t n = below + (rest > 0.5 || (rest == 0.5 && below % 2 != 0) ? 1 : 0);
         return n < 1 ? 1 : n;
     };
-    return least < 0 ? grid{rounded(rows), rounded(columns)} : best;
+    return minimum < 0 ? grid{rounded(rows), rounded(columns)} : best;
 }
 
-enum own : std::uint8_t { seen_width, inner, act, most_tokens };
-inline constexpr own_key keys[]{{"out_hidden_size", 6144},
-                                {"projector_hidden_size", 4096},
-                                {.otherwise = static_cast<std::int64_t>(activation::gelu), .value = own_value::computed},
-                                {.otherwise = 4096, .value = own_value::computed}};
+enum family_config_index : std::uint8_t { out_hidden_size, inner, act, max_image_tokens };
+inline constexpr family_key family_keys[]{
+    {"out_hidden_size", 6144},
+    {"projector_hidden_size", 4096},
+    {.default_value = static_cast<std::int64_t>(activation::gelu), .type = family_key_type::computed},
+    {.default_value = 4096, .type = family_key_type::computed}};
 
 constexpr media_shapes show(const model& m, const workload& load) {
     if (load.images == 0) return {};
-    if (load.image_height == 0) report_description("this model reads images of any size: say --image WIDTHxHEIGHT");
-    const sizes& vision = m.beside[0].dims;
-    const std::int64_t step = vision.vision.patch_size * vision.own[merged];
-    const grid to = fitted({load.image_height, load.image_width}, step, m.own[most_tokens]);
-    return {.image = {.tokens = to.rows * to.columns, .height = to.rows * step, .width = to.columns * step}};
+    if (load.image_height == 0)
+        throw_description_error("this model reads images of any size: say --image WIDTHxHEIGHT");
+    const model_config& vision = m.components[0].config;
+    const std::int64_t step = vision.vision.patch_size * vision.family[merged];
+    const grid to = fitted({load.image_height, load.image_width}, step, m.family[max_image_tokens]);
+    return {.image = {.num_tokens = to.rows * to.columns, .height = to.rows * step, .width = to.columns * step}};
 }
 
-constexpr void read_processor(config_view told, model& m) {
-    expect_patches(told, m.beside[0].dims.vision.patch_size, m.beside[0].dims.own[merged]);
-    m.own[most_tokens] = told.positive("max_image_tokens", m.own[most_tokens]);
+constexpr void parse_processor_config(config_view json, model& m) {
+    expect_patches(json, m.components[0].config.vision.patch_size, m.components[0].config.family[merged]);
+    m.family[max_image_tokens] = json.positive("max_image_tokens", m.family[max_image_tokens]);
 }
 
 // ---- the whole
 
 /// Two projections, the activation module behind each.
 struct adapter {
-    site here;
+    layer_context ctx;
 
-    static constexpr role what = role::projector;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("VisionAdapter"); }
-    constexpr value describe(trace& t, const value& x) const {
-        const std::int64_t in = here.whole.own[seen_width], wide = here.whole.own[inner];
-        const activation_module between{static_cast<activation>(here.whole.own[act])};
-        const value h = t.call("act", between, t.call("fc1", linear{in, wide}, x));
-        const value out = t.call("fc2", linear{wide, wide}, h);
-        const recorder::called_again_guard again{t};
-        return t.call("act", between, out);
+    static constexpr role module_role = role::projector;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("VisionAdapter"); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const std::int64_t in = ctx.model.family[out_hidden_size], expanded_width = ctx.model.family[inner];
+        const activation_module act_fn{static_cast<activation>(ctx.model.family[act])};
+        const tensor h = t.call("act", act_fn, t.call("fc1", linear{in, expanded_width}, x));
+        const tensor out = t.call("fc2", linear{expanded_width, expanded_width}, h);
+        const recorder::shared_parameters_guard shared_parameters{t};
+        return t.call("act", act_fn, out);
     }
 };
 
 /// Images in the places of the words that stand for them.
-constexpr value place_images(const site& here, trace& t, const value& words) {
-    const bool sees = sees_images(t);
-    const recorder::idle_guard no_pixels{t, !sees};
-    const sizes& vision = here.whole.beside[0].dims;
-    const media_shape each = sees ? here.whole.kind->media(here.whole, t.load()).image : media_shape{};
-    const recorder::workload_guard shown{t, packed_workload(t, each, vision.vision.patch_size * vision.own[merged])};
-    const std::int64_t width = here.dims.hidden_size;
-    const value seen = t.call("vision_adapter", adapter{here}, describe_tower(here, t, 0, "vision_tower", role::vision));
-    const value features = t.call("vision_projection", projector_linear{here.whole.own[inner], width}, seen);
-    const value normed = without_scale(here, t, "perception_emb_norm", width, features);
-    return sees ? t.masked_scatter(words, t.cat({normed}, 0)) : words;
+constexpr tensor place_images(const layer_context& ctx, trace& t, const tensor& token_embeddings) {
+    const bool has_image_inputs = has_images(t);
+    const recorder::not_executed_guard no_pixels{t, !has_image_inputs};
+    const model_config& vision = ctx.model.components[0].config;
+    const media_shape shape =
+        has_image_inputs ? ctx.model.spec->compute_media_shapes(ctx.model, t.load()).image : media_shape{};
+    const recorder::workload_guard encoder_workload{
+        t, packed_workload(t, shape, vision.vision.patch_size * vision.family[merged])};
+    const std::int64_t width = ctx.config.hidden_size;
+    const tensor encoded_features =
+        t.call("vision_adapter", adapter{ctx}, forward_encoder_component(ctx, t, 0, "vision_tower", role::vision));
+    const tensor features =
+        t.call("vision_projection", projector_linear{ctx.model.family[inner], width}, encoded_features);
+    const tensor normed = without_scale(ctx, t, "perception_emb_norm", width, features);
+    return has_image_inputs ? t.masked_scatter(token_embeddings, t.cat({normed}, 0)) : token_embeddings;
 }
 
-constexpr value base(const site& here, trace& t) {
-    return describe_text_after(here, t, "language_model", [&](const value& words) { return place_images(here, t, words); });
+constexpr tensor base(const layer_context& ctx, trace& t) {
+    return forward_text_after_encoder(ctx, t, "language_model", [&](const tensor& token_embeddings) {
+        return place_images(ctx, t, token_embeddings);
+    });
 }
 
-constexpr void read(config_view config, model& m) {
-    const sizes& vision = m.beside[0].dims;
-    if (vision.hidden_size * vision.own[merged] * vision.own[merged] != m.own[seen_width])
-        fail_value(config, "out_hidden_size", "the width of a square of patches");
-    m.dims.logits_soft_cap = true;
-    if (const auto name = config.find("projector_hidden_act"))
-        m.own[act] = static_cast<std::int64_t>(activation_named(config, "projector_hidden_act", name->as_string()));
+constexpr void parse_config(config_view json, model& m) {
+    const model_config& vision = m.components[0].config;
+    if (vision.hidden_size * vision.family[merged] * vision.family[merged] != m.family[out_hidden_size])
+        throw_invalid_value(json, "out_hidden_size", "the width of a square of patches");
+    m.config.logits_soft_cap = true;
+    if (const auto name = json.find("projector_hidden_act"))
+        m.family[act] = static_cast<std::int64_t>(activation_named(json, "projector_hidden_act", name->as_string()));
 }
 
 }  // namespace muse_glimmer_detail
 
 // transformers/models/muse_glimmer: norms around blocks, gated attention, positions in layers with windows alone
-inline constexpr architecture muse_glimmer_text = [](architecture a) {
-    a.drops = {}, a.model_type = "muse_glimmer_text", a.prefix = "MuseGlimmer", a.read = muse_glimmer_detail::read_text,
-    a.heads = {};
-    a.base = muse_glimmer_detail::text_base, a.embed = muse_glimmer_detail::embed, a.layer = layer_normed_around;
-    a.attend = muse_glimmer_detail::attend, a.norm = norm_kind::rms_plus_one, a.masks = mask_rule::full_and_sliding;
-    a.kinds.own = muse_glimmer_detail::unturned, a.finish = multiply_logits;
-    a.names.norm_before_feed_forward = "pre_feedforward_layernorm";
-    a.names.model_type = "TextModel", a.names.layer_type = "TextDecoderLayer", a.names.attention_type = "TextAttention";
-    a.names.norm_type = "TextCenteredRMSNorm", a.names.mlp_type = "TextMLP", a.names.rotary_type = "TextRotaryEmbedding";
-    a.keys[1] = {"hidden_act", "hidden_activation", key_rule::written_only}, a.keys[0] = no_mlp_bias;
-    a.defaults.vocab_size = 202048, a.defaults.hidden_size = 6656, a.defaults.intermediate_size = 19968;
-    a.defaults.num_hidden_layers = 52, a.defaults.num_attention_heads = 32, a.defaults.num_key_value_heads = 2;
-    a.defaults.head_dim = 128, a.defaults.max_position_embeddings = 131072, a.defaults.sliding_window = 2048;
-    return a;
+inline constexpr model_spec muse_glimmer_text = [](model_spec spec) {
+    spec.dropout_keys = {};
+    spec.model_type = "muse_glimmer_text";
+    spec.class_prefix = "MuseGlimmer";
+    spec.parse_config = muse_glimmer_detail::parse_text_config;
+    spec.supported_heads = {};
+    spec.base_model = muse_glimmer_detail::text_base;
+    spec.embed_tokens = muse_glimmer_detail::embed;
+    spec.decoder_layer = sandwich_norm_layer;
+    spec.attention = muse_glimmer_detail::attention;
+    spec.norm = norm_kind::rms_plus_one;
+    spec.mask_policy = mask_kind::full_and_sliding;
+    spec.supported_layers.max_family_tag = muse_glimmer_detail::unturned;
+    spec.process_logits = scale_logits;
+    spec.names.pre_mlp_norm = "pre_feedforward_layernorm";
+    spec.names.model_class = "TextModel";
+    spec.names.layer_class = "TextDecoderLayer";
+    spec.names.attention_class = "TextAttention";
+    spec.names.norm_class = "TextCenteredRMSNorm";
+    spec.names.mlp_class = "TextMLP";
+    spec.names.rotary_class = "TextRotaryEmbedding";
+    spec.config_keys[1] = {"hidden_act", "hidden_activation", key_rule::family_name_only};
+    spec.config_keys[0] = absent_mlp_bias;
+    spec.defaults.vocab_size = 202048;
+    spec.defaults.hidden_size = 6656;
+    spec.defaults.intermediate_size = 19968;
+    spec.defaults.num_hidden_layers = 52;
+    spec.defaults.num_attention_heads = 32;
+    spec.defaults.num_key_value_heads = 2;
+    spec.defaults.head_dim = 128;
+    spec.defaults.max_position_embeddings = 131072;
+    spec.defaults.sliding_window = 2048;
+    return spec;
 }(llama);
 
 // transformers/models/muse_glimmer: patches of images of any shape in front of it
-inline constexpr architecture muse_glimmer = [](architecture a) {
-    a.model_type = "muse_glimmer", a.prefix = "MuseGlimmer", a.base = muse_glimmer_detail::base;
-    a.own = muse_glimmer_detail::keys, a.read_whole = muse_glimmer_detail::read, a.finish = multiply_logits;
-    a.media = muse_glimmer_detail::show, a.read_processor = muse_glimmer_detail::read_processor, a.reads.images = true;
-    a.text = {.key = "text_config", .otherwise = &muse_glimmer_text};
-    a.beside[0] = {.key = "vision_config", .otherwise = &muse_glimmer_detail::tower, .always = true};
-    return a;
+inline constexpr model_spec muse_glimmer = [](model_spec spec) {
+    spec.model_type = "muse_glimmer";
+    spec.class_prefix = "MuseGlimmer";
+    spec.base_model = muse_glimmer_detail::base;
+    spec.family_keys = muse_glimmer_detail::family_keys;
+    spec.parse_composite_config = muse_glimmer_detail::parse_config;
+    spec.process_logits = scale_logits;
+    spec.compute_media_shapes = muse_glimmer_detail::show;
+    spec.parse_image_processor = muse_glimmer_detail::parse_processor_config;
+    spec.modalities.has_images = true;
+    spec.text_model = {.key = "text_config", .default_spec = &muse_glimmer_text};
+    spec.components[0] = {
+        .key = "vision_config", .default_spec = &muse_glimmer_detail::tower, .ignores_model_type = true};
+    return spec;
 }(shared_composite);
 
 }  // namespace llmcost::arch

@@ -4,53 +4,54 @@
 
 #include <llmcost/arch/encodec.hpp>
 #include <llmcost/arch/t5.hpp>
-#include <llmcost/walks/composite.hpp>
+#include <llmcost/forward/composite.hpp>
 
 namespace llmcost::arch {
 
 namespace musicgen_detail {
 
-enum own : std::uint8_t { codebooks, crosses };
-inline constexpr own_key keys[]{
-    {"num_codebooks", 4}, {.otherwise = 1, .value = own_value::computed},  // layers hold attention to an encoder
+enum family_config_index : std::uint8_t { codebooks, crosses };
+inline constexpr family_key family_keys[]{
+    {"num_codebooks", 4},
+    {.default_value = 1, .type = family_key_type::computed},  // layers hold attention to an encoder
 };
-inline constexpr own_key melody_keys[]{keys[0], {.value = own_value::computed}};
+inline constexpr family_key melody_keys[]{family_keys[0], {.type = family_key_type::computed}};
 
 /// Rows of a table of sines that nobody trains, one for each new position.
 struct positions {
     std::int64_t width;
     class_name named;
 
-    static constexpr role what = role::embedding;
-    static constexpr bool leaf = true;
-    [[nodiscard]] constexpr class_name type() const { return named; }
-    constexpr value describe(trace& t, std::int64_t length) const {
-        value table = trace::buffer({length, width});
+    static constexpr role module_role = role::embedding;
+    static constexpr bool is_leaf = true;
+    [[nodiscard]] constexpr class_name type_name() const { return named; }
+    constexpr tensor forward(trace& t, std::int64_t length) const {
+        tensor table = trace::buffer({length, width});
         table.type = t.activation_type();
         return t.gather(table, {length, width});
     }
 };
 
 /// The sum of one word of each codebook: (B, S, width).
-constexpr value embed(const site& here, trace& t) {
+constexpr tensor embed(const layer_context& ctx, trace& t) {
     const workload& load = t.load();
-    const embedding words{here.dims.vocab_size + 1, here.dims.hidden_size};
-    value x;
-    for (std::int64_t i = 0; i < here.dims.own[codebooks]; ++i) {
-        const value found = t.call({"embed_tokens", i}, words, extents{load.batch, load.sequence});
+    const embedding token_embedding{ctx.config.vocab_size + 1, ctx.config.hidden_size};
+    tensor x;
+    for (std::int64_t i = 0; i < ctx.config.family[codebooks]; ++i) {
+        const tensor found = t.call({"embed_tokens", i}, token_embedding, shape{load.batch, load.sequence});
         x = i == 0 ? t.add(found) : t.add(x, found);  // `sum` begins with 0
     }
     return x;
 }
 
-constexpr sequence_attention_sizes attention_of(const site& here) {
-    const sizes& dims = here.dims;
-    return {dims.hidden_size,
-            dims.num_attention_heads,
-            dims.head_dim,
+constexpr sequence_attention_sizes attention_of(const layer_context& ctx) {
+    const model_config& config = ctx.config;
+    return {config.hidden_size,
+            config.num_attention_heads,
+            config.head_dim,
             false,
             true,
-            here.type("Attention"),
+            ctx.class_of("Attention"),
             "q_proj",
             "k_proj",
             "v_proj",
@@ -58,208 +59,237 @@ constexpr sequence_attention_sizes attention_of(const site& here) {
 }
 
 /// Attention to an encoder's states, in `shared.own[0]`; without any it is not called.
-constexpr value crossed(const site& here, trace& t, const value& x) {
-    const value& states = here.shared->own[0];
-    const recorder::idle_guard no_encoder{t, states.rank == 0};
-    const value& source = states.rank == 0 ? x : states;
-    const context across{.sequence = source.dim(1), .causal = false};
-    const value h = normed(here, t, "encoder_attn_layer_norm", x);
-    const value* const no_mask = nullptr;
-    value* const no_bias = nullptr;
-    const value found = t.call("encoder_attn", cross_attention{attention_of(here)}, h, source, across, no_mask, no_bias);
-    return states.rank == 0 ? x : add_dropped_residual(here, t, x, found);
+constexpr tensor crossed(const layer_context& ctx, trace& t, const tensor& x) {
+    const tensor& states = ctx.inputs->family_tensors[0];
+    const recorder::not_executed_guard no_encoder{t, states.rank == 0};
+    const tensor& source = states.rank == 0 ? x : states;
+    const attention_pattern cross_pattern{.query_length = source.dim(1), .is_causal = false};
+    const tensor h = apply_norm(ctx, t, "encoder_attn_layer_norm", x);
+    const tensor* const no_mask = nullptr;
+    tensor* const no_bias = nullptr;
+    const tensor found =
+        t.call("encoder_attn", cross_attention{attention_of(ctx)}, h, source, cross_pattern, no_mask, no_bias);
+    return states.rank == 0 ? x : add_residual_with_dropout(ctx, t, x, found);
 }
 
-constexpr value layer(const site& here, trace& t, const value& x) {
-    const std::int64_t width = here.dims.hidden_size, inner = here.dims.intermediate_size;
-    const value h = normed(here, t, "self_attn_layer_norm", x);
-    value* const no_bias = nullptr;
-    const value* const mask = &here.shared->mask;
-    const sequence_attention own{attention_of(here)};
-    const value found = t.call("self_attn", own, h, h, here.shared->where, mask, no_bias);
-    value out = add_dropped_residual(here, t, x, found);
-    if (here.dims.own[crosses]) out = crossed(here, t, out);
-    value f = t.call("fc1", linear{width, inner}, normed(here, t, "final_layer_norm", out));
-    f = t.call("activation_fn", activation_module{here.dims.hidden_act}, f);
-    f = t.call("fc2", linear{inner, width}, drop(t, f, dropout_of::inner));
-    return add_dropped_residual(here, t, out, f);
+constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor& x) {
+    const std::int64_t width = ctx.config.hidden_size, inner = ctx.config.intermediate_size;
+    const tensor h = apply_norm(ctx, t, "self_attn_layer_norm", x);
+    tensor* const no_bias = nullptr;
+    const tensor* const mask = &ctx.inputs->mask;
+    const sequence_attention self_attention{attention_of(ctx)};
+    const tensor found = t.call("self_attn", self_attention, h, h, ctx.inputs->pattern, mask, no_bias);
+    tensor out = add_residual_with_dropout(ctx, t, x, found);
+    if (ctx.config.family[crosses]) out = crossed(ctx, t, out);
+    tensor f = t.call("fc1", linear{width, inner}, apply_norm(ctx, t, "final_layer_norm", out));
+    f = t.call("activation_fn", activation_module{ctx.config.hidden_act}, f);
+    f = t.call("fc2", linear{inner, width}, functional_dropout(t, f, dropout_position::mlp));
+    return add_residual_with_dropout(ctx, t, out, f);
 }
 
-/// Words and positions through all layers. What conditions them is read by cross attention, or stands in front of them, in
-/// the cache after the first pass.
-constexpr value decoder(const site& here, trace& t) {
-    const value states = here.shared != nullptr ? here.shared->own[0] : value{};
-    const std::int64_t ahead = states.rank == 0 || here.dims.own[crosses] ? 0 : states.dim(1);
+/// Words and positions through all layers. What conditions them is read by cross attention, or stands in front of them,
+/// in the cache after the first pass.
+constexpr tensor decoder(const layer_context& ctx, trace& t) {
+    const tensor states = ctx.inputs != nullptr ? ctx.inputs->family_tensors[0] : tensor{};
+    const std::int64_t ahead = states.rank == 0 || ctx.config.family[crosses] ? 0 : states.dim(1);
     workload grown = t.load();
-    t.positions(here.dims.max_position_embeddings - ahead, grown.past + grown.sequence);
-    value x = here.row.embed(here, t);
-    if (ahead > 0 && encoder_is_done(grown))
+    t.check_positions(ctx.config.max_position_embeddings - ahead, grown.past + grown.sequence);
+    tensor x = ctx.spec.embed_tokens(ctx, t);
+    if (ahead > 0 && is_encoder_cached(grown))
         grown.past += ahead;
-    else if (ahead > 0)
-        x = t.cat({states, x}, 1), grown.sequence += ahead;
+    else if (ahead > 0) {
+        x = t.cat({states, x}, 1);
+        grown.sequence += ahead;
+    }
     const recorder::workload_guard longer{t, grown};
-    const positions table{here.dims.hidden_size, here.type("SinusoidalPositionalEmbedding")};
-    x = drop(t, t.add(x, t.call("embed_positions", table, x.dim(1))), dropout_of::hidden);
-    decoder_context shared = here.row.prepare(here, t);
-    shared.full.own[0] = states;
-    return normed(here, t, here.row.names.norm, describe_layers(here, t, shared, x));
+    const positions table{ctx.config.hidden_size, ctx.class_of("SinusoidalPositionalEmbedding")};
+    x = functional_dropout(t, t.add(x, t.call("embed_positions", table, x.dim(1))), dropout_position::hidden);
+    decoder_inputs shared = ctx.spec.prepare_inputs(ctx, t);
+    shared.full.family_tensors[0] = states;
+    return apply_norm(ctx, t, ctx.spec.names.norm, forward_layers(ctx, t, shared, x));
 }
-constexpr value base(const site& here, trace& t) {
-    return describe_within({.name = "decoder", .type = here.type("Decoder")}, decoder, here, t);
+constexpr tensor base(const layer_context& ctx, trace& t) {
+    return forward_in_module({.name = "decoder", .class_of_module = ctx.class_of("Decoder")}, decoder, ctx, t);
 }
 
 /// Scores of each codebook's words, one row of them for each: (B · codebooks, S, words).
-constexpr value describe_scores(const site& here, trace& t, const value& x) {
-    const std::int64_t n = here.dims.own[codebooks], words = here.dims.vocab_size;
-    const value kept = kept_positions(t, x);
-    value scores;
-    const head_linear head{{here.dims.hidden_size, words}};
-    for (std::int64_t i = 0; i < n; ++i) scores = t.call({"lm_heads", i}, head, kept);
+constexpr tensor compute_logits(const layer_context& ctx, trace& t, const tensor& x) {
+    const std::int64_t n = ctx.config.family[codebooks], vocab_size = ctx.config.vocab_size;
+    const tensor selected_states = logits_to_keep(t, x);
+    tensor scores;
+    const head_linear head{{ctx.config.hidden_size, vocab_size}};
+    for (std::int64_t i = 0; i < n; ++i) scores = t.call({"lm_heads", i}, head, selected_states);
     // as large as all of them stacked
-    const value all = scores.unsqueeze(1).expand({x.dim(0), n, kept.dim(1), words});
-    return t.copy(all).view({-1, kept.dim(1), words});
+    const tensor all = scores.unsqueeze(1).expand({x.dim(0), n, selected_states.dim(1), vocab_size});
+    return t.copy(all).view({-1, selected_states.dim(1), vocab_size});
 }
 
 /// A language model of codes, under this name.
-constexpr value describe_as(const site& here, trace& t, literal name, role what) {
-    const module_info bare{.name = "model", .type = here.type("Model")};
-    const module_info whole{.name = name, .type = here.type("ForCausalLM"), .what = what};
-    t.enter(whole);
-    const value x = describe_within(bare, here.row.base, here, t);
-    const recorder::idle_guard unused{t, t.load().head == logits::none};
-    return t.leave(whole, t.returns(x, describe_scores(here, t, x)));
+constexpr tensor forward_causal_lm(const layer_context& ctx, trace& t, literal name, role module_role) {
+    const module_info bare{.name = "model", .class_of_module = ctx.class_of("Model")};
+    const module_info model_info{
+        .name = name, .class_of_module = ctx.class_of("ForCausalLM"), .module_role = module_role};
+    t.enter(model_info);
+    const tensor x = forward_in_module(bare, ctx.spec.base_model, ctx, t);
+    const recorder::not_executed_guard unused{t, t.load().head == logits::none};
+    return t.leave(model_info, t.select_model_output(x, compute_logits(ctx, t, x)));
 }
 
-constexpr value describe(const site& here, trace& t) {
-    if (here.dims.head == head_kind::none) return describe_within({.type = here.type("Model")}, here.row.base, here, t);
-    return describe_as(here, t, "", role::none);
+constexpr tensor forward(const layer_context& ctx, trace& t) {
+    if (ctx.config.head == head_kind::none)
+        return forward_in_module({.class_of_module = ctx.class_of("Model")}, ctx.spec.base_model, ctx, t);
+    return forward_causal_lm(ctx, t, "", role::none);
 }
 
 /// A text's states.
-constexpr value describe_text_states(const site& here, trace& t) {
-    const recorder::workload_guard own{t, encoder_load(t.load())};
-    const site there = here.component(0);
-    const module_info encoder{.name = "text_encoder", .type = there.type("EncoderModel"), .what = role::encoder};
-    return describe_within(encoder, there.row.base, there, t);
+constexpr tensor encode_text(const layer_context& ctx, trace& t) {
+    const recorder::workload_guard text_workload{t, encoder_workload(t.load())};
+    const layer_context component_ctx = ctx.component(0);
+    const module_info encoder{.name = "text_encoder",
+                              .class_of_module = component_ctx.class_of("EncoderModel"),
+                              .module_role = role::encoder};
+    return forward_in_module(encoder, component_ctx.spec.base_model, component_ctx, t);
 }
 /// The same at the decoder's width.
-constexpr value widened(const site& here, trace& t, const value& states) {
-    const std::int64_t to = here.dims.hidden_size;
+constexpr tensor widened(const layer_context& ctx, trace& t, const tensor& states) {
+    const std::int64_t to = ctx.config.hidden_size;
     return states.dim(2) == to ? states : t.call("enc_to_dec_proj", linear{states.dim(2), to, true}, states);
 }
 
 /// A decoder under what conditions it; the codec is not called where codes are given.
-constexpr value describe_conditioned(const site& here, trace& t, const value& states) {
-    (void)describe_tower(here, t, 1, "audio_encoder", role::audio);
-    shared_values read;
-    read.own[0] = states;
-    return describe_as({here.whole, *here.whole.text, here.dims, &read}, t, "decoder", role::decoder);
+constexpr tensor forward_conditioned_decoder(const layer_context& ctx, trace& t, const tensor& states) {
+    (void)forward_encoder_component(ctx, t, 1, "audio_encoder", role::audio);
+    attention_inputs read;
+    read.family_tensors[0] = states;
+    return forward_causal_lm({ctx.model, *ctx.model.text_spec, ctx.config, &read}, t, "decoder", role::decoder);
 }
 
 /// Codes that a text's states condition, which are projected in every pass.
-constexpr value describe_whole(const site& here, trace& t) {
+constexpr tensor forward_conditional_generation(const layer_context& ctx, trace& t) {
     const workload& load = t.load();
-    const module_info whole{.type = here.type("ForConditionalGeneration")};
-    t.enter(whole);
-    value states;
+    const module_info model_info{.class_of_module = ctx.class_of("ForConditionalGeneration")};
+    t.enter(model_info);
+    tensor states;
     {
-        const recorder::idle_guard done{t, encoder_is_done(load)};
-        states = describe_text_states(here, t);
+        const recorder::not_executed_guard done{t, is_encoder_cached(load)};
+        states = encode_text(ctx, t);
     }
-    if (encoder_is_done(load)) states = t.input({load.batch, encoder_length(load), states.dim(2)});
-    return t.leave(whole, describe_conditioned(here, t, widened(here, t, states)));
+    if (is_encoder_cached(load)) states = t.input({load.batch, encoder_length(load), states.dim(2)});
+    return t.leave(model_info, forward_conditioned_decoder(ctx, t, widened(ctx, t, states)));
 }
 
-enum own_of_melody : std::uint8_t { chroma, chroma_length };
-inline constexpr own_key keys_of_melody[]{{"num_chroma", 12}, {"chroma_length", 235}};
+enum melody_config_index : std::uint8_t { chroma, chroma_length };
+inline constexpr family_key keys_of_melody[]{{"num_chroma", 12}, {"chroma_length", 235}};
 
 /// A melody, one frame repeated where none is given, and a text's states, in front of the codes of the first pass.
-constexpr value describe_melody(const site& here, trace& t) {
-    const std::int64_t batch = t.load().batch, width = here.dims.hidden_size, pitches = here.whole.own[chroma];
-    const std::int64_t frames = here.whole.own[chroma_length];
-    const module_info whole{.type = here.type("ForConditionalGeneration")};
-    t.enter(whole);
-    value states;
+constexpr tensor forward_melody_model(const layer_context& ctx, trace& t) {
+    const std::int64_t batch = t.load().batch, width = ctx.config.hidden_size, pitches = ctx.model.family[chroma];
+    const std::int64_t frames = ctx.model.family[chroma_length];
+    const module_info model_info{.class_of_module = ctx.class_of("ForConditionalGeneration")};
+    t.enter(model_info);
+    tensor states;
     {
-        const recorder::idle_guard done{t, encoder_is_done(t.load())};
-        states = widened(here, t, describe_text_states(here, t));
-        value melody = t.constant({batch, 1, pitches}, t.activation_type());
+        const recorder::not_executed_guard done{t, is_encoder_cached(t.load())};
+        states = widened(ctx, t, encode_text(ctx, t));
+        tensor melody = t.full({batch, 1, pitches}, t.activation_type());
         if (pitches != width) melody = t.call("audio_enc_to_dec_proj", linear{pitches, width, true}, melody);
         if (frames > 1) melody = t.copy(melody.expand({batch, frames, width}));
         states = t.cat({melody, states}, 1);
     }
-    return t.leave(whole, describe_conditioned(here, t, states));
+    return t.leave(model_info, forward_conditioned_decoder(ctx, t, states));
 }
 
 /// T5 as what reads the text: its encoder.
-inline constexpr architecture t5_reading = [](architecture a) {
-    a.base = t5_detail::describe_encoder_alone;
-    return a;
+inline constexpr model_spec t5_reading = [](model_spec spec) {
+    spec.base_model = t5_detail::forward_encoder_only;
+    return spec;
 }(t5);
 
-constexpr void read_whole(config_view config, model& m) {
-    if (m.beside[0].kind->describe != describe_t5)
-        fail_unsupported(config, "text_encoder", "no row describes this type as what conditions music");
-    const auto decoder = config.optional_object("decoder");
+constexpr void parse_config(config_view json, model& m) {
+    if (m.components[0].spec->forward != forward_t5)
+        throw_unsupported(json, "text_encoder", "no row describes this type as what conditions music");
+    const auto decoder = json.optional_object("decoder");
     if (!decoder) return;
     if (const auto width = decoder->find("cross_attention_hidden_size"); width && !width->is_null())
-        if (width->as_positive() != m.beside[0].dims.hidden_size || width->as_positive() != m.dims.hidden_size)
-            fail_value(*decoder, "cross_attention_hidden_size", "the width of text encoder and decoder");
+        if (width->as_positive() != m.components[0].config.hidden_size || width->as_positive() != m.config.hidden_size)
+            throw_invalid_value(*decoder, "cross_attention_hidden_size", "the width of text encoder and decoder");
 }
 
-constexpr void read(config_view config, sizes& s) {
-    s.tie_word_embeddings = false;  // the reference ties none
-    if (s.own[codebooks] > 1024) fail_value(config, "num_codebooks", "at most 1024 codebooks");
-    if (s.head_dim * s.num_attention_heads != s.hidden_size)
-        fail_value(config, "num_attention_heads", "a divisor of hidden_size");
-    plan_one_mask(config, s);
+constexpr void parse_config(config_view json, model_config& config) {
+    config.tie_word_embeddings = false;  // the reference ties none
+    if (config.family[codebooks] > 1024) throw_invalid_value(json, "num_codebooks", "at most 1024 codebooks");
+    if (config.head_dim * config.num_attention_heads != config.hidden_size)
+        throw_invalid_value(json, "num_attention_heads", "a divisor of hidden_size");
+    set_single_mask(json, config);
 }
 
-inline constexpr dropout_key dropout_rates[]{{dropout_of::hidden, "dropout", 0.1},
-                                             {dropout_of::attention, "attention_dropout"},
-                                             {dropout_of::inner, "activation_dropout"},
-                                             {dropout_of::drawn, "layerdrop"}};
+inline constexpr dropout_key dropout_rates[]{{dropout_position::hidden, "dropout", 0.1},
+                                             {dropout_position::attention, "attention_dropout"},
+                                             {dropout_position::mlp, "activation_dropout"},
+                                             {dropout_position::stochastic, "layerdrop"}};
 
 }  // namespace musicgen_detail
 
 // transformers/models/musicgen: the decoder, which sums a word of each codebook and scores the words of each
-inline constexpr architecture musicgen_decoder = [](architecture a) {
-    a.model_type = "musicgen_decoder", a.prefix = "Musicgen", a.read = musicgen_detail::read, a.own = musicgen_detail::keys;
-    a.describe = musicgen_detail::describe, a.base = musicgen_detail::base, a.embed = musicgen_detail::embed;
-    a.layer = musicgen_detail::layer, a.heads = language_heads, a.norm = norm_kind::layer, a.rotated = rotation::none;
-    a.names.norm = "layer_norm";
-    a.keys[0] = {"intermediate_size", "ffn_dim", key_rule::written_only};
-    a.keys[1] = {"hidden_act", "activation_function", key_rule::written_only};
-    a.keys[2] = no_attention_bias, a.keys[3] = no_mlp_bias, a.keys[4] = no_key_value_heads;
-    a.keys[5] = {"head_dim", "", key_rule::absent};
-    a.defaults.vocab_size = 2048, a.defaults.hidden_size = 1024, a.defaults.intermediate_size = 4096;
-    a.defaults.num_hidden_layers = 24, a.defaults.num_attention_heads = 16, a.defaults.max_position_embeddings = 2048;
-    a.defaults.hidden_act = activation::gelu;
-    a.drops = musicgen_detail::dropout_rates;
-    return a;
-}(shared_decoder);
+inline constexpr model_spec musicgen_decoder = [](model_spec spec) {
+    spec.model_type = "musicgen_decoder";
+    spec.class_prefix = "Musicgen";
+    spec.parse_config = musicgen_detail::parse_config;
+    spec.family_keys = musicgen_detail::family_keys;
+    spec.forward = musicgen_detail::forward;
+    spec.base_model = musicgen_detail::base;
+    spec.embed_tokens = musicgen_detail::embed;
+    spec.decoder_layer = musicgen_detail::decoder_layer;
+    spec.supported_heads = language_heads;
+    spec.norm = norm_kind::layer;
+    spec.rotary = rotary_style::none;
+    spec.names.norm = "layer_norm";
+    spec.config_keys[0] = {"intermediate_size", "ffn_dim", key_rule::family_name_only};
+    spec.config_keys[1] = {"hidden_act", "activation_function", key_rule::family_name_only};
+    spec.config_keys[2] = absent_attention_bias;
+    spec.config_keys[3] = absent_mlp_bias;
+    spec.config_keys[4] = absent_num_key_value_heads;
+    spec.config_keys[5] = {"head_dim", "", key_rule::absent};
+    spec.defaults.vocab_size = 2048;
+    spec.defaults.hidden_size = 1024;
+    spec.defaults.intermediate_size = 4096;
+    spec.defaults.num_hidden_layers = 24;
+    spec.defaults.num_attention_heads = 16;
+    spec.defaults.max_position_embeddings = 2048;
+    spec.defaults.hidden_act = activation::gelu;
+    spec.dropout_keys = musicgen_detail::dropout_rates;
+    return spec;
+}(default_decoder);
 
 // transformers/models/musicgen_melody: the same, where what conditions the music stands in front of it
-inline constexpr architecture musicgen_melody_decoder = [](architecture a) {
-    a.model_type = "musicgen_melody_decoder", a.prefix = "MusicgenMelody", a.own = musicgen_detail::melody_keys;
-    return a;
+inline constexpr model_spec musicgen_melody_decoder = [](model_spec spec) {
+    spec.model_type = "musicgen_melody_decoder";
+    spec.class_prefix = "MusicgenMelody";
+    spec.family_keys = musicgen_detail::melody_keys;
+    return spec;
 }(musicgen_decoder);
 
 // transformers/models/musicgen: the decoder reads a text's states
-inline constexpr architecture musicgen = [](architecture a) {
-    a.model_type = "musicgen", a.prefix = "Musicgen", a.describe = musicgen_detail::describe_whole;
-    a.read_whole = musicgen_detail::read_whole, a.heads = {head_kind::conditional_generation};
-    a.text = {.key = "decoder", .otherwise = &musicgen_decoder, .always = true};
-    a.beside[0] = {.key = "text_encoder", .otherwise = &musicgen_detail::t5_reading};
-    a.beside[1] = {.key = "audio_encoder", .otherwise = &encodec};
-    return a;
+inline constexpr model_spec musicgen = [](model_spec spec) {
+    spec.model_type = "musicgen";
+    spec.class_prefix = "Musicgen";
+    spec.forward = musicgen_detail::forward_conditional_generation;
+    spec.parse_composite_config = musicgen_detail::parse_config;
+    spec.supported_heads = {head_kind::conditional_generation};
+    spec.text_model = {.key = "decoder", .default_spec = &musicgen_decoder, .ignores_model_type = true};
+    spec.components[0] = {.key = "text_encoder", .default_spec = &musicgen_detail::t5_reading};
+    spec.components[1] = {.key = "audio_encoder", .default_spec = &encodec};
+    return spec;
 }(shared_composite);
 
 // transformers/models/musicgen_melody: a melody and a text in front of the codes
-inline constexpr architecture musicgen_melody = [](architecture a) {
-    a.model_type = "musicgen_melody", a.prefix = "MusicgenMelody", a.describe = musicgen_detail::describe_melody;
-    a.own = musicgen_detail::keys_of_melody, a.text.otherwise = &musicgen_melody_decoder;
-    return a;
+inline constexpr model_spec musicgen_melody = [](model_spec spec) {
+    spec.model_type = "musicgen_melody";
+    spec.class_prefix = "MusicgenMelody";
+    spec.forward = musicgen_detail::forward_melody_model;
+    spec.family_keys = musicgen_detail::keys_of_melody;
+    spec.text_model.default_spec = &musicgen_melody_decoder;
+    return spec;
 }(musicgen);
 
 }  // namespace llmcost::arch

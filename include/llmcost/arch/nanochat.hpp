@@ -9,42 +9,51 @@ namespace llmcost::arch {
 namespace nanochat_detail {
 
 /// Queries and keys are normed behind their rotation.
-constexpr value attend(const site& here, trace& t, const value& x) {
-    qkv of = project_qkv(here, t, x);
-    split_heads(here, of);
-    heads_first(of);
-    turn(here, t, of);
-    norm_queries_and_keys(here, t, of, here.dims.head_dim, here.dims.head_dim);
-    remember(here, t, of);
-    return join(here, t, look_up(here, t, of));
+constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
+    query_key_value qkv = project_qkv(ctx, t, x);
+    split_heads(ctx, qkv);
+    transpose_heads(qkv);
+    apply_rotary(ctx, t, qkv);
+    apply_qk_norm(ctx, t, qkv, ctx.config.head_dim, ctx.config.head_dim);
+    update_kv_cache(ctx, t, qkv);
+    return output_projection(ctx, t, scaled_dot_product_attention(ctx, t, qkv));
 }
 
 /// One norm in front of all layers and behind them.
-constexpr value base(const site& here, trace& t) {
-    const value words = here.row.embed(here, t);
-    const decoder_context shared = here.row.prepare(here, t);
-    const value x = describe_layers(here, t, shared, normed(here, t, "norm", words));
-    return normed(here, t, "norm", x);
+constexpr tensor base(const layer_context& ctx, trace& t) {
+    const tensor token_embeddings = ctx.spec.embed_tokens(ctx, t);
+    const decoder_inputs shared = ctx.spec.prepare_inputs(ctx, t);
+    const tensor x = forward_layers(ctx, t, shared, apply_norm(ctx, t, "norm", token_embeddings));
+    return apply_norm(ctx, t, "norm", x);
 }
 
-constexpr void read(config_view config, sizes& s) {
-    plan_one_mask(config, s);
+constexpr void parse_config(config_view json, model_config& config) {
+    set_single_mask(json, config);
     const literal cap = "final_logit_softcapping";
-    s.logits_soft_cap = !config.contains(cap) || config.optional_real(cap).has_value();
+    config.logits_soft_cap = !json.contains(cap) || json.optional_real(cap).has_value();
 }
 
 }  // namespace nanochat_detail
 
 // transformers/models/nanochat: norms without weights, of rotated queries and keys, and in front of the layers
-inline constexpr architecture nanochat = [](architecture a) {
-    a.heads = language_heads;
-    a.model_type = "nanochat", a.prefix = "NanoChat", a.read = nanochat_detail::read, a.base = nanochat_detail::base;
-    a.attend = nanochat_detail::attend, a.norm = norm_kind::rms_weightless;
-    a.feed_forward = mlp_kind::plain, a.names.mlp = {.up = "fc1", .down = "fc2", .act = "activation_fn"};
-    a.defaults.vocab_size = 50304, a.defaults.hidden_size = 768, a.defaults.intermediate_size = 8192;
-    a.defaults.num_hidden_layers = 12, a.defaults.num_attention_heads = 6, a.defaults.hidden_act = activation::relu2;
-    a.keys[0] = no_mlp_bias;
-    return a;
+inline constexpr model_spec nanochat = [](model_spec spec) {
+    spec.supported_heads = language_heads;
+    spec.model_type = "nanochat";
+    spec.class_prefix = "NanoChat";
+    spec.parse_config = nanochat_detail::parse_config;
+    spec.base_model = nanochat_detail::base;
+    spec.attention = nanochat_detail::attention;
+    spec.norm = norm_kind::rms_weightless;
+    spec.dense_mlp = mlp_kind::plain;
+    spec.names.mlp_modules = {.up = "fc1", .down = "fc2", .act = "activation_fn"};
+    spec.defaults.vocab_size = 50304;
+    spec.defaults.hidden_size = 768;
+    spec.defaults.intermediate_size = 8192;
+    spec.defaults.num_hidden_layers = 12;
+    spec.defaults.num_attention_heads = 6;
+    spec.defaults.hidden_act = activation::relu2;
+    spec.config_keys[0] = absent_mlp_bias;
+    return spec;
 }(llama);
 
 }  // namespace llmcost::arch

@@ -2,76 +2,94 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/reading/encoder.hpp>
-#include <llmcost/reading/reader.hpp>
-#include <llmcost/walks/encoder_model.hpp>
+#include <llmcost/config/encoder.hpp>
+#include <llmcost/config/reader.hpp>
+#include <llmcost/forward/encoder_model.hpp>
 
 namespace llmcost::arch {
 
 namespace nomic_bert_detail {
 
-constexpr value sum_embeddings(const site& here, trace& t) {
-    const value words = word_embeddings(here, t);
-    if (here.dims.type_vocab_size == 0) return norm_embeddings(here, t, words);
-    return norm_embeddings(here, t, t.add(words, segment_embeddings(here, t)));
+constexpr tensor sum_embeddings(const layer_context& ctx, trace& t) {
+    const tensor token_embeddings = word_embeddings(ctx, t);
+    if (ctx.config.type_vocab_size == 0) return norm_embeddings(ctx, t, token_embeddings);
+    return norm_embeddings(ctx, t, t.add(token_embeddings, segment_embeddings(ctx, t)));
 }
-constexpr value embed(const site& here, trace& t) { return embed_within(here, t, sum_embeddings); }
-constexpr value base(const site& here, trace& t) {
-    const value x = here.row.embed(here, t);
-    const decoder_context shared = here.row.prepare(here, t);
-    return describe_layers(here, t, shared, x);
+constexpr tensor embed(const layer_context& ctx, trace& t) { return embed_in_module(ctx, t, sum_embeddings); }
+constexpr tensor base(const layer_context& ctx, trace& t) {
+    const tensor x = ctx.spec.embed_tokens(ctx, t);
+    const decoder_inputs shared = ctx.spec.prepare_inputs(ctx, t);
+    return forward_layers(ctx, t, shared, x);
 }
 
-constexpr value attend(const site& here, trace& t, const value& x) {
-    return join(here, t, attend_around(here, t, project_qkv(here, t, x), false));
+constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
+    return output_projection(ctx, t, local_attention(ctx, t, project_qkv(ctx, t, x), false));
 }
 
 /// A norm behind each block's sum.
-constexpr value layer(const site& here, trace& t, const value& x) {
-    const norm<norm_kind::layer> norms{here.dims.hidden_size};
-    value h = dropout(t, "post_attention_dropout", mix_by_attention(here, t, x));
-    const value middle = t.call("post_attention_layernorm", norms, t.add(x, h));
-    h = dropout(t, "post_mlp_dropout", here.row.feed(here, t, middle));
+constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor& x) {
+    const norm_module norms{norm_kind::layer, ctx.config.hidden_size};
+    tensor h = dropout(t, "post_attention_dropout", attention_token_mixer(ctx, t, x));
+    const tensor middle = t.call("post_attention_layernorm", norms, t.add(x, h));
+    h = dropout(t, "post_mlp_dropout", ctx.spec.mlp(ctx, t, middle));
     return t.call("post_mlp_layernorm", norms, t.add(middle, h));
 }
 
-constexpr value score_in_cls(const site& here, trace& t, const two_values& out) {
-    const module_info cls{.name = "cls", .type = here.type("OnlyMLMHead"), .what = role::head};
+constexpr tensor score_in_cls(const layer_context& ctx, trace& t, const tensor_pair& out) {
+    const module_info cls{.name = "cls", .class_of_module = ctx.class_of("OnlyMLMHead"), .module_role = role::head};
     t.enter(cls);
-    return t.leave(cls, transform_and_score(here, t, out.first, "layer_norm"));
+    return t.leave(cls, transform_and_score(ctx, t, out.first, "layer_norm"));
 }
-constexpr value score(const site& here, trace& t, const two_values& out) { return score_states(here, t, out, score_in_cls); }
-constexpr value describe(const site& here, trace& t) {
-    return describe_encoder(here, t, {.score = score, .pooled = {head_kind::sequence_classification}});
+constexpr tensor score(const layer_context& ctx, trace& t, const tensor_pair& out) {
+    return forward_encoder_head(ctx, t, out, score_in_cls);
+}
+constexpr tensor forward(const layer_context& ctx, trace& t) {
+    return forward_encoder_model(ctx, t, {.score = score, .pooled = {head_kind::sequence_classification}});
 }
 
 /// Heads may be of any width; biases are not the configuration's.
-constexpr void read(config_view config, sizes& s) {
-    read_encoder_of_heads(config, s);
-    s.rotary_dim = s.head_dim;
+constexpr void parse_config(config_view json, model_config& config) {
+    parse_encoder_heads(json, config);
+    config.rotary_dim = config.head_dim;
 }
 
 }  // namespace nomic_bert_detail
 
-inline constexpr dropout_key nomic_bert_dropout[]{{dropout_of::hidden, "hidden_dropout_prob"},
-                                                  {dropout_of::attention, "attention_probs_dropout_prob"},
-                                                  {dropout_of::classifier, "classifier_dropout", as_hidden}};
+inline constexpr dropout_key nomic_bert_dropout[]{{dropout_position::hidden, "hidden_dropout_prob"},
+                                                  {dropout_position::attention, "attention_probs_dropout_prob"},
+                                                  {dropout_position::classifier, "classifier_dropout", same_as_hidden}};
 
 // transformers/models/nomic_bert: BERT with rotated heads and a gated feed-forward block
-inline constexpr architecture nomic_bert = [](architecture a) {
-    a.model_type = "nomic_bert", a.prefix = "NomicBert", a.describe = nomic_bert_detail::describe;
-    a.read = nomic_bert_detail::read, a.base = nomic_bert_detail::base, a.embed = nomic_bert_detail::embed;
-    a.prepare = all_with_tables, a.layer = nomic_bert_detail::layer, a.mix = mix_by_attention;
-    a.attend = nomic_bert_detail::attend, a.feed = feed_forward, a.rotated = rotation::half;
-    a.heads = {head_kind::none, head_kind::masked_lm, head_kind::sequence_classification, head_kind::token_classification};
-    a.names.base = "nomic_bert", a.names.layers = "layers";
-    a.keys[0] = no_attention_bias, a.keys[1] = no_mlp_bias;
-    a.defaults.vocab_size = 30528, a.defaults.hidden_size = 768, a.defaults.intermediate_size = 3072;
-    a.defaults.num_hidden_layers = a.defaults.num_attention_heads = 12, a.defaults.max_position_embeddings = 2048;
-    a.defaults.type_vocab_size = 2, a.defaults.head = head_kind::masked_lm, a.defaults.tie_word_embeddings = true;
-    a.keys[2] = no_key_value_heads;
-    a.drops = nomic_bert_dropout;
-    return a;
+inline constexpr model_spec nomic_bert = [](model_spec spec) {
+    spec.model_type = "nomic_bert";
+    spec.class_prefix = "NomicBert";
+    spec.forward = nomic_bert_detail::forward;
+    spec.parse_config = nomic_bert_detail::parse_config;
+    spec.base_model = nomic_bert_detail::base;
+    spec.embed_tokens = nomic_bert_detail::embed;
+    spec.prepare_inputs = bidirectional_with_rotary;
+    spec.decoder_layer = nomic_bert_detail::decoder_layer;
+    spec.token_mixer = attention_token_mixer;
+    spec.attention = nomic_bert_detail::attention;
+    spec.mlp = default_mlp;
+    spec.rotary = rotary_style::rotate_half;
+    spec.supported_heads = {head_kind::none, head_kind::masked_lm, head_kind::sequence_classification,
+                            head_kind::token_classification};
+    spec.names.base_model = "nomic_bert";
+    spec.names.layers = "layers";
+    spec.config_keys[0] = absent_attention_bias;
+    spec.config_keys[1] = absent_mlp_bias;
+    spec.defaults.vocab_size = 30528;
+    spec.defaults.hidden_size = 768;
+    spec.defaults.intermediate_size = 3072;
+    spec.defaults.num_hidden_layers = spec.defaults.num_attention_heads = 12;
+    spec.defaults.max_position_embeddings = 2048;
+    spec.defaults.type_vocab_size = 2;
+    spec.defaults.head = head_kind::masked_lm;
+    spec.defaults.tie_word_embeddings = true;
+    spec.config_keys[2] = absent_num_key_value_heads;
+    spec.dropout_keys = nomic_bert_dropout;
+    return spec;
 }(shared_encoder);
 
 }  // namespace llmcost::arch

@@ -2,126 +2,141 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/reading/reader.hpp>
-#include <llmcost/walks/decoder.hpp>
+#include <llmcost/config/reader.hpp>
+#include <llmcost/forward/decoder.hpp>
 
 namespace llmcost::arch {
 
 namespace opt_detail {
 
-enum own : std::uint8_t { norm_affine, norms_after_sums, final_norm };
-inline constexpr own_key keys[]{
-    {"layer_norm_elementwise_affine", 1, own_value::boolean},  // norms have parameters
-    {.value = own_value::computed},                            // norms follow the residual sums
-    {.value = own_value::computed},                            // a norm after the last layer
+enum family_config_index : std::uint8_t { norm_affine, norms_after_sums, final_norm };
+inline constexpr family_key family_keys[]{
+    {"layer_norm_elementwise_affine", 1, family_key_type::boolean},  // norms have parameters
+    {.type = family_key_type::computed},                             // norms follow the residual sums
+    {.type = family_key_type::computed},                             // a norm after the last layer
 };
 
-constexpr value call_layer_norm(const site& here, trace& t, literal name, const value& x) {
-    const bool affine = here.dims.own[norm_affine] != 0;
-    return t.call(name, norm<norm_kind::layer>{here.dims.hidden_size, {}, affine, affine}, x);
+constexpr tensor call_layer_norm(const layer_context& ctx, trace& t, literal name, const tensor& x) {
+    const bool affine = ctx.config.family[norm_affine] != 0;
+    return t.call(name, norm_module{norm_kind::layer, ctx.config.hidden_size, {}, affine, affine}, x);
 }
 
 /// Queries are scaled before they meet keys, and scores again.
-constexpr value attend(const site& here, trace& t, const value& x) {
-    const std::int64_t width = here.dims.hidden_size;
-    qkv of = project_qkv(here, t, x);
-    of.q = t.mul(of.q);
-    split_heads(here, of);
-    heads_first(of);
-    remember(here, t, of);
-    return t.call("out_proj", linear{width, width, here.dims.attention_bias}, look_up(here, t, of));
+constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
+    const std::int64_t width = ctx.config.hidden_size;
+    query_key_value qkv = project_qkv(ctx, t, x);
+    qkv.query = t.mul(qkv.query);
+    split_heads(ctx, qkv);
+    transpose_heads(qkv);
+    update_kv_cache(ctx, t, qkv);
+    return t.call("out_proj", linear{width, width, ctx.config.attention_bias},
+                  scaled_dot_product_attention(ctx, t, qkv));
 }
 
 /// A layer of the reference has the feed-forward block's children among its own.
 template <class L>
-struct of_feed_forward : L {
-    static constexpr role what = role::mlp;
+struct mlp_child : L {
+    static constexpr role module_role = role::mlp;
 };
 
 /// Attention and feed-forward block, the latter over rows of tokens.
-constexpr value layer(const site& here, trace& t, const value& x) {
-    const sizes& dims = here.dims;
-    const std::int64_t width = dims.hidden_size, inner = dims.intermediate_size;
-    const bool after = dims.own[norms_after_sums] != 0;
-    value h = after ? x : call_layer_norm(here, t, "self_attn_layer_norm", x);
-    h = t.add(x, drop(t, mixed(here, t, h), dropout_of::hidden));
-    if (after) h = call_layer_norm(here, t, "self_attn_layer_norm", h);
-    const value rows = t.reshape(h, {-1, width});
-    h = after ? rows : call_layer_norm(here, t, "final_layer_norm", rows);
-    h = t.call("fc1", of_feed_forward<linear>{{width, inner, dims.mlp_bias}}, h);
-    h = t.call("activation_fn", of_feed_forward<activation_module>{{dims.hidden_act}}, h);
-    h = t.call("fc2", of_feed_forward<linear>{{inner, width, dims.mlp_bias}}, h);
-    h = t.add(rows, drop(t, h, dropout_of::hidden)).view({x.dim(0), x.dim(1), width});
-    return after ? call_layer_norm(here, t, "final_layer_norm", h) : h;
+constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor& x) {
+    const model_config& config = ctx.config;
+    const std::int64_t width = config.hidden_size, inner = config.intermediate_size;
+    const bool is_post_norm = config.family[norms_after_sums] != 0;
+    tensor h = is_post_norm ? x : call_layer_norm(ctx, t, "self_attn_layer_norm", x);
+    h = t.add(x, functional_dropout(t, mix_tokens(ctx, t, h), dropout_position::hidden));
+    if (is_post_norm) h = call_layer_norm(ctx, t, "self_attn_layer_norm", h);
+    const tensor rows = t.reshape(h, {-1, width});
+    h = is_post_norm ? rows : call_layer_norm(ctx, t, "final_layer_norm", rows);
+    h = t.call("fc1", mlp_child<linear>{{width, inner, config.mlp_bias}}, h);
+    h = t.call("activation_fn", mlp_child<activation_module>{{config.hidden_act}}, h);
+    h = t.call("fc2", mlp_child<linear>{{inner, width, config.mlp_bias}}, h);
+    h = t.add(rows, functional_dropout(t, h, dropout_position::hidden)).view({x.dim(0), x.dim(1), width});
+    return is_post_norm ? call_layer_norm(ctx, t, "final_layer_norm", h) : h;
 }
 
 /// A mask of ones makes the positions, in floats unless a caller has made it of integers; the table has two rows more.
-constexpr value positions(const site& here, trace& t, bool has_mask) {
+constexpr tensor positions(const layer_context& ctx, trace& t, bool has_mask) {
     const workload& load = t.load();
-    const std::int64_t held = here.dims.max_position_embeddings;
+    const std::int64_t max_positions = ctx.config.max_position_embeddings;
     if (!has_mask) {
-        const value ones = t.constant({load.batch, load.past + load.sequence});
+        const tensor ones = t.full({load.batch, load.past + load.sequence});
         (void)t.add(t.mul(t.cumsum(ones, 1), ones));
     }
-    t.positions(held, load.past + load.sequence);
-    const embedding table{.rows = held + 2,
-                          .width = here.dims.hidden_size,
-                          .named = here.type("LearnedPositionalEmbedding"),
-                          .makes_indices = true};
-    return t.call("embed_positions", table, extents{load.batch, load.sequence});
+    t.check_positions(max_positions, load.past + load.sequence);
+    const embedding table{.num_embeddings = max_positions + 2,
+                          .embedding_dim = ctx.config.hidden_size,
+                          .named = ctx.class_of("LearnedPositionalEmbedding"),
+                          .creates_indices = true};
+    return t.call("embed_positions", table, shape{load.batch, load.sequence});
 }
 
-constexpr value look_up_words(const site& here, trace& t) {
+constexpr tensor embed_input_ids(const layer_context& ctx, trace& t) {
     const workload& load = t.load();
-    return t.call("embed_tokens", embedding{here.dims.vocab_size, here.dims.embedding_size},
-                  extents{load.batch, load.sequence});
+    return t.call("embed_tokens", embedding{ctx.config.vocab_size, ctx.config.embedding_size},
+                  shape{load.batch, load.sequence});
 }
 
 /// The decoder over words that may have been replaced.
-constexpr value decode(const site& here, trace& t, value x, bool has_mask = false) {
-    const sizes& dims = here.dims;
-    const decoder_context shared = masks_and_tables(here, t);
-    const value places = positions(here, t, has_mask);
-    const bool projects = dims.embedding_size != dims.hidden_size;
-    if (projects) x = t.call("project_in", linear{dims.embedding_size, dims.hidden_size}, x);
-    x = describe_layers(here, t, shared, t.add(x, places));
-    if (dims.own[final_norm]) x = call_layer_norm(here, t, "final_layer_norm", x);
-    return projects ? t.call("project_out", linear{dims.hidden_size, dims.embedding_size}, x) : x;
+constexpr tensor decode(const layer_context& ctx, trace& t, tensor x, bool has_mask = false) {
+    const model_config& config = ctx.config;
+    const decoder_inputs shared = prepare_decoder_inputs(ctx, t);
+    const tensor places = positions(ctx, t, has_mask);
+    const bool projects = config.embedding_size != config.hidden_size;
+    if (projects) x = t.call("project_in", linear{config.embedding_size, config.hidden_size}, x);
+    x = forward_layers(ctx, t, shared, t.add(x, places));
+    if (config.family[final_norm]) x = call_layer_norm(ctx, t, "final_layer_norm", x);
+    return projects ? t.call("project_out", linear{config.hidden_size, config.embedding_size}, x) : x;
 }
 
-constexpr value decoder(const site& here, trace& t) { return decode(here, t, look_up_words(here, t)); }
+constexpr tensor decoder(const layer_context& ctx, trace& t) { return decode(ctx, t, embed_input_ids(ctx, t)); }
 
-constexpr value base(const site& here, trace& t) {
-    return describe_within({.name = "decoder", .type = here.type("Decoder")}, decoder, here, t);
+constexpr tensor base(const layer_context& ctx, trace& t) {
+    return forward_in_module({.name = "decoder", .class_of_module = ctx.class_of("Decoder")}, decoder, ctx, t);
 }
 
-constexpr void read(config_view config, sizes& s) {
-    plan_one_mask(config, s);
-    share_among_heads(config, s, {"num_attention_heads"});
-    s.embedding_size = config.positive("word_embed_proj_dim", s.hidden_size);
-    s.attention_bias = s.output_bias = s.mlp_bias = config.boolean("enable_bias", true);
-    s.own[norms_after_sums] = !config.boolean("do_layer_norm_before", true);
-    s.own[final_norm] = s.own[norms_after_sums] == 0 && !config.boolean("_remove_final_layer_norm", false);
+constexpr void parse_config(config_view json, model_config& config) {
+    set_single_mask(json, config);
+    divide_by_heads(json, config, {"num_attention_heads"});
+    config.embedding_size = json.positive("word_embed_proj_dim", config.hidden_size);
+    config.attention_bias = config.output_bias = config.mlp_bias = json.boolean("enable_bias", true);
+    config.family[norms_after_sums] = !json.boolean("do_layer_norm_before", true);
+    config.family[final_norm] =
+        config.family[norms_after_sums] == 0 && !json.boolean("_remove_final_layer_norm", false);
 }
 
-inline constexpr dropout_key dropout_rates[]{
-    {dropout_of::hidden, "dropout", 0.1}, {dropout_of::attention, "attention_dropout"}, {dropout_of::drawn, "layerdrop"}};
+inline constexpr dropout_key dropout_rates[]{{dropout_position::hidden, "dropout", 0.1},
+                                             {dropout_position::attention, "attention_dropout"},
+                                             {dropout_position::stochastic, "layerdrop"}};
 
 }  // namespace opt_detail
 
 // transformers/models/opt: configuration_opt.py, modeling_opt.py; learned positions, scaled queries
-inline constexpr architecture opt = [](architecture a) {
-    a.model_type = "opt", a.prefix = "OPT", a.read = opt_detail::read, a.own = opt_detail::keys;
-    a.drops = opt_detail::dropout_rates;
-    a.base = opt_detail::base, a.layer = opt_detail::layer, a.attend = opt_detail::attend, a.rotated = rotation::none;
-    a.heads = {head_kind::none, head_kind::causal_lm, head_kind::sequence_classification, head_kind::question_answering};
-    a.keys[0] = {"intermediate_size", "ffn_dim", key_rule::written_only};
-    a.keys[1] = {"hidden_act", "activation_function", key_rule::written_only};
-    a.defaults.vocab_size = 50272, a.defaults.hidden_size = 768, a.defaults.intermediate_size = 3072;
-    a.defaults.num_hidden_layers = 12, a.defaults.num_attention_heads = 12, a.defaults.max_position_embeddings = 2048;
-    a.defaults.hidden_act = activation::relu, a.defaults.tie_word_embeddings = true;
-    a.keys[2] = no_key_value_heads;
-    return a;
-}(shared_decoder);
+inline constexpr model_spec opt = [](model_spec spec) {
+    spec.model_type = "opt";
+    spec.class_prefix = "OPT";
+    spec.parse_config = opt_detail::parse_config;
+    spec.family_keys = opt_detail::family_keys;
+    spec.dropout_keys = opt_detail::dropout_rates;
+    spec.base_model = opt_detail::base;
+    spec.decoder_layer = opt_detail::decoder_layer;
+    spec.attention = opt_detail::attention;
+    spec.rotary = rotary_style::none;
+    spec.supported_heads = {head_kind::none, head_kind::causal_lm, head_kind::sequence_classification,
+                            head_kind::question_answering};
+    spec.config_keys[0] = {"intermediate_size", "ffn_dim", key_rule::family_name_only};
+    spec.config_keys[1] = {"hidden_act", "activation_function", key_rule::family_name_only};
+    spec.defaults.vocab_size = 50272;
+    spec.defaults.hidden_size = 768;
+    spec.defaults.intermediate_size = 3072;
+    spec.defaults.num_hidden_layers = 12;
+    spec.defaults.num_attention_heads = 12;
+    spec.defaults.max_position_embeddings = 2048;
+    spec.defaults.hidden_act = activation::relu;
+    spec.defaults.tie_word_embeddings = true;
+    spec.config_keys[2] = absent_num_key_value_heads;
+    return spec;
+}(default_decoder);
 
 }  // namespace llmcost::arch

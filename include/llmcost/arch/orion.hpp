@@ -7,14 +7,22 @@
 namespace llmcost::arch {
 
 // modeling_orion.py of OrionStarAI/Orion-14B-Base: Llama with layer norms
-inline constexpr architecture orion = [](architecture a) {
-    a.model_type = "orion", a.prefix = "Orion", a.remote_code = true, a.heads = classifying_decoder_heads, a.drops = {};
-    a.norm = norm_kind::layer;
-    a.keys[0] = no_mlp_bias;
-    a.defaults.vocab_size = 84608, a.defaults.hidden_size = 5120, a.defaults.intermediate_size = 15360;
-    a.defaults.num_hidden_layers = 40, a.defaults.num_attention_heads = 40, a.defaults.num_key_value_heads = 40;
-    a.defaults.max_position_embeddings = 4096;
-    return a;
+inline constexpr model_spec orion = [](model_spec spec) {
+    spec.model_type = "orion";
+    spec.class_prefix = "Orion";
+    spec.is_remote_code = true;
+    spec.supported_heads = classifying_decoder_heads;
+    spec.dropout_keys = {};
+    spec.norm = norm_kind::layer;
+    spec.config_keys[0] = absent_mlp_bias;
+    spec.defaults.vocab_size = 84608;
+    spec.defaults.hidden_size = 5120;
+    spec.defaults.intermediate_size = 15360;
+    spec.defaults.num_hidden_layers = 40;
+    spec.defaults.num_attention_heads = 40;
+    spec.defaults.num_key_value_heads = 40;
+    spec.defaults.max_position_embeddings = 4096;
+    return spec;
 }(llama);
 
 }  // namespace llmcost::arch

@@ -4,75 +4,92 @@
 
 #include <llmcost/arch/gemma.hpp>
 #include <llmcost/arch/siglip.hpp>
-#include <llmcost/reading/processor.hpp>
-#include <llmcost/walks/media.hpp>
+#include <llmcost/config/processor.hpp>
+#include <llmcost/forward/multimodal.hpp>
 
 namespace llmcost::arch {
 
 namespace paligemma_detail {
 
-enum own : std::uint8_t { projection_dim };
-inline constexpr own_key keys[]{{"projection_dim", 2048}};
+enum family_config_index : std::uint8_t { projection_dim };
+inline constexpr family_key family_keys[]{{"projection_dim", 2048}};
 
 /// What brings patches to the width of the text.
 struct projector {
-    site here;
+    layer_context ctx;
 
-    static constexpr role what = role::projector;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("MultiModalProjector"); }
-    constexpr value describe(trace& t, const value& x) const {
-        return t.call("linear", linear{x.dim(-1), here.whole.own[projection_dim], true}, x);
+    static constexpr role module_role = role::projector;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("MultiModalProjector"); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        return t.call("linear", linear{x.dim(-1), ctx.model.family[projection_dim], true}, x);
     }
 };
 
-constexpr value base(const site& here, trace& t) {
-    return describe_masked_text_after(here, t, "language_model", [&](const value& words) {
-        const recorder::idle_guard no_pixels{t, !sees_images(t)};
-        const recorder::workload_guard shown{t, pictures(t.load(), images_in(t), 0, 0)};
-        const value states = describe_tower(here, t, 0, "vision_tower", role::vision);
-        return t.masked_scatter(words, t.call("multi_modal_projector", projector{here}, states));
+constexpr tensor base(const layer_context& ctx, trace& t) {
+    return forward_masked_text_after_encoder(ctx, t, "language_model", [&](const tensor& token_embeddings) {
+        const recorder::not_executed_guard no_pixels{t, !has_images(t)};
+        const recorder::workload_guard encoder_workload{t, image_workload(t.load(), images_in(t), 0, 0)};
+        const tensor states = forward_encoder_component(ctx, t, 0, "vision_tower", role::vision);
+        return t.masked_scatter(token_embeddings, t.call("multi_modal_projector", projector{ctx}, states));
     });
 }
 
-constexpr void read_processor(config_view told, model& m) {
-    expect_resized(told), expect_picture(told, m.beside[0].dims.vision.image_height);
-    expect_side(told, "image_seq_length", patches_of(m.beside[0].dims.vision), "the number of the tower's patches");
+constexpr void parse_processor_config(config_view json, model& m) {
+    expect_resized(json);
+    expect_picture(json, m.components[0].config.vision.image_height);
+    expect_side(json, "image_seq_length", patches_of(m.components[0].config.vision),
+                "the number of the tower's patches");
 }
 
-constexpr void read(config_view config, model& m) {
-    if (m.own[projection_dim] != m.dims.hidden_size)
-        fail_value(config, "projection_dim", "the width of the text, into which patches are put");
+constexpr void parse_config(config_view json, model& m) {
+    if (m.family[projection_dim] != m.config.hidden_size)
+        throw_invalid_value(json, "projection_dim", "the width of the text, into which patches are put");
 }
 
 // what it takes where it names no text model or tower (configuration_paligemma.py, `sub_configs_defaults`)
-inline constexpr architecture text = [](architecture a) {
-    a.defaults.vocab_size = 257152, a.defaults.hidden_size = 2048, a.defaults.intermediate_size = 16384;
-    a.defaults.num_hidden_layers = 18, a.defaults.num_attention_heads = 8, a.defaults.num_key_value_heads = 1;
-    return a;
+inline constexpr model_spec text = [](model_spec spec) {
+    spec.defaults.vocab_size = 257152;
+    spec.defaults.hidden_size = 2048;
+    spec.defaults.intermediate_size = 16384;
+    spec.defaults.num_hidden_layers = 18;
+    spec.defaults.num_attention_heads = 8;
+    spec.defaults.num_key_value_heads = 1;
+    return spec;
 }(gemma);
-inline constexpr architecture tower = [](architecture a) {
-    a.read = [](config_view config, sizes& s) {
-        read_square_image(config, s, 224, 14);
-        s.own[siglip_detail::uses_head] = 0;
-        share_among_heads(config, s, {"num_attention_heads"});
+inline constexpr model_spec tower = [](model_spec spec) {
+    spec.parse_config = [](config_view json, model_config& config) {
+        parse_square_image(json, config, 224, 14);
+        config.family[siglip_detail::uses_head] = 0;
+        divide_by_heads(json, config, {"num_attention_heads"});
     };
-    a.defaults.hidden_size = 1152, a.defaults.intermediate_size = 4096, a.defaults.num_hidden_layers = 27;
-    a.defaults.num_attention_heads = 16;
-    return a;
+    spec.defaults.hidden_size = 1152;
+    spec.defaults.intermediate_size = 4096;
+    spec.defaults.num_hidden_layers = 27;
+    spec.defaults.num_attention_heads = 16;
+    return spec;
 }(siglip_vision_model);
 
 }  // namespace paligemma_detail
 
 // transformers/models/paligemma: SigLIP in front of Gemma, whose images see each other; masks are made by the whole
-inline constexpr architecture paligemma = [](architecture a) {
-    a.model_type = "paligemma", a.prefix = "PaliGemma", a.base = paligemma_detail::base, a.own = paligemma_detail::keys;
-    a.read_whole = paligemma_detail::read, a.media = patches_as_tokens, a.read_processor = paligemma_detail::read_processor,
-    a.reads.images = true;
-    a.text = {.key = "text_config", .otherwise = &gemma, .missing = &paligemma_detail::text, .ties = true};
-    a.beside[0] = {.key = "vision_config", .otherwise = &siglip_vision_model, .missing = &paligemma_detail::tower};
-    a.defaults.tie_word_embeddings = true;
-    return a;
+inline constexpr model_spec paligemma = [](model_spec spec) {
+    spec.model_type = "paligemma";
+    spec.class_prefix = "PaliGemma";
+    spec.base_model = paligemma_detail::base;
+    spec.family_keys = paligemma_detail::family_keys;
+    spec.parse_composite_config = paligemma_detail::parse_config;
+    spec.compute_media_shapes = count_patch_tokens;
+    spec.parse_image_processor = paligemma_detail::parse_processor_config;
+    spec.modalities.has_images = true;
+    spec.text_model = {.key = "text_config",
+                       .default_spec = &gemma,
+                       .spec_if_absent = &paligemma_detail::text,
+                       .ties_embeddings = true};
+    spec.components[0] = {
+        .key = "vision_config", .default_spec = &siglip_vision_model, .spec_if_absent = &paligemma_detail::tower};
+    spec.defaults.tie_word_embeddings = true;
+    return spec;
 }(shared_composite);
 
 }  // namespace llmcost::arch

@@ -11,7 +11,7 @@ namespace pegasus_detail {
 inline constexpr stack_style style{.norm_first = true,
                                    .norm_embedding = "",
                                    .norm_last = "layer_norm",
-                                   .scale = word_scale::stack,
+                                   .scale = embedding_scaling::stack,
                                    .positions = frozen_positions};
 
 }  // namespace pegasus_detail
@@ -19,14 +19,18 @@ inline constexpr stack_style style{.norm_first = true,
 /// Sines as positions, norms in front of blocks.
 ///
 /// Source: transformers/models/pegasus/modeling_pegasus.py.
-constexpr value describe_pegasus(const site& here, trace& t) { return describe_stacks(here, t, pegasus_detail::style); }
+constexpr tensor forward_pegasus(const layer_context& ctx, trace& t) {
+    return forward_sequence_model(ctx, t, pegasus_detail::style);
+}
 
 // transformers/models/pegasus: configuration_pegasus.py, modeling_pegasus.py
-inline constexpr architecture pegasus = [](architecture a) {
-    a.model_type = "pegasus", a.prefix = "Pegasus", a.describe = describe_pegasus;
-    a.heads = {head_kind::none, head_kind::causal_lm, head_kind::conditional_generation};
-    a.defaults.num_labels = 2;
-    return a;
+inline constexpr model_spec pegasus = [](model_spec spec) {
+    spec.model_type = "pegasus";
+    spec.class_prefix = "Pegasus";
+    spec.forward = forward_pegasus;
+    spec.supported_heads = {head_kind::none, head_kind::causal_lm, head_kind::conditional_generation};
+    spec.defaults.num_labels = 2;
+    return spec;
 }(bart);
 
 }  // namespace llmcost::arch

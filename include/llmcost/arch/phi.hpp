@@ -2,68 +2,83 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/reading/reader.hpp>
-#include <llmcost/walks/decoder.hpp>
+#include <llmcost/config/reader.hpp>
+#include <llmcost/forward/decoder.hpp>
 
 namespace llmcost::arch {
 
 namespace phi_detail {
 
 /// Where the configuration says so, queries and keys are normed per head behind the transposition.
-constexpr value attend(const site& here, trace& t, const value& x) {
-    const std::int64_t d = here.dims.head_dim;
-    qkv of = project_qkv(here, t, x);
-    split_heads(here, of);
-    heads_first(of);
-    if (here.dims.qk_norm) norm_queries_and_keys(here, t, of, d, d);
-    turn(here, t, of);
-    remember(here, t, of);
-    return join(here, t, look_up(here, t, of));
+constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
+    const std::int64_t d = ctx.config.head_dim;
+    query_key_value qkv = project_qkv(ctx, t, x);
+    split_heads(ctx, qkv);
+    transpose_heads(qkv);
+    if (ctx.config.qk_norm) apply_qk_norm(ctx, t, qkv, d, d);
+    apply_rotary(ctx, t, qkv);
+    update_kv_cache(ctx, t, qkv);
+    return output_projection(ctx, t, scaled_dot_product_attention(ctx, t, qkv));
 }
 
 /// Attention and feed-forward block side by side, summed before the residual; one dropout serves both.
-constexpr value layer(const site& here, trace& t, const value& x) {
-    const value h = normed(here, t, "input_layernorm", x);
-    const value a = dropout(t, "resid_dropout", mixed(here, t, h));
-    const value f = dropout(t, "resid_dropout", here.row.feed(here, t, h));
+constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor& x) {
+    const tensor h = apply_norm(ctx, t, "input_layernorm", x);
+    const tensor a = dropout(t, "resid_dropout", mix_tokens(ctx, t, h));
+    const tensor f = dropout(t, "resid_dropout", ctx.spec.mlp(ctx, t, h));
     return t.add(t.add(a, f), x);
 }
 
-constexpr value embed(const site& here, trace& t) {
-    return dropout(t, "embed_dropout", embed_words(here, t), dropout_of::embeddings);
+constexpr tensor embed(const layer_context& ctx, trace& t) {
+    return dropout(t, "embed_dropout", embed_tokens(ctx, t), dropout_position::embeddings);
 }
 
-constexpr void read(config_view config, sizes& s) {
-    s.attention_bias = s.output_bias = s.mlp_bias = s.head_bias = true;
-    s.qk_norm = config.boolean("qk_layernorm", false);
-    if (s.qk_norm && s.head_dim != s.hidden_size / s.num_attention_heads)
-        fail_value(config, "head_dim", "hidden_size / num_attention_heads, as norms of queries and keys are that wide");
-    s.rotary_dim =
-        static_cast<std::int64_t>(static_cast<double>(s.head_dim) * detail::read_partial_rotary_factor(config, 0.5));
-    plan_one_mask(config, s);
+constexpr void parse_config(config_view json, model_config& config) {
+    config.attention_bias = config.output_bias = config.mlp_bias = config.head_bias = true;
+    config.qk_norm = json.boolean("qk_layernorm", false);
+    if (config.qk_norm && config.head_dim != config.hidden_size / config.num_attention_heads)
+        throw_invalid_value(json, "head_dim",
+                            "hidden_size / num_attention_heads, as norms of queries and keys are that wide");
+    config.rotary_dim = static_cast<std::int64_t>(static_cast<double>(config.head_dim) *
+                                                  detail::parse_partial_rotary_factor(json, 0.5));
+    set_single_mask(json, config);
 }
 
-inline constexpr dropout_key dropout_rates[]{{dropout_of::hidden, "resid_pdrop"},
-                                             {dropout_of::embeddings, "embd_pdrop"},
-                                             {dropout_of::attention, "attention_dropout"},
-                                             {dropout_of::classifier, "classifier_dropout", 0.1}};
+inline constexpr dropout_key dropout_rates[]{{dropout_position::hidden, "resid_pdrop"},
+                                             {dropout_position::embeddings, "embd_pdrop"},
+                                             {dropout_position::attention, "attention_dropout"},
+                                             {dropout_position::classifier, "classifier_dropout", 0.1}};
 
 }  // namespace phi_detail
 
 // transformers/models/phi: configuration_phi.py, modeling_phi.py; blocks side by side, a part of each head rotated
-inline constexpr architecture phi = [](architecture a) {
-    a.model_type = "phi", a.prefix = "Phi", a.read = phi_detail::read, a.heads = decoder_heads;
-    a.embed = phi_detail::embed, a.layer = phi_detail::layer, a.attend = phi_detail::attend;
-    a.norm = norm_kind::layer, a.feed_forward = mlp_kind::plain, a.joins_rotated = true;
-    a.names.norm = "final_layernorm", a.names.o = "dense";
-    a.names.q_norm = "q_layernorm", a.names.k_norm = "k_layernorm";
-    a.names.mlp = {.up = "fc1", .down = "fc2", .act = "activation_fn"};
-    a.keys[0] = no_attention_bias, a.keys[1] = no_mlp_bias;
-    a.defaults.vocab_size = 51200, a.defaults.hidden_size = 2048, a.defaults.intermediate_size = 8192;
-    a.defaults.num_hidden_layers = 24, a.defaults.num_attention_heads = 32, a.defaults.max_position_embeddings = 2048;
-    a.defaults.hidden_act = activation::gelu_new;
-    a.drops = phi_detail::dropout_rates;
-    return a;
-}(shared_decoder);
+inline constexpr model_spec phi = [](model_spec spec) {
+    spec.model_type = "phi";
+    spec.class_prefix = "Phi";
+    spec.parse_config = phi_detail::parse_config;
+    spec.supported_heads = decoder_heads;
+    spec.embed_tokens = phi_detail::embed;
+    spec.decoder_layer = phi_detail::decoder_layer;
+    spec.attention = phi_detail::attention;
+    spec.norm = norm_kind::layer;
+    spec.dense_mlp = mlp_kind::plain;
+    spec.has_partial_rotary = true;
+    spec.names.norm = "final_layernorm";
+    spec.names.o_proj = "dense";
+    spec.names.q_norm = "q_layernorm";
+    spec.names.k_norm = "k_layernorm";
+    spec.names.mlp_modules = {.up = "fc1", .down = "fc2", .act = "activation_fn"};
+    spec.config_keys[0] = absent_attention_bias;
+    spec.config_keys[1] = absent_mlp_bias;
+    spec.defaults.vocab_size = 51200;
+    spec.defaults.hidden_size = 2048;
+    spec.defaults.intermediate_size = 8192;
+    spec.defaults.num_hidden_layers = 24;
+    spec.defaults.num_attention_heads = 32;
+    spec.defaults.max_position_embeddings = 2048;
+    spec.defaults.hidden_act = activation::gelu_new;
+    spec.dropout_keys = phi_detail::dropout_rates;
+    return spec;
+}(default_decoder);
 
 }  // namespace llmcost::arch

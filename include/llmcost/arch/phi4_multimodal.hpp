@@ -5,9 +5,9 @@
 #include <llmcost/arch/phi3.hpp>
 #include <llmcost/arch/phi4_multimodal_audio.hpp>
 #include <llmcost/arch/phi4_multimodal_vision.hpp>
-#include <llmcost/reading/processor.hpp>
-#include <llmcost/walks/composite.hpp>
-#include <llmcost/walks/idle.hpp>
+#include <llmcost/config/processor.hpp>
+#include <llmcost/forward/composite.hpp>
+#include <llmcost/forward/not_executed.hpp>
 
 namespace llmcost::arch {
 
@@ -17,58 +17,68 @@ constexpr media_shapes show(const model& m, const workload& load) {
     return {.image = load.images > 0 ? show_image(m, load) : media_shape{}, .audio = show_sound(m, load)};
 }
 
-constexpr void read_processor(config_view told, model& m) {
-    const sizes& vision = m.beside[0].dims;
-    expect_side(told, "size", vision.own[crop], "the crop_size of the configuration's tower");
-    expect_side(told, "patch_size", vision.vision.patch_size, "the patch_size of the configuration's tower");
-    m.own[most_crops] = told.positive("dynamic_hd", m.own[most_crops]);
+constexpr void parse_processor_config(config_view json, model& m) {
+    const model_config& vision = m.components[0].config;
+    expect_side(json, "size", vision.family[crop], "the crop_size of the configuration's tower");
+    expect_side(json, "patch_size", vision.vision.patch_size, "the patch_size of the configuration's tower");
+    m.family[max_crops] = json.positive("dynamic_hd", m.family[max_crops]);
 }
 
-/// Images and sound, each in words of its own; where both are shown, each token is taken from one of the two by a product
-/// with truth values (`Phi4MultimodalFeatureEmbedding`).
-constexpr value extend(const site& here, trace& t, const value& words) {
-    const module_info m{.name = "embed_tokens_extend", .type = here.type("FeatureEmbedding")};
+/// Images and sound, each in words of its own; where both are shown, each token is taken from one of the two by a
+/// product with truth values (`Phi4MultimodalFeatureEmbedding`).
+constexpr tensor extend(const layer_context& ctx, trace& t, const tensor& token_embeddings) {
+    const module_info m{.name = "embed_tokens_extend", .class_of_module = ctx.class_of("FeatureEmbedding")};
     t.enter(m);
-    const value seen = place_images(here, t, words), heard = place_sound(here, t, words);
-    if (!sees_images(t) || !hears(t)) return t.leave(m, sees_images(t) ? seen : heard);
-    value places = trace::buffer({words.dim(0), words.dim(1), 1});
-    places.type = words.type;
-    return t.leave(m, t.add(t.mul(seen, places), t.mul(heard, places)));
+    const tensor features = place_images(ctx, t, token_embeddings),
+                 audio_features = place_sound(ctx, t, token_embeddings);
+    if (!has_images(t) || !has_audio(t)) return t.leave(m, has_images(t) ? features : audio_features);
+    tensor places = trace::buffer({token_embeddings.dim(0), token_embeddings.dim(1), 1});
+    places.type = token_embeddings.type;
+    return t.leave(m, t.add(t.mul(features, places), t.mul(audio_features, places)));
 }
 
 /// The text model is the model itself: what sees and hears stands beside its layers, and extends its embeddings.
-constexpr value base(const site& here, trace& t) {
-    const site text = here.text();
-    architecture placed = text.row;
-    placed.embed = embed_placed;
-    shared_values made;
-    made.own[0] = extend(here, t, text.row.embed(text, t));
-    const value x = placed.base({text.whole, placed, text.dims, &made}, t);
-    idle_modules{t}.plain("embed_dropout", {"", "Dropout"});
+constexpr tensor base(const layer_context& ctx, trace& t) {
+    const layer_context text = ctx.text_model();
+    model_spec placed = text.spec;
+    placed.embed_tokens = embed_multimodal;
+    attention_inputs inputs;
+    inputs.family_tensors[0] = extend(ctx, t, text.spec.embed_tokens(text, t));
+    const tensor x = placed.base_model({text.model, placed, text.config, &inputs}, t);
+    not_executed_modules{t}.module_without_parameters("embed_dropout", {"", "Dropout"});
     return x;
 }
 
 }  // namespace phi4_multimodal_detail
 
 // transformers/models/phi4_multimodal, Phi4MultimodalConfig: its text model is Phi-3
-inline constexpr architecture phi4_multimodal_text = [](architecture a) {
-    a.model_type = "phi4_multimodal", a.prefix = "Phi4Multimodal";
-    a.defaults.vocab_size = 200064, a.defaults.num_key_value_heads = 8;
-    a.defaults.max_position_embeddings = 131072;
-    return a;
+inline constexpr model_spec phi4_multimodal_text = [](model_spec spec) {
+    spec.model_type = "phi4_multimodal";
+    spec.class_prefix = "Phi4Multimodal";
+    spec.defaults.vocab_size = 200064;
+    spec.defaults.num_key_value_heads = 8;
+    spec.defaults.max_position_embeddings = 131072;
+    return spec;
 }(phi3);
 
 // transformers/models/phi4_multimodal: the text model's keys stand at the root
-inline constexpr architecture phi4_multimodal = [](architecture a) {
-    a.model_type = "phi4_multimodal", a.prefix = "Phi4Multimodal", a.base = phi4_multimodal_detail::base;
-    a.heads = language_heads, a.defaults.head = head_kind::causal_lm;
-    a.media = phi4_multimodal_detail::show, a.own = phi4_multimodal_detail::keys;
-    a.read_processor = phi4_multimodal_detail::read_processor, a.reads.images = a.reads.audio = true;
-    a.read_sound = phi4_multimodal_detail::read_sound, a.sound.transform = 512;
-    a.text = {.key = "text_config", .otherwise = &phi4_multimodal_text, .always = true, .flat = true};
-    a.beside[0] = {.key = "vision_config", .otherwise = &phi4_multimodal_vision, .always = true};
-    a.beside[1] = {.key = "audio_config", .otherwise = &phi4_multimodal_audio, .always = true};
-    return a;
+inline constexpr model_spec phi4_multimodal = [](model_spec spec) {
+    spec.model_type = "phi4_multimodal";
+    spec.class_prefix = "Phi4Multimodal";
+    spec.base_model = phi4_multimodal_detail::base;
+    spec.supported_heads = language_heads;
+    spec.defaults.head = head_kind::causal_lm;
+    spec.compute_media_shapes = phi4_multimodal_detail::show;
+    spec.family_keys = phi4_multimodal_detail::family_keys;
+    spec.parse_image_processor = phi4_multimodal_detail::parse_processor_config;
+    spec.modalities.has_images = spec.modalities.has_audio = true;
+    spec.parse_feature_extractor = phi4_multimodal_detail::parse_audio_config;
+    spec.audio_preprocessing.n_fft = 512;
+    spec.text_model = {
+        .key = "text_config", .default_spec = &phi4_multimodal_text, .ignores_model_type = true, .is_flat = true};
+    spec.components[0] = {.key = "vision_config", .default_spec = &phi4_multimodal_vision, .ignores_model_type = true};
+    spec.components[1] = {.key = "audio_config", .default_spec = &phi4_multimodal_audio, .ignores_model_type = true};
+    return spec;
 }(shared_composite);
 
 }  // namespace llmcost::arch

@@ -2,18 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/reading/reader.hpp>
-#include <llmcost/reading/sound_files.hpp>
-#include <llmcost/walks/attention.hpp>
-#include <llmcost/walks/packed.hpp>
-#include <llmcost/walks/sound.hpp>
+#include <llmcost/config/feature_extractor.hpp>
+#include <llmcost/config/reader.hpp>
+#include <llmcost/forward/attention.hpp>
+#include <llmcost/forward/audio.hpp>
+#include <llmcost/forward/packed_sequences.hpp>
 
-// What Phi-4 multimodal hears: convolutions that leave every eighth frame, a conformer with learned biases of distances.
+// What Phi-4 multimodal hears: convolutions that leave every eighth frame, a conformer with learned biases of
+// distances.
 namespace llmcost::arch {
 
 namespace phi4_multimodal_detail {
 
-enum audio_own : std::uint8_t {
+enum audio_config_index : std::uint8_t {
     times,
     kernel,
     mels,
@@ -27,302 +28,319 @@ enum audio_own : std::uint8_t {
     plane_act,
     final_mels
 };
-inline constexpr own_key audio_keys[]{
+inline constexpr family_key audio_keys[]{
     {"depthwise_multiplier", 1},
     {"kernel_size", 3},
     {"input_size", 80},
     {"time_reduction", 8},
     {"bias_max_distance", 1000},
-    {"bias_symmetric", 0, own_value::boolean},
+    {"bias_symmetric", 0, family_key_type::boolean},
     {"nemo_conv_channels", 1024},
     {"downsample_rate", 1},
-    {.otherwise = static_cast<std::int64_t>(activation::swish), .value = own_value::computed},
-    {.otherwise = static_cast<std::int64_t>(activation::swish), .value = own_value::computed},
-    {.otherwise = static_cast<std::int64_t>(activation::relu), .value = own_value::computed},
-    {.value = own_value::computed},  // what the convolutions leave of mel bins
+    {.default_value = static_cast<std::int64_t>(activation::swish), .type = family_key_type::computed},
+    {.default_value = static_cast<std::int64_t>(activation::swish), .type = family_key_type::computed},
+    {.default_value = static_cast<std::int64_t>(activation::relu), .type = family_key_type::computed},
+    {.type = family_key_type::computed},  // what the convolutions leave of mel bins
 };
 
 /// Frames behind so many convolutions, each of which leaves every other one.
-[[nodiscard]] constexpr std::int64_t halved(std::int64_t frames, std::int64_t by) noexcept {
-    for (; by > 1; by /= 2) frames = (frames + 1) / 2;
+[[nodiscard]] constexpr std::int64_t halved(std::int64_t frames, std::int64_t time_reduction) noexcept {
+    for (; time_reduction > 1; time_reduction /= 2) frames = (frames + 1) / 2;
     return frames;
 }
 
-constexpr void read_audio(config_view config, sizes& s) {
-    const auto act = [&](literal key, audio_own place) {
-        if (const auto name = config.optional_string(key))
-            s.own[place] = static_cast<std::int64_t>(activation_named(config, key, *name));
+constexpr void parse_audio_config(config_view json, model_config& config) {
+    const auto act = [&](literal key, audio_config_index place) {
+        if (const auto name = json.optional_string(key))
+            config.family[place] = static_cast<std::int64_t>(activation_named(json, key, *name));
     };
-    act("conv_activation", conv_act), act("conv_glu_type", glu_act), act("nemo_activation", plane_act);
-    if (s.own[reduction] % 2 != 0) fail_value(config, "time_reduction", "an even number");
-    if (s.own[reduction] >= 128) fail_unsupported(config, "time_reduction", "no row describes more than 6 convolutions");
+    act("conv_activation", conv_act);
+    act("conv_glu_type", glu_act);
+    act("nemo_activation", plane_act);
+    if (config.family[reduction] % 2 != 0) throw_invalid_value(json, "time_reduction", "an even number");
+    if (config.family[reduction] >= 128)
+        throw_unsupported(json, "time_reduction", "no row describes more than 6 convolutions");
     // a saved configuration says it, too, and counts (configuration_phi4_multimodal.py, `__post_init__`)
-    s.own[final_mels] = config.positive("nemo_final_size", halved(s.own[mels], s.own[reduction]));
+    config.family[final_mels] = json.positive("nemo_final_size", halved(config.family[mels], config.family[reduction]));
     for (const literal key : {"ext_pw_out_channel", "depthwise_separable_out_channel"})
-        if (config.positive(key, 1024) != s.hidden_size)
-            fail_value(config, key, "the hidden_size, as a layer's convolutions read each other");
-    plan_one_mask(config, s);
+        if (json.positive(key, 1024) != config.hidden_size)
+            throw_invalid_value(json, key, "the hidden_size, as a layer's convolutions read each other");
+    set_single_mask(json, config);
 }
 
-constexpr activation act_of(const site& here, audio_own which) { return static_cast<activation>(here.dims.own[which]); }
+constexpr activation act_of(const layer_context& ctx, audio_config_index index) {
+    return static_cast<activation>(ctx.config.family[index]);
+}
 
 /// Frames less a mean, times a deviation's reciprocal, both buffers.
 struct frame_norm {
-    const site& here;
+    const layer_context& ctx;
 
-    static constexpr role what = role::norm;
-    static constexpr bool leaf = true;
-    [[nodiscard]] constexpr class_name type() const { return here.type("AudioMeanVarianceNormLayer"); }
-    constexpr value describe(trace& t, const value& x) const {
-        value numbers = trace::buffer({here.dims.own[mels]});
+    static constexpr role module_role = role::norm;
+    static constexpr bool is_leaf = true;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("AudioMeanVarianceNormLayer"); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        tensor numbers = trace::buffer({ctx.config.family[mels]});
         numbers.type = x.type;
-        t.owns_buffer(count(2) * count(numbers.elements) * count(bits_of(x.type)) / count(8));
+        t.register_buffer(count(2) * count(numbers.numel) * count(bits_of(x.type)) / count(8));
         return t.mul(t.sub(x, numbers), numbers);
     }
 };
 
 /// Convolutions over time and mel bins; the activation between them is one module, and no child of their list.
 struct subsampling {
-    const site& here;
+    const layer_context& ctx;
 
-    static constexpr role what = role::none;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("AudioNemoConvSubsampling"); }
-    constexpr value describe(trace& t, const value& sound) const {
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("AudioNemoConvSubsampling"); }
+    constexpr tensor forward(trace& t, const tensor& sound) const {
         constexpr literal names[][2]{{"0", ""}, {"2", "3"}, {"5", "6"}, {"8", "9"}, {"11", "12"}, {"14", "15"}};
-        const own_sizes& own = here.dims.own;
-        const module_info list{.name = "conv", .type = {"", "Sequential"}};
-        const std::int64_t p = own[planes], batch = sound.dim(0);
-        value x = sound.unsqueeze(1);
+        const family_config& family = ctx.config.family;
+        const module_info list{.name = "conv", .class_of_module = {"", "Sequential"}};
+        const std::int64_t p = family[planes], batch = sound.dim(0);
+        tensor x = sound.unsqueeze(1);
         int i = 0;
-        for (std::int64_t left = own[reduction]; left > 1; left /= 2, ++i) {
+        for (std::int64_t left = family[reduction]; left > 1; left /= 2, ++i) {
             t.enter(list);
             x = t.call(names[i][0], convolution_2d{x.dim(1), p, 3, 2, 1, x.dim(1)}, x);
             if (i > 0) x = t.call(names[i][1], convolution_2d{p, p}, x);
             (void)t.leave(list, x);
-            x = t.call("act_fn", activation_module{act_of(here, plane_act)}, x);
+            x = t.call("act_fn", activation_module{act_of(ctx, plane_act)}, x);
         }
         const std::int64_t states = x.dim(2);
         // declared only, it is as wide as it says, which frames may not fit
-        const value flat = hears(t) ? t.reshape(x.transpose(1, 2), {batch, states, -1})
-                                    : trace::buffer({batch, states, p * own[final_mels]});
-        x = t.call("out", linear{p * own[final_mels], here.dims.hidden_size, true}, flat);
+        const tensor flat = has_audio(t) ? t.reshape(x.transpose(1, 2), {batch, states, -1})
+                                         : trace::buffer({batch, states, p * family[final_mels]});
+        x = t.call("out", linear{p * family[final_mels], ctx.config.hidden_size, true}, flat);
         if (batch > 1) (void)t.unary(op::absolute, t.div(trace::buffer({batch})));  // where recordings end, rounded up
         return x;
     }
 };
 
 /// A gate between two projections, dropout behind each.
-struct audio_feed_forward {
-    const site& here;
+struct audio_mlp {
+    const layer_context& ctx;
 
-    static constexpr role what = role::mlp;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("AudioMLP"); }
-    constexpr value describe(trace& t, const value& x) const {
-        const std::int64_t width = here.dims.hidden_size, inner = here.dims.intermediate_size;
-        const value normed = t.call("layer_norm", norm<norm_kind::layer>{width}, x);
-        const value both = t.call("gate_up_proj", linear{width, 2 * inner, true}, normed);
-        const value gate = t.call("act_fn", activation_module{here.dims.hidden_act}, both.slice(-1, inner));
-        const value h = dropout(t, "dropout", t.mul(both.slice(-1, inner), gate));
+    static constexpr role module_role = role::mlp;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("AudioMLP"); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const std::int64_t width = ctx.config.hidden_size, inner = ctx.config.intermediate_size;
+        const tensor normed = t.call("layer_norm", norm_module{norm_kind::layer, width}, x);
+        const tensor gate_up = t.call("gate_up_proj", linear{width, 2 * inner, true}, normed);
+        const tensor gate = t.call("act_fn", activation_module{ctx.config.hidden_act}, gate_up.slice(-1, inner));
+        const tensor h = dropout(t, "dropout", t.mul(gate_up.slice(-1, inner), gate));
         return dropout(t, "dropout", t.call("down_proj", linear{inner, width, true}, h));
     }
 };
 
 struct audio_attention {
-    const site& here;
+    const layer_context& ctx;
 
-    static constexpr role what = role::attn;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("AudioAttention"); }
-    constexpr value describe(trace& t, const value& x) const {
-        qkv of = project_qkv(here, t, x);
-        split_heads(here, of), heads_first(of);
-        const context all{.sequence = x.dim(1), .causal = false};
-        const value mixed = eager_attention(t, of.q, of.k, of.v, all, {.mask = &here.shared->mask});
-        return join(here, t, t.contiguous(t.reshape(mixed, {x.dim(0), x.dim(1), -1})));
+    static constexpr role module_role = role::attn;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("AudioAttention"); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        query_key_value qkv = project_qkv(ctx, t, x);
+        split_heads(ctx, qkv);
+        transpose_heads(qkv);
+        const attention_pattern all{.query_length = x.dim(1), .is_causal = false};
+        const tensor mixed = attention_forward(t, qkv.query, qkv.key, qkv.value, all, {.mask = &ctx.inputs->mask});
+        return output_projection(ctx, t, t.contiguous(t.reshape(mixed, {x.dim(0), x.dim(1), -1})));
     }
 };
 
 /// Half of the channels times an activation of the other half, each with a bias: (B, S, width) -> the same.
 struct gated_projection {
-    const site& here;
+    const layer_context& ctx;
 
-    static constexpr role what = role::none;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("AudioGluPointWiseConv"); }
-    constexpr value describe(trace& t, const value& x) const {
-        const std::int64_t width = here.dims.hidden_size;
-        const value b1 = t.param("b1", {1, width, 1}), b2 = t.param("b2", {1, width, 1});
-        const value both = t.call("ext_pw_conv_1d", convolution_1d{width, 2 * width}, x.permute({0, 2, 1}));
-        const value half = t.add(t.slice(both, 1, width), b1), other = t.add(t.slice(both, 1, width), b2);
-        return t.mul(half, t.call("glu_act", activation_module{act_of(here, glu_act)}, other)).permute({0, 2, 1});
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("AudioGluPointWiseConv"); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const std::int64_t width = ctx.config.hidden_size;
+        const tensor b1 = t.param("b1", {1, width, 1}), b2 = t.param("b2", {1, width, 1});
+        const tensor gate_up = t.call("ext_pw_conv_1d", convolution_1d{width, 2 * width}, x.permute({0, 2, 1}));
+        const tensor half = t.add(t.slice(gate_up, 1, width), b1), gate = t.add(t.slice(gate_up, 1, width), b2);
+        return t.mul(half, t.call("glu_act", activation_module{act_of(ctx, glu_act)}, gate)).permute({0, 2, 1});
     }
 };
 
 /// A convolution of each channel, then one over channels.
 struct separable_convolution {
-    const site& here;
+    const layer_context& ctx;
 
-    static constexpr role what = role::none;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("AudioDepthWiseSeparableConv1d"); }
-    constexpr value describe(trace& t, const value& x) const {
-        const std::int64_t width = here.dims.hidden_size, wide = width * here.dims.own[times], k = here.dims.own[kernel];
-        const value apart = t.call("dw_conv", convolution_1d{width, wide, k, 1, k - 1, width}, x);
-        return t.call("pw_conv", convolution_1d{wide, width}, apart);
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("AudioDepthWiseSeparableConv1d"); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const std::int64_t width = ctx.config.hidden_size, expanded_width = width * ctx.config.family[times],
+                           k = ctx.config.family[kernel];
+        const tensor depthwise = t.call("dw_conv", convolution_1d{width, expanded_width, k, 1, k - 1, width}, x);
+        return t.call("pw_conv", convolution_1d{expanded_width, width}, depthwise);
     }
 };
 
 /// Places hear those before them: what the convolution's zeros at the end give is cut off.
 struct convolution_module {
-    const site& here;
+    const layer_context& ctx;
 
-    static constexpr role what = role::mixer;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("AudioConvModule"); }
-    constexpr value describe(trace& t, const value& x) const {
-        const std::int64_t width = here.dims.hidden_size, k = here.dims.own[kernel];
-        const value gated = t.call("glu", gated_projection{here}, t.call("layer_norm", norm<norm_kind::layer>{width}, x));
-        value h = t.call("dw_sep_conv_1d", separable_convolution{here}, gated.permute({0, 2, 1}));
+    static constexpr role module_role = role::mixer;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("AudioConvModule"); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const std::int64_t width = ctx.config.hidden_size, k = ctx.config.family[kernel];
+        const tensor gated =
+            t.call("glu", gated_projection{ctx}, t.call("layer_norm", norm_module{norm_kind::layer, width}, x));
+        tensor h = t.call("dw_sep_conv_1d", separable_convolution{ctx}, gated.permute({0, 2, 1}));
         if (k > 1) h = t.slice(h, 2, h.dim(2) - (k - 1));
-        h = t.call("act", activation_module{act_of(here, conv_act)}, h);
+        h = t.call("act", activation_module{act_of(ctx, conv_act)}, h);
         return dropout(t, "dropout", t.call("ext_pw_conv_1d", convolution_1d{width, width}, h).permute({0, 2, 1}));
     }
 };
 
 struct audio_layer {
-    site here;
+    layer_context ctx;
 
-    static constexpr role what = role::none;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("AudioConformerEncoderLayer"); }
-    constexpr value describe(trace& t, const value& x) const {
-        const norm<norm_kind::layer> normed{here.dims.hidden_size};
-        value h = t.add(x, t.mul(t.call("feed_forward_in", audio_feed_forward{here}, x)));
-        h = t.add(h, t.call("self_attn", audio_attention{here}, t.call("layer_norm_att", normed, h)));
-        h = t.add(h, t.call("conv", convolution_module{here}, h));
-        h = t.add(h, t.mul(t.call("feed_forward_out", audio_feed_forward{here}, h)));
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("AudioConformerEncoderLayer"); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const norm_module normed{norm_kind::layer, ctx.config.hidden_size};
+        tensor h = t.add(x, t.mul(t.call("feed_forward_in", audio_mlp{ctx}, x)));
+        h = t.add(h, t.call("self_attn", audio_attention{ctx}, t.call("layer_norm_att", normed, h)));
+        h = t.add(h, t.call("conv", convolution_module{ctx}, h));
+        h = t.add(h, t.mul(t.call("feed_forward_out", audio_mlp{ctx}, h)));
         return t.call("layer_norm", normed, h);
     }
 };
 
 /// A bias of each head for each distance of two places: (1, heads, S, S).
-constexpr value distance_biases(const site& here, trace& t, std::int64_t places) {
-    const std::int64_t heads = here.dims.num_attention_heads;
-    const std::int64_t rows = here.dims.own[distance] * (here.dims.own[symmetric] != 0 ? 1 : 2);
-    const module_info biases{.name = "relative_attention_bias_layer", .type = here.type("AudioRelativeAttentionBias")};
+constexpr tensor distance_biases(const layer_context& ctx, trace& t, std::int64_t places) {
+    const std::int64_t heads = ctx.config.num_attention_heads;
+    const std::int64_t rows = ctx.config.family[distance] * (ctx.config.family[symmetric] != 0 ? 1 : 2);
+    const module_info biases{.name = "relative_attention_bias_layer",
+                             .class_of_module = ctx.class_of("AudioRelativeAttentionBias")};
     t.enter(biases);
-    const value each = t.call("bias_values", embedding{rows, heads}, extents{places, places});
-    return t.leave(biases, each.permute({2, 0, 1}).unsqueeze(0));
+    const tensor x = t.call("bias_values", embedding{rows, heads}, shape{places, places});
+    return t.leave(biases, x.permute({2, 0, 1}).unsqueeze(0));
 }
 
 /// How many states attend to each other; a longer recording is cut into parts of as many (`unfold_tensor`).
 inline constexpr std::int64_t longest_part = 500;
 
-constexpr value cut_into_parts(trace& t, const value& states) {
+constexpr tensor cut_into_parts(trace& t, const tensor& states) {
     const std::int64_t parts = (states.dim(1) + longest_part - 1) / longest_part, width = states.dim(2);
     if (states.dim(0) > 1)
-        report_description(
+        throw_description_error(
             "recordings of more than 500 states are described one at a time: the reference joins no batch of them");
-    if (t.training()) report_description("no price is known of a step back through recordings of more than 500 states");
+    if (t.is_training())
+        throw_description_error("no price is known of a step back through recordings of more than 500 states");
     const std::int64_t added = parts * longest_part - states.dim(1);
-    const value x = added > 0 ? t.pad(states, 1, added) : states;
-    const value columns = t.pad_to(x, {1, width * longest_part, parts}).view({1, width, longest_part, parts});  // `F.unfold`
+    const tensor x = added > 0 ? t.pad(states, 1, added) : states;
+    const tensor columns =
+        t.pad_to_shape(x, {1, width * longest_part, parts}).view({1, width, longest_part, parts});  // `F.unfold`
     return t.contiguous(columns.permute({0, 3, 2, 1}).view({parts, longest_part, width}));
 }
 
 /// Frames of a recording; of a second where nothing is heard.
-[[nodiscard]] constexpr std::int64_t frames_in(const trace& t, const sound_settings& sound) {
-    return filter_bank_frames(sound, hears(t) ? samples_of(sound, t.load()) : sound.rate);
+[[nodiscard]] constexpr std::int64_t frames_in(const trace& t, const audio_preprocessing_config& sound) {
+    return num_filter_bank_frames(sound, has_audio(t) ? num_audio_samples(sound, t.load()) : sound.sampling_rate);
 }
 
 /// A conformer over normed frames: (B, frames, mels) -> (B, states, width).
-constexpr value hear(const site& here, trace& t) {
-    const std::int64_t batch = t.load().batch, width = here.dims.hidden_size, factor = here.dims.own[reduction];
-    if (hears(t) && (factor & (factor - 1)) != 0)
-        report_description("time_reduction: the reference makes a mask for as many states only of a power of two");
-    const value frames =
-        t.call("encoder_embedding", frame_norm{here}, t.input({batch, frames_in(t, here.whole.sound), here.dims.own[mels]}));
-    value x = t.call("embed", subsampling{here}, frames);
+constexpr tensor encode_audio(const layer_context& ctx, trace& t) {
+    const std::int64_t batch = t.load().batch, width = ctx.config.hidden_size, factor = ctx.config.family[reduction];
+    if (has_audio(t) && (factor & (factor - 1)) != 0)
+        throw_description_error("time_reduction: the reference makes a mask for as many states only of a power of two");
+    const tensor frames =
+        t.call("encoder_embedding", frame_norm{ctx},
+               t.input({batch, frames_in(t, ctx.model.audio_preprocessing), ctx.config.family[mels]}));
+    tensor x = t.call("embed", subsampling{ctx}, frames);
     const std::int64_t states = x.dim(1);
     const bool parts = states > longest_part;
     if (parts) x = cut_into_parts(t, x);
-    const value biases = distance_biases(here, t, x.dim(1));
-    value seen = trace::buffer({x.dim(0), 1, x.dim(1), x.dim(1)});  // truth values: what is no padding
-    seen.type = biases.type;
-    const shared_values made{.mask = t.add(seen, biases)};
-    for (repetition each = t.repeat(here.dims.num_hidden_layers, x); each.next();)
-        x = t.call({"encoders", each.index()}, audio_layer{here.at(each, made)}, x);
+    const tensor biases = distance_biases(ctx, t, x.dim(1));
+    tensor features = trace::buffer({x.dim(0), 1, x.dim(1), x.dim(1)});  // truth values: what is no padding
+    features.type = biases.type;
+    const attention_inputs inputs{.mask = t.add(features, biases)};
+    for (loop layer_loop = t.loop_modules(ctx.config.num_hidden_layers, x); layer_loop.next();)
+        x = t.call({"encoders", layer_loop.index()}, audio_layer{ctx.for_layer(layer_loop, inputs)}, x);
     if (!parts) return x;
     x = x.view({batch, -1, width});
     return x.dim(1) > states ? t.slice(x, 1, states) : x;
 }
 
 /// One token for every eighth frame, as the feature extractor counts by itself.
-constexpr sound_shape show_sound(const model& m, const workload& load) {
+constexpr audio_shape show_sound(const model& m, const workload& load) {
     if (load.audio_milliseconds == 0) return {};
-    const std::int64_t samples = samples_of(m.sound, load), frames = filter_bank_frames(m.sound, samples);
-    return {.tokens = (frames + 7) / 8, .samples = samples, .frames = frames};
+    const std::int64_t samples = num_audio_samples(m.audio_preprocessing, load),
+                       frames = num_filter_bank_frames(m.audio_preprocessing, samples);
+    return {.num_tokens = (frames + 7) / 8, .num_samples = samples, .num_frames = frames};
 }
 
 /// Source: transformers/models/phi4_multimodal/feature_extraction_phi4_multimodal.py.
-constexpr void read_sound(config_view config, model& m) {
-    const auto told = extractor_told(config);
-    if (!told) return;
-    expect_extractor(*told, "Phi4MultimodalFeatureExtractor");
-    expect_bands(*told, {"feature_size"}, m.beside[1].dims.own[mels]);
-    expect_number(*told, "audio_compression_rate", 8, "8, the frames that a token stands for");
+constexpr void parse_audio_config(config_view json, model& m) {
+    const auto nested_json = find_feature_extractor_config(json);
+    if (!nested_json) return;
+    expect_extractor(*nested_json, "Phi4MultimodalFeatureExtractor");
+    expect_bands(*nested_json, {"feature_size"}, m.components[1].config.family[mels]);
+    expect_number(*nested_json, "audio_compression_rate", 8, "8, the frames that a token stands for");
     for (const literal key : {"audio_downsample_rate", "audio_feat_stride"})
-        expect_number(*told, key, 1, "1: a token for every eighth frame");
-    m.sound.rate = told->positive("sampling_rate", m.sound.rate);
-    read_frames(*told, m.sound);
+        expect_number(*nested_json, key, 1, "1: a token for every eighth frame");
+    m.audio_preprocessing.sampling_rate = nested_json->positive("sampling_rate", m.audio_preprocessing.sampling_rate);
+    parse_frames(*nested_json, m.audio_preprocessing);
 }
 
 /// Sound in the places of the words that stand for it; beside images it has projections of its own
 /// (`Phi4MultimodalAudioEmbedding`).
-constexpr value place_sound(const site& here, trace& t, const value& words) {
-    const bool sounds = hears(t), beside_images = sees_images(t);
-    const recorder::idle_guard silent{t, !sounds};
-    const sizes& dims = here.whole.beside[1].dims;
-    const std::int64_t wide = here.dims.hidden_size, heard = dims.hidden_size * dims.own[rate], batch = t.load().batch;
-    const module_info m{.name = "audio_embed", .type = here.type("AudioEmbedding")};
+constexpr tensor place_sound(const layer_context& ctx, trace& t, const tensor& token_embeddings) {
+    const bool sounds = has_audio(t), has_image_inputs = has_images(t);
+    const recorder::not_executed_guard silent{t, !sounds};
+    const model_config& config = ctx.model.components[1].config;
+    const std::int64_t expanded_width = ctx.config.hidden_size, audio_width = config.hidden_size * config.family[rate],
+                       batch = t.load().batch;
+    const module_info m{.name = "audio_embed", .class_of_module = ctx.class_of("AudioEmbedding")};
     t.enter(m);
-    const value states = describe_tower(here, t, 1, "encoder", role::audio);
-    if (sounds && dims.own[rate] != 1) report_description("downsample_rate: the reference puts no states side by side");
+    const tensor states = forward_encoder_component(ctx, t, 1, "encoder", role::audio);
+    if (sounds && config.family[rate] != 1)
+        throw_description_error("downsample_rate: the reference puts no states side by side");
     const auto project = [&](literal up, literal down, bool called) {
-        const recorder::idle_guard other{t, !called};
-        const value from = called && sounds ? states : trace::buffer({batch, 1, heard});
-        const value h = t.unary(op::gelu, t.call(up, projector_linear{heard, wide, true}, from));
-        return t.call(down, projector_linear{wide, wide, true}, h);
+        const recorder::not_executed_guard unused_projection{t, !called};
+        const tensor source = called && sounds ? states : trace::buffer({batch, 1, audio_width});
+        const tensor h = t.unary(op::gelu, t.call(up, projector_linear{audio_width, expanded_width, true}, source));
+        return t.call(down, projector_linear{expanded_width, expanded_width, true}, h);
     };
-    const value of_sound = project("up_proj_for_speech", "down_proj_for_speech", !beside_images);
-    const value beside = project("up_proj_for_vision_speech", "down_proj_for_vision_speech", beside_images);
-    const value& all = beside_images ? beside : of_sound;
-    value placed = words;
+    const tensor of_sound = project("up_proj_for_speech", "down_proj_for_speech", !has_image_inputs);
+    const tensor vision_speech_states =
+        project("up_proj_for_vision_speech", "down_proj_for_vision_speech", has_image_inputs);
+    const tensor& all = has_image_inputs ? vision_speech_states : of_sound;
+    tensor placed = token_embeddings;
     if (sounds) {
-        const std::int64_t tokens = show_sound(here.whole, t.load()).tokens;
-        if (tokens > all.dim(1)) report_description("time_reduction: fewer states than the tokens of a feature extractor's");
-        value each = t.select_each(all, 0, batch);
-        if (tokens < all.dim(1)) each = t.slice(each, 0, tokens);
-        placed = t.masked_scatter(words, t.cat({side_by_side(each, 0, batch)}, 0));
+        const std::int64_t tokens = show_sound(ctx.model, t.load()).num_tokens;
+        if (tokens > all.dim(1))
+            throw_description_error("time_reduction: fewer states than the tokens of a feature extractor's");
+        tensor x = t.select_repeatedly(all, 0, batch);
+        if (tokens < all.dim(1)) x = t.slice(x, 0, tokens);
+        placed = t.masked_scatter(token_embeddings, t.cat({window_tiling(x, 0, batch)}, 0));
     }
-    return t.leave(m, dropout(t, "drop", placed, dropout_of::embeddings));
+    return t.leave(m, dropout(t, "drop", placed, dropout_position::embeddings));
 }
 
 }  // namespace phi4_multimodal_detail
 
 // transformers/models/phi4_multimodal, Phi4MultimodalAudioConfig
-inline constexpr architecture phi4_multimodal_audio{
+inline constexpr model_spec phi4_multimodal_audio{
     .model_type = "phi4_multimodal_audio",
-    .prefix = "Phi4Multimodal",
-    .base = phi4_multimodal_detail::hear,
-    .read = phi4_multimodal_detail::read_audio,
-    .own = phi4_multimodal_detail::audio_keys,
-    .rotated = rotation::none,
-    .names = {.model_type = "AudioModel"},
-    .keys = {{"num_hidden_layers", "num_blocks", key_rule::written_only},
-             {"hidden_act", "activation", key_rule::written_only}},
+    .class_prefix = "Phi4Multimodal",
+    .base_model = phi4_multimodal_detail::encode_audio,
+    .parse_config = phi4_multimodal_detail::parse_audio_config,
+    .family_keys = phi4_multimodal_detail::audio_keys,
+    .rotary = rotary_style::none,
+    .names = {.model_class = "AudioModel"},
+    .config_keys = {{"num_hidden_layers", "num_blocks", key_rule::family_name_only},
+                    {"hidden_act", "activation", key_rule::family_name_only}},
     .defaults = {.hidden_size = 1024,
                  .intermediate_size = 1536,
                  .num_hidden_layers = 24,

@@ -4,8 +4,8 @@
 
 #include <llmcost/arch/idefics3.hpp>
 #include <llmcost/arch/siglip.hpp>
-#include <llmcost/walks/packed.hpp>
-#include <llmcost/walks/pairs.hpp>
+#include <llmcost/forward/dual_encoder.hpp>
+#include <llmcost/forward/packed_sequences.hpp>
 
 // What Phi-4 multimodal sees: crops of an image and the whole of it through SigLIP, rows of patches ended by a token.
 namespace llmcost::arch {
@@ -14,12 +14,12 @@ namespace phi4_multimodal_detail {
 
 // ---- what the processor makes of an image
 
-enum own : std::uint8_t { most_crops };
-inline constexpr own_key keys[]{{.otherwise = 36, .value = own_value::computed}};
+enum family_config_index : std::uint8_t { max_crops };
+inline constexpr family_key family_keys[]{{.default_value = 36, .type = family_key_type::computed}};
 
-enum vision_own : std::uint8_t { crop, feature };
-inline constexpr own_key vision_keys[]{
-    {"crop_size", 448}, {.value = own_value::computed},  // layers in front of the states that are read
+enum vision_config_index : std::uint8_t { crop, feature };
+inline constexpr family_key vision_keys[]{
+    {"crop_size", 448}, {.type = family_key_type::computed},  // layers in front of the states that are read
 };
 
 /// Tokens along a side of a crop: the processor counts 273 tokens for the whole image, whatever its patches.
@@ -35,78 +35,84 @@ struct cut_picture {
 
 /// Source: transformers/models/phi4_multimodal/image_processing_phi4_multimodal.py, `dynamic_preprocess`.
 constexpr cut_picture cut_up(const model& m, const workload& load) {
-    const sizes& vision = m.beside[0].dims;
-    const std::int64_t side = vision.own[crop], patch = vision.vision.patch_size, patches = side / patch;
+    const model_config& vision = m.components[0].config;
+    const std::int64_t side = vision.family[crop], patch = vision.vision.patch_size, patches = side / patch;
     const std::int64_t height = load.image_height > 0 ? load.image_height : side;
     const std::int64_t width = load.image_width > 0 ? load.image_width : side;
     cut_picture made{.crops = {(height + side - 1) / side, (width + side - 1) / side}};
-    if (made.crops.tiles() > m.own[most_crops]) made.crops = closest_grid(height, width, side, 1, m.own[most_crops]);
-    const std::int64_t high = made.crops.rows * side, wide = made.crops.columns * side;
-    const double by_width = static_cast<double>(wide) / static_cast<double>(width);
+    if (made.crops.tiles() > m.family[max_crops])
+        made.crops = closest_grid(height, width, side, 1, m.family[max_crops]);
+    const std::int64_t high = made.crops.rows * side, expanded_width = made.crops.columns * side;
+    const double by_width = static_cast<double>(expanded_width) / static_cast<double>(width);
     const double by_height = static_cast<double>(high) / static_cast<double>(height);
     const bool fills_width = by_width < by_height;
     const std::int64_t rows = fills_width ? static_cast<std::int64_t>(static_cast<double>(height) * by_width) : high;
-    const std::int64_t columns = fills_width ? wide : static_cast<std::int64_t>(static_cast<double>(width) * by_height);
-    if (rows < 10 || columns < 10) report_description("an image is less than 10 pixels wide beside its other side");
-    const std::int64_t rows_added = (high - rows) / patch, columns_added = (wide - columns) / patch;
+    const std::int64_t columns =
+        fills_width ? expanded_width : static_cast<std::int64_t>(static_cast<double>(width) * by_height);
+    if (rows < 10 || columns < 10)
+        throw_description_error("an image is less than 10 pixels wide beside its other side");
+    const std::int64_t rows_added = (high - rows) / patch, columns_added = (expanded_width - columns) / patch;
     // every other patch of each crop counts
-    const auto kept = [&](std::int64_t shown) { return shown / patches * ((patches + 1) / 2) + (shown % patches + 1) / 2; };
-    made.rows = kept(made.crops.rows * patches - rows_added);
-    made.columns = kept(made.crops.columns * patches - columns_added);
+    const auto count_unpadded = [&](std::int64_t size) {
+        return size / patches * ((patches + 1) / 2) + (size % patches + 1) / 2;
+    };
+    made.rows = count_unpadded(made.crops.rows * patches - rows_added);
+    made.columns = count_unpadded(made.crops.columns * patches - columns_added);
     made.hides = rows_added > 0 || columns_added > 0;
     return made;
 }
 
 /// Whether patches along a side are odd, so that a row and a column are mirrored (`img_processor_padding`).
-[[nodiscard]] constexpr bool mirrors(const vision_sizes& image) noexcept {
+[[nodiscard]] constexpr bool mirrors(const vision_config& image) noexcept {
     return image.image_height / image.patch_size % 2 != 0;
 }
 
 constexpr media_shape show_image(const model& m, const workload& load) {
-    const sizes& vision = m.beside[0].dims;
-    const std::int64_t side = vision.own[crop], patches = side / vision.vision.patch_size;
+    const model_config& vision = m.components[0].config;
+    const std::int64_t side = vision.family[crop], patches = side / vision.vision.patch_size;
     const std::int64_t pooled = (patches + (mirrors(vision.vision) ? 1 : 0)) / 2;
     if (pooled != along_crop || (patches + 1) / 2 != along_crop)
-        report_description("crop_size: the processor counts 16 tokens along a side of a crop, which are 32 patches");
+        throw_description_error(
+            "crop_size: the processor counts 16 tokens along a side of a crop, which are 32 patches");
     const cut_picture made = cut_up(m, load);
-    return {.tokens = along_crop * (along_crop + 1) + 1 + made.rows * (made.columns + 1),
-            .tiles = made.crops.tiles() + 1,
+    return {.num_tokens = along_crop * (along_crop + 1) + 1 + made.rows * (made.columns + 1),
+            .num_tiles = made.crops.tiles() + 1,
             .height = side,
             .width = side,
-            .rows = made.crops.rows,
-            .columns = made.crops.columns};
+            .tile_rows = made.crops.rows,
+            .tile_columns = made.crops.columns};
 }
 
 // ---- the tower
 
-constexpr void read_vision(config_view config, sizes& s) {
-    read_square_image(config, s, 448, 14);
-    share_among_heads(config, s, {"num_attention_heads"});
-    const std::int64_t layer = config.integer("feature_layer", -2), states = s.num_hidden_layers + 1;
-    s.own[feature] = layer < 0 ? layer + states : layer;
-    if (s.num_hidden_layers > 63) fail_unsupported(config, "num_hidden_layers", "no row describes so many layers");
-    if (s.own[feature] < 0 || s.own[feature] >= states)
-        fail_value(config, "feature_layer", "the number of a layer's states");
+constexpr void parse_vision_config(config_view json, model_config& config) {
+    parse_square_image(json, config, 448, 14);
+    divide_by_heads(json, config, {"num_attention_heads"});
+    const std::int64_t layer = json.integer("feature_layer", -2), states = config.num_hidden_layers + 1;
+    config.family[feature] = layer < 0 ? layer + states : layer;
+    if (config.num_hidden_layers > 63) throw_unsupported(json, "num_hidden_layers", "no row describes so many layers");
+    if (config.family[feature] < 0 || config.family[feature] >= states)
+        throw_invalid_value(json, "feature_layer", "the number of a layer's states");
 }
 
 /// SigLIP's encoder and pooling head, of which the states in front of its last layers are read; what is hidden of its
 /// patches is told by `own[0]`, booleans (images, patches).
-constexpr value see(const site& here, trace& t) {
-    const value embedded = idefics3_detail::embed(here, t, images_of(here, t));
-    const bool hides = here.shared != nullptr && here.shared->own[0].rank > 0;
-    shared_values made{.where = all_positions(embedded.dim(1)).where};
-    if (hides) made.mask = eager_mask(t, made.where, embedded.dim(0));
-    states_read read{.behind = std::uint64_t{1} << here.dims.own[feature]};
-    shared_values asked;
-    asked.read = &read;
-    site there = here;
-    there.shared = &asked;
-    value x = encode(there, t, embedded, "VisionEncoder", made);
-    const module_info head{.name = "head", .type = here.type("VisionMultiheadAttentionPoolingHead")};
-    const recorder::off_loss_guard unread{t};
-    x = t.call("post_layernorm", norm<norm_kind::layer>{here.dims.hidden_size}, x);
+constexpr tensor encode_images(const layer_context& ctx, trace& t) {
+    const tensor embedded = idefics3_detail::embed(ctx, t, image_input(ctx, t));
+    const bool hides = ctx.inputs != nullptr && ctx.inputs->family_tensors[0].rank > 0;
+    attention_inputs inputs{.pattern = full_pattern(embedded.dim(1)).pattern};
+    if (hides) inputs.mask = eager_mask(t, inputs.pattern, embedded.dim(0));
+    hidden_state_outputs read{.layer_mask = std::uint64_t{1} << ctx.config.family[feature]};
+    attention_inputs recorded_inputs;
+    recorded_inputs.hidden_states = &read;
+    layer_context encoder_ctx = ctx;
+    encoder_ctx.inputs = &recorded_inputs;
+    tensor x = encode(encoder_ctx, t, embedded, "VisionEncoder", inputs);
+    const module_info head{.name = "head", .class_of_module = ctx.class_of("VisionMultiheadAttentionPoolingHead")};
+    const recorder::detach_guard unread{t};
+    x = t.call("post_layernorm", norm_module{norm_kind::layer, ctx.config.hidden_size}, x);
     t.enter(head);
-    (void)t.leave(head, siglip_detail::pooling_head{here, true}.describe(t, x, nullptr));
+    (void)t.leave(head, siglip_detail::pooling_head{ctx, true}.forward(t, x, nullptr));
     return read.states[0];
 }
 
@@ -114,92 +120,106 @@ constexpr value see(const site& here, trace& t) {
 
 /// `nn.ReflectionPad2d((0, 1, 0, 1))`: a row and a column more.
 struct mirrored_padding {
-    static constexpr role what = role::none;
-    static constexpr bool leaf = true;
-    [[nodiscard]] constexpr class_name type() const { return {"", "ReflectionPad2d"}; }
-    constexpr value describe(trace& t, const value& x) const {
-        if (t.training() && !t.idle()) report_description("no price is known of a step back through mirrored patches");
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = true;
+    [[nodiscard]] constexpr class_name type_name() const { return {"", "ReflectionPad2d"}; }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        if (t.is_training() && !t.is_not_executed())
+            throw_description_error("no price is known of a step back through mirrored patches");
         return t.pad_images(x, 1, 1);
     }
 };
 
 /// Learned tokens: one ends each row, one stands between the crops and the whole.
 struct separators {
-    value of_row;
-    value of_whole;
+    tensor of_row;
+    tensor global_separator;
 };
 
 /// A row of tokens more, each a copy of the learned one: (1, rows, columns, width) -> (1, rows · (columns + 1), width).
-constexpr value end_rows(trace& t, const value& x, const value& newline) {
-    const value ends = t.copy(newline.expand({1, x.dim(1), 1, x.dim(3)}));
+constexpr tensor end_rows(trace& t, const tensor& x, const tensor& newline) {
+    const tensor ends = t.copy(newline.expand({1, x.dim(1), 1, x.dim(3)}));
     return t.cat({x, ends}, 2).view({1, x.dim(1) * (x.dim(2) + 1), x.dim(3)});
 }
 
 /// One image of all: its crops put together, then the whole; (images, crops + 1, tokens, width) -> (1, tokens, width).
-constexpr value put_together(trace& t, const value& features, const cut_picture& made, std::int64_t along,
+constexpr tensor merge_crops(trace& t, const tensor& features, const cut_picture& made, std::int64_t grid_size,
                              const separators& learned) {
     const std::int64_t width = features.dim(3), rows = made.crops.rows, columns = made.crops.columns;
-    const value first = t.slice(t.select(features, 0), 0, 1).view({1, along, along, width});
-    const value whole = end_rows(t, t.contiguous(first), learned.of_row);
-    const value apart = t.slice(t.select(features, 0), 0, rows * columns).view({rows, columns, along, along, width});
-    value crops = t.contiguous(t.reshape(apart.transpose(1, 2), {1, rows * along, columns * along, width}));
+    const tensor first = t.slice(t.select(features, 0), 0, 1).view({1, grid_size, grid_size, width});
+    const tensor global_features = end_rows(t, t.contiguous(first), learned.of_row);
+    const tensor tiles =
+        t.slice(t.select(features, 0), 0, rows * columns).view({rows, columns, grid_size, grid_size, width});
+    tensor crops = t.contiguous(t.reshape(tiles.transpose(1, 2), {1, rows * grid_size, columns * grid_size, width}));
     if (made.rows < crops.dim(1)) crops = t.slice(crops, 1, made.rows);
     if (made.columns < crops.dim(2)) crops = t.slice(crops, 2, made.columns);
-    return t.cat({end_rows(t, crops, learned.of_row), learned.of_whole, whole}, 1);
+    return t.cat({end_rows(t, crops, learned.of_row), learned.global_separator, global_features}, 1);
 }
 
 /// Images in the places of the words that stand for them (`Phi4MultimodalImageEmbedding`).
-constexpr value place_images(const site& here, trace& t, const value& words) {
-    const bool sees = sees_images(t);
-    const recorder::idle_guard unseen{t, !sees};
-    site tower = here.component(0);
-    const std::int64_t seen = tower.dims.hidden_size, wide = here.dims.hidden_size, images = images_in(t);
-    const cut_picture made = sees ? cut_up(here.whole, t.load()) : cut_picture{};
-    const std::int64_t crops = made.crops.tiles() + 1, side = sees ? tower.dims.own[crop] : 0;
-    const module_info m{.name = "image_embed", .type = here.type("ImageEmbedding")};
+constexpr tensor place_images(const layer_context& ctx, trace& t, const tensor& token_embeddings) {
+    const bool has_image_inputs = has_images(t);
+    const recorder::not_executed_guard unseen{t, !has_image_inputs};
+    layer_context tower = ctx.component(0);
+    const std::int64_t vision_width = tower.config.hidden_size, expanded_width = ctx.config.hidden_size,
+                       images = images_in(t);
+    const cut_picture made = has_image_inputs ? cut_up(ctx.model, t.load()) : cut_picture{};
+    const std::int64_t crops = made.crops.tiles() + 1, side = has_image_inputs ? tower.config.family[crop] : 0;
+    const module_info m{.name = "image_embed", .class_of_module = ctx.class_of("ImageEmbedding")};
     t.enter(m);
-    const value of_whole = t.param("global_img_feature_extensor", {1, 1, seen});
-    const separators learned{t.param("sub_img_feature_extensor", {1, 1, 1, seen}), of_whole};
-    shared_values hidden;
-    if (made.hides) hidden.own[0] = trace::buffer({1, 1});
-    tower.shared = &hidden;
-    value x;
+    const tensor global_separator = t.param("global_img_feature_extensor", {1, 1, vision_width});
+    const separators learned{t.param("sub_img_feature_extensor", {1, 1, 1, vision_width}), global_separator};
+    attention_inputs hidden;
+    if (made.hides) hidden.family_tensors[0] = trace::buffer({1, 1});
+    tower.inputs = &hidden;
+    tensor x;
     {
-        const recorder::workload_guard shown{t, pictures(t.load(), images * crops, side, side)};
-        const module_info eyes{
-            .name = "img_processor", .type = tower.type(tower.row.names.model_type), .what = role::vision};
-        x = describe_within(eyes, tower.row.base, tower, t);
+        const recorder::workload_guard encoder_workload{t, image_workload(t.load(), images * crops, side, side)};
+        const module_info eyes{.name = "img_processor",
+                               .class_of_module = tower.class_of(tower.spec.names.model_class),
+                               .module_role = role::vision};
+        x = forward_in_module(eyes, tower.spec.base_model, tower, t);
     }
-    const vision_sizes& image = tower.dims.vision;
-    const std::int64_t patches = (sees ? side : image.image_height) / image.patch_size;
-    x = x.view({x.dim(0), patches, patches, seen}).permute({0, 3, 1, 2});
+    const vision_config& image = tower.config.vision;
+    const std::int64_t patches = (has_image_inputs ? side : image.image_height) / image.patch_size;
+    x = x.view({x.dim(0), patches, patches, vision_width}).permute({0, 3, 1, 2});
     if (mirrors(image)) x = t.call("img_processor_padding", mirrored_padding{}, x);
     x = t.call("image_token_compression", average_pool_2d{2, 2}, x).permute({0, 2, 3, 1});
-    const std::int64_t along = x.dim(1);
-    const value features = x.view({images, crops, along * along, seen});
-    value each = trace::buffer({1});
-    each.type = x.type;
-    for (repetition one = t.again(images, each); one.next();) {
-        const value tokens = put_together(t, features, made, along, learned);
-        each = t.unary(op::gelu, t.call("img_projection_up", projector_linear{seen, wide, true}, tokens));
-        each = t.call("img_projection_down", projector_linear{wide, wide, true}, each);
+    const std::int64_t grid_size = x.dim(1);
+    const tensor features = x.view({images, crops, grid_size * grid_size, vision_width});
+    tensor operand = trace::buffer({1});
+    operand.type = x.type;
+    for (loop one = t.loop_calls(images, operand); one.next();) {
+        const tensor tokens = merge_crops(t, features, made, grid_size, learned);
+        operand = t.unary(op::gelu,
+                          t.call("img_projection_up", projector_linear{vision_width, expanded_width, true}, tokens));
+        operand = t.call("img_projection_down", projector_linear{expanded_width, expanded_width, true}, operand);
     }
-    const value all = t.cat({side_by_side(each, 1, images)}, 1);
-    const value placed = sees ? t.masked_scatter(words, all.squeeze(0)) : words;
-    return t.leave(m, dropout(t, "drop", placed, dropout_of::embeddings));
+    const tensor all = t.cat({window_tiling(operand, 1, images)}, 1);
+    const tensor placed = has_image_inputs ? t.masked_scatter(token_embeddings, all.squeeze(0)) : token_embeddings;
+    return t.leave(m, dropout(t, "drop", placed, dropout_position::embeddings));
 }
 
 }  // namespace phi4_multimodal_detail
 
 // transformers/models/phi4_multimodal, Phi4MultimodalVisionConfig
-inline constexpr architecture phi4_multimodal_vision = [](architecture a) {
-    a.model_type = "phi4_multimodal_vision", a.prefix = "Phi4Multimodal", a.base = phi4_multimodal_detail::see;
-    a.read = phi4_multimodal_detail::read_vision, a.own = phi4_multimodal_detail::vision_keys, a.heads = {};
-    a.attend = attend_words, a.names.layer_type = "VisionEncoderLayer", a.names.attention_type = "VisionAttention";
-    a.names.mlp_type = "VisionMLP";
-    a.defaults.hidden_size = 1152, a.defaults.intermediate_size = 4304, a.defaults.num_hidden_layers = 27;
-    a.defaults.num_attention_heads = 16, a.defaults.hidden_act = activation::gelu_pytorch_tanh;
-    return a;
+inline constexpr model_spec phi4_multimodal_vision = [](model_spec spec) {
+    spec.model_type = "phi4_multimodal_vision";
+    spec.class_prefix = "Phi4Multimodal";
+    spec.base_model = phi4_multimodal_detail::encode_images;
+    spec.parse_config = phi4_multimodal_detail::parse_vision_config;
+    spec.family_keys = phi4_multimodal_detail::vision_keys;
+    spec.supported_heads = {};
+    spec.attention = text_attention;
+    spec.names.layer_class = "VisionEncoderLayer";
+    spec.names.attention_class = "VisionAttention";
+    spec.names.mlp_class = "VisionMLP";
+    spec.defaults.hidden_size = 1152;
+    spec.defaults.intermediate_size = 4304;
+    spec.defaults.num_hidden_layers = 27;
+    spec.defaults.num_attention_heads = 16;
+    spec.defaults.hidden_act = activation::gelu_pytorch_tanh;
+    return spec;
 }(shared_tower);
 
 }  // namespace llmcost::arch

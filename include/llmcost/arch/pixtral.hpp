@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/reading/image.hpp>
-#include <llmcost/reading/reader.hpp>
-#include <llmcost/walks/decoder.hpp>
-#include <llmcost/walks/images.hpp>
-#include <llmcost/walks/media.hpp>
-#include <llmcost/walks/tower.hpp>
+#include <llmcost/config/image.hpp>
+#include <llmcost/config/reader.hpp>
+#include <llmcost/forward/decoder.hpp>
+#include <llmcost/forward/images.hpp>
+#include <llmcost/forward/multimodal.hpp>
+#include <llmcost/forward/vision_encoder.hpp>
 
 namespace llmcost::arch {
 
@@ -16,55 +16,77 @@ namespace pixtral_detail {
 /// The longest side at most so long, both a whole number of steps, rounded up.
 ///
 /// Source: transformers/models/pixtral/image_processing_pixtral.py, `get_resize_output_image_size`.
-[[nodiscard]] constexpr image_sides resized(image_sides shown, std::int64_t longest, std::int64_t step) {
-    const auto share = [](std::int64_t side, std::int64_t most) { return static_cast<double>(side) / static_cast<double>(most); };
-    const double by_height = share(shown.height, longest), by_width = share(shown.width, longest);
+[[nodiscard]] constexpr image_size resized(image_size image, std::int64_t longest, std::int64_t step) {
+    const auto share = [](std::int64_t side, std::int64_t maximum) {
+        return static_cast<double>(side) / static_cast<double>(maximum);
+    };
+    const double by_height = share(image.height, longest), by_width = share(image.width, longest);
     const double ratio = by_height > by_width ? by_height : by_width;
-    const auto whole = [&](std::int64_t side) {
+    const auto round_to_patch = [&](std::int64_t side) {
         const auto scaled = ratio > 1 ? static_cast<std::int64_t>(static_cast<double>(side) / ratio) : side;
-        if (scaled < 1) report_description("an image of these sides has no height or no width left when it is made smaller");
+        if (scaled < 1)
+            throw_description_error("an image of these sides has no height or no width left when it is made smaller");
         return (scaled - 1) / step * step + step;
     };
-    return {whole(shown.height), whole(shown.width)};
+    return {round_to_patch(image.height), round_to_patch(image.width)};
 }
 
 /// Patches of all images in one sequence behind a mask that keeps images apart.
-constexpr value base(const site& here, trace& t) {
-    const value patches = embed_patches(here, t, "patch_conv", false, images_of(here, t));
-    const std::int64_t images = patches.dim(0), each = patches.dim(1), n = images * each, width = here.dims.hidden_size;
-    const norm<norm_kind::rms> before{width, here.type("RMSNorm")};
-    const value x = t.call("ln_pre", before, t.copy(patches).view({1, n, width}));
-    const two_values tables =
-        t.call("patch_positional_embedding", axial_table{here.dims.head_dim, here.type("VisionRotaryEmbedding")}, n);
-    decoder_context shared;
-    shared.full.where = {.sequence = n, .causal = false}, shared.full.mask = t.constant({1, 1, n, n}, x.type);
-    shared.full.cos = tables.first, shared.full.sin = tables.second;
-    const module_info transformer{.name = "transformer", .type = here.type("Transformer")};
+constexpr tensor base(const layer_context& ctx, trace& t) {
+    const tensor patches = embed_patches(ctx, t, "patch_conv", false, image_input(ctx, t));
+    const std::int64_t images = patches.dim(0), patches_per_image = patches.dim(1), n = images * patches_per_image,
+                       width = ctx.config.hidden_size;
+    const norm_module pre_norm{norm_kind::rms, width, ctx.class_of("RMSNorm")};
+    const tensor x = t.call("ln_pre", pre_norm, t.copy(patches).view({1, n, width}));
+    const tensor_pair tables =
+        t.call("patch_positional_embedding",
+               axial_position_table{ctx.config.head_dim, ctx.class_of("VisionRotaryEmbedding")}, n);
+    decoder_inputs shared;
+    shared.full.pattern = {.query_length = n, .is_causal = false};
+    shared.full.mask = t.full({1, 1, n, n}, x.type);
+    shared.full.cos = tables.first;
+    shared.full.sin = tables.second;
+    const module_info transformer{.name = "transformer", .class_of_module = ctx.class_of("Transformer")};
     t.enter(transformer);
-    return t.leave(transformer, describe_layers(here, t, shared, x));
+    return t.leave(transformer, forward_layers(ctx, t, shared, x));
 }
 
-constexpr void read(config_view config, sizes& s) {
-    read_square_image(config, s, 1024, 16);
-    share_among_heads(config, s, {"num_attention_heads"});
-    s.attention_bias = s.output_bias = false, s.rotary_dim = s.head_dim;
+constexpr void parse_config(config_view json, model_config& config) {
+    parse_square_image(json, config, 1024, 16);
+    divide_by_heads(json, config, {"num_attention_heads"});
+    config.attention_bias = config.output_bias = false;
+    config.rotary_dim = config.head_dim;
 }
 
 }  // namespace pixtral_detail
 
 // transformers/models/pixtral: Mistral's layers over patches of all images at once
-inline constexpr architecture pixtral = [](architecture a) {
-    a.model_type = "pixtral", a.prefix = "Pixtral", a.base = pixtral_detail::base, a.read = pixtral_detail::read;
-    a.rotated = rotation::half, a.any_image = true;
-    a.layer = layer_normed_before, a.mix = mix_by_attention, a.attend = attend_turned_patches, a.feed = feed_forward;
-    a.residual = add_residual;
-    a.names.layer_type = "AttentionLayer", a.names.attention = "attention", a.names.feed_forward = "feed_forward";
-    a.names.norm_before_attention = "attention_norm", a.names.norm_before_feed_forward = "ffn_norm", a.names.o = "o_proj";
-    a.defaults.attention_bias = false;
-    a.keys[3] = no_mlp_bias;
-    a.defaults.hidden_size = 1024, a.defaults.intermediate_size = 4096, a.defaults.num_hidden_layers = 24;
-    a.defaults.num_attention_heads = 16, a.defaults.hidden_act = activation::gelu;
-    return a;
+inline constexpr model_spec pixtral = [](model_spec spec) {
+    spec.model_type = "pixtral";
+    spec.class_prefix = "Pixtral";
+    spec.base_model = pixtral_detail::base;
+    spec.parse_config = pixtral_detail::parse_config;
+    spec.rotary = rotary_style::rotate_half;
+    spec.accepts_any_image_size = true;
+    spec.decoder_layer = pre_norm_layer;
+    spec.token_mixer = attention_token_mixer;
+    spec.attention = rotary_patch_attention;
+    spec.mlp = default_mlp;
+    spec.add_residual = add_residual;
+    spec.names.layer_class = "AttentionLayer";
+    spec.names.attention = "attention";
+    spec.names.mlp = "feed_forward";
+    spec.names.pre_attention_norm = "attention_norm";
+    spec.names.pre_mlp_norm = "ffn_norm";
+    spec.names.o_proj = "o_proj";
+    spec.defaults.attention_bias = false;
+    spec.config_keys[3] = absent_mlp_bias;
+    spec.defaults.hidden_size = 1024;
+    spec.defaults.intermediate_size = 4096;
+    spec.defaults.num_hidden_layers = 24;
+    spec.defaults.num_attention_heads = 16;
+    spec.defaults.hidden_act = activation::gelu;
+    return spec;
 }(shared_tower);
 
 }  // namespace llmcost::arch

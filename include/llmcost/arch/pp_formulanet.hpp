@@ -4,107 +4,128 @@
 
 #include <llmcost/arch/bart.hpp>
 #include <llmcost/arch/sam.hpp>
-#include <llmcost/walks/composite.hpp>
-#include <llmcost/walks/media.hpp>
+#include <llmcost/forward/composite.hpp>
+#include <llmcost/forward/multimodal.hpp>
 
 namespace llmcost::arch {
 
 namespace pp_formulanet_detail {
 
-enum tower_own : std::size_t { middle = sizeof sam_detail::keys / sizeof *sam_detail::keys, last };
-inline constexpr own_key tower_keys[]{
-    sam_detail::keys[0], sam_detail::keys[1],           sam_detail::keys[2],           sam_detail::keys[3],
-    sam_detail::keys[4], {"post_conv_mid_channels", 512}, {"post_conv_out_channels", 1024},
+enum tower_config_index : std::size_t {
+    middle = sizeof sam_detail::family_keys / sizeof *sam_detail::family_keys,
+    last
+};
+inline constexpr family_key tower_keys[]{
+    sam_detail::family_keys[0],       sam_detail::family_keys[1], sam_detail::family_keys[2],
+    sam_detail::family_keys[3],       sam_detail::family_keys[4], {"post_conv_mid_channels", 512},
+    {"post_conv_out_channels", 1024},
 };
 static_assert(last + 1 == sizeof tower_keys / sizeof *tower_keys);
 
 /// Two convolutions that make the grid smaller, and two projections.
-constexpr value tower_base(const site& here, trace& t) {
-    const own_sizes& own = here.dims.own;
-    const value seen = sam_detail::describe_encoder(here, t);
-    const std::int64_t between = own[middle], out = own[last];
-    const module_info projector{
-        .name = "multi_modal_projector", .type = here.type("MultiModalProjector"), .what = role::projector};
+constexpr tensor tower_base(const layer_context& ctx, trace& t) {
+    const family_config& family = ctx.config.family;
+    const tensor features = sam_detail::forward_vision_encoder(ctx, t);
+    const std::int64_t mid_channels = family[middle], out = family[last];
+    const module_info projector{.name = "multi_modal_projector",
+                                .class_of_module = ctx.class_of("MultiModalProjector"),
+                                .module_role = role::projector};
     t.enter(projector);
-    value x = t.call("conv1", convolution_2d{seen.dim(1), between, 3, 2, 1, 1, false}, seen);
-    x = as_tokens(t.call("conv2", convolution_2d{between, out, 3, 2, 1, 1, false}, x));
+    tensor x = t.call("conv1", convolution_2d{features.dim(1), mid_channels, 3, 2, 1, 1, false}, features);
+    x = as_tokens(t.call("conv2", convolution_2d{mid_channels, out, 3, 2, 1, 1, false}, x));
     x = t.call("linear_1", linear{out, out, true}, x);
-    return t.leave(projector, t.call("linear_2", linear{out, here.whole.dims.hidden_size, true}, x));
+    return t.leave(projector, t.call("linear_2", linear{out, ctx.model.config.hidden_size, true}, x));
 }
 
-constexpr void read_tower(config_view config, sizes& s) {
-    sam_detail::read_windows(config, s);
-    if (!config.contains("image_size")) s.vision.image_height = s.vision.image_width = 512;
-    if (config.positive("post_conv_in_channels", 256) != s.own[sam_detail::output_channels])
-        fail_value(config, "post_conv_in_channels", "output_channels");
+constexpr void parse_vision_config(config_view json, model_config& config) {
+    sam_detail::parse_windows(json, config);
+    if (!json.contains("image_size")) config.vision.image_height = config.vision.image_width = 512;
+    if (json.positive("post_conv_in_channels", 256) != config.family[sam_detail::output_channels])
+        throw_invalid_value(json, "post_conv_in_channels", "output_channels");
 }
 
-inline constexpr architecture tower = [](architecture a) {
-    a.prefix = "PPFormulaNet", a.base = tower_base, a.read = read_tower, a.own = tower_keys;
-    a.names.model_type = "VisionModel";
-    a.defaults.intermediate_size = 3072, a.keys[3] = {"intermediate_size", "mlp_dim", key_rule::written_only};
-    return a;
+inline constexpr model_spec tower = [](model_spec spec) {
+    spec.class_prefix = "PPFormulaNet";
+    spec.base_model = tower_base;
+    spec.parse_config = parse_vision_config;
+    spec.family_keys = tower_keys;
+    spec.names.model_class = "VisionModel";
+    spec.defaults.intermediate_size = 3072;
+    spec.config_keys[3] = {"intermediate_size", "mlp_dim", key_rule::family_name_only};
+    return spec;
 }(sam_detail::tower);
 
 inline constexpr stack_style style{.norm_first = true,
                                    .norm_last = "layer_norm",
                                    .decoder_type = "TextModel",
                                    .positions = learned_positions_after_two};
-inline constexpr own_key text_keys[]{{"decoder_layers", 8},
-                                     {"decoder_attention_heads", 16},
-                                     {"decoder_ffn_dim", 2048},
-                                     {.otherwise = 1, .value = own_value::computed}};  // no encoder of texts
-inline constexpr architecture texts = [](architecture a) {
-    a.prefix = "PPFormulaNet", a.own = text_keys, a.drops = {};
-    a.defaults.vocab_size = 50000, a.defaults.hidden_size = 512, a.defaults.max_position_embeddings = 2560;
-    a.defaults.tie_word_embeddings = false;
-    return a;
+inline constexpr family_key text_keys[]{
+    {"decoder_layers", 8},
+    {"decoder_attention_heads", 16},
+    {"decoder_ffn_dim", 2048},
+    {.default_value = 1, .type = family_key_type::computed}};  // no encoder of texts
+inline constexpr model_spec texts = [](model_spec spec) {
+    spec.class_prefix = "PPFormulaNet";
+    spec.family_keys = text_keys;
+    spec.dropout_keys = {};
+    spec.defaults.vocab_size = 50000;
+    spec.defaults.hidden_size = 512;
+    spec.defaults.max_position_embeddings = 2560;
+    spec.defaults.tie_word_embeddings = false;
+    return spec;
 }(mbart);
 
 /// MBart's decoder in front of SAM's encoder, whose states it reads.
-constexpr value describe(const site& here, trace& t) {
-    const bool bare = here.dims.head == head_kind::none;
-    const module_info whole{.type = {here.row.prefix, name_of(here.dims.head)}};
-    const module_info base{.name = bare ? "" : "model", .type = here.type("Model")};
-    const site text = here.text();
-    if (!bare) t.enter(whole);
+constexpr tensor forward(const layer_context& ctx, trace& t) {
+    const bool bare = ctx.config.head == head_kind::none;
+    const module_info model_info{.class_of_module = {ctx.spec.class_prefix, name_of(ctx.config.head)}};
+    const module_info base{.name = bare ? "" : "model", .class_of_module = ctx.class_of("Model")};
+    const layer_context text = ctx.text_model();
+    if (!bare) t.enter(model_info);
     t.enter(base);
-    value states;
+    tensor states;
     {
-        const recorder::idle_guard done{t, encoder_is_done(t.load())};
-        const recorder::workload_guard shown{t, pictures(t.load(), t.load().batch, 0, 0)};
-        states = describe_tower(here, t, 0, "encoder", role::vision);
+        const recorder::not_executed_guard done{t, is_encoder_cached(t.load())};
+        const recorder::workload_guard encoder_workload{t, image_workload(t.load(), t.load().batch, 0, 0)};
+        states = forward_encoder_component(ctx, t, 0, "encoder", role::vision);
     }
-    if (encoder_is_done(t.load())) states = t.input({t.load().batch, states.dim(1), states.dim(2)});
-    const value x = t.leave(base, describe_decoder_module(text, t, style, &states, text.dims.vocab_size));
+    if (is_encoder_cached(t.load())) states = t.input({t.load().batch, states.dim(1), states.dim(2)});
+    const tensor x = t.leave(base, forward_decoder_module(text, t, style, &states, text.config.vocab_size));
     if (bare) return x;
-    const recorder::idle_guard unused{t, t.load().head == logits::none};
-    return t.leave(whole, t.returns(x, describe_word_scores(text, t, x, text.dims.vocab_size, false)));
+    const recorder::not_executed_guard unused{t, t.load().head == logits::none};
+    return t.leave(model_info,
+                   t.select_model_output(x, stack_lm_head_logits(text, t, x, text.config.vocab_size, false)));
 }
 
 /// Every image is made as large as the tower's own.
 constexpr media_shapes show(const model& m, const workload& load) {
-    if (load.images > 1) report_description("a text reads one image, through attention to it");
-    const vision_sizes& image = m.beside[0].dims.vision;
+    if (load.images > 1) throw_description_error("a text reads one image, through attention to it");
+    const vision_config& image = m.components[0].config.vision;
     return {.image = {.height = image.image_height, .width = image.image_width}};
 }
 
-constexpr void read(config_view config, model& m) {
-    const auto images = config.optional_object("vision_config");
+constexpr void parse_config(config_view json, model& m) {
+    const auto images = json.optional_object("vision_config");
     const std::int64_t width = images ? images->positive("decoder_hidden_size", 512) : 512;
-    m.dims.tie_word_embeddings = false;  // whatever it says, nothing is tied
-    if (width != m.dims.hidden_size) fail_value(config, "text_config", "a d_model as large as decoder_hidden_size of images");
+    m.config.tie_word_embeddings = false;  // whatever it says, nothing is tied
+    if (width != m.config.hidden_size)
+        throw_invalid_value(json, "text_config", "a d_model as large as decoder_hidden_size of images");
 }
 
 }  // namespace pp_formulanet_detail
 
 // transformers/models/pp_formulanet: modeling_pp_formulanet.py, formulas written by MBart's decoder from SAM's states
-inline constexpr architecture pp_formulanet = [](architecture a) {
-    a.model_type = "pp_formulanet", a.prefix = "PPFormulaNet", a.describe = pp_formulanet_detail::describe;
-    a.read_whole = pp_formulanet_detail::read, a.media = pp_formulanet_detail::show, a.reads.images = true;
-    a.text = {.key = "text_config", .otherwise = &pp_formulanet_detail::texts, .always = true};
-    a.beside[0] = {.key = "vision_config", .otherwise = &pp_formulanet_detail::tower, .always = true};
-    return a;
+inline constexpr model_spec pp_formulanet = [](model_spec spec) {
+    spec.model_type = "pp_formulanet";
+    spec.class_prefix = "PPFormulaNet";
+    spec.forward = pp_formulanet_detail::forward;
+    spec.parse_composite_config = pp_formulanet_detail::parse_config;
+    spec.compute_media_shapes = pp_formulanet_detail::show;
+    spec.modalities.has_images = true;
+    spec.text_model = {.key = "text_config", .default_spec = &pp_formulanet_detail::texts, .ignores_model_type = true};
+    spec.components[0] = {
+        .key = "vision_config", .default_spec = &pp_formulanet_detail::tower, .ignores_model_type = true};
+    return spec;
 }(shared_composite);
 
 }  // namespace llmcost::arch

@@ -9,52 +9,55 @@ namespace llmcost::arch {
 namespace pvt_v2_detail {
 
 using segformer_detail::drops, segformer_detail::heads, segformer_detail::inners, segformer_detail::reductions,
-    segformer_detail::most;
+    segformer_detail::maximum;
 
-enum more : std::uint8_t { pools = reductions + most };  ///< keys and values come from 7×7 means (`linear_attention`)
+enum extra_config_index : std::uint8_t {
+    pools = reductions + maximum
+};  ///< keys and values come from 7×7 means (`linear_attention`)
 
 /// `nn.AdaptiveAvgPool2d(7)`.
 struct pool_to_seven {
-    static constexpr role what = role::none;
-    static constexpr bool leaf = true;
-    [[nodiscard]] constexpr class_name type() const { return {"", "AdaptiveAvgPool2d"}; }
-    constexpr value describe(trace& t, const value& x) const { return t.pool_to(op::average_pool, x, {7, 7}); }
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = true;
+    [[nodiscard]] constexpr class_name type_name() const { return {"", "AdaptiveAvgPool2d"}; }
+    constexpr tensor forward(trace& t, const tensor& x) const { return t.pool_to(op::average_pool, x, {7, 7}); }
 };
 
 /// Attention of all places over fewer of them: those that a convolution leaves, or 7×7 means.
 struct attention {
-    const site& here;
+    const layer_context& ctx;
     std::int64_t stage, rows, columns;
 
-    static constexpr role what = role::attn;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("SelfAttention"); }
-    constexpr value describe(trace& t, const value& x) const {
-        const std::int64_t width = x.dim(2), count = of_stage(here.dims, heads, stage), batch = x.dim(0);
-        const std::int64_t fewer = pvt_detail::reduction(here.dims, stage);
-        const bool means = here.dims.own[pools] != 0;
-        const auto split = [&](literal name, const value& h) {
-            const value all = t.call(name, linear{width, width, here.dims.attention_bias}, h);
+    static constexpr role module_role = role::attn;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("SelfAttention"); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const std::int64_t width = x.dim(2), count = of_stage(ctx.config, heads, stage), batch = x.dim(0);
+        const std::int64_t sr_ratio = pvt_detail::reduction(ctx.config, stage);
+        const bool means = ctx.config.family[pools] != 0;
+        const auto split = [&](literal name, const tensor& h) {
+            const tensor all = t.call(name, linear{width, width, ctx.config.attention_bias}, h);
             return all.view({batch, h.dim(1), count, width / count}).permute({0, 2, 1, 3});
         };
-        const value q = split("query", x);
-        value source = x;
-        if (means || fewer > 1) {
-            value h = t.reshape(x.permute({0, 2, 1}), {batch, width, rows, columns});
+        const tensor q = split("query", x);
+        tensor source = x;
+        if (means || sr_ratio > 1) {
+            tensor h = t.reshape(x.permute({0, 2, 1}), {batch, width, rows, columns});
             if (means) h = t.call("pool", pool_to_seven{}, h);
-            const std::int64_t kernel = means ? 1 : fewer;
+            const std::int64_t kernel = means ? 1 : sr_ratio;
             h = t.call("spatial_reduction", convolution_2d{width, width, kernel, kernel}, h);
             h = t.reshape(h, {batch, width, -1}).permute({0, 2, 1});
-            source = t.call("layer_norm", norm<norm_kind::layer>{width}, h);
+            source = t.call("layer_norm", norm_module{norm_kind::layer, width}, h);
             if (means) source = t.call("act", gelu_module{}, source);
         }
-        const value k = split("key", source), v = split("value", source);
-        const context where{.sequence = q.dim(2), .causal = false};
-        value mixed;
+        const tensor k = split("key", source), v = split("value", source);
+        const attention_pattern pattern{.query_length = q.dim(2), .is_causal = false};
+        tensor mixed;
         {
-            const recorder::fused_guard fused{t, fused_attention(q, count, where, k.dim(2))};
-            const value seen = t.softmax(t.div(t.matmul(q, k.transpose(-1, -2))));
-            mixed = t.matmul_operator(dropout(t, "attn_drop", seen, dropout_of::attention), v).transpose(1, 2);
+            const recorder::fused_kernel_guard fused{t, fused_attention_kernel(q, count, pattern, k.dim(2))};
+            const tensor features = t.softmax(t.div(t.matmul(q, k.transpose(-1, -2))));
+            mixed =
+                t.matmul_operator(dropout(t, "attn_drop", features, dropout_position::attention), v).transpose(1, 2);
             mixed = t.reshape(mixed, {batch, x.dim(1), width});
         }
         return dropout(t, "proj_drop", t.call("proj", linear{width, width, true}, mixed));
@@ -62,63 +65,67 @@ struct attention {
 };
 
 struct layer {
-    const site& here;
+    const layer_context& ctx;
     std::int64_t stage, rows, columns;
     bool drops_path;
 
-    static constexpr role what = role::none;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("BlockLayer"); }
-    constexpr value describe(trace& t, const value& x) const {
-        const std::int64_t width = x.dim(2), inner = of_stage(here.dims, inners, stage);
-        const norm<norm_kind::layer> layer_norm{width};
-        const drop_path_module path{here.row.prefix, drops_path};
-        const module_info mlp{.name = "mlp", .type = here.type("ConvFeedForwardNetwork"), .what = role::mlp};
-        const segformer_detail::depth_wise depth_wise{here.type("DepthWiseConv"), inner, rows, columns};
-        value h = t.call("attention", attention{here, stage, rows, columns}, t.call("layer_norm_1", layer_norm, x));
-        const value middle = t.add(t.call("drop_path", path, h), x);
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("BlockLayer"); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const std::int64_t width = x.dim(2), inner = of_stage(ctx.config, inners, stage);
+        const norm_module layer_norm{norm_kind::layer, width};
+        const drop_path_module path{ctx.spec.class_prefix, drops_path};
+        const module_info mlp{
+            .name = "mlp", .class_of_module = ctx.class_of("ConvFeedForwardNetwork"), .module_role = role::mlp};
+        const segformer_detail::depth_wise depth_wise{ctx.class_of("DepthWiseConv"), inner, rows, columns};
+        tensor h = t.call("attention", attention{ctx, stage, rows, columns}, t.call("layer_norm_1", layer_norm, x));
+        const tensor middle = t.add(t.call("drop_path", path, h), x);
         h = t.call("layer_norm_2", layer_norm, middle);
         t.enter(mlp);
         h = t.call("dense1", linear{width, inner, true}, h);
-        h = here.dims.own[pools] != 0 ? t.call("relu", activation_module{activation::relu}, h)
-                                      : t.call("relu", identity{}, h);
-        h = t.call("intermediate_act_fn", activation_module{here.dims.hidden_act}, t.call("dwconv", depth_wise, h));
+        h = ctx.config.family[pools] != 0 ? t.call("relu", activation_module{activation::relu}, h)
+                                          : t.call("relu", identity{}, h);
+        h = t.call("intermediate_act_fn", activation_module{ctx.config.hidden_act}, t.call("dwconv", depth_wise, h));
         h = t.call("dense2", linear{inner, width, true}, dropout(t, "dropout", h));
         h = t.leave(mlp, dropout(t, "dropout", h));
         return t.add(middle, t.call("drop_path", path, h));
     }
 };
 
-constexpr value base(const site& here, trace& t) {
-    const module_info encoder{.name = "encoder", .type = here.type("Encoder")};
-    value x = images_of(here, t);
+constexpr tensor base(const layer_context& ctx, trace& t) {
+    const module_info encoder{.name = "encoder", .class_of_module = ctx.class_of("Encoder")};
+    tensor x = image_input(ctx, t);
     t.enter(encoder);
-    for (std::int64_t i = 0; i < here.dims.num_hidden_layers; ++i) {
-        const module_info stage{.name = "layers", .index = i, .type = here.type("EncoderLayer")};
+    for (std::int64_t i = 0; i < ctx.config.num_hidden_layers; ++i) {
+        const module_info stage{.name = "layers", .index = i, .class_of_module = ctx.class_of("EncoderLayer")};
         std::int64_t rows = 0, columns = 0;
         t.enter(stage);
-        x = segformer_detail::embed(here, t, i, "patch_embedding", x, rows, columns);
-        x = segformer_detail::layers_of<layer>(here, t, i, rows, columns, x);
-        x = t.leave(stage, t.call("layer_norm", norm<norm_kind::layer>{x.dim(2)}, x));
+        x = segformer_detail::embed(ctx, t, i, "patch_embedding", x, rows, columns);
+        x = segformer_detail::layers_of<layer>(ctx, t, i, rows, columns, x);
+        x = t.leave(stage, t.call("layer_norm", norm_module{norm_kind::layer, x.dim(2)}, x));
         x = segformer_detail::as_image(t, x, rows, columns);
     }
     return t.leave(encoder, x);
 }
 
-constexpr void read(config_view config, sizes& s) {
-    segformer_detail::read_stages_into(config, s, {8, 8, 4, 4});
-    s.attention_bias = config.boolean("qkv_bias", true);
-    s.own[drops] = config.real("drop_path_rate", 0.0) > 0.0;
-    s.own[pools] = config.boolean("linear_attention", false);
+constexpr void parse_config(config_view json, model_config& config) {
+    segformer_detail::parse_stages_into(json, config, {8, 8, 4, 4});
+    config.attention_bias = json.boolean("qkv_bias", true);
+    config.family[drops] = json.real("drop_path_rate", 0.0) > 0.0;
+    config.family[pools] = json.boolean("linear_attention", false);
 }
 
 }  // namespace pvt_v2_detail
 
 // transformers/models/pvt_v2: configuration_pvt_v2.py, modeling_pvt_v2.py
-inline constexpr architecture pvt_v2 = [](architecture a) {
-    a.model_type = "pvt_v2", a.prefix = "PvtV2", a.base = pvt_v2_detail::base, a.names.base = "pvt_v2";
-    a.read = pvt_v2_detail::read;
-    return a;
+inline constexpr model_spec pvt_v2 = [](model_spec spec) {
+    spec.model_type = "pvt_v2";
+    spec.class_prefix = "PvtV2";
+    spec.base_model = pvt_v2_detail::base;
+    spec.names.base_model = "pvt_v2";
+    spec.parse_config = pvt_v2_detail::parse_config;
+    return spec;
 }(segformer);
 
 }  // namespace llmcost::arch

@@ -6,21 +6,27 @@
 
 namespace llmcost::arch {
 
-constexpr void read_qwen_window(config_view config, sizes& s) { plan_qwen_window(config, s, 28); }
+constexpr void parse_qwen_window(config_view json, model_config& config) { set_qwen_sliding_window(json, config, 28); }
 
-constexpr void read_qwen2(config_view config, sizes& s) {
-    read_qwen_window(config, s);
-    s.attention_bias = true;
-    s.output_bias = false;
+constexpr void parse_qwen2(config_view json, model_config& config) {
+    parse_qwen_window(json, config);
+    config.attention_bias = true;
+    config.output_bias = false;
 }
 
 // transformers/models/qwen2: biases on q, k, v, none on o; masks per kind of layer
-inline constexpr architecture qwen2 = [](architecture a) {
-    a.model_type = "qwen2", a.prefix = "Qwen2", a.read = read_qwen2, a.masks = mask_rule::full_and_present;
-    a.defaults.vocab_size = 151936, a.defaults.intermediate_size = 22016, a.defaults.num_key_value_heads = 32;
-    a.defaults.max_position_embeddings = 32768, a.defaults.sliding_window = 4096;
-    a.keys[0] = no_mlp_bias;
-    return a;
+inline constexpr model_spec qwen2 = [](model_spec spec) {
+    spec.model_type = "qwen2";
+    spec.class_prefix = "Qwen2";
+    spec.parse_config = parse_qwen2;
+    spec.mask_policy = mask_kind::full_and_present;
+    spec.defaults.vocab_size = 151936;
+    spec.defaults.intermediate_size = 22016;
+    spec.defaults.num_key_value_heads = 32;
+    spec.defaults.max_position_embeddings = 32768;
+    spec.defaults.sliding_window = 4096;
+    spec.config_keys[0] = absent_mlp_bias;
+    return spec;
 }(llama);
 
 }  // namespace llmcost::arch

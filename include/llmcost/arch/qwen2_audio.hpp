@@ -5,8 +5,8 @@
 #include <llmcost/arch/qwen2.hpp>
 #include <llmcost/arch/qwen2_audio_windows.hpp>
 #include <llmcost/arch/whisper.hpp>
-#include <llmcost/walks/idle.hpp>
-#include <llmcost/walks/sound.hpp>
+#include <llmcost/forward/audio.hpp>
+#include <llmcost/forward/not_executed.hpp>
 
 // Text models that hear through Whisper's encoder.
 namespace llmcost::arch {
@@ -15,24 +15,25 @@ namespace qwen2_audio_detail {
 
 /// `nn.AvgPool1d(2, stride=2)`.
 struct state_pool {
-    static constexpr role what = role::none;
-    static constexpr bool leaf = true;
-    [[nodiscard]] constexpr class_name type() const { return {"", "AvgPool1d"}; }
-    constexpr value describe(trace& t, const value& x) const { return t.pool(op::average_pool, x, 2, 2); }
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = true;
+    [[nodiscard]] constexpr class_name type_name() const { return {"", "AvgPool1d"}; }
+    constexpr tensor forward(trace& t, const tensor& x) const { return t.pool(op::average_pool, x, 2, 2); }
 };
 
 /// Attention without a bias of keys, and a feed-forward block, as Whisper has them.
-constexpr void describe_layer(const site& here, idle_modules& held, literal attention, bool key_bias) {
-    const std::int64_t in = here.dims.hidden_size, inner = here.dims.intermediate_size;
-    held.within("self_attn", {here.row.prefix, attention}, [&] {
-        held.linear("k_proj", in, in, key_bias);
-        for (const literal name : {"v_proj", "q_proj", "out_proj"}) held.linear(name, in, in);
+constexpr void declare_layer(const layer_context& ctx, not_executed_modules& not_executed, literal attention,
+                             bool key_bias) {
+    const std::int64_t in = ctx.config.hidden_size, inner = ctx.config.intermediate_size;
+    not_executed.module("self_attn", {ctx.spec.class_prefix, attention}, [&] {
+        not_executed.linear("k_proj", in, in, key_bias);
+        for (const literal name : {"v_proj", "q_proj", "out_proj"}) not_executed.linear(name, in, in);
     });
-    held.layer_norm("self_attn_layer_norm", in);
-    held.act("activation_fn", here.dims.hidden_act);
-    held.linear("fc1", in, inner);
-    held.linear("fc2", inner, in);
-    held.layer_norm("final_layer_norm", in);
+    not_executed.layer_norm("self_attn_layer_norm", in);
+    not_executed.act("activation_fn", ctx.config.hidden_act);
+    not_executed.linear("fc1", in, inner);
+    not_executed.linear("fc2", inner, in);
+    not_executed.layer_norm("final_layer_norm", in);
 }
 
 // ---- a tower
@@ -40,26 +41,30 @@ constexpr void describe_layer(const site& here, idle_modules& held, literal atte
 /// Whisper's encoder over windows, whose states of silence a mask may hide; perhaps pools pairs of states.
 ///
 /// (windows, mels, 3000) -> (windows, 1500 or 750, width); `masked` says where silence is hidden.
-constexpr value hear_windows(const site& here, trace& t, const value* mask, bool pools) {
-    const std::int64_t width = here.dims.hidden_size, states = here.dims.own[places];
-    const value sound = t.input({t.load().batch, here.dims.own[mels], 2 * states});
-    value x = t.unary(op::gelu, t.call("conv1", convolution_1d{here.dims.own[mels], width, 3, 1, 1}, sound));
+constexpr tensor encode_windows(const layer_context& ctx, trace& t, const tensor* mask, bool pools) {
+    const std::int64_t width = ctx.config.hidden_size, states = ctx.config.family[places];
+    const tensor sound = t.input({t.load().batch, ctx.config.family[mels], 2 * states});
+    tensor x = t.unary(op::gelu, t.call("conv1", convolution_1d{ctx.config.family[mels], width, 3, 1, 1}, sound));
     x = t.unary(op::gelu, t.call("conv2", convolution_1d{width, width, 3, 2, 1}, x)).permute({0, 2, 1});
-    const module_info table{.name = "embed_positions", .type = {"", "Embedding"}, .leaf = true};
+    const module_info table{.name = "embed_positions", .class_of_module = {"", "Embedding"}, .is_leaf = true};
     t.enter(table);  // its rows are read beside it
-    const value positions = t.frozen("weight", {states, width});
+    const tensor positions = t.frozen_parameter("weight", {states, width});
     t.leave(table);
     x = t.add(x, positions);
-    const stack_sizes s{
-        width, here.dims.num_attention_heads, here.dims.intermediate_size, here.dims.hidden_act, here.row.prefix, false};
-    const context all{.sequence = states, .causal = false};
-    const shared_values nothing;
-    for (repetition each = t.repeat(here.dims.num_hidden_layers, x); each.next();) {
-        const module_info layer{"layers", each.index(), here.type("EncoderLayer"), role::none, false};
-        const site at = here.at(each, nothing);
+    const stack_sizes s{width,
+                        ctx.config.num_attention_heads,
+                        ctx.config.intermediate_size,
+                        ctx.config.hidden_act,
+                        ctx.spec.class_prefix,
+                        false};
+    const attention_pattern all{.query_length = states, .is_causal = false};
+    const attention_inputs no_inputs;
+    for (loop layer_loop = t.loop_modules(ctx.config.num_hidden_layers, x); layer_loop.next();) {
+        const module_info layer{"layers", layer_loop.index(), ctx.class_of("EncoderLayer"), role::none, false};
+        const layer_context at = ctx.for_layer(layer_loop, no_inputs);
         t.enter(layer);
-        const value h = stack_attention_block(at, t, whisper_detail::style, s, x, nullptr, all, mask);
-        x = t.leave(layer, stack_feed_forward(t, true, s, h));
+        const tensor h = stack_attention_block(at, t, whisper_detail::style, s, x, nullptr, all, mask);
+        x = t.leave(layer, stack_mlp(t, true, s, h));
     }
     if (pools) x = t.call("avg_pooler", state_pool{}, x.permute({0, 2, 1})).permute({0, 2, 1});
     return stack_norm(t, "layer_norm", x);
@@ -67,135 +72,144 @@ constexpr value hear_windows(const site& here, trace& t, const value* mask, bool
 
 /// The tower under its path, over the windows of the whole batch.
 template <class Inside>
-constexpr value hear_in_tower(const site& here, trace& t, const recording& r, const Inside& inside) {
-    const site tower = here.component(0);
-    const module_info m{.name = "audio_tower", .type = tower.type(tower.row.names.model_type), .what = role::audio};
+constexpr tensor encode_in_tower(const layer_context& ctx, trace& t, const recording& r, const Inside& body) {
+    const layer_context tower = ctx.component(0);
+    const module_info m{.name = "audio_tower",
+                        .class_of_module = tower.class_of(tower.spec.names.model_class),
+                        .module_role = role::audio};
     workload load = t.load();
     load.batch *= r.windows;
-    const recorder::workload_guard shown{t, load};
+    const recorder::workload_guard encoder_workload{t, load};
     t.enter(m);
-    return t.leave(m, inside(tower));
+    return t.leave(m, body(tower));
 }
 
 /// A mask of states without sound; of windows that sound fills there is none (transformers/masking_utils.py,
 /// `allow_is_bidirectional_skip`).
-constexpr value silence_mask(trace& t, const recording& r, std::int64_t states) {
+constexpr tensor silence_mask(trace& t, const recording& r, std::int64_t states) {
     if (r.states() >= r.windows * states) return {};
-    return eager_mask(t, {.sequence = states, .causal = false}, t.load().batch);
+    return eager_mask(t, {.query_length = states, .is_causal = false}, t.load().batch);
 }
 
 /// Features of states with sound in the places of words that stand for them.
 ///
 /// How many places there are is asked by picking them (`get_placeholder_mask`): another copy as large.
-constexpr value put_into(trace& t, const value& words, const value& features, std::int64_t each, bool picks, bool asks) {
-    const std::int64_t all = t.load().batch * each, width = words.dim(-1);
-    if (features.dim(-1) != width) report_description("what hears gives features of another width than the text's words");
-    const value kept = picks ? t.gather(features, {all, width}) : features;
-    if (asks) (void)t.gather(words, {all, width});
-    return t.masked_scatter(words, kept);
+constexpr tensor insert_features(trace& t, const tensor& token_embeddings, const tensor& features,
+                                 std::int64_t num_tokens, bool picks, bool checks_count) {
+    const std::int64_t all = t.load().batch * num_tokens, width = token_embeddings.dim(-1);
+    if (features.dim(-1) != width)
+        throw_description_error("what hears gives features of another width than the text's words");
+    const tensor selected = picks ? t.gather(features, {all, width}) : features;
+    if (checks_count) (void)t.gather(token_embeddings, {all, width});
+    return t.masked_scatter(token_embeddings, selected);
 }
 
-/// A text model behind what is heard, `hear()` of which gives features.
+/// A text model behind what is heard, `encode_audio()` of which gives features.
 template <class Hear>
-constexpr value read_heard(const site& here, trace& t, bool picks, bool asks, const Hear& hear) {
-    return describe_text_after(here, t, "language_model", [&](const value& words) {
-        const recorder::idle_guard silent{t, !hears(t)};
-        const value features = hear();
-        if (!hears(t)) return words;
-        return put_into(t, words, features, here.row.media(here.whole, t.load()).audio.tokens, picks, asks);
+constexpr tensor forward_text_with_audio(const layer_context& ctx, trace& t, bool picks, bool checks_count,
+                                         const Hear& encode_audio) {
+    return forward_text_after_encoder(ctx, t, "language_model", [&](const tensor& token_embeddings) {
+        const recorder::not_executed_guard silent{t, !has_audio(t)};
+        const tensor features = encode_audio();
+        if (!has_audio(t)) return token_embeddings;
+        return insert_features(t, token_embeddings, features,
+                               ctx.spec.compute_media_shapes(ctx.model, t.load()).audio.num_tokens, picks,
+                               checks_count);
     });
 }
 
 /// What hears, which a text does not call, and what reads.
-constexpr value hear_and_read(const site& here, trace& t) {
-    (void)describe_tower(here, t, 0, "audio_tower", role::audio);
-    return describe_text(here, t, "language_model");
+constexpr tensor forward_audio_language(const layer_context& ctx, trace& t) {
+    (void)forward_encoder_component(ctx, t, 0, "audio_tower", role::audio);
+    return forward_text_model(ctx, t, "language_model");
 }
 
 /// The tower by itself, declared.
-constexpr value hear(const site& here, trace& t) { return hear_windows(here, t, nullptr, true); }
+constexpr tensor encode_audio(const layer_context& ctx, trace& t) { return encode_windows(ctx, t, nullptr, true); }
 
 /// The same with one projection between them.
 ///
 /// The mask is made in front of the tower, of a column of zeros as long as its states.
-constexpr value base(const site& here, trace& t) {
-    return read_heard(here, t, true, false, [&] {
-        const recording r = recording_of(here.whole.sound, t.load());
-        const std::int64_t states = here.component(0).dims.own[places];
-        (void)t.constant({t.load().batch, states, 1}, t.activation_type());
-        const value mask = silence_mask(t, r, states);
-        const value x = hear_in_tower(
-            here, t, r, [&](const site& tower) { return hear_windows(tower, t, mask.rank > 0 ? &mask : nullptr, true); });
-        const module_info projection{
-            .name = "multi_modal_projector", .type = here.type("MultiModalProjector"), .what = role::projector};
+constexpr tensor base(const layer_context& ctx, trace& t) {
+    return forward_text_with_audio(ctx, t, true, false, [&] {
+        const recording r = recording_of(ctx.model.audio_preprocessing, t.load());
+        const std::int64_t states = ctx.component(0).config.family[places];
+        (void)t.full({t.load().batch, states, 1}, t.activation_type());
+        const tensor mask = silence_mask(t, r, states);
+        const tensor x = encode_in_tower(ctx, t, r, [&](const layer_context& tower) {
+            return encode_windows(tower, t, mask.rank > 0 ? &mask : nullptr, true);
+        });
+        const module_info projection{.name = "multi_modal_projector",
+                                     .class_of_module = ctx.class_of("MultiModalProjector"),
+                                     .module_role = role::projector};
         t.enter(projection);
-        return t.leave(projection, t.call("linear", linear{x.dim(-1), here.dims.hidden_size, true}, x));
+        return t.leave(projection, t.call("linear", linear{x.dim(-1), ctx.config.hidden_size, true}, x));
     });
 }
 
 /// Nothing of these types is tied to the head, whatever a configuration says: no `_tied_weights_keys`.
-constexpr void tie_nothing(config_view, model& m) { m.dims.tie_word_embeddings = false; }
+constexpr void untie_embeddings(config_view, model& m) { m.config.tie_word_embeddings = false; }
 
 // of models with two projections and an activation between them
-enum whole : std::uint8_t { act, biased, turned_by_time };
-inline constexpr own_key projector_keys[]{
-    {.otherwise = static_cast<std::int64_t>(activation::gelu), .value = own_value::computed},
-    {"projector_bias", 1, own_value::boolean},
-    {.value = own_value::computed},  // elements of a state that its time rotates
+enum projector_config_index : std::uint8_t { act, biased, rotary_time_dim };
+inline constexpr family_key projector_keys[]{
+    {.default_value = static_cast<std::int64_t>(activation::gelu), .type = family_key_type::computed},
+    {"projector_bias", 1, family_key_type::boolean},
+    {.type = family_key_type::computed},  // elements of a state that its time rotates
 };
 
-constexpr void read_projector_act(config_view config, model& m) {
-    if (const auto name = config.optional_string("projector_hidden_act"))
-        m.own[act] = static_cast<std::int64_t>(activation_named(config, "projector_hidden_act", *name));
+constexpr void parse_projector_act(config_view json, model& m) {
+    if (const auto name = json.optional_string("projector_hidden_act"))
+        m.family[act] = static_cast<std::int64_t>(activation_named(json, "projector_hidden_act", *name));
 }
-constexpr void read_projector(config_view config, model& m) {
-    tie_nothing(config, m);
-    read_projector_act(config, m);
+constexpr void parse_projector(config_view json, model& m) {
+    untie_embeddings(json, m);
+    parse_projector_act(json, m);
 }
 
-constexpr void describe_projector(const site& here, trace& t, std::int64_t in, std::int64_t inner, bool bias) {
-    idle_modules held{t};
-    held.within(
-        "multi_modal_projector", here.type("MultiModalProjector"),
+constexpr void declare_projector(const layer_context& ctx, trace& t, std::int64_t in, std::int64_t inner, bool bias) {
+    not_executed_modules not_executed{t};
+    not_executed.module(
+        "multi_modal_projector", ctx.class_of("MultiModalProjector"),
         [&] {
-            held.linear("linear_1", in, inner, bias);
-            held.act("act", static_cast<activation>(here.whole.own[act]));
-            held.linear("linear_2", inner, here.dims.hidden_size, bias);
+            not_executed.linear("linear_1", in, inner, bias);
+            not_executed.act("act", static_cast<activation>(ctx.model.family[act]));
+            not_executed.linear("linear_2", inner, ctx.config.hidden_size, bias);
         },
         role::projector);
 }
 
 /// Two projections and an activation between them: x (..., in) -> (..., width of the text).
-constexpr value project_twice(const site& here, trace& t, const value& x, std::int64_t inner, bool bias) {
-    const projector both{here.type("MultiModalProjector"),
-                         x.dim(-1),
-                         inner,
-                         here.dims.hidden_size,
-                         bias,
-                         static_cast<activation>(here.whole.own[act])};
-    return t.call("multi_modal_projector", both, x);
+constexpr tensor project_twice(const layer_context& ctx, trace& t, const tensor& x, std::int64_t inner, bool bias) {
+    const projector multi_modal_projector{
+        ctx.class_of("MultiModalProjector"),           x.dim(-1), inner, ctx.config.hidden_size, bias,
+        static_cast<activation>(ctx.model.family[act])};
+    return t.call("multi_modal_projector", multi_modal_projector, x);
 }
 
 /// Voxtral: several frames as one, as many as make the width of a feed-forward block.
-constexpr value voxtral_hear(const site& here, trace& t) { return hear_windows(here, t, nullptr, false); }
-constexpr value voxtral_base(const site& here, trace& t) {
-    return read_heard(here, t, false, true, [&] {
-        const recording r = filled_recording_of(here.whole.sound, t.load());
-        const value x = hear_in_tower(here, t, r, [&](const site& tower) { return voxtral_hear(tower, t); });
-        const value joined = t.reshape(x, {-1, here.component(0).dims.intermediate_size});
-        return project_twice(here, t, joined, here.dims.hidden_size, false);
+constexpr tensor voxtral_encode_audio(const layer_context& ctx, trace& t) {
+    return encode_windows(ctx, t, nullptr, false);
+}
+constexpr tensor voxtral_base(const layer_context& ctx, trace& t) {
+    return forward_text_with_audio(ctx, t, false, true, [&] {
+        const recording r = filled_recording_of(ctx.model.audio_preprocessing, t.load());
+        const tensor x =
+            encode_in_tower(ctx, t, r, [&](const layer_context& tower) { return voxtral_encode_audio(tower, t); });
+        const tensor grouped_frames = t.reshape(x, {-1, ctx.component(0).config.intermediate_size});
+        return project_twice(ctx, t, grouped_frames, ctx.config.hidden_size, false);
     });
 }
-constexpr value flamingo_tower(const site& here, trace& t) {
-    const recording r = recording_of(here.whole.sound, t.load());
-    return hear_in_tower(here, t, r, [&](const site& tower) {
-        const value mask = silence_mask(t, r, tower.dims.own[places]);
-        return hear_windows(tower, t, mask.rank > 0 ? &mask : nullptr, true);
+constexpr tensor flamingo_tower(const layer_context& ctx, trace& t) {
+    const recording r = recording_of(ctx.model.audio_preprocessing, t.load());
+    return encode_in_tower(ctx, t, r, [&](const layer_context& tower) {
+        const tensor mask = silence_mask(t, r, tower.config.family[places]);
+        return encode_windows(tower, t, mask.rank > 0 ? &mask : nullptr, true);
     });
 }
-constexpr value flamingo_base(const site& here, trace& t) {
-    return read_heard(here, t, true, true, [&] {
-        return project_twice(here, t, flamingo_tower(here, t), here.dims.hidden_size, here.whole.own[biased] != 0);
+constexpr tensor flamingo_base(const layer_context& ctx, trace& t) {
+    return forward_text_with_audio(ctx, t, true, true, [&] {
+        return project_twice(ctx, t, flamingo_tower(ctx, t), ctx.config.hidden_size, ctx.model.family[biased] != 0);
     });
 }
 
@@ -203,22 +217,22 @@ constexpr value flamingo_base(const site& here, trace& t) {
 /// turned) twice.
 struct time_table {
     class_name named;
-    std::int64_t turned;
+    std::int64_t rotary_dim;
 
-    static constexpr role what = role::rotary;
-    static constexpr bool leaf = true;
-    [[nodiscard]] constexpr class_name type() const { return named; }
-    constexpr two_values describe(trace& t, const value& seconds) const {
+    static constexpr role module_role = role::rotary;
+    static constexpr bool is_leaf = true;
+    [[nodiscard]] constexpr class_name type_name() const { return named; }
+    constexpr tensor_pair forward(trace& t, const tensor& seconds) const {
         const recorder::no_grad_guard constants{t};
-        const std::int64_t windows = seconds.dim(0), states = seconds.dim(1), half = turned / 2;
-        const value numbers = t.div(t.unary(op::absolute, t.div(trace::buffer({windows}))));  // rounded between
-        const value by_window = t.repeat_interleave(t.mul(numbers.unsqueeze(-1), trace::buffer({half / 2})), -1, 2);
-        const extents all{windows, states, half};
-        const value angles = t.cat({by_window.unsqueeze(1).expand(all), trace::buffer(all)}, -1);
-        const value turns = t.mul(t.mul(t.neg(seconds)));
-        const value both = t.mul(angles, turns.unsqueeze(-1));
-        const value cos = t.unary(op::cos, both);
-        return {cos, t.unary(op::sin, both)};
+        const std::int64_t windows = seconds.dim(0), states = seconds.dim(1), half = rotary_dim / 2;
+        const tensor numbers = t.div(t.unary(op::absolute, t.div(trace::buffer({windows}))));  // rounded between
+        const tensor by_window = t.repeat_interleave(t.mul(numbers.unsqueeze(-1), trace::buffer({half / 2})), -1, 2);
+        const shape all{windows, states, half};
+        const tensor angles = t.cat({by_window.unsqueeze(1).expand(all), trace::buffer(all)}, -1);
+        const tensor turns = t.mul(t.mul(t.neg(seconds)));
+        const tensor scaled_angles = t.mul(angles, turns.unsqueeze(-1));
+        const tensor cos = t.unary(op::cos, scaled_angles);
+        return {cos, t.unary(op::sin, scaled_angles)};
     }
 };
 
@@ -226,60 +240,62 @@ struct time_table {
 ///
 /// Source: transformers/models/musicflamingo/modeling_musicflamingo.py, `_build_audio_timestamps`,
 /// `apply_rotary_time_emb`.
-constexpr value rotate_by_time(const site& here, trace& t, const value& x) {
-    const std::int64_t windows = x.dim(0), states = x.dim(1), turned = here.whole.own[turned_by_time];
-    const value offsets = t.mul(t.constant({states}));
-    (void)t.cat({t.constant({1}), trace::buffer({windows - 1})}, 0);
-    const value seconds = t.add(t.mul(trace::buffer({windows, 1})), offsets);
-    const time_table table{here.type("RotaryEmbedding"), turned};
-    const two_values angles = t.call("pos_emb", table, seconds);
-    const value wide = t.to(x, dtype::float64);
-    const value cos = t.to(angles.first, dtype::float64), sin = t.to(angles.second, dtype::float64);
-    const value part = t.slice(wide, -1, turned);
-    const value pairs = part.view({windows, states, turned / 2, 2});
-    const value first = pairs.select(-1), second = pairs.select(-1);
-    const value other = t.cat({t.neg(second).unsqueeze(-1), first.unsqueeze(-1)}, -1).view({windows, states, turned});
-    const value rotated = t.add(t.mul(part, cos), t.mul(other, sin));
-    return t.to(t.cat({rotated, t.slice(wide, -1, x.dim(-1) - turned)}, -1), x.type);
+constexpr tensor rotate_by_time(const layer_context& ctx, trace& t, const tensor& x) {
+    const std::int64_t windows = x.dim(0), states = x.dim(1), rotary_dim = ctx.model.family[rotary_time_dim];
+    const tensor offsets = t.mul(t.full({states}));
+    (void)t.cat({t.full({1}), trace::buffer({windows - 1})}, 0);
+    const tensor seconds = t.add(t.mul(trace::buffer({windows, 1})), offsets);
+    const time_table table{ctx.class_of("RotaryEmbedding"), rotary_dim};
+    const tensor_pair angles = t.call("pos_emb", table, seconds);
+    const tensor upcast = t.to(x, dtype::float64);
+    const tensor cos = t.to(angles.first, dtype::float64), sin = t.to(angles.second, dtype::float64);
+    const tensor part = t.slice(upcast, -1, rotary_dim);
+    const tensor pairs = part.view({windows, states, rotary_dim / 2, 2});
+    const tensor first = pairs.select(-1), second = pairs.select(-1);
+    const tensor rotated_half =
+        t.cat({t.neg(second).unsqueeze(-1), first.unsqueeze(-1)}, -1).view({windows, states, rotary_dim});
+    const tensor rotated = t.add(t.mul(part, cos), t.mul(rotated_half, sin));
+    return t.to(t.cat({rotated, t.slice(upcast, -1, x.dim(-1) - rotary_dim)}, -1), x.type);
 }
-constexpr value music_base(const site& here, trace& t) {
-    return read_heard(here, t, true, true, [&] {
-        const value x = rotate_by_time(here, t, flamingo_tower(here, t));
-        return project_twice(here, t, x, here.dims.hidden_size, here.whole.own[biased] != 0);
+constexpr tensor music_base(const layer_context& ctx, trace& t) {
+    return forward_text_with_audio(ctx, t, true, true, [&] {
+        const tensor x = rotate_by_time(ctx, t, flamingo_tower(ctx, t));
+        return project_twice(ctx, t, x, ctx.config.hidden_size, ctx.model.family[biased] != 0);
     });
 }
-constexpr void read_music(config_view config, model& m) {
-    read_projector(config, m);
-    const std::int64_t width = m.beside[0].dims.hidden_size;
-    const double part = detail::read_partial_rotary_factor(config, 0.2);
-    m.own[turned_by_time] = 2 * whole_pairs(width, part);
-    if (m.own[turned_by_time] < 4 || m.own[turned_by_time] > width)
-        fail_value(config, "partial_rotary_factor", "a part of which twice fits into the width of what hears");
+constexpr void parse_music(config_view json, model& m) {
+    parse_projector(json, m);
+    const std::int64_t width = m.components[0].config.hidden_size;
+    const double part = detail::parse_partial_rotary_factor(json, 0.2);
+    m.family[rotary_time_dim] = 2 * round_rotary_dim(width, part);
+    if (m.family[rotary_time_dim] < 4 || m.family[rotary_time_dim] > width)
+        throw_invalid_value(json, "partial_rotary_factor", "a part of which twice fits into the width of what hears");
 }
 
 /// Windows have a fixed number of places, and heads share the width.
-constexpr void read_encoder(config_view config, sizes& s) {
-    if (s.hidden_size % s.num_attention_heads != 0) fail_value(config, "encoder_attention_heads", "a divisor of d_model");
+constexpr void parse_encoder_config(config_view json, model_config& config) {
+    if (config.hidden_size % config.num_attention_heads != 0)
+        throw_invalid_value(json, "encoder_attention_heads", "a divisor of d_model");
 }
 
 }  // namespace qwen2_audio_detail
 
 // transformers/models/qwen2_audio, Qwen2AudioEncoderConfig
-inline constexpr architecture qwen2_audio_encoder{
+inline constexpr model_spec qwen2_audio_encoder{
     .model_type = "qwen2_audio_encoder",
-    .prefix = "Qwen2Audio",
-    .base = qwen2_audio_detail::hear,
-    .read = qwen2_audio_detail::read_encoder,
-    .own = qwen2_audio_detail::keys,
-    .rotated = rotation::none,
-    .names = {.model_type = "Encoder"},
-    .keys = {{"num_hidden_layers", "encoder_layers", key_rule::standard_first},
-             {"hidden_size", "d_model", key_rule::standard_first},
-             {"intermediate_size", "encoder_ffn_dim", key_rule::standard_first},
-             {"hidden_act", "activation_function", key_rule::written_only},
-             {"num_attention_heads", "encoder_attention_heads", key_rule::standard_first},
-             {"num_key_value_heads", "", key_rule::absent},
-             {"head_dim", "", key_rule::absent}},
+    .class_prefix = "Qwen2Audio",
+    .base_model = qwen2_audio_detail::encode_audio,
+    .parse_config = qwen2_audio_detail::parse_encoder_config,
+    .family_keys = qwen2_audio_detail::family_keys,
+    .rotary = rotary_style::none,
+    .names = {.model_class = "Encoder"},
+    .config_keys = {{"num_hidden_layers", "encoder_layers", key_rule::standard_name_first},
+                    {"hidden_size", "d_model", key_rule::standard_name_first},
+                    {"intermediate_size", "encoder_ffn_dim", key_rule::standard_name_first},
+                    {"hidden_act", "activation_function", key_rule::family_name_only},
+                    {"num_attention_heads", "encoder_attention_heads", key_rule::standard_name_first},
+                    {"num_key_value_heads", "", key_rule::absent},
+                    {"head_dim", "", key_rule::absent}},
     .defaults = {.hidden_size = 1280,
                  .intermediate_size = 5120,
                  .num_hidden_layers = 32,
@@ -288,60 +304,83 @@ inline constexpr architecture qwen2_audio_encoder{
 };
 
 // transformers/models/qwen2_audio
-inline constexpr architecture qwen2_audio = [](architecture a) {
-    a.model_type = "qwen2_audio", a.prefix = "Qwen2Audio", a.base = qwen2_audio_detail::base;
-    a.text = {.key = "text_config", .otherwise = &qwen2};
-    a.beside[0] = {.key = "audio_config", .otherwise = &qwen2_audio_encoder};
-    a.read_whole = qwen2_audio_detail::tie_nothing;
-    a.media = qwen2_audio_detail::show_pooled, a.read_sound = qwen2_audio_detail::read_sound, a.reads.audio = true;
-    a.sound.most = 30 * 16000;
-    return a;
+inline constexpr model_spec qwen2_audio = [](model_spec spec) {
+    spec.model_type = "qwen2_audio";
+    spec.class_prefix = "Qwen2Audio";
+    spec.base_model = qwen2_audio_detail::base;
+    spec.text_model = {.key = "text_config", .default_spec = &qwen2};
+    spec.components[0] = {.key = "audio_config", .default_spec = &qwen2_audio_encoder};
+    spec.parse_composite_config = qwen2_audio_detail::untie_embeddings;
+    spec.compute_media_shapes = qwen2_audio_detail::show_pooled;
+    spec.parse_feature_extractor = qwen2_audio_detail::parse_audio_config;
+    spec.modalities.has_audio = true;
+    spec.audio_preprocessing.max_samples = 30 * 16000;
+    return spec;
 }(shared_composite);
 
 // transformers/models/voxtral, VoxtralEncoderConfig
-inline constexpr architecture voxtral_encoder = [](architecture a) {
-    a.model_type = "voxtral_encoder", a.prefix = "Voxtral", a.base = qwen2_audio_detail::voxtral_hear;
-    for (key_name& k : a.keys)
-        if (k.rule == key_rule::standard_first) k.rule = key_rule::written_first;
-    return a;
+inline constexpr model_spec voxtral_encoder = [](model_spec spec) {
+    spec.model_type = "voxtral_encoder";
+    spec.class_prefix = "Voxtral";
+    spec.base_model = qwen2_audio_detail::voxtral_encode_audio;
+    for (key_name& k : spec.config_keys)
+        if (k.rule == key_rule::standard_name_first) k.rule = key_rule::family_name_first;
+    return spec;
 }(qwen2_audio_encoder);
 
 // transformers/models/voxtral, VoxtralConfig: what a Llama that it holds is without keys of its own
-inline constexpr architecture voxtral_text = [](architecture a) {
-    a.defaults.vocab_size = 131072, a.defaults.hidden_size = 3072, a.defaults.intermediate_size = 8192;
-    a.defaults.num_hidden_layers = 30, a.defaults.num_key_value_heads = 8, a.defaults.head_dim = 128;
-    a.defaults.max_position_embeddings = 131072;
-    return a;
+inline constexpr model_spec voxtral_text = [](model_spec spec) {
+    spec.defaults.vocab_size = 131072;
+    spec.defaults.hidden_size = 3072;
+    spec.defaults.intermediate_size = 8192;
+    spec.defaults.num_hidden_layers = 30;
+    spec.defaults.num_key_value_heads = 8;
+    spec.defaults.head_dim = 128;
+    spec.defaults.max_position_embeddings = 131072;
+    return spec;
 }(llama);
 
 // transformers/models/voxtral
-inline constexpr architecture voxtral = [](architecture a) {
-    a.model_type = "voxtral", a.prefix = "Voxtral", a.base = qwen2_audio_detail::voxtral_base;
-    a.own = qwen2_audio_detail::projector_keys, a.read_whole = qwen2_audio_detail::read_projector;
-    a.text.otherwise = &voxtral_text, a.beside[0].otherwise = &voxtral_encoder;
-    a.media = qwen2_audio_detail::show_windows, a.read_sound = qwen2_audio_detail::read_filled_windows;
-    return a;
+inline constexpr model_spec voxtral = [](model_spec spec) {
+    spec.model_type = "voxtral";
+    spec.class_prefix = "Voxtral";
+    spec.base_model = qwen2_audio_detail::voxtral_base;
+    spec.family_keys = qwen2_audio_detail::projector_keys;
+    spec.parse_composite_config = qwen2_audio_detail::parse_projector;
+    spec.text_model.default_spec = &voxtral_text;
+    spec.components[0].default_spec = &voxtral_encoder;
+    spec.compute_media_shapes = qwen2_audio_detail::show_windows;
+    spec.parse_feature_extractor = qwen2_audio_detail::parse_filled_windows;
+    return spec;
 }(qwen2_audio);
 
 // transformers/models/audioflamingo3
-inline constexpr architecture audioflamingo3_encoder = [](architecture a) {
-    a.model_type = "audioflamingo3_encoder", a.prefix = "AudioFlamingo3", a.base = qwen2_audio_detail::hear;
-    return a;
+inline constexpr model_spec audioflamingo3_encoder = [](model_spec spec) {
+    spec.model_type = "audioflamingo3_encoder";
+    spec.class_prefix = "AudioFlamingo3";
+    spec.base_model = qwen2_audio_detail::encode_audio;
+    return spec;
 }(voxtral_encoder);
-inline constexpr architecture audioflamingo3 = [](architecture a) {
-    a.model_type = "audioflamingo3", a.prefix = "AudioFlamingo3", a.base = qwen2_audio_detail::flamingo_base;
-    a.text.otherwise = &qwen2, a.beside[0].otherwise = &audioflamingo3_encoder;
-    a.media = qwen2_audio_detail::show_pooled, a.read_sound = qwen2_audio_detail::read_windows;
-    a.sound.most = 600 * 16000;
-    return a;
+inline constexpr model_spec audioflamingo3 = [](model_spec spec) {
+    spec.model_type = "audioflamingo3";
+    spec.class_prefix = "AudioFlamingo3";
+    spec.base_model = qwen2_audio_detail::flamingo_base;
+    spec.text_model.default_spec = &qwen2;
+    spec.components[0].default_spec = &audioflamingo3_encoder;
+    spec.compute_media_shapes = qwen2_audio_detail::show_pooled;
+    spec.parse_feature_extractor = qwen2_audio_detail::parse_windows;
+    spec.audio_preprocessing.max_samples = 600 * 16000;
+    return spec;
 }(voxtral);
 
 // transformers/models/musicflamingo: the encoder of Audio Flamingo 3
-inline constexpr architecture musicflamingo = [](architecture a) {
-    a.model_type = "musicflamingo", a.prefix = "MusicFlamingo", a.base = qwen2_audio_detail::music_base;
-    a.read_whole = qwen2_audio_detail::read_music;
-    a.sound.most = 1200 * 16000;
-    return a;
+inline constexpr model_spec musicflamingo = [](model_spec spec) {
+    spec.model_type = "musicflamingo";
+    spec.class_prefix = "MusicFlamingo";
+    spec.base_model = qwen2_audio_detail::music_base;
+    spec.parse_composite_config = qwen2_audio_detail::parse_music;
+    spec.audio_preprocessing.max_samples = 1200 * 16000;
+    return spec;
 }(audioflamingo3);
 
 }  // namespace llmcost::arch

@@ -3,66 +3,73 @@
 #pragma once
 
 #include <llmcost/arch/qwen2_moe.hpp>
+#include <llmcost/config/gated_delta_net.hpp>
+#include <llmcost/forward/multi_token_prediction.hpp>
 #include <llmcost/layers/gated_delta_net.hpp>
-#include <llmcost/reading/delta_nets.hpp>
-#include <llmcost/walks/further_tokens.hpp>
 
 namespace llmcost::arch {
 
 namespace qwen3_next_detail {
 
 /// Every query brings a gate along, whose sigmoid scales what it found.
-constexpr value attend(const site& here, trace& t, const value& x) {
-    const decoder_names& n = here.row.names;
-    const std::int64_t d = here.dims.head_dim, heads = here.dims.num_attention_heads;
-    const std::int64_t narrow = here.dims.num_key_value_heads * d, batch = x.dim(0), sequence = x.dim(1);
-    qkv of;
-    of.q = project(here, t, n.q, 2 * heads * d, x).view({batch, sequence, heads, 2 * d}).slice(-1, d);
-    const value gate = t.reshape(of.q, {batch, sequence, -1});
-    of.k = project(here, t, n.k, narrow, x), of.v = project(here, t, n.v, narrow, x);
-    const value found = attend_with(here, t, of);
-    return join(here, t, t.mul(found, t.sigmoid(gate)));
+constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
+    const decoder_module_names& n = ctx.spec.names;
+    const std::int64_t d = ctx.config.head_dim, heads = ctx.config.num_attention_heads;
+    const std::int64_t kv_width = ctx.config.num_key_value_heads * d, batch = x.dim(0), sequence = x.dim(1);
+    query_key_value qkv;
+    qkv.query = project(ctx, t, n.q_proj, 2 * heads * d, x).view({batch, sequence, heads, 2 * d}).slice(-1, d);
+    const tensor gate = t.reshape(qkv.query, {batch, sequence, -1});
+    qkv.key = project(ctx, t, n.k_proj, kv_width, x);
+    qkv.value = project(ctx, t, n.v_proj, kv_width, x);
+    const tensor found = attention_from_qkv(ctx, t, qkv);
+    return output_projection(ctx, t, t.mul(found, t.sigmoid(gate)));
 }
 
 /// A gated delta net; `Apart`: a projection for each of its parts (Qwen3.5).
 template <bool Apart>
-constexpr value recur(const site& here, trace& t, const value& x) {
-    const delta_sizes& d = here.dims.delta;
-    const delta_rule_sizes rule{here.dims.hidden_size, d.num_key_heads, d.num_value_heads,   d.key_head_dim,
-                                d.value_head_dim,      d.conv_kernel,   here.dims.hidden_act};
-    return t.call(here.row.names.recurrent, gated_delta_net{rule, here.row.prefix, Apart}, x);
+constexpr tensor recurrent_block(const layer_context& ctx, trace& t, const tensor& x) {
+    const gated_delta_net_config& d = ctx.config.delta;
+    const gated_delta_net_dims rule{ctx.config.hidden_size, d.num_key_heads, d.num_value_heads,    d.key_head_dim,
+                                    d.value_head_dim,       d.conv_kernel,   ctx.config.hidden_act};
+    return t.call(ctx.spec.names.recurrent_block, gated_delta_net{rule, ctx.spec.class_prefix, Apart}, x);
 }
 
 }  // namespace qwen3_next_detail
 
 /// Experts as in Qwen3-MoE.
-constexpr void read_qwen3_next(config_view config, sizes& s) {
-    read_experts(config, s, "num_experts");
-    read_balance(config, s);
-    s.moe.shared_intermediate_size = config.positive("shared_expert_intermediate_size", 512);
-    read_delta_nets(config, s);
-    plan_delta_nets(config, s, expert_places(config, s));
+constexpr void parse_qwen3_next(config_view json, model_config& config) {
+    parse_experts(json, config, "num_experts");
+    parse_load_balancing(json, config);
+    config.moe.shared_intermediate_size = json.positive("shared_expert_intermediate_size", 512);
+    parse_gated_delta_net(json, config);
+    set_gated_delta_layers(json, config, expert_layer_selection(json, config));
 }
 
 // transformers/models/qwen3_next: gated delta nets, gated attention, experts with a shared one
-inline constexpr architecture qwen3_next = [](architecture a) {
-    a.model_type = "qwen3_next", a.prefix = "Qwen3Next", a.read = read_qwen3_next, a.norm = norm_kind::rms_plus_one;
-    a.names.base_under_answers = "transformer";
-    a.masks = mask_rule::full_and_present, a.joins_rotated = true;
-    a.recur = qwen3_next_detail::recur<false>, a.attend = qwen3_next_detail::attend;
-    a.kinds = attention_kinds | mixer_kind::recurrent, a.predict = predict_by_last_layer;
-    a.qk_norm = qk_norm_kind::per_head;
-    a.defaults =
-        sizes{.vocab_size = 151936,
-              .hidden_size = 2048,
-              .intermediate_size = 5632,
-              .num_hidden_layers = 48,
-              .num_attention_heads = 16,
-              .num_key_value_heads = 2,
-              .head_dim = 256,
-              .max_position_embeddings = 32768,
-              .moe = {.num_experts = 512, .num_experts_per_tok = 10, .intermediate_size = 512, .norm_topk_prob = true}};
-    return a;
+inline constexpr model_spec qwen3_next = [](model_spec spec) {
+    spec.model_type = "qwen3_next";
+    spec.class_prefix = "Qwen3Next";
+    spec.parse_config = parse_qwen3_next;
+    spec.norm = norm_kind::rms_plus_one;
+    spec.names.base_model_for_question_answering = "transformer";
+    spec.mask_policy = mask_kind::full_and_present;
+    spec.has_partial_rotary = true;
+    spec.recurrent_block = qwen3_next_detail::recurrent_block<false>;
+    spec.attention = qwen3_next_detail::attention;
+    spec.supported_layers = attention_layers | token_mixer_kind::recurrent;
+    spec.multi_token_prediction = mtp_with_last_layer_spec;
+    spec.qk_norm = qk_norm_kind::per_head;
+    spec.defaults = model_config{
+        .vocab_size = 151936,
+        .hidden_size = 2048,
+        .intermediate_size = 5632,
+        .num_hidden_layers = 48,
+        .num_attention_heads = 16,
+        .num_key_value_heads = 2,
+        .head_dim = 256,
+        .max_position_embeddings = 32768,
+        .moe = {.num_experts = 512, .num_experts_per_tok = 10, .intermediate_size = 512, .norm_topk_prob = true}};
+    return spec;
 }(qwen2_moe);
 
 }  // namespace llmcost::arch

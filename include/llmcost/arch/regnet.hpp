@@ -8,11 +8,18 @@ namespace llmcost::arch {
 
 namespace regnet_detail {
 
-enum own : std::uint8_t { group_width, squeezes, first_stage_stride, stages, widths, depths = widths + most_stages };
-inline constexpr own_key keys[]{{"groups_width", 64},
-                                {.otherwise = 1, .value = own_value::computed},
-                                {.otherwise = 2, .value = own_value::computed},
-                                {.value = own_value::computed}};
+enum family_config_index : std::uint8_t {
+    group_width,
+    squeezes,
+    first_stage_stride,
+    stages,
+    widths,
+    depths = widths + max_stages
+};
+inline constexpr family_key family_keys[]{{"groups_width", 64},
+                                          {.default_value = 1, .type = family_key_type::computed},
+                                          {.default_value = 2, .type = family_key_type::computed},
+                                          {.type = family_key_type::computed}};
 
 /// Channels weighed by what two small convolutions make of their means.
 struct squeeze {
@@ -20,14 +27,14 @@ struct squeeze {
     std::int64_t inner;
     literal prefix;
 
-    static constexpr role what = role::none;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return {prefix, "SELayer"}; }
-    constexpr value describe(trace& t, const value& x) const {
-        const value pooled = t.call("pooler", global_average_pool{}, x);
-        const module_info attention{.name = "attention", .type = {"", "Sequential"}};
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return {prefix, "SELayer"}; }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const tensor pooled = t.call("pooler", global_average_pool{}, x);
+        const module_info attention{.name = "attention", .class_of_module = {"", "Sequential"}};
         t.enter(attention);
-        value h = t.call("0", convolution_2d{width, inner}, pooled);
+        tensor h = t.call("0", convolution_2d{width, inner}, pooled);
         h = t.call("2", convolution_2d{inner, width}, t.call("1", activation_module{activation::relu}, h));
         h = t.leave(attention, t.call("3", activation_module{activation::sigmoid}, h));
         return t.mul(x, h);
@@ -36,27 +43,30 @@ struct squeeze {
 
 /// Three convolutions, the middle one in groups, and a sum.
 struct layer {
-    const site& here;
+    const layer_context& ctx;
     std::int64_t in, out, stride;
 
-    static constexpr role what = role::none;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type(here.dims.own[squeezes] ? "YLayer" : "XLayer"); }
-    constexpr value describe(trace& t, const value& x) const {
-        const literal prefix = here.row.prefix;
-        const activation act = here.dims.hidden_act;
-        const std::int64_t shares = out / here.dims.own[group_width], groups = shares > 1 ? shares : 1;
-        const module_info sequence{.name = "layer", .type = {"", "Sequential"}};
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const {
+        return ctx.class_of(ctx.config.family[squeezes] ? "YLayer" : "XLayer");
+    }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const literal prefix = ctx.spec.class_prefix;
+        const activation act = ctx.config.hidden_act;
+        const std::int64_t shares = out / ctx.config.family[group_width], groups = shares > 1 ? shares : 1;
+        const module_info sequence{.name = "layer", .class_of_module = {"", "Sequential"}};
         t.enter(sequence);
-        value h = t.call("0", resnet_detail::block{resnet_detail::square(in, out, 1, 1), prefix, true, act}, x);
+        tensor h = t.call("0", resnet_detail::block{resnet_detail::square(in, out, 1, 1), prefix, true, act}, x);
         h = t.call("1", resnet_detail::block{{out, out, 3, stride, 1, groups, false}, prefix, true, act}, h);
-        const bool two = here.dims.own[squeezes] != 0;
+        const bool two = ctx.config.family[squeezes] != 0;
         if (two) h = t.call("2", squeeze{out, quarter(in), prefix}, h);
         const resnet_detail::block last{resnet_detail::square(out, out, 1, 1), prefix, false, act};
         h = t.leave(sequence, t.call(two ? "3" : "2", last, h));
-        const resnet_detail::shortcut around{resnet_detail::square(in, out, 1, stride), prefix};
+        const resnet_detail::shortcut shortcut_module{resnet_detail::square(in, out, 1, stride), prefix};
         const bool changes = in != out || stride != 1;
-        t.in_place(op::add, h, changes ? t.call("shortcut", around, x) : t.call("shortcut", identity{"Identity"}, x));
+        t.in_place(op::add, h,
+                   changes ? t.call("shortcut", shortcut_module, x) : t.call("shortcut", identity{"Identity"}, x));
         return t.call("activation", activation_module{act}, h);
     }
     /// A quarter, halves rounded to the even number (Python's `round`).
@@ -65,35 +75,36 @@ struct layer {
     }
 };
 
-constexpr value stage(const site& here, trace& t, std::int64_t i, std::int64_t in, const value& x) {
-    const std::int64_t out = of_stage(here.dims, widths, i), depth = of_stage(here.dims, depths, i);
-    const module_info module{.name = "stages", .index = i, .type = here.type("Stage")};
-    const module_info layers{.name = "layers", .type = {"", "Sequential"}};
+constexpr tensor stage(const layer_context& ctx, trace& t, std::int64_t i, std::int64_t in, const tensor& x) {
+    const std::int64_t out = of_stage(ctx.config, widths, i), depth = of_stage(ctx.config, depths, i);
+    const module_info module{.name = "stages", .index = i, .class_of_module = ctx.class_of("Stage")};
+    const module_info layers{.name = "layers", .class_of_module = {"", "Sequential"}};
     t.enter(module);
     t.enter(layers);
-    const std::int64_t stride = i == 0 ? here.dims.own[first_stage_stride] : 2;
-    value h = t.call(module_place::item(0), layer{here, in, out, stride}, x);
-    for (repetition each = t.repeat(depth - 1, h, 1); each.next();)
-        h = t.call(module_place::item(each.index()), layer{here, out, out, 1}, h);
+    const std::int64_t stride = i == 0 ? ctx.config.family[first_stage_stride] : 2;
+    tensor h = t.call(child_name::indexed(0), layer{ctx, in, out, stride}, x);
+    for (loop layer_loop = t.loop_modules(depth - 1, h, 1); layer_loop.next();)
+        h = t.call(child_name::indexed(layer_loop.index()), layer{ctx, out, out, 1}, h);
     t.leave(layers);
     return t.leave(module, h);
 }
 
-constexpr value base(const site& here, trace& t) {
-    const std::int64_t width = here.dims.embedding_size;
-    const module_info embedder{.name = "embedder", .type = here.type("Embeddings"), .what = role::embedding};
-    const module_info encoder{.name = "encoder", .type = here.type("Encoder")};
+constexpr tensor base(const layer_context& ctx, trace& t) {
+    const std::int64_t width = ctx.config.embedding_size;
+    const module_info embedder{
+        .name = "embedder", .class_of_module = ctx.class_of("Embeddings"), .module_role = role::embedding};
+    const module_info encoder{.name = "encoder", .class_of_module = ctx.class_of("Encoder")};
     t.enter(embedder);
-    const convolution_2d first = resnet_detail::square(here.dims.vision.num_channels, width, 3, 2);
-    const resnet_detail::block block{first, here.row.prefix, true, here.dims.hidden_act};
-    value x = t.leave(embedder, t.call("embedder", block, images_of(here, t)));
+    const convolution_2d first = resnet_detail::square(ctx.config.vision.num_channels, width, 3, 2);
+    const resnet_detail::block block{first, ctx.spec.class_prefix, true, ctx.config.hidden_act};
+    tensor x = t.leave(embedder, t.call("embedder", block, image_input(ctx, t)));
     t.enter(encoder);
-    for (std::int64_t i = 0, in = width; i < here.dims.own[stages]; in = of_stage(here.dims, widths, i++))
-        x = stage(here, t, i, in, x);
+    for (std::int64_t i = 0, in = width; i < ctx.config.family[stages]; in = of_stage(ctx.config, widths, i++))
+        x = stage(ctx, t, i, in, x);
     t.leave(encoder);
-    const recorder::off_loss_guard unread{t, here.dims.head == head_kind::none};
-    const value pooled = t.call("pooler", global_average_pool{}, x);
-    return here.dims.head == head_kind::none ? x : pooled;
+    const recorder::detach_guard unread{t, ctx.config.head == head_kind::none};
+    const tensor pooled = t.call("pooler", global_average_pool{}, x);
+    return ctx.config.head == head_kind::none ? x : pooled;
 }
 
 }  // namespace regnet_detail
@@ -101,32 +112,37 @@ constexpr value base(const site& here, trace& t) {
 /// Convolutions in groups, in stages, with channels weighed or not.
 ///
 /// Source: transformers/models/regnet/modeling_regnet.py.
-constexpr value describe_regnet(const site& here, trace& t) {
-    return describe_image_model(here, t, "regnet", regnet_detail::base, classify_flat);
+constexpr tensor forward_regnet(const layer_context& ctx, trace& t) {
+    return forward_image_model(ctx, t, "regnet", regnet_detail::base, classify_flat);
 }
 
-constexpr void read_regnet(config_view config, sizes& s) {
+constexpr void parse_regnet(config_view json, model_config& config) {
     using namespace regnet_detail;
-    s.vision = read_images(config, 224);
-    s.embedding_size = config.positive("embedding_size", 32);
-    s.own[stages] = read_stages(config, "hidden_sizes", {128, 192, 512, 1088}, s.own, widths);
-    read_stages_of(config, "depths", {2, 6, 12, 2}, s.own, depths, s.own[stages]);
-    const string_ref type = config.string("layer_type", "y");
-    if (type != "x" && type != "y") fail_value(config, "layer_type", "x or y");
-    s.own[squeezes] = type == "y";
-    s.own[first_stage_stride] = config.boolean("downsample_in_first_stage", true) ? 2 : 1;
-    for (std::int64_t i = 0; i < s.own[stages]; ++i) {
-        const std::int64_t width = of_stage(s, widths, i), groups = width / s.own[group_width];
-        if (groups > 1 && width % groups != 0) fail_value(config, "groups_width", "a width that makes even groups");
+    config.vision = parse_image_size(json, 224);
+    config.embedding_size = json.positive("embedding_size", 32);
+    config.family[stages] = parse_stages(json, "hidden_sizes", {128, 192, 512, 1088}, config.family, widths);
+    parse_stages_of(json, "depths", {2, 6, 12, 2}, config.family, depths, config.family[stages]);
+    const string_ref type = json.string("layer_type", "y");
+    if (type != "x" && type != "y") throw_invalid_value(json, "layer_type", "x or y");
+    config.family[squeezes] = type == "y";
+    config.family[first_stage_stride] = json.boolean("downsample_in_first_stage", true) ? 2 : 1;
+    for (std::int64_t i = 0; i < config.family[stages]; ++i) {
+        const std::int64_t width = of_stage(config, widths, i), groups = width / config.family[group_width];
+        if (groups > 1 && width % groups != 0)
+            throw_invalid_value(json, "groups_width", "a width that makes even groups");
     }
-    if (s.own[squeezes] && s.embedding_size < 3) fail_value(config, "embedding_size", "at least 3 where layers squeeze");
+    if (config.family[squeezes] && config.embedding_size < 3)
+        throw_invalid_value(json, "embedding_size", "at least 3 where layers squeeze");
 }
 
 // transformers/models/regnet: configuration_regnet.py, modeling_regnet.py
-inline constexpr architecture regnet = [](architecture a) {
-    a.model_type = "regnet", a.prefix = "RegNet", a.describe = describe_regnet, a.read = read_regnet;
-    a.own = regnet_detail::keys;
-    return a;
+inline constexpr model_spec regnet = [](model_spec spec) {
+    spec.model_type = "regnet";
+    spec.class_prefix = "RegNet";
+    spec.forward = forward_regnet;
+    spec.parse_config = parse_regnet;
+    spec.family_keys = regnet_detail::family_keys;
+    return spec;
 }(resnet);
 
 }  // namespace llmcost::arch

@@ -8,71 +8,82 @@ namespace llmcost::arch {
 
 namespace rembert_detail {
 
-enum own : std::uint8_t { output_width };
-inline constexpr own_key keys[]{{"output_embedding_size", 1664}};
+enum family_config_index : std::uint8_t { output_width };
+inline constexpr family_key family_keys[]{{"output_embedding_size", 1664}};
 
-constexpr value sum_embeddings(const site& here, trace& t) {
-    value x = t.add(word_embeddings(here, t), segment_embeddings(here, t));
-    t.in_place(op::add, x, position_embeddings(here, t));
-    return norm_embeddings(here, t, x);
+constexpr tensor sum_embeddings(const layer_context& ctx, trace& t) {
+    tensor x = t.add(word_embeddings(ctx, t), segment_embeddings(ctx, t));
+    t.in_place(op::add, x, position_embeddings(ctx, t));
+    return norm_embeddings(ctx, t, x);
 }
-constexpr value embed(const site& here, trace& t) { return embed_within(here, t, sum_embeddings); }
-constexpr value encode(const site& here, trace& t) {
+constexpr tensor embed(const layer_context& ctx, trace& t) { return embed_in_module(ctx, t, sum_embeddings); }
+constexpr tensor encode(const layer_context& ctx, trace& t) {
     make_padding_mask(t);
-    return encode_with(here, t, {.type = here.type("Encoder"), .mapping_in = "embedding_hidden_mapping_in"});
+    return forward_encoder_with(ctx, t, {.type = ctx.class_of("Encoder"), .mapping_in = "embedding_hidden_mapping_in"});
 }
-constexpr value layer(const site& here, trace& t, const value& x) {
-    return bert_layer_with(here, t, x, {}, "SelfAttention");
+constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor& x) {
+    return bert_layer_with_norms(ctx, t, x, {}, "SelfAttention");
 }
 
 /// Scores through a width of their own, tied to nothing.
-constexpr value score_words(const site& here, trace& t, const two_values& out) {
-    const module_info cls{.name = "cls", .type = here.type("OnlyMLMHead"), .what = role::head};
-    const module_info predictions{.name = "predictions", .type = here.type("LMPredictionHead")};
-    const std::int64_t width = here.dims.own[output_width];
+constexpr tensor lm_head_logits(const layer_context& ctx, trace& t, const tensor_pair& out) {
+    const module_info cls{.name = "cls", .class_of_module = ctx.class_of("OnlyMLMHead"), .module_role = role::head};
+    const module_info predictions{.name = "predictions", .class_of_module = ctx.class_of("LMPredictionHead")};
+    const std::int64_t width = ctx.config.family[output_width];
     t.enter(cls);
     t.enter(predictions);
-    value h = t.call("dense", linear{here.dims.hidden_size, width, true}, out.first);
-    h = t.call("activation", activation_module{here.dims.hidden_act}, h);
-    h = t.call("LayerNorm", norm<norm_kind::layer>{width}, h);
-    return t.leave(cls, t.leave(predictions, t.call("decoder", linear{width, here.dims.vocab_size, true}, h)));
+    tensor h = t.call("dense", linear{ctx.config.hidden_size, width, true}, out.first);
+    h = t.call("activation", activation_module{ctx.config.hidden_act}, h);
+    h = t.call("LayerNorm", norm_module{norm_kind::layer, width}, h);
+    return t.leave(cls, t.leave(predictions, t.call("decoder", linear{width, ctx.config.vocab_size, true}, h)));
 }
-constexpr value score(const site& here, trace& t, const two_values& out) {
-    return score_states(here, t, out, score_words, false);
+constexpr tensor score(const layer_context& ctx, trace& t, const tensor_pair& out) {
+    return forward_encoder_head(ctx, t, out, lm_head_logits, false);
 }
 inline constexpr head_set pooled{head_kind::none, head_kind::sequence_classification, head_kind::multiple_choice};
-constexpr value describe(const site& here, trace& t) { return describe_encoder(here, t, {score, pooled}); }
+constexpr tensor forward(const layer_context& ctx, trace& t) { return forward_encoder_model(ctx, t, {score, pooled}); }
 
-constexpr void read(config_view config, sizes& s) {
-    read_encoder_decoding(config, s);
-    s.embedding_size = config.positive("input_embedding_size", s.embedding_size);
-    s.tie_word_embeddings = false;  // modeling_rembert.py names no tied weights
+constexpr void parse_config(config_view json, model_config& config) {
+    parse_decoding_encoder(json, config);
+    config.embedding_size = json.positive("input_embedding_size", config.embedding_size);
+    config.tie_word_embeddings = false;  // modeling_rembert.py names no tied weights
 }
 
 }  // namespace rembert_detail
 
-inline constexpr dropout_key rembert_dropout[]{{dropout_of::hidden, "hidden_dropout_prob"},
-                                               {dropout_of::attention, "attention_probs_dropout_prob"},
-                                               {dropout_of::classifier, "classifier_dropout_prob", 0.1}};
+inline constexpr dropout_key rembert_dropout[]{{dropout_position::hidden, "hidden_dropout_prob"},
+                                               {dropout_position::attention, "attention_probs_dropout_prob"},
+                                               {dropout_position::classifier, "classifier_dropout_prob", 0.1}};
 
 // transformers/models/rembert: BERT with narrow embeddings and a wide language head
-inline constexpr architecture rembert = [](architecture a) {
-    a.model_type = "rembert", a.prefix = "RemBert", a.describe = rembert_detail::describe, a.read = rembert_detail::read;
-    a.own = rembert_detail::keys, a.base = rembert_detail::encode, a.embed = rembert_detail::embed;
-    a.layer = rembert_detail::layer, a.attend = attend_dividing;
-    a.heads = {head_kind::none,
-               head_kind::causal_lm,
-               head_kind::masked_lm,
-               head_kind::sequence_classification,
-               head_kind::token_classification,
-               head_kind::question_answering,
-               head_kind::multiple_choice};
-    a.names.base = "rembert", a.names.causal_lm_type = "ForCausalLM";
-    a.defaults.vocab_size = 250300, a.defaults.hidden_size = 1152, a.defaults.intermediate_size = 4608;
-    a.defaults.num_hidden_layers = 32, a.defaults.num_attention_heads = 18, a.defaults.embedding_size = 256;
-    a.defaults.tie_word_embeddings = false;
-    a.drops = rembert_dropout;
-    return a;
+inline constexpr model_spec rembert = [](model_spec spec) {
+    spec.model_type = "rembert";
+    spec.class_prefix = "RemBert";
+    spec.forward = rembert_detail::forward;
+    spec.parse_config = rembert_detail::parse_config;
+    spec.family_keys = rembert_detail::family_keys;
+    spec.base_model = rembert_detail::encode;
+    spec.embed_tokens = rembert_detail::embed;
+    spec.decoder_layer = rembert_detail::decoder_layer;
+    spec.attention = divided_attention;
+    spec.supported_heads = {head_kind::none,
+                            head_kind::causal_lm,
+                            head_kind::masked_lm,
+                            head_kind::sequence_classification,
+                            head_kind::token_classification,
+                            head_kind::question_answering,
+                            head_kind::multiple_choice};
+    spec.names.base_model = "rembert";
+    spec.names.causal_lm_class = "ForCausalLM";
+    spec.defaults.vocab_size = 250300;
+    spec.defaults.hidden_size = 1152;
+    spec.defaults.intermediate_size = 4608;
+    spec.defaults.num_hidden_layers = 32;
+    spec.defaults.num_attention_heads = 18;
+    spec.defaults.embedding_size = 256;
+    spec.defaults.tie_word_embeddings = false;
+    spec.dropout_keys = rembert_dropout;
+    return spec;
 }(bert);
 
 }  // namespace llmcost::arch

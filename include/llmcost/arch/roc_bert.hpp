@@ -8,83 +8,98 @@ namespace llmcost::arch {
 
 namespace roc_bert_detail {
 
-enum own : std::uint8_t { sounds, shapes, sound_width, sound_rows, shape_width, shape_rows, concatenates };
-inline constexpr own_key keys[]{
-    {"enable_pronunciation", 1, own_value::boolean},
-    {"enable_shape", 1, own_value::boolean},
+enum family_config_index : std::uint8_t {
+    sounds,
+    shapes,
+    sound_width,
+    sound_rows,
+    shape_width,
+    shape_rows,
+    concatenates
+};
+inline constexpr family_key family_keys[]{
+    {"enable_pronunciation", 1, family_key_type::boolean},
+    {"enable_shape", 1, family_key_type::boolean},
     {"pronunciation_embed_dim", 768},
     {"pronunciation_vocab_size", 910},
     {"shape_embed_dim", 512},
     {"shape_vocab_size", 24858},
-    {"concat_input", 1, own_value::boolean},
+    {"concat_input", 1, family_key_type::boolean},
 };
 
 /// A table beside the words; what is not joined to them is not looked up, as nobody gives its indices.
-constexpr value beside_words(const site& here, trace& t, literal name, own rows, own width, bool looked_up) {
-    const recorder::idle_guard unused{t, !looked_up};
-    const embedding table{here.dims.own[rows], here.dims.own[width]};
-    return t.call(name, table, extents{t.load().batch, t.load().sequence});
+constexpr tensor embed_feature(const layer_context& ctx, trace& t, literal name, family_config_index rows,
+                               family_config_index width, bool is_used) {
+    const recorder::not_executed_guard unused{t, !is_used};
+    const embedding table{ctx.config.family[rows], ctx.config.family[width]};
+    return t.call(name, table, shape{t.load().batch, t.load().sequence});
 }
 
 /// Words with the shapes and the sounds of characters.
-constexpr value sum_embeddings(const site& here, trace& t) {
-    const own_sizes& o = here.dims.own;
-    const std::int64_t width = here.dims.hidden_size;
+constexpr tensor sum_embeddings(const layer_context& ctx, trace& t) {
+    const family_config& o = ctx.config.family;
+    const std::int64_t width = ctx.config.hidden_size;
     const bool joins = o[concatenates] != 0, shaped = joins && o[shapes] != 0, sounding = joins && o[sounds] != 0;
-    const value words = word_embeddings(here, t);
-    const value shape = beside_words(here, t, "shape_embed", shape_rows, shape_width, shaped);
-    const value sound = beside_words(here, t, "pronunciation_embed", sound_rows, sound_width, sounding);
+    const tensor token_embeddings = word_embeddings(ctx, t);
+    const tensor shape = embed_feature(ctx, t, "shape_embed", shape_rows, shape_width, shaped);
+    const tensor sound = embed_feature(ctx, t, "pronunciation_embed", sound_rows, sound_width, sounding);
     if (!joins) {
-        const value x = t.add(words, segment_embeddings(here, t));
-        value out = t.clone(norm_embeddings(here, t, t.add(x, position_embeddings(here, t))));
+        const tensor x = t.add(token_embeddings, segment_embeddings(ctx, t));
+        tensor out = t.clone(norm_embeddings(ctx, t, t.add(x, position_embeddings(ctx, t))));
         t.in_place(op::div, out);
         return out;
     }
-    value x = t.clone(words);
+    tensor x = t.clone(token_embeddings);
     if (shaped) x = t.cat({x, shape}, -1);
     if (sounding) x = t.cat({x, sound}, -1);
     x = t.call("map_inputs_layer", linear{x.dim(-1), width, true}, x);
-    t.in_place(op::add, x, segment_embeddings(here, t));
-    t.in_place(op::add, x, position_embeddings(here, t));
-    return norm_embeddings(here, t, x);
+    t.in_place(op::add, x, segment_embeddings(ctx, t));
+    t.in_place(op::add, x, position_embeddings(ctx, t));
+    return norm_embeddings(ctx, t, x);
 }
-constexpr value embed(const site& here, trace& t) { return embed_within(here, t, sum_embeddings); }
+constexpr tensor embed(const layer_context& ctx, trace& t) { return embed_in_module(ctx, t, sum_embeddings); }
 
-/// Scores of words under every head over them; the one for pretraining computes what the pooler gives for its loss alone.
-constexpr value score_words(const site& here, trace& t, const two_values& out) {
-    const module_info cls{.name = "cls", .type = here.type("OnlyMLMHead"), .what = role::head};
+/// Scores of words under every head over them; the one for pretraining computes what the pooler gives for its loss
+/// alone.
+constexpr tensor lm_head_logits(const layer_context& ctx, trace& t, const tensor_pair& out) {
+    const module_info cls{.name = "cls", .class_of_module = ctx.class_of("OnlyMLMHead"), .module_role = role::head};
     t.enter(cls);
-    return t.leave(cls, transform_and_score(here, t, out.first));
+    return t.leave(cls, transform_and_score(ctx, t, out.first));
 }
-constexpr value score(const site& here, trace& t, const two_values& out) {
-    return score_states(here, t, out, score_words, false);
+constexpr tensor score(const layer_context& ctx, trace& t, const tensor_pair& out) {
+    return forward_encoder_head(ctx, t, out, lm_head_logits, false);
 }
-constexpr value describe(const site& here, trace& t) {
-    return describe_encoder(here, t, {score, bert_detail::heads.pooled});
+constexpr tensor forward(const layer_context& ctx, trace& t) {
+    return forward_encoder_model(ctx, t, {score, bert_detail::heads.pooled});
 }
 
-constexpr void read(config_view config, sizes& s) {
-    read_encoder_decoding(config, s);
-    const own_sizes& o = s.own;
-    (void)checked_width(config, "shape_embed_dim", 1, s.hidden_size + o[shape_width] + o[sound_width]);
+constexpr void parse_config(config_view json, model_config& config) {
+    parse_decoding_encoder(json, config);
+    const family_config& o = config.family;
+    (void)checked_size(json, "shape_embed_dim", 1, config.hidden_size + o[shape_width] + o[sound_width]);
 }
 
 }  // namespace roc_bert_detail
 
 // transformers/models/roc_bert: BERT with embeddings of characters' shapes and sounds
-inline constexpr architecture roc_bert = [](architecture a) {
-    a.model_type = "roc_bert", a.prefix = "RoCBert", a.describe = roc_bert_detail::describe, a.read = roc_bert_detail::read;
-    a.own = roc_bert_detail::keys, a.embed = roc_bert_detail::embed;
-    a.heads = {head_kind::none,
-               head_kind::causal_lm,
-               head_kind::masked_lm,
-               head_kind::pretraining,
-               head_kind::sequence_classification,
-               head_kind::token_classification,
-               head_kind::question_answering,
-               head_kind::multiple_choice};
-    a.names.base = "roc_bert", a.names.causal_lm_type = "ForCausalLM";
-    return a;
+inline constexpr model_spec roc_bert = [](model_spec spec) {
+    spec.model_type = "roc_bert";
+    spec.class_prefix = "RoCBert";
+    spec.forward = roc_bert_detail::forward;
+    spec.parse_config = roc_bert_detail::parse_config;
+    spec.family_keys = roc_bert_detail::family_keys;
+    spec.embed_tokens = roc_bert_detail::embed;
+    spec.supported_heads = {head_kind::none,
+                            head_kind::causal_lm,
+                            head_kind::masked_lm,
+                            head_kind::pretraining,
+                            head_kind::sequence_classification,
+                            head_kind::token_classification,
+                            head_kind::question_answering,
+                            head_kind::multiple_choice};
+    spec.names.base_model = "roc_bert";
+    spec.names.causal_lm_class = "ForCausalLM";
+    return spec;
 }(bert);
 
 }  // namespace llmcost::arch

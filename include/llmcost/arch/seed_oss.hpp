@@ -6,23 +6,31 @@
 
 namespace llmcost::arch {
 
-constexpr void read_seed_oss(config_view config, sizes& s) {
-    plan_one_mask(config, s);
-    s.output_bias = config.boolean("attention_out_bias", false);
+constexpr void parse_seed_oss(config_view json, model_config& config) {
+    set_single_mask(json, config);
+    config.output_bias = json.boolean("attention_out_bias", false);
 }
 
-inline constexpr dropout_key seed_oss_dropout[]{{dropout_of::hidden, "residual_dropout", 0.1},
-                                                {dropout_of::attention, "attention_dropout", 0.1},
-                                                {dropout_of::classifier, "classifier_dropout", 0.1}};
+inline constexpr dropout_key seed_oss_dropout[]{{dropout_position::hidden, "residual_dropout", 0.1},
+                                                {dropout_position::attention, "attention_dropout", 0.1},
+                                                {dropout_position::classifier, "classifier_dropout", 0.1}};
 
 // transformers/models/seed_oss: biases on q, k, v, a switch of its own for the one on o
-inline constexpr architecture seed_oss = [](architecture a) {
-    a.model_type = "seed_oss", a.prefix = "SeedOss", a.read = read_seed_oss;
-    a.defaults.vocab_size = 155136, a.defaults.intermediate_size = 27648, a.defaults.num_hidden_layers = 64;
-    a.defaults.num_attention_heads = 80, a.defaults.num_key_value_heads = 8, a.defaults.head_dim = 128;
-    a.defaults.max_position_embeddings = 524288, a.defaults.attention_bias = true;
-    a.drops = seed_oss_dropout, a.residual = add_dropped_residual;
-    return a;
+inline constexpr model_spec seed_oss = [](model_spec spec) {
+    spec.model_type = "seed_oss";
+    spec.class_prefix = "SeedOss";
+    spec.parse_config = parse_seed_oss;
+    spec.defaults.vocab_size = 155136;
+    spec.defaults.intermediate_size = 27648;
+    spec.defaults.num_hidden_layers = 64;
+    spec.defaults.num_attention_heads = 80;
+    spec.defaults.num_key_value_heads = 8;
+    spec.defaults.head_dim = 128;
+    spec.defaults.max_position_embeddings = 524288;
+    spec.defaults.attention_bias = true;
+    spec.dropout_keys = seed_oss_dropout;
+    spec.add_residual = add_residual_with_dropout;
+    return spec;
 }(llama);
 
 }  // namespace llmcost::arch

@@ -10,80 +10,92 @@ namespace sew_detail {
 
 using namespace wav2vec2_detail;
 
-struct own_table {
-    own_key keys[adapter_width + 1];
+struct config_key_table {
+    family_key family_keys[adapter_width + 1];
 
-    constexpr own_table() {
-        for (std::size_t i = 0; i <= adapter_width; ++i) keys[i] = wav2vec2_detail::keys[i];
-        keys[further] = {"squeeze_factor", 2};
-        keys[adapter_kernel] = keys[adapter_stride] = {.value = own_value::computed};
+    constexpr config_key_table() {
+        for (std::size_t i = 0; i <= adapter_width; ++i) family_keys[i] = wav2vec2_detail::family_keys[i];
+        family_keys[extra_size] = {"squeeze_factor", 2};
+        family_keys[adapter_kernel] = family_keys[adapter_stride] = {.type = family_key_type::computed};
     }
 };
-inline constexpr own_table table{};
+inline constexpr config_key_table table{};
 
 /// `nn.AvgPool1d`.
 struct squeeze {
-    std::int64_t by;
+    std::int64_t stride;
 
-    static constexpr role what = role::none;
-    static constexpr bool leaf = true;
-    [[nodiscard]] constexpr class_name type() const { return {"", "AvgPool1d"}; }
-    constexpr value describe(trace& t, const value& x) const { return t.pool(op::average_pool, x, by, by); }
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = true;
+    [[nodiscard]] constexpr class_name type_name() const { return {"", "AvgPool1d"}; }
+    constexpr tensor forward(trace& t, const tensor& x) const { return t.pool(op::average_pool, x, stride, stride); }
 };
 
-/// Fewer places, each the mean of some, plus what a convolution of as large a stride hears: (B, S, width) -> (B, S / by, width).
-constexpr value fewer_places(const site& here, trace& t, const value& features) {
-    const std::int64_t by = here.dims.own[further];
-    const value x = features.transpose(1, 2), heard = hear_positions(here, t, x, by), pooled = t.call("pool", squeeze{by}, x);
-    const std::int64_t least = heard.dim(-1) < pooled.dim(-1) ? heard.dim(-1) : pooled.dim(-1);
-    return t.add(t.slice(pooled, -1, least), t.slice(heard, -1, least)).transpose(1, 2);
+/// Fewer places, each the mean of some, plus what a convolution of as large a stride hears: (B, S, width) -> (B, S /
+/// by, width).
+constexpr tensor pool_features(const layer_context& ctx, trace& t, const tensor& features) {
+    const std::int64_t squeeze_factor = ctx.config.family[extra_size];
+    const tensor x = features.transpose(1, 2),
+                 position_embeddings = conv_position_embeddings(ctx, t, x, squeeze_factor),
+                 pooled = t.call("pool", squeeze{squeeze_factor}, x);
+    const std::int64_t minimum =
+        position_embeddings.dim(-1) < pooled.dim(-1) ? position_embeddings.dim(-1) : pooled.dim(-1);
+    return t.add(t.slice(pooled, -1, minimum), t.slice(position_embeddings, -1, minimum)).transpose(1, 2);
 }
 
 /// As many places as before: each of the fewer becomes so many, and zeros fill up the rest.
-constexpr value more_places(const site& here, trace& t, const value& x, std::int64_t places) {
-    const std::int64_t by = here.dims.own[further], width = here.dims.hidden_size;
-    const module_info up{.name = "upsample", .type = here.type("Upsampling")};
+constexpr tensor more_places(const layer_context& ctx, trace& t, const tensor& x, std::int64_t places) {
+    const std::int64_t squeeze_factor = ctx.config.family[extra_size], width = ctx.config.hidden_size;
+    const module_info up{.name = "upsample", .class_of_module = ctx.class_of("Upsampling")};
     t.enter(up);
-    value h = t.call("projection", linear{width, width * by, true}, x);
-    h = t.call("activation", activation_module{act_of(here)}, h);
-    if (by > 1) h = t.leave(up, h.view({x.dim(0), x.dim(1) * by, width}));
-    else h = t.leave(up, h);
+    tensor h = t.call("projection", linear{width, width * squeeze_factor, true}, x);
+    h = t.call("activation", activation_module{act_of(ctx)}, h);
+    if (squeeze_factor > 1)
+        h = t.leave(up, h.view({x.dim(0), x.dim(1) * squeeze_factor, width}));
+    else
+        h = t.leave(up, h);
     return h.dim(1) < places ? t.pad(h, 1, places - h.dim(1)) : h;
 }
 
-constexpr value encode(const site& here, trace& t, const value& features) {
-    const module_info encoder{.name = "encoder", .type = here.type("Encoder"), .what = role::encoder};
+constexpr tensor encode(const layer_context& ctx, trace& t, const tensor& features) {
+    const module_info encoder{
+        .name = "encoder", .class_of_module = ctx.class_of("Encoder"), .module_role = role::encoder};
     t.enter(encoder);
-    value x = dropout(t, "dropout", layer_norm(here, t, "layer_norm", fewer_places(here, t, features)));
-    const shared_values nothing;
-    for (repetition each = t.repeat(here.dims.num_hidden_layers, x); each.next();) {
-        const site at = here.at(each, nothing);
-        x = t.call({"layers", each.index()}, layer_with<attention_module>{at, {at}}, x);
+    tensor x = dropout(t, "dropout", layer_norm(ctx, t, "layer_norm", pool_features(ctx, t, features)));
+    const attention_inputs no_inputs;
+    for (loop layer_loop = t.loop_modules(ctx.config.num_hidden_layers, x); layer_loop.next();) {
+        const layer_context at = ctx.for_layer(layer_loop, no_inputs);
+        x = t.call({"layers", layer_loop.index()}, layer_with<attention_module>{at, {at}}, x);
     }
-    return t.leave(encoder, more_places(here, t, x, features.dim(1)));
+    return t.leave(encoder, more_places(ctx, t, x, features.dim(1)));
 }
 
 /// Features, normed and brought to the width of the layers beside them.
-constexpr value base(const site& here, trace& t) {
-    declare_mask(here, t);
-    const std::int64_t from = features_of(here), to = here.dims.hidden_size;
-    value x = t.call("layer_norm", norm<norm_kind::layer>{from}, extract(here, t));
-    if (from != to) x = t.call("feature_projection", linear{from, to, true}, x);
-    return here.row.layer(here, t, dropout(t, "feature_dropout", x));
+constexpr tensor base(const layer_context& ctx, trace& t) {
+    declare_mask(ctx, t);
+    const std::int64_t in_features = features_of(ctx), to = ctx.config.hidden_size;
+    tensor x = t.call("layer_norm", norm_module{norm_kind::layer, in_features}, extract(ctx, t));
+    if (in_features != to) x = t.call("feature_projection", linear{in_features, to, true}, x);
+    return ctx.spec.decoder_layer(ctx, t, dropout(t, "feature_dropout", x));
 }
 
-constexpr void read(config_view config, sizes& s) {
-    read_shared(config, s, most_convolutions);
-    s.own[switches] &= ~stable;
+constexpr void parse_config(config_view json, model_config& config) {
+    parse_shared(json, config, max_convolutions);
+    config.family[switches] &= ~stable;
 }
 
 }  // namespace sew_detail
 
 // transformers/models/sew: layers over fewer places than there are features
-inline constexpr architecture sew = [](architecture a) {
-    a.model_type = "sew", a.prefix = "SEW", a.names.base = "sew", a.base = sew_detail::base;
-    a.read = sew_detail::read, a.layer = sew_detail::encode, a.own = sew_detail::table.keys;
-    return a;
+inline constexpr model_spec sew = [](model_spec spec) {
+    spec.model_type = "sew";
+    spec.class_prefix = "SEW";
+    spec.names.base_model = "sew";
+    spec.base_model = sew_detail::base;
+    spec.parse_config = sew_detail::parse_config;
+    spec.decoder_layer = sew_detail::encode;
+    spec.family_keys = sew_detail::table.family_keys;
+    return spec;
 }(wav2vec2);
 
 }  // namespace llmcost::arch

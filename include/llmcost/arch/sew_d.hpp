@@ -10,120 +10,133 @@ namespace llmcost::arch {
 
 namespace sew_d_detail {
 
-using apart = deberta_v2_detail::own;
+using deberta_index = deberta_v2_detail::family_config_index;
 
 /// In the places of adapters, which these have not.
-enum own : std::uint8_t {
+enum family_config_index : std::uint8_t {
     buckets = wav2vec2_detail::adapter_layers,
     furthest = wav2vec2_detail::adapter_kernel,
     kinds = wav2vec2_detail::adapter_stride
 };
 enum : std::int64_t { content_to_place = 1, place_to_content = 2, shares_projections = 4, norms_places = 8 };
 
-struct own_table {
-    own_key keys[wav2vec2_detail::adapter_width + 1];
+struct config_key_table {
+    family_key family_keys[wav2vec2_detail::adapter_width + 1];
 
-    constexpr own_table() {
-        for (std::size_t i = 0; i <= wav2vec2_detail::adapter_width; ++i) keys[i] = sew_detail::table.keys[i];
-        keys[buckets] = keys[furthest] = keys[kinds] = {.value = own_value::computed};
+    constexpr config_key_table() {
+        for (std::size_t i = 0; i <= wav2vec2_detail::adapter_width; ++i)
+            family_keys[i] = sew_detail::table.family_keys[i];
+        family_keys[buckets] = family_keys[furthest] = family_keys[kinds] = {.type = family_key_type::computed};
     }
 };
-inline constexpr own_table table{};
+inline constexpr config_key_table table{};
 
 /// The sizes as DeBERTa's layers read them.
-constexpr sizes inner_of(const sizes& dims) {
-    sizes inner = dims;
-    const auto has = [&](std::int64_t kind) { return (dims.own[kinds] & kind) != 0 ? 1 : 0; };
-    inner.own = {};
-    inner.own[apart::relative] = 1;
-    inner.own[apart::buckets] = dims.own[buckets], inner.own[apart::furthest] = dims.own[furthest];
-    inner.own[apart::content_to_place] = has(content_to_place), inner.own[apart::place_to_content] = has(place_to_content);
-    inner.own[apart::shares_projections] = has(shares_projections), inner.own[apart::norms_places] = has(norms_places);
+constexpr model_config inner_of(const model_config& config) {
+    model_config inner = config;
+    const auto has = [&](std::int64_t kind) { return (config.family[kinds] & kind) != 0 ? 1 : 0; };
+    inner.family = {};
+    inner.family[deberta_index::relative] = 1;
+    inner.family[deberta_index::buckets] = config.family[buckets];
+    inner.family[deberta_index::furthest] = config.family[furthest];
+    inner.family[deberta_index::content_to_place] = has(content_to_place);
+    inner.family[deberta_index::place_to_content] = has(place_to_content);
+    inner.family[deberta_index::shares_projections] = has(shares_projections);
+    inner.family[deberta_index::norms_places] = has(norms_places);
     return inner;
 }
 
 /// `XSoftmax`, with a backward of its own: hidden scores are the least there is, their probabilities zeros.
-constexpr value soften(trace& t, const value& scores) {
-    value out;
+constexpr tensor soften(trace& t, const tensor& scores) {
+    tensor out;
     {
-        const recorder::no_grad_guard own_backward{t};
+        const recorder::no_grad_guard custom_backward{t};
         out = t.softmax(t.where(scores));
         t.in_place(op::where, out);
     }
     if (!scores.requires_grad) return out;
-    const value* const read[]{&scores};
-    t.goes_through(out, read, 1);
+    const tensor* const read[]{&scores};
+    t.record_autograd_function(out, read, 1);
     t.save_for_backward(out);
     // output * (grad - sum(output * grad)), a sum for each row
-    const count all(out.elements);
-    t.backward({.add = all * count(2) - all / count(out.dim(-1)), .mult = all * count(2)});
+    const count all(out.numel);
+    t.add_backward_cost({.add = all * count(2) - all / count(out.dim(-1)), .mult = all * count(2)});
     return out;
 }
-constexpr value attend(const site& here, trace& t, const value& x) {
-    return deberta_v2_detail::attend_apart(here, t, x, {soften, "StableDropout"});
+constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
+    return deberta_v2_detail::disentangled_attention(ctx, t, x, {soften, "StableDropout"});
 }
 
 struct layer {
-    site here;
+    layer_context ctx;
 
-    static constexpr role what = role::none;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("Layer"); }
-    constexpr value describe(trace& t, const value& x) const { return deberta_v2_detail::layer(here, t, x); }
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("Layer"); }
+    constexpr tensor forward(trace& t, const tensor& x) const { return deberta_v2_detail::decoder_layer(ctx, t, x); }
 };
 
-constexpr value encode(const site& here, trace& t, const value& features) {
-    const module_info encoder{.name = "encoder", .type = here.type("Encoder"), .what = role::encoder};
-    const module_info inner{.name = "encoder", .type = here.type("TransformerEncoder")};
-    const sizes dims = inner_of(here.dims);
-    const site within{here.whole, here.row, dims};
+constexpr tensor encode(const layer_context& ctx, trace& t, const tensor& features) {
+    const module_info encoder{
+        .name = "encoder", .class_of_module = ctx.class_of("Encoder"), .module_role = role::encoder};
+    const module_info inner{.name = "encoder", .class_of_module = ctx.class_of("TransformerEncoder")};
+    const model_config config = inner_of(ctx.config);
+    const layer_context inner_ctx{ctx.model, ctx.spec, config};
     t.enter(encoder);
-    value x = sew_detail::fewer_places(here, t, features);
+    tensor x = sew_detail::pool_features(ctx, t, features);
     t.enter(inner);
-    if (here.dims.own[buckets] > 0) deberta_v2_detail::make_buckets(t, x.dim(1));
-    shared_values made;
-    made.where = {.sequence = x.dim(1), .causal = false};
-    made.own[0] = deberta_v2_detail::embed_distances(within, t);
-    for (repetition each = t.repeat(here.dims.num_hidden_layers, x); each.next();)
-        x = t.call({"layer", each.index()}, layer{within.at(each, made)}, x);
+    if (ctx.config.family[buckets] > 0) deberta_v2_detail::make_buckets(t, x.dim(1));
+    attention_inputs inputs;
+    inputs.pattern = {.query_length = x.dim(1), .is_causal = false};
+    inputs.family_tensors[0] = deberta_v2_detail::embed_distances(inner_ctx, t);
+    for (loop layer_loop = t.loop_modules(ctx.config.num_hidden_layers, x); layer_loop.next();)
+        x = t.call({"layer", layer_loop.index()}, layer{inner_ctx.for_layer(layer_loop, inputs)}, x);
     x = t.leave(inner, x);
-    return t.leave(encoder, sew_detail::more_places(here, t, x, features.dim(1)));
+    return t.leave(encoder, sew_detail::more_places(ctx, t, x, features.dim(1)));
 }
 
-constexpr void read(config_view config, sizes& s) {
-    sew_detail::read(config, s);
-    if (!config.boolean("relative_attention", true))
-        fail_unsupported(config, "relative_attention", "no row describes these layers without distances");
-    if (config.non_negative("conv_kernel_size", 0) != 0)
-        fail_unsupported(config, "conv_kernel_size", "no row describes a convolution behind the first layer here");
-    if (config.positive("attention_head_size", s.head_dim) != s.head_dim)
-        fail_value(config, "attention_head_size", "hidden_size / num_attention_heads");
-    const std::int64_t most = config.signed_size("max_relative_positions", -1);
-    const std::int64_t n = config.signed_size("position_buckets", 256);
-    s.own[furthest] = most < 1 ? s.max_position_embeddings : most;
-    s.own[buckets] = n > 0 ? n : 0;
-    (void)checked_width(config, "max_relative_positions", 2, s.own[furthest]);
-    (void)checked_width(config, "position_buckets", 2, s.own[buckets]);
-    const bool told = config.contains("pos_att_type");
-    const bool from_contents = !told || deberta_v2_detail::has_kind(config, "c2p");
-    const bool from_places = !told || deberta_v2_detail::has_kind(config, "p2c");
+constexpr void parse_config(config_view json, model_config& config) {
+    sew_detail::parse_config(json, config);
+    if (!json.boolean("relative_attention", true))
+        throw_unsupported(json, "relative_attention", "no row describes these layers without distances");
+    if (json.non_negative("conv_kernel_size", 0) != 0)
+        throw_unsupported(json, "conv_kernel_size", "no row describes a convolution behind the first layer here");
+    if (json.positive("attention_head_size", config.head_dim) != config.head_dim)
+        throw_invalid_value(json, "attention_head_size", "hidden_size / num_attention_heads");
+    const std::int64_t maximum = json.signed_integer("max_relative_positions", -1);
+    const std::int64_t n = json.signed_integer("position_buckets", 256);
+    config.family[furthest] = maximum < 1 ? config.max_position_embeddings : maximum;
+    config.family[buckets] = n > 0 ? n : 0;
+    (void)checked_size(json, "max_relative_positions", 2, config.family[furthest]);
+    (void)checked_size(json, "position_buckets", 2, config.family[buckets]);
+    const bool has_pos_att_type = json.contains("pos_att_type");
+    const bool from_contents = !has_pos_att_type || deberta_v2_detail::has_kind(json, "c2p");
+    const bool from_places = !has_pos_att_type || deberta_v2_detail::has_kind(json, "p2c");
     if (!from_contents && !from_places)
-        fail_unsupported(config, "pos_att_type", "no row describes these layers without scores of distances");
-    s.own[kinds] = 0;
-    if (from_contents) s.own[kinds] |= content_to_place;
-    if (from_places) s.own[kinds] |= place_to_content;
-    if (config.boolean("share_att_key", true)) s.own[kinds] |= shares_projections;
-    if (deberta_v2_detail::has_word(config.string("norm_rel_ebd", "layer_norm"), "layer_norm")) s.own[kinds] |= norms_places;
+        throw_unsupported(json, "pos_att_type", "no row describes these layers without scores of distances");
+    config.family[kinds] = 0;
+    if (from_contents) config.family[kinds] |= content_to_place;
+    if (from_places) config.family[kinds] |= place_to_content;
+    if (json.boolean("share_att_key", true)) config.family[kinds] |= shares_projections;
+    if (deberta_v2_detail::contains(json.string("norm_rel_ebd", "layer_norm"), "layer_norm"))
+        config.family[kinds] |= norms_places;
 }
 
 }  // namespace sew_d_detail
 
 // transformers/models/sew_d
-inline constexpr architecture sew_d = [](architecture a) {
-    a.model_type = "sew-d", a.prefix = "SEWD", a.names.base = "sew_d", a.read = sew_d_detail::read;
-    a.layer = sew_d_detail::encode, a.attend = sew_d_detail::attend, a.own = sew_d_detail::table.keys, a.drops = {};
-    a.defaults.max_position_embeddings = 512, a.defaults.hidden_act = activation::gelu_python;
-    return a;
+inline constexpr model_spec sew_d = [](model_spec spec) {
+    spec.model_type = "sew-d";
+    spec.class_prefix = "SEWD";
+    spec.names.base_model = "sew_d";
+    spec.parse_config = sew_d_detail::parse_config;
+    spec.decoder_layer = sew_d_detail::encode;
+    spec.attention = sew_d_detail::attention;
+    spec.family_keys = sew_d_detail::table.family_keys;
+    spec.dropout_keys = {};
+    spec.defaults.max_position_embeddings = 512;
+    spec.defaults.hidden_act = activation::gelu_python;
+    return spec;
 }(sew);
 
 }  // namespace llmcost::arch

@@ -9,26 +9,29 @@ namespace llmcost::arch {
 namespace shieldgemma2_detail {
 
 /// Gemma 3 under its head; the class that judges images takes the logits of two words and their softmax.
-constexpr value describe(const site& here, trace& t) {
-    const site inner{here.whole, gemma3, here.dims};
-    if (here.dims.head != head_kind::image_classification) return describe_decoder(inner, t);
-    const module_info whole{.type = here.type(name_of(here.dims.head))};
-    const module_info judge{.name = "model", .type = inner.type("ForConditionalGeneration")};
-    t.enter(whole);
+constexpr tensor forward(const layer_context& ctx, trace& t) {
+    const layer_context inner{ctx.model, gemma3, ctx.config};
+    if (ctx.config.head != head_kind::image_classification) return forward_decoder(inner, t);
+    const module_info model_info{.class_of_module = ctx.class_of(name_of(ctx.config.head))};
+    const module_info judge{.name = "model", .class_of_module = inner.class_of("ForConditionalGeneration")};
+    t.enter(model_info);
     t.enter(judge);
-    const value x = describe_within({.name = "model", .type = inner.type("Model")}, inner.row.base, inner, t);
-    const value scores = t.leave(judge, describe_head(inner, t, x));
-    const recorder::idle_guard unused{t, t.load().head == logits::none};
-    return t.leave(whole, t.returns(x, t.softmax(t.gather(scores, {scores.dim(0), 2}))));
+    const tensor x = forward_in_module({.name = "model", .class_of_module = inner.class_of("Model")},
+                                       inner.spec.base_model, inner, t);
+    const tensor scores = t.leave(judge, forward_head(inner, t, x));
+    const recorder::not_executed_guard unused{t, t.load().head == logits::none};
+    return t.leave(model_info, t.select_model_output(x, t.softmax(t.gather(scores, {scores.dim(0), 2}))));
 }
 
 }  // namespace shieldgemma2_detail
 
 // transformers/models/shieldgemma2: Gemma 3, asked whether an image breaks a rule
-inline constexpr architecture shieldgemma2 = [](architecture a) {
-    a.model_type = "shieldgemma2", a.prefix = "ShieldGemma2", a.describe = shieldgemma2_detail::describe;
-    a.heads = {head_kind::conditional_generation, head_kind::image_classification};
-    return a;
+inline constexpr model_spec shieldgemma2 = [](model_spec spec) {
+    spec.model_type = "shieldgemma2";
+    spec.class_prefix = "ShieldGemma2";
+    spec.forward = shieldgemma2_detail::forward;
+    spec.supported_heads = {head_kind::conditional_generation, head_kind::image_classification};
+    return spec;
 }(gemma3);
 
 }  // namespace llmcost::arch

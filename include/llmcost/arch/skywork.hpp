@@ -7,10 +7,15 @@
 namespace llmcost::arch {
 
 // modeling_skywork.py of Skywork/Skywork-13B-base: Llama's layers under another type
-inline constexpr architecture skywork = [](architecture a) {
-    a.model_type = "skywork", a.prefix = "Skywork", a.remote_code = true, a.heads = classifying_decoder_heads, a.drops = {};
-    a.keys[0] = no_attention_bias, a.keys[1] = no_mlp_bias;
-    return a;
+inline constexpr model_spec skywork = [](model_spec spec) {
+    spec.model_type = "skywork";
+    spec.class_prefix = "Skywork";
+    spec.is_remote_code = true;
+    spec.supported_heads = classifying_decoder_heads;
+    spec.dropout_keys = {};
+    spec.config_keys[0] = absent_attention_bias;
+    spec.config_keys[1] = absent_mlp_bias;
+    return spec;
 }(llama);
 
 }  // namespace llmcost::arch

@@ -4,18 +4,24 @@
 
 #include <llmcost/arch/bart.hpp>
 #include <llmcost/arch/xglm.hpp>
-#include <llmcost/reading/sound_files.hpp>
-#include <llmcost/walks/sound.hpp>
+#include <llmcost/config/feature_extractor.hpp>
+#include <llmcost/forward/audio.hpp>
 
 // Filter banks through gated convolutions, and the stacks of BART.
 namespace llmcost::arch {
 
 namespace speech_to_text_detail {
 
-inline constexpr std::int64_t most_convolutions = 8;
+inline constexpr std::int64_t max_convolutions = 8;
 
-enum own : std::uint8_t { channels = stack_own::count, mels, groups_of_mels, convolutions, first_kernel };
-inline constexpr own_key keys[]{
+enum family_config_index : std::uint8_t {
+    channels = stack_config::count,
+    mels,
+    groups_of_mels,
+    convolutions,
+    first_kernel
+};
+inline constexpr family_key family_keys[]{
     {"decoder_layers", 6},
     {"decoder_attention_heads", 4},
     {"decoder_ffn_dim", 2048},
@@ -23,132 +29,147 @@ inline constexpr own_key keys[]{
     {"conv_channels", 1024},
     {"input_feat_per_channel", 80},
     {"input_channels", 1},
-    {.otherwise = 2, .value = own_value::computed},
-    {.otherwise = 5, .value = own_value::computed},
-    {.otherwise = 5, .value = own_value::computed},
-    {.value = own_value::computed},
-    {.value = own_value::computed},
-    {.value = own_value::computed},
-    {.value = own_value::computed},
-    {.value = own_value::computed},
-    {.value = own_value::computed},
+    {.default_value = 2, .type = family_key_type::computed},
+    {.default_value = 5, .type = family_key_type::computed},
+    {.default_value = 5, .type = family_key_type::computed},
+    {.type = family_key_type::computed},
+    {.type = family_key_type::computed},
+    {.type = family_key_type::computed},
+    {.type = family_key_type::computed},
+    {.type = family_key_type::computed},
+    {.type = family_key_type::computed},
 };
 
-[[nodiscard]] constexpr std::int64_t kernel_of(const sizes& dims, std::int64_t i) {
-    return dims.own[static_cast<std::size_t>(first_kernel + i)];
+[[nodiscard]] constexpr std::int64_t kernel_of(const model_config& config, std::int64_t i) {
+    return config.family[static_cast<std::size_t>(first_kernel + i)];
 }
 
 constexpr media_shapes show(const model& m, const workload& load) {
-    const std::int64_t samples = samples_of(m.sound, load);
-    return {.audio = {.samples = samples, .frames = filter_bank_frames(m.sound, samples)}};
+    const std::int64_t samples = num_audio_samples(m.audio_preprocessing, load);
+    return {.audio = {.num_samples = samples, .num_frames = num_filter_bank_frames(m.audio_preprocessing, samples)}};
 }
 
 /// Source: transformers/models/speech_to_text/feature_extraction_speech_to_text.py.
-constexpr void read_sound(config_view config, model& m) {
-    const auto told = extractor_told(config);
-    if (!told) return;
-    expect_extractor(*told, "Speech2TextFeatureExtractor");
-    expect_bands(*told, {"num_mel_bins"}, m.dims.own[mels] * m.dims.own[groups_of_mels]);
-    expect_rate(*told, 16000, "16000: at other rates frames are as many as whether torchaudio is installed makes of them");
+constexpr void parse_audio_config(config_view json, model& m) {
+    const auto nested_json = find_feature_extractor_config(json);
+    if (!nested_json) return;
+    expect_extractor(*nested_json, "Speech2TextFeatureExtractor");
+    expect_bands(*nested_json, {"num_mel_bins"}, m.config.family[mels] * m.config.family[groups_of_mels]);
+    expect_rate(*nested_json, 16000,
+                "16000: at other rates frames are as many as whether torchaudio is installed makes of them");
 }
 
 /// States that the encoder makes of a recording: each convolution leaves about every second.
-constexpr std::int64_t states_of(const sizes& dims, std::int64_t frames) {
-    for (std::int64_t i = 0; i < dims.own[convolutions]; ++i) {
-        const std::int64_t k = kernel_of(dims, i), padded = frames + k / 2 * 2;
-        if (padded < k) report_description("the recording is shorter than a kernel that it meets");
+constexpr std::int64_t states_of(const model_config& config, std::int64_t frames) {
+    for (std::int64_t i = 0; i < config.family[convolutions]; ++i) {
+        const std::int64_t k = kernel_of(config, i), padded = frames + k / 2 * 2;
+        if (padded < k) throw_description_error("the recording is shorter than a kernel that it meets");
         frames = (padded - k) / 2 + 1;
     }
     return frames;
 }
 
 /// Sines, one row for each position of each sequence; a longer table is made once, which is no pass's work.
-constexpr value positions(const site& here, trace& t, std::int64_t length, bool) {
-    const xglm_detail::sinusoids table{here.dims.max_position_embeddings + 2, here.dims.hidden_size,
-                                       here.type("SinusoidalPositionalEmbedding")};
+constexpr tensor positions(const layer_context& ctx, trace& t, std::int64_t length, bool) {
+    const xglm_detail::sinusoids table{ctx.config.max_position_embeddings + 2, ctx.config.hidden_size,
+                                       ctx.class_of("SinusoidalPositionalEmbedding")};
     return t.call("embed_positions", table, t.load().batch, length);
 }
 
-constexpr value subsample(const site& here, trace& t, const value& frames) {
-    const own_sizes& own = here.dims.own;
-    const module_info sampler{.name = "conv", .type = {"", "Conv1dSubsampler"}};
+constexpr tensor subsample(const layer_context& ctx, trace& t, const tensor& frames) {
+    const family_config& family = ctx.config.family;
+    const module_info sampler{.name = "conv", .class_of_module = {"", "Conv1dSubsampler"}};
     t.enter(sampler);
-    value x = t.contiguous(frames.transpose(1, 2));
-    const std::int64_t n = own[convolutions];
+    tensor x = t.contiguous(frames.transpose(1, 2));
+    const std::int64_t n = family[convolutions];
     for (std::int64_t i = 0; i < n; ++i) {
-        const std::int64_t k = kernel_of(here.dims, i), out = i < n - 1 ? own[channels] : 2 * here.dims.hidden_size;
+        const std::int64_t k = kernel_of(ctx.config, i),
+                           out = i < n - 1 ? family[channels] : 2 * ctx.config.hidden_size;
         x = t.glu(t.call({"conv_layers", i}, convolution_1d{x.dim(1), out, k, 2, k / 2}, x), 1);
     }
     return t.leave(sampler, t.contiguous(x.transpose(1, 2)));
 }
 
-constexpr value encode(const site& here, trace& t, const stack_style& style) {
-    const own_sizes& own = here.dims.own;
-    const std::int64_t frames = show(here.whole, t.load()).audio.frames;
-    value x = t.mul(subsample(here, t, t.input({t.load().batch, frames, own[mels] * own[groups_of_mels]})));
-    x = drop(t, t.add(x, positions(here, t, x.dim(1), false)), dropout_of::hidden);
-    const stack_sizes dims = encoder_stack_of(here);
-    const shared_values nothing;
-    for (repetition layer = t.repeat(here.dims.encoder.num_hidden_layers, x); layer.next();)
-        x = t.call({"layers", layer.index()}, stack_layer{here.at(layer, nothing), style, dims, nullptr}, x);
+constexpr tensor encode(const layer_context& ctx, trace& t, const stack_style& style) {
+    const family_config& family = ctx.config.family;
+    const std::int64_t frames = show(ctx.model, t.load()).audio.num_frames;
+    tensor x = t.mul(subsample(ctx, t, t.input({t.load().batch, frames, family[mels] * family[groups_of_mels]})));
+    x = functional_dropout(t, t.add(x, positions(ctx, t, x.dim(1), false)), dropout_position::hidden);
+    const stack_sizes stack_config = encoder_stack_of(ctx);
+    const attention_inputs no_inputs;
+    for (loop layer = t.loop_modules(ctx.config.encoder.num_hidden_layers, x); layer.next();)
+        x = t.call({"layers", layer.index()},
+                   stack_layer{ctx.for_layer(layer, no_inputs), style, stack_config, nullptr}, x);
     return stack_norm(t, "layer_norm", x);
 }
 
 inline constexpr stack_style style{.norm_first = true,
                                    .norm_embedding = "",
                                    .norm_last = "layer_norm",
-                                   .own_mask = false,
-                                   .shares_words = false,
+                                   .has_ones_mask = false,
+                                   .uses_shared_embeddings = false,
                                    .logits_bias = false,
-                                   .scale = word_scale::stack,
+                                   .scale = embedding_scaling::stack,
                                    .positions = positions,
                                    .encoder = encode};
 
-constexpr value both(const site& here, trace& t) {
-    const value encoded = describe_encoder_module(here, t, style);
-    return describe_decoder_module(here, t, style, &encoded, here.dims.vocab_size);
+constexpr tensor forward_seq2seq(const layer_context& ctx, trace& t) {
+    const tensor encoded = forward_encoder_module(ctx, t, style);
+    return forward_decoder_module(ctx, t, style, &encoded, ctx.config.vocab_size);
 }
 
-constexpr value describe(const site& here, trace& t) {
+constexpr tensor forward(const layer_context& ctx, trace& t) {
     workload load = t.load();
-    load.encoder_sequence = states_of(here.dims, show(here.whole, load).audio.frames);
-    const recorder::workload_guard heard{t, load};
-    const class_name type = here.type("Model");
-    if (here.dims.head == head_kind::none) return describe_within({.type = type}, both, here, t);
-    const module_info whole{.type = {here.row.prefix, name_of(here.dims.head)}};
-    t.enter(whole);
-    const value x = describe_within({.name = "model", .type = type}, both, here, t);
-    const recorder::idle_guard unused{t, t.load().head == logits::none};
-    return t.leave(whole, t.returns(x, describe_word_scores(here, t, x, here.dims.vocab_size, false)));
+    load.encoder_sequence = states_of(ctx.config, show(ctx.model, load).audio.num_frames);
+    const recorder::workload_guard audio_workload{t, load};
+    const class_name type = ctx.class_of("Model");
+    if (ctx.config.head == head_kind::none)
+        return forward_in_module({.class_of_module = type}, forward_seq2seq, ctx, t);
+    const module_info model_info{.class_of_module = {ctx.spec.class_prefix, name_of(ctx.config.head)}};
+    t.enter(model_info);
+    const tensor x = forward_in_module({.name = "model", .class_of_module = type}, forward_seq2seq, ctx, t);
+    const recorder::not_executed_guard unused{t, t.load().head == logits::none};
+    return t.leave(model_info, t.select_model_output(x, stack_lm_head_logits(ctx, t, x, ctx.config.vocab_size, false)));
 }
 
-constexpr void read(config_view config, sizes& s) {
-    read_stacks(config, s);
-    s.max_position_embeddings = config.positive("max_target_positions", 1024);
-    if (const auto kernels = config.optional_array("conv_kernel_sizes")) {
+constexpr void parse_config(config_view json, model_config& config) {
+    parse_stacks(json, config);
+    config.max_position_embeddings = json.positive("max_target_positions", 1024);
+    if (const auto kernels = json.optional_array("conv_kernel_sizes")) {
         const auto n = static_cast<std::int64_t>(kernels->size());
-        if (n < 1 || n > most_convolutions)
-            fail_unsupported(config, "conv_kernel_sizes", "no row describes so many convolutions, or none");
-        s.own[convolutions] = n;
+        if (n < 1 || n > max_convolutions)
+            throw_unsupported(json, "conv_kernel_sizes", "no row describes so many convolutions, or none");
+        config.family[convolutions] = n;
         for (std::int64_t i = 0; i < n; ++i)
-            s.own[static_cast<std::size_t>(first_kernel + i)] = (*kernels)[static_cast<std::size_t>(i)].as_positive();
+            config.family[static_cast<std::size_t>(first_kernel + i)] =
+                (*kernels)[static_cast<std::size_t>(i)].as_positive();
     }
-    if (config.positive("num_conv_layers", s.own[convolutions]) != s.own[convolutions])
-        fail_value(config, "num_conv_layers", "as many as conv_kernel_sizes");
-    if (s.own[channels] % 2 != 0) fail_value(config, "conv_channels", "an even number");
+    if (json.positive("num_conv_layers", config.family[convolutions]) != config.family[convolutions])
+        throw_invalid_value(json, "num_conv_layers", "as many as conv_kernel_sizes");
+    if (config.family[channels] % 2 != 0) throw_invalid_value(json, "conv_channels", "an even number");
 }
 
 }  // namespace speech_to_text_detail
 
 // transformers/models/speech_to_text
-inline constexpr architecture speech_to_text = [](architecture a) {
-    a.drops = {}, a.model_type = "speech_to_text", a.prefix = "Speech2Text", a.describe = speech_to_text_detail::describe;
-    a.read = speech_to_text_detail::read, a.own = speech_to_text_detail::keys;
-    a.media = speech_to_text_detail::show, a.read_sound = speech_to_text_detail::read_sound, a.reads.audio = true;
-    a.heads = {head_kind::none, head_kind::conditional_generation};
-    a.defaults.vocab_size = 10000, a.defaults.hidden_size = 256, a.defaults.num_hidden_layers = 12;
-    a.defaults.num_attention_heads = 4, a.defaults.hidden_act = activation::relu, a.defaults.num_labels = 2;
-    return a;
+inline constexpr model_spec speech_to_text = [](model_spec spec) {
+    spec.dropout_keys = {};
+    spec.model_type = "speech_to_text";
+    spec.class_prefix = "Speech2Text";
+    spec.forward = speech_to_text_detail::forward;
+    spec.parse_config = speech_to_text_detail::parse_config;
+    spec.family_keys = speech_to_text_detail::family_keys;
+    spec.compute_media_shapes = speech_to_text_detail::show;
+    spec.parse_feature_extractor = speech_to_text_detail::parse_audio_config;
+    spec.modalities.has_audio = true;
+    spec.supported_heads = {head_kind::none, head_kind::conditional_generation};
+    spec.defaults.vocab_size = 10000;
+    spec.defaults.hidden_size = 256;
+    spec.defaults.num_hidden_layers = 12;
+    spec.defaults.num_attention_heads = 4;
+    spec.defaults.hidden_act = activation::relu;
+    spec.defaults.num_labels = 2;
+    return spec;
 }(bart);
 
 }  // namespace llmcost::arch

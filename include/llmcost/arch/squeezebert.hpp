@@ -8,8 +8,15 @@ namespace llmcost::arch {
 
 namespace squeezebert_detail {
 
-enum own : std::uint8_t { q_groups, k_groups, v_groups, post_attention_groups, intermediate_groups, output_groups };
-inline constexpr own_key keys[]{
+enum family_config_index : std::uint8_t {
+    q_groups,
+    k_groups,
+    v_groups,
+    post_attention_groups,
+    intermediate_groups,
+    output_groups
+};
+inline constexpr family_key family_keys[]{
     {"q_groups", 4},      {"k_groups", 4}, {"v_groups", 4}, {"post_attention_groups", 1}, {"intermediate_groups", 4},
     {"output_groups", 4},
 };
@@ -20,13 +27,13 @@ struct convolution_of_tokens {
     std::int64_t out;
     std::int64_t groups;
 
-    static constexpr role what = role::none;
-    static constexpr bool leaf = true;
-    [[nodiscard]] constexpr class_name type() const { return {"", "Conv1d"}; }
-    constexpr value describe(trace& t, const value& x) const {
-        const value weight = t.param("weight", {out, in / groups, 1});
-        t.beside(t.param("bias", {out}));
-        return t.convolution(x, weight, true, groups);
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = true;
+    [[nodiscard]] constexpr class_name type_name() const { return {"", "Conv1d"}; }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const tensor weight = t.param("weight", {out, in / groups, 1});
+        t.read_parameter_in_next_op(t.param("bias", {out}));
+        return t.conv(x, weight, true, groups);
     }
 };
 
@@ -34,120 +41,141 @@ struct convolution_of_tokens {
 struct norm_of_channels {
     std::int64_t width;
 
-    static constexpr role what = role::norm;
-    static constexpr bool leaf = true;
-    [[nodiscard]] constexpr class_name type() const { return {"SqueezeBert", "LayerNorm"}; }
-    constexpr value describe(trace& t, const value& x) const {
-        t.beside(t.param("weight", {width})), t.beside(t.param("bias", {width}));
+    static constexpr role module_role = role::norm;
+    static constexpr bool is_leaf = true;
+    [[nodiscard]] constexpr class_name type_name() const { return {"SqueezeBert", "LayerNorm"}; }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        t.read_parameter_in_next_op(t.param("weight", {width}));
+        t.read_parameter_in_next_op(t.param("bias", {width}));
         return t.layer_norm(x.permute({0, 2, 1}), 2).permute({0, 2, 1});
     }
 };
 
 /// `torch.matmul` and softmax as modules.
 struct product_module {
-    static constexpr role what = role::none;
-    static constexpr bool leaf = true;
-    [[nodiscard]] constexpr class_name type() const { return {"", "MatMulWrapper"}; }
-    constexpr value describe(trace& t, const value& a, const value& b) const { return t.matmul(a, b); }
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = true;
+    [[nodiscard]] constexpr class_name type_name() const { return {"", "MatMulWrapper"}; }
+    constexpr tensor forward(trace& t, const tensor& a, const tensor& b) const { return t.matmul(a, b); }
 };
 struct softmax_module {
-    static constexpr role what = role::none;
-    static constexpr bool leaf = true;
-    [[nodiscard]] constexpr class_name type() const { return {"", "Softmax"}; }
-    constexpr value describe(trace& t, const value& x) const { return t.softmax(x); }
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = true;
+    [[nodiscard]] constexpr class_name type_name() const { return {"", "Softmax"}; }
+    constexpr tensor forward(trace& t, const tensor& x) const { return t.softmax(x); }
 };
 
-constexpr value sum_embeddings(const site& here, trace& t) {
-    const value x = t.add(word_embeddings(here, t), position_embeddings(here, t));
-    return norm_embeddings(here, t, t.add(x, segment_embeddings(here, t)));
+constexpr tensor sum_embeddings(const layer_context& ctx, trace& t) {
+    const tensor x = t.add(word_embeddings(ctx, t), position_embeddings(ctx, t));
+    return norm_embeddings(ctx, t, t.add(x, segment_embeddings(ctx, t)));
 }
-constexpr value embed(const site& here, trace& t) { return embed_within(here, t, sum_embeddings); }
+constexpr tensor embed(const layer_context& ctx, trace& t) { return embed_in_module(ctx, t, sum_embeddings); }
 
 /// Attention over (B, channels, S), without an output projection.
-constexpr value attend(const site& here, trace& t, const value& x) {
-    const std::int64_t width = here.dims.hidden_size, heads = here.dims.num_attention_heads, d = here.dims.head_dim;
+constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
+    const std::int64_t width = ctx.config.hidden_size, heads = ctx.config.num_attention_heads, d = ctx.config.head_dim;
     const std::int64_t batch = x.dim(0), sequence = x.dim(2);
-    const auto project = [&](literal name, own groups) {
-        const convolution_of_tokens all{width, width, here.dims.own[groups]};
+    const auto project = [&](literal name, family_config_index groups) {
+        const convolution_of_tokens all{width, width, ctx.config.family[groups]};
         return t.call(name, all, x).view({batch, heads, d, sequence});
     };
-    const value q = project("query", q_groups).permute({0, 1, 3, 2}), k = project("key", k_groups);
-    const value v = project("value", v_groups).permute({0, 1, 3, 2});
-    const recorder::fused_guard fused{t, fused_attention(q, heads, here.shared->where, sequence)};
-    const value scores = t.div(t.call("matmul_qk", product_module{}, q, k));
-    const value seen = dropout(t, "dropout", t.call("softmax", softmax_module{}, scores), dropout_of::attention);
-    const value mixed = t.call("matmul_qkv", product_module{}, seen, v).permute({0, 1, 3, 2});
+    const tensor q = project("query", q_groups).permute({0, 1, 3, 2}), k = project("key", k_groups);
+    const tensor v = project("value", v_groups).permute({0, 1, 3, 2});
+    const recorder::fused_kernel_guard fused{t, fused_attention_kernel(q, heads, ctx.inputs->pattern, sequence)};
+    const tensor scores = t.div(t.call("matmul_qk", product_module{}, q, k));
+    const tensor features =
+        dropout(t, "dropout", t.call("softmax", softmax_module{}, scores), dropout_position::attention);
+    const tensor mixed = t.call("matmul_qkv", product_module{}, features, v).permute({0, 1, 3, 2});
     return t.contiguous(mixed).view({batch, width, sequence});
 }
 
 /// A convolution, dropout, and a norm of the sum with what came in.
-constexpr value convolve_and_norm(const site& here, trace& t, literal name, std::int64_t in, own groups, const value& h,
-                                  const value& x, role what) {
-    const module_info block{.name = name, .type = {"", "ConvDropoutLayerNorm"}, .what = what};
-    const std::int64_t width = here.dims.hidden_size;
+constexpr tensor convolve_and_norm(const layer_context& ctx, trace& t, literal name, std::int64_t in,
+                                   family_config_index groups, const tensor& h, const tensor& x, role module_role) {
+    const module_info block{.name = name, .class_of_module = {"", "ConvDropoutLayerNorm"}, .module_role = module_role};
+    const std::int64_t width = ctx.config.hidden_size;
     t.enter(block);
-    const value out = dropout(t, "dropout", t.call("conv1d", convolution_of_tokens{in, width, here.dims.own[groups]}, h));
+    const tensor out =
+        dropout(t, "dropout", t.call("conv1d", convolution_of_tokens{in, width, ctx.config.family[groups]}, h));
     return t.leave(block, t.call("layernorm", norm_of_channels{width}, t.add(out, x)));
 }
 
-constexpr value layer(const site& here, trace& t, const value& x) {
-    const std::int64_t width = here.dims.hidden_size, inner = here.dims.intermediate_size;
-    const value mixed = mix_by_attention(here, t, x);
-    const value a = convolve_and_norm(here, t, "post_attention", width, post_attention_groups, mixed, x, role::none);
-    const module_info intermediate{.name = "intermediate", .type = {"", "ConvActivation"}, .what = role::mlp};
+constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor& x) {
+    const std::int64_t width = ctx.config.hidden_size, inner = ctx.config.intermediate_size;
+    const tensor mixed = attention_token_mixer(ctx, t, x);
+    const tensor a = convolve_and_norm(ctx, t, "post_attention", width, post_attention_groups, mixed, x, role::none);
+    const module_info intermediate{
+        .name = "intermediate", .class_of_module = {"", "ConvActivation"}, .module_role = role::mlp};
     t.enter(intermediate);
-    value h = t.call("conv1d", convolution_of_tokens{width, inner, here.dims.own[intermediate_groups]}, a);
-    h = t.leave(intermediate, t.call("act", activation_module{here.dims.hidden_act}, h));
-    return convolve_and_norm(here, t, "output", inner, output_groups, h, a, role::mlp);
+    tensor h = t.call("conv1d", convolution_of_tokens{width, inner, ctx.config.family[intermediate_groups]}, a);
+    h = t.leave(intermediate, t.call("act", activation_module{ctx.config.hidden_act}, h));
+    return convolve_and_norm(ctx, t, "output", inner, output_groups, h, a, role::mlp);
 }
 
 /// Channels stand in front of tokens inside of the encoder.
-constexpr value encode(const site& here, trace& t) {
+constexpr tensor encode(const layer_context& ctx, trace& t) {
     make_padding_mask(t);
-    const value x = here.row.embed(here, t);
-    const decoder_context shared = here.row.prepare(here, t);
-    const module_info encoder{.name = "encoder", .type = here.type("Encoder")};
+    const tensor x = ctx.spec.embed_tokens(ctx, t);
+    const decoder_inputs shared = ctx.spec.prepare_inputs(ctx, t);
+    const module_info encoder{.name = "encoder", .class_of_module = ctx.class_of("Encoder")};
     t.enter(encoder);
-    return t.leave(encoder, describe_layers(here, t, shared, x.permute({0, 2, 1})).permute({0, 2, 1}));
+    return t.leave(encoder, forward_layers(ctx, t, shared, x.permute({0, 2, 1})).permute({0, 2, 1}));
 }
 
-constexpr value score_words(const site& here, trace& t, const two_values& out) {
-    const module_info cls{.name = "cls", .type = here.type("OnlyMLMHead"), .what = role::head};
+constexpr tensor lm_head_logits(const layer_context& ctx, trace& t, const tensor_pair& out) {
+    const module_info cls{.name = "cls", .class_of_module = ctx.class_of("OnlyMLMHead"), .module_role = role::head};
     t.enter(cls);
-    return t.leave(cls, transform_and_score(here, t, out.first));
+    return t.leave(cls, transform_and_score(ctx, t, out.first));
 }
-constexpr value score(const site& here, trace& t, const two_values& out) { return score_states(here, t, out, score_words); }
+constexpr tensor score(const layer_context& ctx, trace& t, const tensor_pair& out) {
+    return forward_encoder_head(ctx, t, out, lm_head_logits);
+}
 /// Every head has the pooler below it.
-constexpr value describe(const site& here, trace& t) { return describe_encoder(here, t, {score, here.row.heads}); }
+constexpr tensor forward(const layer_context& ctx, trace& t) {
+    return forward_encoder_model(ctx, t, {score, ctx.spec.supported_heads});
+}
 
-constexpr void read(config_view config, sizes& s) {
-    read_encoder_alone(config, s);
-    if (config.positive("embedding_size", 768) != s.hidden_size) fail_value(config, "embedding_size", "hidden_size");
-    for (const own groups : {q_groups, k_groups, v_groups, post_attention_groups, intermediate_groups, output_groups}) {
+constexpr void parse_config(config_view json, model_config& config) {
+    parse_encoder_only(json, config);
+    if (json.positive("embedding_size", 768) != config.hidden_size)
+        throw_invalid_value(json, "embedding_size", "hidden_size");
+    for (const family_config_index groups :
+         {q_groups, k_groups, v_groups, post_attention_groups, intermediate_groups, output_groups}) {
         const bool inner = groups == intermediate_groups || groups == output_groups;
-        if (s.hidden_size % s.own[groups] != 0 || (inner && s.intermediate_size % s.own[groups] != 0))
-            fail_value(config, keys[groups].key, "a divisor of the numbers of channels");
+        if (config.hidden_size % config.family[groups] != 0 ||
+            (inner && config.intermediate_size % config.family[groups] != 0))
+            throw_invalid_value(json, family_keys[groups].key, "a divisor of the numbers of channels");
     }
 }
 
 }  // namespace squeezebert_detail
 
 // transformers/models/squeezebert: BERT with grouped convolutions for projections
-inline constexpr architecture squeezebert = [](architecture a) {
-    a.model_type = "squeezebert", a.prefix = "SqueezeBert", a.describe = squeezebert_detail::describe;
-    a.read = squeezebert_detail::read, a.own = squeezebert_detail::keys, a.base = squeezebert_detail::encode;
-    a.embed = squeezebert_detail::embed, a.layer = squeezebert_detail::layer, a.attend = squeezebert_detail::attend;
-    a.mix = mix_by_attention;
-    a.heads = {head_kind::none,
-               head_kind::masked_lm,
-               head_kind::sequence_classification,
-               head_kind::token_classification,
-               head_kind::question_answering,
-               head_kind::multiple_choice};
-    a.names.base = "transformer", a.names.layers = "layers", a.names.layer_type = "Module";
-    a.names.attention = "attention", a.names.attention_type = "SelfAttention", a.defaults.head = head_kind::masked_lm;
-    a.drops = headless_encoder_dropout;
-    return a;
+inline constexpr model_spec squeezebert = [](model_spec spec) {
+    spec.model_type = "squeezebert";
+    spec.class_prefix = "SqueezeBert";
+    spec.forward = squeezebert_detail::forward;
+    spec.parse_config = squeezebert_detail::parse_config;
+    spec.family_keys = squeezebert_detail::family_keys;
+    spec.base_model = squeezebert_detail::encode;
+    spec.embed_tokens = squeezebert_detail::embed;
+    spec.decoder_layer = squeezebert_detail::decoder_layer;
+    spec.attention = squeezebert_detail::attention;
+    spec.token_mixer = attention_token_mixer;
+    spec.supported_heads = {head_kind::none,
+                            head_kind::masked_lm,
+                            head_kind::sequence_classification,
+                            head_kind::token_classification,
+                            head_kind::question_answering,
+                            head_kind::multiple_choice};
+    spec.names.base_model = "transformer";
+    spec.names.layers = "layers";
+    spec.names.layer_class = "Module";
+    spec.names.attention = "attention";
+    spec.names.attention_class = "SelfAttention";
+    spec.defaults.head = head_kind::masked_lm;
+    spec.dropout_keys = headless_encoder_dropout;
+    return spec;
 }(bert);
 
 }  // namespace llmcost::arch

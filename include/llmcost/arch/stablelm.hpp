@@ -9,57 +9,67 @@ namespace llmcost::arch {
 namespace stablelm_detail {
 
 /// Where the configuration says so, queries and keys are normed, each head by a module of its own.
-constexpr value attend(const site& here, trace& t, const value& x) {
-    const decoder_names& n = here.row.names;
-    qkv of = project_qkv(here, t, x);
-    split_heads(here, of);
-    heads_first(of);
-    if (here.dims.qk_norm) {
-        const auto per_head = [&](literal name, const value& heads) {
-            return t.call(name, norm_of_each_head{heads.dim(1), here.dims.head_dim, here.type("LayerNormPerHead")}, heads);
+constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
+    const decoder_module_names& n = ctx.spec.names;
+    query_key_value qkv = project_qkv(ctx, t, x);
+    split_heads(ctx, qkv);
+    transpose_heads(qkv);
+    if (ctx.config.qk_norm) {
+        const auto per_head = [&](literal name, const tensor& heads) {
+            return t.call(name, norm_of_each_head{heads.dim(1), ctx.config.head_dim, ctx.class_of("LayerNormPerHead")},
+                          heads);
         };
-        of.q = per_head(n.q_norm, of.q), of.k = per_head(n.k_norm, of.k);
+        qkv.query = per_head(n.q_norm, qkv.query);
+        qkv.key = per_head(n.k_norm, qkv.key);
     }
-    turn(here, t, of);
-    remember(here, t, of);
-    return join(here, t, look_up(here, t, of));
+    apply_rotary(ctx, t, qkv);
+    update_kv_cache(ctx, t, qkv);
+    return output_projection(ctx, t, scaled_dot_product_attention(ctx, t, qkv));
 }
 
-constexpr value layer(const site& here, trace& t, const value& x) {
-    return here.dims.parallel_residual ? layer_in_parallel(here, t, x) : layer_normed_before(here, t, x);
+constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor& x) {
+    return ctx.config.parallel_residual ? parallel_residual_layer(ctx, t, x) : pre_norm_layer(ctx, t, x);
 }
 
-inline constexpr dropout_key dropout_rates[]{{dropout_of::hidden, "hidden_dropout"},
-                                             {dropout_of::attention, "attention_dropout"},
-                                             {dropout_of::classifier, "hidden_dropout", 0},
-                                             {dropout_of::classifier, "classifier_dropout", as_before}};
+inline constexpr dropout_key dropout_rates[]{{dropout_position::hidden, "hidden_dropout"},
+                                             {dropout_position::attention, "attention_dropout"},
+                                             {dropout_position::classifier, "hidden_dropout", 0},
+                                             {dropout_position::classifier, "classifier_dropout", same_as_previous}};
 
 }  // namespace stablelm_detail
 
-constexpr void read_stablelm(config_view config, sizes& s) {
-    plan_one_mask(config, s);
-    share_among_heads(config, s, {"num_attention_heads"});
-    s.attention_bias = config.boolean("use_qkv_bias", false);
-    s.output_bias = false;
-    s.parallel_residual = config.boolean("use_parallel_residual", false);
-    s.qk_norm = config.boolean("qk_layernorm", false);
-    s.rotary_dim =
-        static_cast<std::int64_t>(static_cast<double>(s.head_dim) * detail::read_partial_rotary_factor(config, 0.25));
+constexpr void parse_stablelm(config_view json, model_config& config) {
+    set_single_mask(json, config);
+    divide_by_heads(json, config, {"num_attention_heads"});
+    config.attention_bias = json.boolean("use_qkv_bias", false);
+    config.output_bias = false;
+    config.parallel_residual = json.boolean("use_parallel_residual", false);
+    config.qk_norm = json.boolean("qk_layernorm", false);
+    config.rotary_dim = static_cast<std::int64_t>(static_cast<double>(config.head_dim) *
+                                                  detail::parse_partial_rotary_factor(json, 0.25));
 }
 
 // transformers/models/stablelm: layer norms, a quarter of each head rotated, dropout after the feed-forward block
-inline constexpr architecture stablelm = [](architecture a) {
-    a.heads = decoder_heads;
-    a.model_type = "stablelm", a.prefix = "StableLm", a.read = read_stablelm, a.norm = norm_kind::layer,
-    a.joins_rotated = true;
-    a.attend = stablelm_detail::attend, a.layer = stablelm_detail::layer, a.names.q_norm = "q_layernorm",
-    a.names.k_norm = "k_layernorm";
-    a.names.feed_forward_dropout = "dropout";
-    a.defaults.vocab_size = 50304, a.defaults.hidden_size = 2560, a.defaults.intermediate_size = 6912;
-    a.defaults.num_key_value_heads = 32, a.defaults.max_position_embeddings = 4096;
-    a.keys[0] = no_mlp_bias;
-    a.drops = stablelm_detail::dropout_rates;
-    return a;
+inline constexpr model_spec stablelm = [](model_spec spec) {
+    spec.supported_heads = decoder_heads;
+    spec.model_type = "stablelm";
+    spec.class_prefix = "StableLm";
+    spec.parse_config = parse_stablelm;
+    spec.norm = norm_kind::layer;
+    spec.has_partial_rotary = true;
+    spec.attention = stablelm_detail::attention;
+    spec.decoder_layer = stablelm_detail::decoder_layer;
+    spec.names.q_norm = "q_layernorm";
+    spec.names.k_norm = "k_layernorm";
+    spec.names.mlp_dropout = "dropout";
+    spec.defaults.vocab_size = 50304;
+    spec.defaults.hidden_size = 2560;
+    spec.defaults.intermediate_size = 6912;
+    spec.defaults.num_key_value_heads = 32;
+    spec.defaults.max_position_embeddings = 4096;
+    spec.config_keys[0] = absent_mlp_bias;
+    spec.dropout_keys = stablelm_detail::dropout_rates;
+    return spec;
 }(llama);
 
 }  // namespace llmcost::arch

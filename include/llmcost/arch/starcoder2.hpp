@@ -6,32 +6,43 @@
 
 namespace llmcost::arch {
 
-constexpr void read_starcoder2(config_view config, sizes& s) {
-    read_window(config, s);
-    s.attention_bias = s.output_bias = s.mlp_bias = config.boolean("use_bias", true);
+constexpr void parse_starcoder2(config_view json, model_config& config) {
+    parse_window(json, config);
+    config.attention_bias = config.output_bias = config.mlp_bias = json.boolean("use_bias", true);
 }
 
-constexpr value embed_words_dropped(const site& here, trace& t) {
-    return drop(t, embed_words(here, t), dropout_of::embeddings);
+constexpr tensor embed_tokens_with_dropout(const layer_context& ctx, trace& t) {
+    return functional_dropout(t, embed_tokens(ctx, t), dropout_position::embeddings);
 }
 
-inline constexpr dropout_key starcoder2_dropout[]{{dropout_of::hidden, "residual_dropout"},
-                                                  {dropout_of::embeddings, "embedding_dropout"},
-                                                  {dropout_of::attention, "attention_dropout"},
-                                                  {dropout_of::classifier, "classifier_dropout", 0.1}};
+inline constexpr dropout_key starcoder2_dropout[]{{dropout_position::hidden, "residual_dropout"},
+                                                  {dropout_position::embeddings, "embedding_dropout"},
+                                                  {dropout_position::attention, "attention_dropout"},
+                                                  {dropout_position::classifier, "classifier_dropout", 0.1}};
 
 // transformers/models/starcoder2: layer norms, a plain feed-forward block, biases
-inline constexpr architecture starcoder2 = [](architecture a) {
-    a.heads = decoder_heads;
-    a.model_type = "starcoder2", a.prefix = "Starcoder2", a.read = read_starcoder2, a.norm = norm_kind::layer;
-    a.feed_forward = mlp_kind::plain;
-    a.names.mlp = {.up = "c_fc", .down = "c_proj", .act = "act"};
-    a.defaults.vocab_size = 49152, a.defaults.hidden_size = 3072, a.defaults.intermediate_size = 12288;
-    a.defaults.num_hidden_layers = 30, a.defaults.num_attention_heads = 24, a.defaults.num_key_value_heads = 2;
-    a.defaults.max_position_embeddings = 4096, a.defaults.sliding_window = 0;
-    a.defaults.hidden_act = activation::gelu_pytorch_tanh, a.defaults.tie_word_embeddings = true;
-    a.drops = starcoder2_dropout, a.embed = embed_words_dropped, a.residual = add_dropped_residual;
-    return a;
+inline constexpr model_spec starcoder2 = [](model_spec spec) {
+    spec.supported_heads = decoder_heads;
+    spec.model_type = "starcoder2";
+    spec.class_prefix = "Starcoder2";
+    spec.parse_config = parse_starcoder2;
+    spec.norm = norm_kind::layer;
+    spec.dense_mlp = mlp_kind::plain;
+    spec.names.mlp_modules = {.up = "c_fc", .down = "c_proj", .act = "act"};
+    spec.defaults.vocab_size = 49152;
+    spec.defaults.hidden_size = 3072;
+    spec.defaults.intermediate_size = 12288;
+    spec.defaults.num_hidden_layers = 30;
+    spec.defaults.num_attention_heads = 24;
+    spec.defaults.num_key_value_heads = 2;
+    spec.defaults.max_position_embeddings = 4096;
+    spec.defaults.sliding_window = 0;
+    spec.defaults.hidden_act = activation::gelu_pytorch_tanh;
+    spec.defaults.tie_word_embeddings = true;
+    spec.dropout_keys = starcoder2_dropout;
+    spec.embed_tokens = embed_tokens_with_dropout;
+    spec.add_residual = add_residual_with_dropout;
+    return spec;
 }(mistral);
 
 }  // namespace llmcost::arch

@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/reading/images.hpp>
-#include <llmcost/walks/images.hpp>
+#include <llmcost/config/image_stages.hpp>
+#include <llmcost/forward/images.hpp>
 
 namespace llmcost::arch {
 
 namespace swiftformer_detail {
 
-enum own : std::uint8_t {
+enum family_config_index : std::uint8_t {
     kernel,
     stride,
     padding,
@@ -18,17 +18,17 @@ enum own : std::uint8_t {
     drops,
     shrinks,  ///< behind which stages, a bit for each
     widths,
-    depths = widths + most_stages
+    depths = widths + max_stages
 };
-inline constexpr dropout_key dropout_rates[]{{dropout_of::hidden, "drop_mlp_rate"},
-                                             {dropout_of::inner, "drop_conv_encoder_rate"}};
-inline constexpr own_key keys[]{{"down_patch_size", 3},
-                                {"down_stride", 2},
-                                {"down_pad", 1, own_value::non_negative},
-                                {.value = own_value::computed},
-                                {"use_layer_scale", 1, own_value::boolean},
-                                {.value = own_value::computed},
-                                {.value = own_value::computed}};
+inline constexpr dropout_key dropout_rates[]{{dropout_position::hidden, "drop_mlp_rate"},
+                                             {dropout_position::mlp, "drop_conv_encoder_rate"}};
+inline constexpr family_key family_keys[]{{"down_patch_size", 3},
+                                          {"down_stride", 2},
+                                          {"down_pad", 1, family_key_type::non_negative},
+                                          {.type = family_key_type::computed},
+                                          {"use_layer_scale", 1, family_key_type::boolean},
+                                          {.type = family_key_type::computed},
+                                          {.type = family_key_type::computed}};
 
 /// A convolution for each channel and two over channels, scaled, beside what came in.
 struct convolutions {
@@ -36,21 +36,22 @@ struct convolutions {
     std::int64_t width, inner;
     bool drops_path;  ///< by a dropout module
 
-    static constexpr role what = role::none;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return named; }
-    constexpr value describe(trace& t, const value& x) const {
-        const value scale = t.param("layer_scale", {width, 1, 1});
-        value h = t.call("depth_wise_conv", convolution_2d{width, width, 3, 1, 1, width}, x);
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return named; }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const tensor scale = t.param("layer_scale", {width, 1, 1});
+        tensor h = t.call("depth_wise_conv", convolution_2d{width, width, 3, 1, 1, width}, x);
         h = t.call("point_wise_conv1", convolution_2d{width, inner}, t.call("norm", batch_norm_2d{width}, h));
         h = t.mul(scale, t.call("point_wise_conv2", convolution_2d{inner, width}, t.call("act", gelu_module{}, h)));
-        return t.add(x, drops_path ? dropout(t, "drop_path", h, dropout_of::inner) : t.call("drop_path", identity{}, h));
+        return t.add(
+            x, drops_path ? dropout(t, "drop_path", h, dropout_position::mlp) : t.call("drop_path", identity{}, h));
     }
 };
 
 /// Rows over their length, which is at least the smallest difference (`F.normalize`).
-constexpr value normalize(trace& t, const value& x) {
-    const value length = t.unary(op::compare, t.vector_norm(x, -1, true));
+constexpr tensor normalize(trace& t, const tensor& x) {
+    const tensor length = t.unary(op::compare, t.vector_norm(x, -1, true));
     return t.div(x, length.expand({x.dim(0), x.dim(1), x.dim(2)}));
 }
 
@@ -59,111 +60,116 @@ struct additive_attention {
     class_name named;
     std::int64_t width;
 
-    static constexpr role what = role::attn;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return named; }
-    constexpr value describe(trace& t, const value& x) const {
-        const value weight = t.param("w_g", {width, 1});
+    static constexpr role module_role = role::attn;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return named; }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const tensor weight = t.param("w_g", {width, 1});
         const linear square{width, width, true};
-        const value unscaled = t.call("to_query", square, x), keys = t.call("to_key", square, x);
-        const value query = normalize(t, unscaled), key = normalize(t, keys);
-        const value weights = t.softmax_method(t.mul(t.matmul_operator(query, weight)));
-        const value whole = t.sum(t.mul(weights, query), 1).unsqueeze(1);
-        const value each = t.copy(whole.expand({x.dim(0), x.dim(1), width}));
-        return t.call("final", square, t.add(t.call("proj", square, t.mul(each, key)), query));
+        const tensor unscaled = t.call("to_query", square, x), family_keys = t.call("to_key", square, x);
+        const tensor query = normalize(t, unscaled), key = normalize(t, family_keys);
+        const tensor weights = t.softmax_method(t.mul(t.matmul_operator(query, weight)));
+        const tensor global_query = t.sum(t.mul(weights, query), 1).unsqueeze(1);
+        const tensor operand = t.copy(global_query.expand({x.dim(0), x.dim(1), width}));
+        return t.call("final", square, t.add(t.call("proj", square, t.mul(operand, key)), query));
     }
 };
 
 /// Two convolutions over channels behind a norm.
-struct feed_forward {
-    const site& here;
+struct conv_mlp {
+    const layer_context& ctx;
     std::int64_t width;
 
-    static constexpr role what = role::mlp;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("Mlp"); }
-    constexpr value describe(trace& t, const value& x) const {
-        const std::int64_t inner = times_ratio(here.dims, ratio, width);
-        value h = t.call("fc1", convolution_2d{width, inner}, t.call("norm1", batch_norm_2d{width}, x));
-        h = dropout(t, "drop", t.call("act", activation_module{here.dims.hidden_act}, h));
+    static constexpr role module_role = role::mlp;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("Mlp"); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const std::int64_t inner = times_ratio(ctx.config, ratio, width);
+        tensor h = t.call("fc1", convolution_2d{width, inner}, t.call("norm1", batch_norm_2d{width}, x));
+        h = dropout(t, "drop", t.call("act", activation_module{ctx.config.hidden_act}, h));
         return dropout(t, "drop", t.call("fc2", convolution_2d{inner, width}, h));
     }
 };
 
 /// The last block of a stage.
 struct attending_block {
-    const site& here;
+    const layer_context& ctx;
     std::int64_t width;
     bool drops_path;
 
-    static constexpr role what = role::none;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("EncoderBlock"); }
-    constexpr value describe(trace& t, value x) const {
-        const bool scaled = here.dims.own[scales] != 0;
-        const value first = scaled ? t.param("layer_scale_1", {width, 1, 1}) : value{};
-        const value second = scaled ? t.param("layer_scale_2", {width, 1, 1}) : value{};
-        const drop_path_module path{here.row.prefix, drops_path};
-        x = t.call("local_representation", convolutions{here.type("LocalRepresentation"), width, width, false}, x);
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("EncoderBlock"); }
+    constexpr tensor forward(trace& t, tensor x) const {
+        const bool scaled = ctx.config.family[scales] != 0;
+        const tensor first = scaled ? t.param("layer_scale_1", {width, 1, 1}) : tensor{};
+        const tensor second = scaled ? t.param("layer_scale_2", {width, 1, 1}) : tensor{};
+        const drop_path_module path{ctx.spec.class_prefix, drops_path};
+        x = t.call("local_representation", convolutions{ctx.class_of("LocalRepresentation"), width, width, false}, x);
         const std::int64_t batch = x.dim(0), rows = x.dim(2), columns = x.dim(3);
-        const value tokens = t.reshape(x.permute({0, 2, 3, 1}), {batch, rows * columns, width});
-        value h = t.call("attn", additive_attention{here.type("EfficientAdditiveAttention"), width}, tokens);
+        const tensor tokens = t.reshape(x.permute({0, 2, 3, 1}), {batch, rows * columns, width});
+        tensor h = t.call("attn", additive_attention{ctx.class_of("EfficientAdditiveAttention"), width}, tokens);
         h = t.reshape(h, {batch, rows, columns, width}).permute({0, 3, 1, 2});
         x = t.add(x, t.call("drop_path", path, scaled ? t.mul(first, h) : h));
-        h = t.call("linear", feed_forward{here, width}, x);
+        h = t.call("linear", conv_mlp{ctx, width}, x);
         return t.add(x, t.call("drop_path", path, scaled ? t.mul(second, h) : h));
     }
 };
 
-constexpr value stage(const site& here, trace& t, std::int64_t i, std::int64_t number, value x) {
-    const module_info module{.name = "network", .index = number, .type = here.type("Stage")};
-    const std::int64_t width = of_stage(here.dims, widths, i), depth = of_stage(here.dims, depths, i);
-    const convolutions before{here.type("ConvEncoder"), width, times_ratio(here.dims, ratio, width), true};
+constexpr tensor stage(const layer_context& ctx, trace& t, std::int64_t i, std::int64_t number, tensor x) {
+    const module_info module{.name = "network", .index = number, .class_of_module = ctx.class_of("Stage")};
+    const std::int64_t width = of_stage(ctx.config, widths, i), depth = of_stage(ctx.config, depths, i);
+    const convolutions conv_encoder{ctx.class_of("ConvEncoder"), width, times_ratio(ctx.config, ratio, width), true};
     t.enter(module);
-    for (repetition each = t.repeat(depth - 1, x); each.next();) x = t.call({"blocks", each.index()}, before, x);
+    for (loop layer_loop = t.loop_modules(depth - 1, x); layer_loop.next();)
+        x = t.call({"blocks", layer_loop.index()}, conv_encoder, x);
     // rates grow from zero in the first block of all
-    const bool drops_path = here.dims.own[drops] != 0 && (i > 0 || depth > 1);
-    return t.leave(module, t.call({"blocks", depth - 1}, attending_block{here, width, drops_path}, x));
+    const bool drops_path = ctx.config.family[drops] != 0 && (i > 0 || depth > 1);
+    return t.leave(module, t.call({"blocks", depth - 1}, attending_block{ctx, width, drops_path}, x));
 }
 
-constexpr value base(const site& here, trace& t) {
-    const module_info embed{.name = "patch_embed", .type = here.type("PatchEmbedding"), .what = role::embedding};
-    const module_info patches{.name = "patch_embedding", .type = {"", "Sequential"}};
-    const module_info encoder{.name = "encoder", .type = here.type("Encoder")};
-    const std::int64_t first = of_stage(here.dims, widths, 0), half = first / 2, last = here.dims.num_hidden_layers - 1;
-    const own_sizes& own = here.dims.own;
+constexpr tensor base(const layer_context& ctx, trace& t) {
+    const module_info embed{
+        .name = "patch_embed", .class_of_module = ctx.class_of("PatchEmbedding"), .module_role = role::embedding};
+    const module_info patches{.name = "patch_embedding", .class_of_module = {"", "Sequential"}};
+    const module_info encoder{.name = "encoder", .class_of_module = ctx.class_of("Encoder")};
+    const std::int64_t first = of_stage(ctx.config, widths, 0), half = first / 2,
+                       last = ctx.config.num_hidden_layers - 1;
+    const family_config& family = ctx.config.family;
     const activation_module relu{activation::relu};
-    value x = images_of(here, t);
+    tensor x = image_input(ctx, t);
     t.enter(embed);
     t.enter(patches);
     x = t.call("1", batch_norm_2d{half}, t.call("0", convolution_2d{x.dim(1), half, 3, 2, 1}, x));
     x = t.call("3", convolution_2d{half, first, 3, 2, 1}, t.call("2", relu, x));
     x = t.call("5", relu, t.call("4", batch_norm_2d{first}, x));
-    t.leave(patches, x), t.leave(embed, x);
+    t.leave(patches, x);
+    t.leave(embed, x);
     t.enter(encoder);
     std::int64_t number = 0;
     for (std::int64_t i = 0; i <= last; ++i) {
-        x = stage(here, t, i, number++, x);
-        if (i == last || (own[shrinks] >> i & 1) == 0) continue;
-        const module_info fewer{.name = "network", .index = number++, .type = here.type("Embeddings")};
-        const std::int64_t wide = of_stage(here.dims, widths, i + 1);
-        t.enter(fewer);
-        const convolution_2d convolution{x.dim(1), wide, own[kernel], own[stride], own[padding]};
-        x = t.leave(fewer, t.call("norm", batch_norm_2d{wide}, t.call("proj", convolution, x)));
+        x = stage(ctx, t, i, number++, x);
+        if (i == last || (family[shrinks] >> i & 1) == 0) continue;
+        const module_info downsample_info{
+            .name = "network", .index = number++, .class_of_module = ctx.class_of("Embeddings")};
+        const std::int64_t expanded_width = of_stage(ctx.config, widths, i + 1);
+        t.enter(downsample_info);
+        const convolution_2d convolution{x.dim(1), expanded_width, family[kernel], family[stride], family[padding]};
+        x = t.leave(downsample_info, t.call("norm", batch_norm_2d{expanded_width}, t.call("proj", convolution, x)));
     }
     return t.leave(encoder, x);
 }
 
 /// The mean of what two heads say.
-constexpr value classify(const site& here, trace& t, const value& x) {
-    const value normed = t.call("norm", batch_norm_2d{x.dim(1)}, x);
-    const value h = t.mean(t.reshape(normed, {x.dim(0), x.dim(1), -1}), -1);
+constexpr tensor classify(const layer_context& ctx, trace& t, const tensor& x) {
+    const tensor normed = t.call("norm", batch_norm_2d{x.dim(1)}, x);
+    const tensor h = t.mean(t.reshape(normed, {x.dim(0), x.dim(1), -1}), -1);
     const auto head = [&](literal name) {
-        if (here.dims.num_labels == 0) return t.call(name, identity{}, h);
-        return t.call(name, head_linear{{x.dim(1), here.dims.num_labels, true}}, h);
+        if (ctx.config.num_labels == 0) return t.call(name, identity{}, h);
+        return t.call(name, head_linear{{x.dim(1), ctx.config.num_labels, true}}, h);
     };
-    const value own = head("head"), distilled = head("dist_head");
-    return t.div(t.add(own, distilled));
+    const tensor label_scores = head("head"), distilled = head("dist_head");
+    return t.div(t.add(label_scores, distilled));
 }
 
 }  // namespace swiftformer_detail
@@ -171,43 +177,45 @@ constexpr value classify(const site& here, trace& t, const value& x) {
 /// Convolutions, and attention that adds in the last block of each stage.
 ///
 /// Source: transformers/models/swiftformer/modeling_swiftformer.py.
-constexpr value describe_swiftformer(const site& here, trace& t) {
-    return describe_image_model(here, t, "swiftformer", swiftformer_detail::base, swiftformer_detail::classify);
+constexpr tensor forward_swiftformer(const layer_context& ctx, trace& t) {
+    return forward_image_model(ctx, t, "swiftformer", swiftformer_detail::base, swiftformer_detail::classify);
 }
 
-constexpr void read_swiftformer(config_view config, sizes& s) {
+constexpr void parse_swiftformer(config_view json, model_config& config) {
     using namespace swiftformer_detail;
-    s.vision = read_images(config, 224);
-    const std::int64_t n = s.num_hidden_layers = read_stages(config, "depths", {3, 3, 6, 4}, s.own, depths);
-    read_stages_of(config, "embed_dims", {48, 56, 112, 220}, s.own, widths, n);
-    read_ratio(config, "mlp_ratio", 4.0, s.own, ratio);
-    if (s.own[widths] < 2) fail_value(config, "embed_dims", "at least two features");
-    const auto found = config.optional_array("downsamples");
+    config.vision = parse_image_size(json, 224);
+    const std::int64_t n = config.num_hidden_layers = parse_stages(json, "depths", {3, 3, 6, 4}, config.family, depths);
+    parse_stages_of(json, "embed_dims", {48, 56, 112, 220}, config.family, widths, n);
+    parse_ratio(json, "mlp_ratio", 4.0, config.family, ratio);
+    if (config.family[widths] < 2) throw_invalid_value(json, "embed_dims", "at least two features");
+    const auto found = json.optional_array("downsamples");
     if (found ? found->size() + 1 < static_cast<std::uint32_t>(n) : n > 5)
-        fail_value(config, "downsamples", "true or false for each stage");
+        throw_invalid_value(json, "downsamples", "true or false for each stage");
     std::int64_t sum = 0;
     for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i) {
-        sum += s.own[depths + i];
-        if (times_ratio(s, ratio, s.own[widths + i]) < 1) fail_value(config, "mlp_ratio", "a ratio that leaves a feature");
+        sum += config.family[depths + i];
+        if (times_ratio(config, ratio, config.family[widths + i]) < 1)
+            throw_invalid_value(json, "mlp_ratio", "a ratio that leaves a feature");
         if (i + 1 == static_cast<std::size_t>(n)) break;
-        const bool asked = !found || (*found)[i].as_boolean();
-        s.own[shrinks] |= std::int64_t{asked || s.own[widths + i] != s.own[widths + i + 1]} << i;
+        const bool is_downsampled = !found || (*found)[i].as_boolean();
+        config.family[shrinks] |=
+            std::int64_t{is_downsampled || config.family[widths + i] != config.family[widths + i + 1]} << i;
     }
-    if (sum < 2) fail_value(config, "depths", "at least two blocks");
-    s.own[drops] = config.real("drop_path_rate", 0.0) > 0.0;
+    if (sum < 2) throw_invalid_value(json, "depths", "at least two blocks");
+    config.family[drops] = json.real("drop_path_rate", 0.0) > 0.0;
 }
 
 // transformers/models/swiftformer: configuration_swiftformer.py, modeling_swiftformer.py
-inline constexpr architecture swiftformer{
+inline constexpr model_spec swiftformer{
     .model_type = "swiftformer",
-    .prefix = "SwiftFormer",
-    .describe = describe_swiftformer,
-    .read = read_swiftformer,
-    .own = swiftformer_detail::keys,
-    .drops = swiftformer_detail::dropout_rates,
-    .rotated = rotation::none,
-    .any_image = true,
-    .heads = {head_kind::none, head_kind::image_classification},
+    .class_prefix = "SwiftFormer",
+    .forward = forward_swiftformer,
+    .parse_config = parse_swiftformer,
+    .family_keys = swiftformer_detail::family_keys,
+    .dropout_keys = swiftformer_detail::dropout_rates,
+    .rotary = rotary_style::none,
+    .accepts_any_image_size = true,
+    .supported_heads = {head_kind::none, head_kind::image_classification},
     .defaults = image_defaults(activation::gelu),
 };
 

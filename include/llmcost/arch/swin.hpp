@@ -9,14 +9,14 @@ namespace llmcost::arch {
 
 namespace swin_detail {
 
-using swinv2_detail::own, swinv2_detail::stage_sizes, swinv2_detail::window, swinv2_detail::qkv_bias, swinv2_detail::ratio,
-    swinv2_detail::depths, swinv2_detail::heads;
+using swinv2_detail::family_config_index, swinv2_detail::stage_sizes, swinv2_detail::window, swinv2_detail::qkv_bias,
+    swinv2_detail::ratio, swinv2_detail::depths, swinv2_detail::heads;
 
 /// A bias for each distance in a window, looked up in a table: (1, H, window², window²).
-constexpr value bias_of_distance(trace& t, std::int64_t heads, std::int64_t window) {
+constexpr tensor bias_of_distance(trace& t, std::int64_t heads, std::int64_t window) {
     const std::int64_t side = 2 * window - 1, places = window * window;
-    const value table = t.param("relative_position_bias_table", {side * side, heads});
-    const value picked = t.gather(table, {places * places, heads}).view({places, places, heads});
+    const tensor table = t.param("relative_position_bias_table", {side * side, heads});
+    const tensor picked = t.gather(table, {places * places, heads}).view({places, places, heads});
     return t.contiguous(picked.permute({2, 0, 1})).unsqueeze(0);
 }
 
@@ -25,138 +25,146 @@ struct position_bias {
     class_name named;
     std::int64_t heads, window;
 
-    static constexpr role what = role::none;
-    static constexpr bool leaf = true;
-    [[nodiscard]] constexpr class_name type() const { return named; }
-    constexpr value describe(trace& t) const { return bias_of_distance(t, heads, window); }
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = true;
+    [[nodiscard]] constexpr class_name type_name() const { return named; }
+    constexpr tensor forward(trace& t) const { return bias_of_distance(t, heads, window); }
 };
 
 /// Attention within windows: one mask of distances and of the shift.
 struct attention {
-    const site& here;
-    const stage_sizes& dims;
+    const layer_context& ctx;
+    const stage_sizes& stage;
 
-    static constexpr role what = role::attn;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("Attention"); }
-    constexpr value describe(trace& t, const value& x, const value* shift) const {
-        const std::int64_t width = dims.width, heads = dims.heads, windows = x.dim(0), places = x.dim(1);
+    static constexpr role module_role = role::attn;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("Attention"); }
+    constexpr tensor forward(trace& t, const tensor& x, const tensor* shift) const {
+        const std::int64_t width = stage.width, heads = stage.heads, windows = x.dim(0), places = x.dim(1);
         const auto project = [&](literal name) {
-            const value all = t.call(name, linear{width, width, here.dims.own[qkv_bias] != 0}, x);
+            const tensor all = t.call(name, linear{width, width, ctx.config.family[qkv_bias] != 0}, x);
             return all.view({windows, places, heads, width / heads}).transpose(1, 2);
         };
-        const value q = project("q_proj"), k = project("k_proj"), v = project("v_proj");
-        value mask = t.call("relative_position_bias", position_bias{here.type("RelativePositionBias"), heads, dims.window});
+        const tensor q = project("q_proj"), k = project("k_proj"), v = project("v_proj");
+        tensor mask =
+            t.call("relative_position_bias", position_bias{ctx.class_of("RelativePositionBias"), heads, stage.window});
         if (shift != nullptr) {
             const std::int64_t n = shift->dim(0);
-            const value each = shift->unsqueeze(1).unsqueeze(0).expand({windows / n, n, 1, places, places});
-            mask = t.add(mask, t.reshape(each, {windows, 1, places, places}));
+            const tensor operand = shift->unsqueeze(1).unsqueeze(0).expand({windows / n, n, 1, places, places});
+            mask = t.add(mask, t.reshape(operand, {windows, 1, places, places}));
         }
-        const value mixed = eager_attention(t, q, k, v, all_positions(places).where, {.mask = &mask});
+        const tensor mixed = attention_forward(t, q, k, v, full_pattern(places).pattern, {.mask = &mask});
         return t.call("o_proj", linear{width, width, true}, t.contiguous(t.reshape(mixed, {windows, places, -1})));
     }
 };
 
 /// The same in two modules, scores divided, the two masks added one after the other.
 struct divided_attention {
-    const site& here;
-    const stage_sizes& dims;
+    const layer_context& ctx;
+    const stage_sizes& stage;
 
-    static constexpr role what = role::attn;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("Attention"); }
-    constexpr value describe(trace& t, const value& x, const value* shift) const {
-        const std::int64_t width = dims.width, heads = dims.heads, windows = x.dim(0), places = x.dim(1);
-        const module_info self{.name = "self", .type = here.type("SelfAttention")};
+    static constexpr role module_role = role::attn;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("Attention"); }
+    constexpr tensor forward(trace& t, const tensor& x, const tensor* shift) const {
+        const std::int64_t width = stage.width, heads = stage.heads, windows = x.dim(0), places = x.dim(1);
+        const module_info self{.name = "self", .class_of_module = ctx.class_of("SelfAttention")};
         t.enter(self);
         const auto project = [&](literal name) {
-            const value all = t.call(name, linear{width, width, here.dims.own[qkv_bias] != 0}, x);
+            const tensor all = t.call(name, linear{width, width, ctx.config.family[qkv_bias] != 0}, x);
             return all.view({windows, places, heads, width / heads}).transpose(1, 2);
         };
-        const value q = project("query"), k = project("key"), v = project("value");
-        const recorder::fused_guard fused{t, fused_attention(q, heads, all_positions(places).where, places)};
-        value scores = t.div(t.matmul(q, k.transpose(-1, -2)));
-        scores = t.add(scores, bias_of_distance(t, heads, dims.window));
+        const tensor q = project("query"), k = project("key"), v = project("value");
+        const recorder::fused_kernel_guard fused{
+            t, fused_attention_kernel(q, heads, full_pattern(places).pattern, places)};
+        tensor scores = t.div(t.matmul(q, k.transpose(-1, -2)));
+        scores = t.add(scores, bias_of_distance(t, heads, stage.window));
         if (shift != nullptr) {
             const std::int64_t n = shift->dim(0);
             scores = t.add(scores.view({windows / n, n, heads, places, places}), shift->unsqueeze(1).unsqueeze(0));
             scores = scores.view({windows, heads, places, places});
         }
-        const value seen = dropout(t, "dropout", t.softmax(scores), dropout_of::attention);
-        const value mixed = t.contiguous(t.matmul(seen, v).permute({0, 2, 1, 3})).view({windows, places, width});
+        const tensor features = dropout(t, "dropout", t.softmax(scores), dropout_position::attention);
+        const tensor mixed = t.contiguous(t.matmul(features, v).permute({0, 2, 1, 3})).view({windows, places, width});
         t.leave(self, mixed);
-        return swinv2_detail::project(here, t, "SelfOutput", width, width, mixed, dropout_of::attention);
+        return swinv2_detail::project(ctx, t, "SelfOutput", width, width, mixed, dropout_position::attention);
     }
 };
 
 /// Tokens in windows through an attention and back: (B, rows · columns, width) -> the same.
 template <class Attention>
-constexpr value within_windows(const site& here, trace& t, const stage_sizes& dims, bool shifted, bool drops,
-                               const value& x) {
-    const std::int64_t window = dims.window, batch = x.dim(0), width = dims.width;
+constexpr tensor within_windows(const layer_context& ctx, trace& t, const stage_sizes& stage, bool shifted, bool drops,
+                                const tensor& x) {
+    const std::int64_t window = stage.window, batch = x.dim(0), width = stage.width;
     const auto rest = [&](std::int64_t n) { return (window - n % window) % window; };
-    const std::int64_t below = rest(dims.rows), right = rest(dims.columns);
-    const std::int64_t rows = dims.rows + below, columns = dims.columns + right;
-    value h = t.pad(x.view({batch, dims.rows, dims.columns, width}), 1, below, right);
+    const std::int64_t below = rest(stage.rows), right = rest(stage.columns);
+    const std::int64_t rows = stage.rows + below, columns = stage.columns + right;
+    tensor h = t.pad(x.view({batch, stage.rows, stage.columns, width}), 1, below, right);
     if (shifted) h = swinv2_detail::roll(t, h);
     h = swinv2_detail::part(t, h, window);
-    const value mask = shifted ? swinv2_detail::mask_of_shift(t, rows, columns, window) : value{};
-    h = t.call("attention", Attention{here, dims}, h, shifted ? &mask : nullptr);
+    const tensor mask = shifted ? swinv2_detail::mask_of_shift(t, rows, columns, window) : tensor{};
+    h = t.call("attention", Attention{ctx, stage}, h, shifted ? &mask : nullptr);
     if (drops) h = dropout(t, "dropout", h);
-    const extents parted{batch, rows / window, columns / window, window, window, width};
+    const shape parted{batch, rows / window, columns / window, window, window, width};
     h = t.contiguous(h.view(parted).transpose(2, 3)).view({batch, rows, columns, width});
     if (shifted) h = swinv2_detail::roll(t, h);
-    if (below > 0) h = t.slice(h, 1, dims.rows);
-    if (right > 0) h = t.slice(h, 2, dims.columns);
-    return t.contiguous(h).view({batch, dims.rows * dims.columns, width});
+    if (below > 0) h = t.slice(h, 1, stage.rows);
+    if (right > 0) h = t.slice(h, 2, stage.columns);
+    return t.contiguous(h).view({batch, stage.rows * stage.columns, width});
 }
 
 struct block {
-    const site& here;
-    const stage_sizes& dims;
+    const layer_context& ctx;
+    const stage_sizes& stage;
     bool shifted, drops_path;
 
-    static constexpr role what = role::none;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("Layer"); }
-    constexpr value describe(trace& t, const value& x) const {
-        const norm<norm_kind::layer> layer_norm{dims.width};
-        const value normed = t.call("layernorm_before", layer_norm, x);
-        const value h = within_windows<attention>(here, t, dims, shifted, true, normed);
-        const value middle = t.add(x, t.call("drop_path", drop_path_module{here.row.prefix, drops_path}, h));
-        const any_mlp feed{
-            mlp_kind::plain,  dims.width, times_ratio(here.dims, ratio, dims.width),           here.dims.hidden_act,
-            here.type("MLP"), true,       {.up = "fc1", .down = "fc2", .act = "activation_fn"}};
-        return t.add(dropout(t, "dropout", t.call("mlp", feed, t.call("layernorm_after", layer_norm, middle))), middle);
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("Layer"); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const norm_module layer_norm{norm_kind::layer, stage.width};
+        const tensor normed = t.call("layernorm_before", layer_norm, x);
+        const tensor h = within_windows<attention>(ctx, t, stage, shifted, true, normed);
+        const tensor middle = t.add(x, t.call("drop_path", drop_path_module{ctx.spec.class_prefix, drops_path}, h));
+        const mlp_module layer_mlp{mlp_kind::plain,
+                                   stage.width,
+                                   times_ratio(ctx.config, ratio, stage.width),
+                                   ctx.config.hidden_act,
+                                   ctx.class_of("MLP"),
+                                   true,
+                                   {.up = "fc1", .down = "fc2", .act = "activation_fn"}};
+        return t.add(dropout(t, "dropout", t.call("mlp", layer_mlp, t.call("layernorm_after", layer_norm, middle))),
+                     middle);
     }
 };
 
 struct donut_block {
-    const site& here;
-    const stage_sizes& dims;
+    const layer_context& ctx;
+    const stage_sizes& stage;
     bool shifted, drops_path;
 
-    static constexpr role what = role::none;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("Layer"); }
-    constexpr value describe(trace& t, const value& x) const {
-        const norm<norm_kind::layer> layer_norm{dims.width};
-        const std::int64_t inner = times_ratio(here.dims, ratio, dims.width);
-        const module_info intermediate{.name = "intermediate", .type = here.type("Intermediate"), .what = role::mlp};
-        const value normed = t.call("layernorm_before", layer_norm, x);
-        value h = within_windows<divided_attention>(here, t, dims, shifted, false, normed);
-        const value middle = t.add(x, t.call("drop_path", drop_path_module{"Donut", drops_path}, h));
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("Layer"); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const norm_module layer_norm{norm_kind::layer, stage.width};
+        const std::int64_t inner = times_ratio(ctx.config, ratio, stage.width);
+        const module_info intermediate{
+            .name = "intermediate", .class_of_module = ctx.class_of("Intermediate"), .module_role = role::mlp};
+        const tensor normed = t.call("layernorm_before", layer_norm, x);
+        tensor h = within_windows<divided_attention>(ctx, t, stage, shifted, false, normed);
+        const tensor middle = t.add(x, t.call("drop_path", drop_path_module{"Donut", drops_path}, h));
         h = t.call("layernorm_after", layer_norm, middle);
         t.enter(intermediate);
-        h = t.call("dense", linear{dims.width, inner, true}, h);
-        h = t.leave(intermediate, t.call("intermediate_act_fn", activation_module{here.dims.hidden_act}, h));
-        return t.add(middle, swinv2_detail::project(here, t, "Output", inner, dims.width, h));
+        h = t.call("dense", linear{stage.width, inner, true}, h);
+        h = t.leave(intermediate, t.call("intermediate_act_fn", activation_module{ctx.config.hidden_act}, h));
+        return t.add(middle, swinv2_detail::project(ctx, t, "Output", inner, stage.width, h));
     }
 };
 
 /// A stage's states as images, which nothing reads.
-constexpr void hand_out_as_images(trace& t, const value& x, std::int64_t rows, std::int64_t columns) {
-    const recorder::off_loss_guard unread{t};
+constexpr void hand_out_as_images(trace& t, const tensor& x, std::int64_t rows, std::int64_t columns) {
+    const recorder::detach_guard unread{t};
     (void)t.contiguous(x.view({x.dim(0), rows, columns, x.dim(2)}).permute({0, 3, 1, 2}));
 }
 
@@ -172,26 +180,28 @@ constexpr std::int64_t fewest_patches(std::int64_t height, std::int64_t width, s
 /// A layer that once saw a single window along a side never shifts again (`set_shift_and_window_size` overwrites its
 /// `shift_size`): it is described as after images of the configuration's own size, whatever the size of these.
 template <class Block, bool Images>
-constexpr value stages(const site& here, trace& t) {
-    const sizes& dims = here.dims;
-    const std::int64_t patch = dims.vision.patch_size, reach = dims.own[window];
-    const module_info encoder{.name = "encoder", .type = here.type("Encoder")};
-    const value pixels = images_of(here, t);
-    value x = swinv2_detail::embed(here, t, pixels);
+constexpr tensor stages(const layer_context& ctx, trace& t) {
+    const model_config& config = ctx.config;
+    const std::int64_t patch = config.vision.patch_size, reach = config.family[window];
+    const module_info encoder{.name = "encoder", .class_of_module = ctx.class_of("Encoder")};
+    const tensor pixels = image_input(ctx, t);
+    tensor x = swinv2_detail::embed(ctx, t, pixels);
     std::int64_t rows = (pixels.dim(2) + patch - 1) / patch, columns = (pixels.dim(3) + patch - 1) / patch;
     t.enter(encoder);
-    for (std::int64_t i = 0; i < dims.num_hidden_layers; ++i) {
-        const std::int64_t least = fewest_patches(pixels.dim(2), pixels.dim(3), patch, i);
-        const std::int64_t usual = fewest_patches(dims.vision.image_height, dims.vision.image_width, patch, i);
-        if (least < reach) report_description("images have fewer patches along a side than a window, in the last stages");
-        const bool shifts = least > reach && usual > reach && reach / 2 > 0;
-        const stage_sizes at{dims.embedding_size << i, of_stage(dims, heads, i), rows, columns, reach, shifts};
-        const module_info module{.name = "layers", .index = i, .type = here.type("Stage")};
+    for (std::int64_t i = 0; i < config.num_hidden_layers; ++i) {
+        const std::int64_t minimum = fewest_patches(pixels.dim(2), pixels.dim(3), patch, i);
+        const std::int64_t usual = fewest_patches(config.vision.image_height, config.vision.image_width, patch, i);
+        if (minimum < reach)
+            throw_description_error("images have fewer patches along a side than a window, in the last stages");
+        const bool shifts = minimum > reach && usual > reach && reach / 2 > 0;
+        const stage_sizes at{config.embedding_size << i, of_stage(config, heads, i), rows, columns, reach, shifts};
+        const module_info module{.name = "layers", .index = i, .class_of_module = ctx.class_of("Stage")};
         t.enter(module);
-        x = swinv2_detail::blocks_of<Block>(here, t, i, at, x);
-        if (i + 1 < dims.num_hidden_layers) {
-            x = swinv2_detail::merge(here, t, at, x, true);
-            rows = (rows + 1) / 2, columns = (columns + 1) / 2;
+        x = swinv2_detail::blocks_of<Block>(ctx, t, i, at, x);
+        if (i + 1 < config.num_hidden_layers) {
+            x = swinv2_detail::merge(ctx, t, at, x, true);
+            rows = (rows + 1) / 2;
+            columns = (columns + 1) / 2;
         }
         if (Images) hand_out_as_images(t, x, rows, columns);
         t.leave(module, x);
@@ -199,12 +209,12 @@ constexpr value stages(const site& here, trace& t) {
     return t.leave(encoder, x);
 }
 
-constexpr value base(const site& here, trace& t) {
-    const value x = stages<block, true>(here, t);
-    return swinv2_detail::pool(here, t, t.call("layernorm", norm<norm_kind::layer>{x.dim(2)}, x));
+constexpr tensor base(const layer_context& ctx, trace& t) {
+    const tensor x = stages<block, true>(ctx, t);
+    return swinv2_detail::pool(ctx, t, t.call("layernorm", norm_module{norm_kind::layer, x.dim(2)}, x));
 }
-constexpr value donut_base(const site& here, trace& t) {
-    return swinv2_detail::pool(here, t, stages<donut_block, false>(here, t));
+constexpr tensor donut_base(const layer_context& ctx, trace& t) {
+    return swinv2_detail::pool(ctx, t, stages<donut_block, false>(ctx, t));
 }
 
 }  // namespace swin_detail
@@ -212,21 +222,28 @@ constexpr value donut_base(const site& here, trace& t) {
 /// Attention within windows that every other block shifts, in stages.
 ///
 /// Source: transformers/models/swin/modeling_swin.py.
-constexpr value describe_swin(const site& here, trace& t) {
-    return describe_image_model(here, t, here.row.names.base, here.row.base, classify_linear);
+constexpr tensor forward_swin(const layer_context& ctx, trace& t) {
+    return forward_image_model(ctx, t, ctx.spec.names.base_model, ctx.spec.base_model, classify_linear);
 }
 
 // transformers/models/swin: configuration_swin.py, modeling_swin.py
-inline constexpr architecture swin = [](architecture a) {
-    a.model_type = "swin", a.prefix = "Swin", a.describe = describe_swin, a.base = swin_detail::base, a.names.base = "swin";
-    a.read = read_swin;
-    return a;
+inline constexpr model_spec swin = [](model_spec spec) {
+    spec.model_type = "swin";
+    spec.class_prefix = "Swin";
+    spec.forward = forward_swin;
+    spec.base_model = swin_detail::base;
+    spec.names.base_model = "swin";
+    spec.parse_config = parse_swin;
+    return spec;
 }(swinv2);
 
 // transformers/models/donut: configuration_donut_swin.py, modeling_donut_swin.py; no norm behind its stages
-inline constexpr architecture donut_swin = [](architecture a) {
-    a.model_type = "donut-swin", a.prefix = "DonutSwin", a.base = swin_detail::donut_base, a.names.base = "donut";
-    return a;
+inline constexpr model_spec donut_swin = [](model_spec spec) {
+    spec.model_type = "donut-swin";
+    spec.class_prefix = "DonutSwin";
+    spec.base_model = swin_detail::donut_base;
+    spec.names.base_model = "donut";
+    return spec;
 }(swin);
 
 }  // namespace llmcost::arch

@@ -9,97 +9,110 @@ namespace llmcost::arch {
 namespace tapas_detail {
 
 /// Kinds of segments that a row has room for.
-inline constexpr std::size_t most_kinds = 12;
+inline constexpr std::size_t max_kinds = 12;
 
-enum own : std::uint8_t { resets, kinds, first_kind };
-inline constexpr own_key keys[first_kind + most_kinds]{
-    {"reset_position_index_per_cell", 1, own_value::boolean},
-    {.value = own_value::computed},  // how many entries `type_vocab_sizes` has
-    {.value = own_value::computed},
-    {.value = own_value::computed},
-    {.value = own_value::computed},
-    {.value = own_value::computed},
-    {.value = own_value::computed},
-    {.value = own_value::computed},
-    {.value = own_value::computed},
-    {.value = own_value::computed},
-    {.value = own_value::computed},
-    {.value = own_value::computed},
-    {.value = own_value::computed},
-    {.value = own_value::computed},
+enum family_config_index : std::uint8_t { resets, kinds, first_kind };
+inline constexpr family_key family_keys[first_kind + max_kinds]{
+    {"reset_position_index_per_cell", 1, family_key_type::boolean},
+    {.type = family_key_type::computed},  // how many entries `type_vocab_sizes` has
+    {.type = family_key_type::computed},
+    {.type = family_key_type::computed},
+    {.type = family_key_type::computed},
+    {.type = family_key_type::computed},
+    {.type = family_key_type::computed},
+    {.type = family_key_type::computed},
+    {.type = family_key_type::computed},
+    {.type = family_key_type::computed},
+    {.type = family_key_type::computed},
+    {.type = family_key_type::computed},
+    {.type = family_key_type::computed},
+    {.type = family_key_type::computed},
 };
 inline constexpr std::int64_t published[]{3, 256, 256, 2, 256, 256, 10};
 
 /// The names of tables, one for each kind of segments.
-inline constexpr literal table_names[most_kinds]{
+inline constexpr literal table_names[max_kinds]{
     "token_type_embeddings_0", "token_type_embeddings_1", "token_type_embeddings_2",  "token_type_embeddings_3",
     "token_type_embeddings_4", "token_type_embeddings_5", "token_type_embeddings_6",  "token_type_embeddings_7",
     "token_type_embeddings_8", "token_type_embeddings_9", "token_type_embeddings_10", "token_type_embeddings_11",
 };
 
 /// The first position of each cell of a table: as floats, reduced over cells (`reduce_min`).
-constexpr void find_cells(const site& here, trace& t) {
+constexpr void find_cells(const layer_context& ctx, trace& t) {
     const std::int64_t batch = t.load().batch;
-    const std::int64_t cells = here.dims.own[first_kind + 1] * here.dims.own[first_kind + 2];
-    value least = t.clone(t.constant({cells * batch}));
-    t.index_add(least, t.constant({batch * t.load().sequence}));
-    (void)t.clone(least);
+    const std::int64_t cells = ctx.config.family[first_kind + 1] * ctx.config.family[first_kind + 2];
+    tensor minimum = t.clone(t.full({cells * batch}));
+    t.index_add(minimum, t.full({batch * t.load().sequence}));
+    (void)t.clone(minimum);
 }
 
-constexpr value sum_embeddings(const site& here, trace& t) {
-    const std::int64_t batch = t.load().batch, sequence = t.load().sequence, most = here.dims.max_position_embeddings;
-    if (here.dims.own[resets] != 0) find_cells(here, t);
-    const value words = word_embeddings(here, t);
-    if (here.dims.own[resets] == 0) t.positions(most, sequence);  // else positions end with the table
-    const embedding places{most, here.dims.hidden_size};
-    value x = t.add(words, t.call("position_embeddings", places, extents{batch, sequence}));
-    for (std::int64_t i = 0; i < here.dims.own[kinds]; ++i) {
+constexpr tensor sum_embeddings(const layer_context& ctx, trace& t) {
+    const std::int64_t batch = t.load().batch, sequence = t.load().sequence,
+                       maximum = ctx.config.max_position_embeddings;
+    if (ctx.config.family[resets] != 0) find_cells(ctx, t);
+    const tensor token_embeddings = word_embeddings(ctx, t);
+    if (ctx.config.family[resets] == 0) t.check_positions(maximum, sequence);  // else positions end with the table
+    const embedding places{maximum, ctx.config.hidden_size};
+    tensor x = t.add(token_embeddings, t.call("position_embeddings", places, shape{batch, sequence}));
+    for (std::int64_t i = 0; i < ctx.config.family[kinds]; ++i) {
         const auto at = static_cast<std::size_t>(i);
-        t.in_place(op::add, x, look_up_tokens(here, t, table_names[at], here.dims.own[first_kind + at]));
+        t.in_place(op::add, x, embedding_lookup(ctx, t, table_names[at], ctx.config.family[first_kind + at]));
     }
-    return norm_embeddings(here, t, x);
+    return norm_embeddings(ctx, t, x);
 }
-constexpr value embed(const site& here, trace& t) {
+constexpr tensor embed(const layer_context& ctx, trace& t) {
     make_padding_mask(t);
-    return embed_within(here, t, sum_embeddings);
+    return embed_in_module(ctx, t, sum_embeddings);
 }
 
-constexpr value score_words(const site& here, trace& t, const two_values& out) {
-    const module_info cls{.name = "cls", .type = here.type("OnlyMLMHead"), .what = role::head};
+constexpr tensor lm_head_logits(const layer_context& ctx, trace& t, const tensor_pair& out) {
+    const module_info cls{.name = "cls", .class_of_module = ctx.class_of("OnlyMLMHead"), .module_role = role::head};
     t.enter(cls);
-    return t.leave(cls, transform_and_score(here, t, out.first));
+    return t.leave(cls, transform_and_score(ctx, t, out.first));
 }
-constexpr value score(const site& here, trace& t, const two_values& out) { return score_states(here, t, out, score_words); }
-constexpr value describe(const site& here, trace& t) {
-    return describe_encoder(here, t, {score, {head_kind::none, head_kind::sequence_classification}});
+constexpr tensor score(const layer_context& ctx, trace& t, const tensor_pair& out) {
+    return forward_encoder_head(ctx, t, out, lm_head_logits);
+}
+constexpr tensor forward(const layer_context& ctx, trace& t) {
+    return forward_encoder_model(ctx, t, {score, {head_kind::none, head_kind::sequence_classification}});
 }
 
-constexpr void read(config_view config, sizes& s) {
-    if (config.boolean("add_cross_attention", false))
-        fail_unsupported(config, "add_cross_attention", "no row describes this type as a decoder");
-    read_encoder_alone(config, s);
-    const auto given = config.optional_array("type_vocab_sizes");
-    const std::size_t n = given ? given->size() : sizeof published / sizeof *published;
-    if (n > most_kinds) fail_unsupported(config, "type_vocab_sizes", "no row has room for more than 12 kinds of segments");
-    if (n < 3 && s.own[resets] != 0)
-        fail_value(config, "type_vocab_sizes", "three sizes at least, as positions are by cell");
-    s.own[kinds] = static_cast<std::int64_t>(n);
+constexpr void parse_config(config_view json, model_config& config) {
+    if (json.boolean("add_cross_attention", false))
+        throw_unsupported(json, "add_cross_attention", "no row describes this type as a decoder");
+    parse_encoder_only(json, config);
+    const auto type_vocab_sizes = json.optional_array("type_vocab_sizes");
+    const std::size_t n = type_vocab_sizes ? type_vocab_sizes->size() : sizeof published / sizeof *published;
+    if (n > max_kinds)
+        throw_unsupported(json, "type_vocab_sizes", "no row has room for more than 12 kinds of segments");
+    if (n < 3 && config.family[resets] != 0)
+        throw_invalid_value(json, "type_vocab_sizes", "three sizes at least, as positions are by cell");
+    config.family[kinds] = static_cast<std::int64_t>(n);
     for (std::size_t i = 0; i < n; ++i)
-        s.own[first_kind + i] = given ? (*given)[static_cast<std::uint32_t>(i)].as_positive() : published[i];
-    if (s.own[resets] != 0) (void)checked_width(config, "type_vocab_sizes", s.own[first_kind + 1], s.own[first_kind + 2]);
+        config.family[first_kind + i] =
+            type_vocab_sizes ? (*type_vocab_sizes)[static_cast<std::uint32_t>(i)].as_positive() : published[i];
+    if (config.family[resets] != 0)
+        (void)checked_size(json, "type_vocab_sizes", config.family[first_kind + 1], config.family[first_kind + 2]);
 }
 
 }  // namespace tapas_detail
 
 // transformers/models/tapas: BERT with segments for columns, rows and ranks of a table
-inline constexpr architecture tapas = [](architecture a) {
-    a.model_type = "tapas", a.prefix = "Tapas", a.describe = tapas_detail::describe, a.read = tapas_detail::read;
-    a.own = tapas_detail::keys, a.embed = tapas_detail::embed, a.attend = attend_dividing;
-    a.heads = {head_kind::none, head_kind::masked_lm, head_kind::sequence_classification};
-    a.names.base = "tapas";
-    a.defaults.max_position_embeddings = 1024, a.defaults.type_vocab_size = 0, a.defaults.head = head_kind::masked_lm;
-    a.drops = headless_encoder_dropout;
-    return a;
+inline constexpr model_spec tapas = [](model_spec spec) {
+    spec.model_type = "tapas";
+    spec.class_prefix = "Tapas";
+    spec.forward = tapas_detail::forward;
+    spec.parse_config = tapas_detail::parse_config;
+    spec.family_keys = tapas_detail::family_keys;
+    spec.embed_tokens = tapas_detail::embed;
+    spec.attention = divided_attention;
+    spec.supported_heads = {head_kind::none, head_kind::masked_lm, head_kind::sequence_classification};
+    spec.names.base_model = "tapas";
+    spec.defaults.max_position_embeddings = 1024;
+    spec.defaults.type_vocab_size = 0;
+    spec.defaults.head = head_kind::masked_lm;
+    spec.dropout_keys = headless_encoder_dropout;
+    return spec;
 }(bert);
 
 }  // namespace llmcost::arch

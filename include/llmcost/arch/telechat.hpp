@@ -9,44 +9,62 @@ namespace llmcost::arch {
 namespace telechat_detail {
 
 /// Queries by a projection, keys and values by another.
-constexpr value attend(const site& here, trace& t, const value& x) {
-    const std::int64_t d = here.dims.head_dim, narrow = here.dims.num_key_value_heads * d;
-    const value q = project(here, t, "query", here.dims.num_attention_heads * d, x);
-    const value both = project(here, t, "key_value", 2 * narrow, x);
-    return join(here, t, attend_with(here, t, {q, t.slice(both, -1, narrow), t.slice(both, -1, narrow)}));
+constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
+    const std::int64_t d = ctx.config.head_dim, kv_width = ctx.config.num_key_value_heads * d;
+    const tensor q = project(ctx, t, "query", ctx.config.num_attention_heads * d, x);
+    const tensor key_value = project(ctx, t, "key_value", 2 * kv_width, x);
+    return output_projection(
+        ctx, t, attention_from_qkv(ctx, t, {q, t.slice(key_value, -1, kv_width), t.slice(key_value, -1, kv_width)}));
 }
 
 /// A gated block whose last projection alone has a bias.
-constexpr value feed(const site& here, trace& t, const value& x) {
-    const std::int64_t width = here.dims.hidden_size, inner = here.dims.intermediate_size;
-    const module_info block{.name = here.row.names.feed_forward, .type = here.type("MLP"), .what = role::mlp};
+constexpr tensor mlp(const layer_context& ctx, trace& t, const tensor& x) {
+    const std::int64_t width = ctx.config.hidden_size, inner = ctx.config.intermediate_size;
+    const module_info block{
+        .name = ctx.spec.names.mlp, .class_of_module = ctx.class_of("MLP"), .module_role = role::mlp};
     t.enter(block);
-    const value gate = activate(t, activation::silu, t.call("gate_proj", linear{width, inner}, x));
-    const value h = t.mul(gate, t.call("up_proj", linear{width, inner}, x));
+    const tensor gate = activate(t, activation::silu, t.call("gate_proj", linear{width, inner}, x));
+    const tensor h = t.mul(gate, t.call("up_proj", linear{width, inner}, x));
     return t.leave(block, t.call("down_proj", linear{inner, width, true}, h));
 }
 
-constexpr void read(config_view config, sizes& s) {
-    plan_one_mask(config, s);
-    s.output_bias = true;
+constexpr void parse_config(config_view json, model_config& config) {
+    set_single_mask(json, config);
+    config.output_bias = true;
     for (const literal key : {"apply_residual_connection_post_layernorm", "embed_layernorm"})
-        if (config.boolean(key, false)) fail_unsupported(config, key, "no row describes this place of a norm");
+        if (json.boolean(key, false)) throw_unsupported(json, key, "no row describes this place of a norm");
 }
 
 }  // namespace telechat_detail
 
 // modeling_telechat.py of Tele-AI/telechat-7B, modeling_telechat2.py of TeleChat2-7B: Llama under BLOOM's names
-inline constexpr architecture telechat = [](architecture a) {
-    a.model_type = "telechat", a.prefix = "Telechat", a.remote_code = true, a.read = telechat_detail::read, a.drops = {};
-    a.attend = telechat_detail::attend, a.feed = telechat_detail::feed, a.heads = language_heads;
-    a.names.base = "transformer", a.names.embed_tokens = "word_embeddings", a.names.layers = "h", a.names.norm = "ln_f";
-    a.names.layer_type = "Block", a.names.attention = "self_attention", a.names.o = "dense";
-    a.keys[0] = no_attention_bias, a.keys[1] = no_mlp_bias;
-    a.keys[2] = {"num_hidden_layers", "n_layer"}, a.keys[3] = {"num_attention_heads", "n_head"};
-    a.keys[4] = {"intermediate_size", "ffn_hidden_size"}, a.keys[5] = {"max_position_embeddings", "seq_length"};
-    a.defaults.vocab_size = 160256, a.defaults.intermediate_size = 12288, a.defaults.num_hidden_layers = 30;
-    a.defaults.max_position_embeddings = 8192;
-    return a;
+inline constexpr model_spec telechat = [](model_spec spec) {
+    spec.model_type = "telechat";
+    spec.class_prefix = "Telechat";
+    spec.is_remote_code = true;
+    spec.parse_config = telechat_detail::parse_config;
+    spec.dropout_keys = {};
+    spec.attention = telechat_detail::attention;
+    spec.mlp = telechat_detail::mlp;
+    spec.supported_heads = language_heads;
+    spec.names.base_model = "transformer";
+    spec.names.embed_tokens = "word_embeddings";
+    spec.names.layers = "h";
+    spec.names.norm = "ln_f";
+    spec.names.layer_class = "Block";
+    spec.names.attention = "self_attention";
+    spec.names.o_proj = "dense";
+    spec.config_keys[0] = absent_attention_bias;
+    spec.config_keys[1] = absent_mlp_bias;
+    spec.config_keys[2] = {"num_hidden_layers", "n_layer"};
+    spec.config_keys[3] = {"num_attention_heads", "n_head"};
+    spec.config_keys[4] = {"intermediate_size", "ffn_hidden_size"};
+    spec.config_keys[5] = {"max_position_embeddings", "seq_length"};
+    spec.defaults.vocab_size = 160256;
+    spec.defaults.intermediate_size = 12288;
+    spec.defaults.num_hidden_layers = 30;
+    spec.defaults.max_position_embeddings = 8192;
+    return spec;
 }(llama);
 
 }  // namespace llmcost::arch

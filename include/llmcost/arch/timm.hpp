@@ -9,10 +9,10 @@ namespace llmcost::arch::timm_detail {
 
 /// `nn.ReLU(inplace=True)`.
 struct relu_in_place {
-    static constexpr role what = role::none;
-    static constexpr bool leaf = true;
-    [[nodiscard]] constexpr class_name type() const { return {"", "ReLU"}; }
-    constexpr value describe(trace& t, value x) const {
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = true;
+    [[nodiscard]] constexpr class_name type_name() const { return {"", "ReLU"}; }
+    constexpr tensor forward(trace& t, tensor x) const {
         t.in_place(op::relu, x);
         return x;
     }
@@ -20,11 +20,11 @@ struct relu_in_place {
 
 /// Runs `inside` in a module of timm's.
 template <class Inside>
-constexpr value within(trace& t, module_place at, literal type, const value& x, const Inside& inside,
-                       role what = role::none) {
-    const module_info m{.name = at.name, .index = at.index, .type = {"", type}, .what = what};
+constexpr tensor call_in_module(trace& t, child_name at, literal type, const tensor& x, const Inside& body,
+                                role module_role = role::none) {
+    const module_info m{.name = at.name, .index = at.index, .class_of_module = {"", type}, .module_role = module_role};
     t.enter(m);
-    return t.leave(m, inside(x));
+    return t.leave(m, body(x));
 }
 
 }  // namespace llmcost::arch::timm_detail

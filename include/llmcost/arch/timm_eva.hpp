@@ -3,22 +3,22 @@
 #pragma once
 
 #include <llmcost/arch/timm.hpp>
+#include <llmcost/config/keys.hpp>
+#include <llmcost/forward/vision_encoder.hpp>
 #include <llmcost/layers/attention.hpp>
 #include <llmcost/layers/norm.hpp>
 #include <llmcost/layers/rotary.hpp>
-#include <llmcost/reading/keys.hpp>
-#include <llmcost/walks/tower.hpp>
 
 // timm's `Eva` as the language side of Perception Encoder has it, in Transformers' wrapper.
 namespace llmcost::arch {
 
 namespace timm_eva_detail {
 
-enum own : std::uint8_t { tokens_ahead, norms_last, pools };
-inline constexpr own_key keys[]{
-    {.value = own_value::computed},  // a class token, or none
-    {.value = own_value::computed},
-    {"do_pooling", 1, own_value::boolean},
+enum family_config_index : std::uint8_t { tokens_ahead, norms_last, pools };
+inline constexpr family_key family_keys[]{
+    {.type = family_key_type::computed},  // a class token, or none
+    {.type = family_key_type::computed},
+    {"do_pooling", 1, family_key_type::boolean},
 };
 
 /// What stands under a name of `timm.create_model`.
@@ -32,139 +32,157 @@ inline constexpr variant variants[]{
 };
 inline constexpr std::int64_t heads = 16;
 
-using timm_detail::within;
+using timm_detail::call_in_module;
 
 /// Patches' queries or keys turned by rows and columns, behind those of a class token (`apply_rot_embed_cat`).
-constexpr value turned(const site& here, trace& t, const value& x) {
-    const std::int64_t ahead = here.dims.own[tokens_ahead], patches = x.dim(2) - ahead;
-    const value table = trace::buffer({1, patches, x.dim(3)});
-    const value first = t.slice(x, 2, ahead), rest = t.slice(x, 2, patches);
-    return t.cat({first, rotate<rotation::interleaved>(t, rest, table, table)}, 2);
+constexpr tensor apply_patch_rotary(const layer_context& ctx, trace& t, const tensor& x) {
+    const std::int64_t ahead = ctx.config.family[tokens_ahead], patches = x.dim(2) - ahead;
+    const tensor table = trace::buffer({1, patches, x.dim(3)});
+    const tensor first = t.slice(x, 2, ahead), rest = t.slice(x, 2, patches);
+    return t.cat({first, rotate<rotary_style::interleaved>(t, rest, table, table)}, 2);
 }
 
 /// Attention that timm leaves to PyTorch's own call, whatever the reference is told.
-constexpr value attend(const site& here, trace& t, const value& x) {
+constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
     const std::int64_t width = x.dim(2), batch = x.dim(0), tokens = x.dim(1), d = width / heads;
-    const value all = t.call("qkv", linear{width, 3 * width, true}, x);
-    const value each = t.reshape(all, {batch, tokens, 3, heads, d}).permute({2, 0, 3, 1, 4}).select(0);
-    const value q = turned(here, t, t.call("q_norm", identity{}, each));
-    const value k = turned(here, t, t.call("k_norm", identity{}, each));
-    const context where{.sequence = tokens, .causal = false};
+    const tensor all = t.call("qkv", linear{width, 3 * width, true}, x);
+    const tensor operand = t.reshape(all, {batch, tokens, 3, heads, d}).permute({2, 0, 3, 1, 4}).select(0);
+    const tensor q = apply_patch_rotary(ctx, t, t.call("q_norm", identity{}, operand));
+    const tensor k = apply_patch_rotary(ctx, t, t.call("k_norm", identity{}, operand));
+    const attention_pattern pattern{.query_length = tokens, .is_causal = false};
     const bool fused = t.load().implementation == attention_implementation::sdpa;
-    const value mixed =
-        fused ? attention_heads_in_one_call(t, q, k, each, where, {}) : attention_heads_by_parts(t, q, k, each, where);
-    const value joined = t.call("norm", identity{}, t.reshape(mixed.transpose(1, 2), {batch, tokens, width}));
-    return dropout(t, "proj_drop", t.call("proj", linear{width, width, true}, joined));
+    const tensor mixed =
+        fused ? sdpa_attention_heads(t, q, k, operand, pattern, {}) : math_attention_heads(t, q, k, operand, pattern);
+    const tensor attention_output =
+        t.call("norm", identity{}, t.reshape(mixed.transpose(1, 2), {batch, tokens, width}));
+    return dropout(t, "proj_drop", t.call("proj", linear{width, width, true}, attention_output));
 }
 
-constexpr value feed(const site& here, trace& t, const value& x) {
-    const std::int64_t width = x.dim(2), inner = here.dims.intermediate_size;
-    value h = t.call("act", gelu_module{}, t.call("fc1", linear{width, inner, true}, x));
+constexpr tensor mlp(const layer_context& ctx, trace& t, const tensor& x) {
+    const std::int64_t width = x.dim(2), inner = ctx.config.intermediate_size;
+    tensor h = t.call("act", gelu_module{}, t.call("fc1", linear{width, inner, true}, x));
     h = t.call("norm", identity{}, dropout(t, "drop1", h));
     return dropout(t, "drop2", t.call("fc2", linear{inner, width, true}, h));
 }
 
-constexpr value block(const site& here, trace& t, const value& x) {
+constexpr tensor block(const layer_context& ctx, trace& t, const tensor& x) {
     const std::int64_t width = x.dim(2);
-    const norm<norm_kind::layer> layer_norm{width};
-    const value first = t.param("gamma_1", {width}), second = t.param("gamma_2", {width});
-    value h = within(t, "attn", "AttentionRope", t.call("norm1", layer_norm, x),
-                     [&](const value& normed) { return timm_eva_detail::attend(here, t, normed); }, role::attn);
-    const value middle = t.add(x, t.call("drop_path1", identity{}, t.mul(first, h)));
-    h = within(t, "mlp", "Mlp", t.call("norm2", layer_norm, middle),
-               [&](const value& normed) { return feed(here, t, normed); }, role::mlp);
+    const norm_module layer_norm{norm_kind::layer, width};
+    const tensor first = t.param("gamma_1", {width}), second = t.param("gamma_2", {width});
+    tensor h = call_in_module(
+        t, "attn", "AttentionRope", t.call("norm1", layer_norm, x),
+        [&](const tensor& normed) { return timm_eva_detail::attention(ctx, t, normed); }, role::attn);
+    const tensor middle = t.add(x, t.call("drop_path1", identity{}, t.mul(first, h)));
+    h = call_in_module(
+        t, "mlp", "Mlp", t.call("norm2", layer_norm, middle), [&](const tensor& normed) { return mlp(ctx, t, normed); },
+        role::mlp);
     return t.add(middle, t.call("drop_path2", identity{}, t.mul(second, h)));
 }
 
 /// The wrapper asks for features and pools them by methods of the model, so that what these do themselves is its own.
-constexpr value base(const site& here, trace& t) {
-    const vision_sizes& image = here.dims.vision;
-    const std::int64_t width = here.dims.hidden_size, ahead = here.dims.own[tokens_ahead], patches = patches_of(image);
+constexpr tensor base(const layer_context& ctx, trace& t) {
+    const vision_config& image = ctx.config.vision;
+    const std::int64_t width = ctx.config.hidden_size, ahead = ctx.config.family[tokens_ahead],
+                       patches = patches_of(image);
     const convolution_2d by_patch{image.num_channels, width, image.patch_size, image.patch_size, 0, 1, false};
-    const auto in_model = [&](const value& x, const auto& inside) { return within(t, "timm_model", "Eva", x, inside); };
-    const value pixels = pixels_of(here, t);
-    t.owns_buffer(count(patches) * count(2 * (width / heads)) * count(4));  // turns of all patches, in float32
-    value token, places;
-    value x = in_model(pixels, [&](const value& shown) {
+    const auto in_model = [&](const tensor& x, const auto& body) {
+        return call_in_module(t, "timm_model", "Eva", x, body);
+    };
+    const tensor pixels = pixel_values(ctx, t);
+    t.register_buffer(count(patches) * count(2 * (width / heads)) * count(4));  // turns of all patches, in float32
+    tensor token, places;
+    tensor x = in_model(pixels, [&](const tensor& input) {
         if (ahead > 0) token = t.param("cls_token", {1, 1, width});
         places = t.param("pos_embed", {1, patches + ahead, width});
-        return within(t, "patch_embed", "PatchEmbed", shown, [&](const value& image_pixels) {
+        return call_in_module(t, "patch_embed", "PatchEmbed", input, [&](const tensor& image_pixels) {
             return t.call("norm", identity{}, as_tokens(t.call("proj", by_patch, image_pixels)));
         });
     });
     if (ahead > 0) x = t.cat({token.expand({x.dim(0), 1, width}), x}, 1);
     x = t.add(x, places);
-    x = in_model(x, [&](value h) {
-        h = t.call("norm_pre", norm<norm_kind::layer>{width}, dropout(t, "pos_drop", h));
-        for (repetition each = t.repeat(here.dims.num_hidden_layers, h); each.next();)
-            h = within(t, {"blocks", each.index()}, "EvaBlock", h, [&](const value& in) { return block(here, t, in); });
-        return here.dims.own[norms_last] != 0 ? t.call("norm", norm<norm_kind::layer>{width}, h)
-                                              : t.call("norm", identity{}, h);
+    x = in_model(x, [&](tensor h) {
+        h = t.call("norm_pre", norm_module{norm_kind::layer, width}, dropout(t, "pos_drop", h));
+        for (loop layer_loop = t.loop_modules(ctx.config.num_hidden_layers, h); layer_loop.next();)
+            h = call_in_module(t, {"blocks", layer_loop.index()}, "EvaBlock", h,
+                               [&](const tensor& in) { return block(ctx, t, in); });
+        return ctx.config.family[norms_last] != 0 ? t.call("norm", norm_module{norm_kind::layer, width}, h)
+                                                  : t.call("norm", identity{}, h);
     });
-    const recorder::off_loss_guard unread{t};
-    const recorder::idle_guard unused{t, here.dims.own[pools] == 0};
-    (void)in_model(x, [&](const value& h) {
-        const value kept = dropout(t, "head_drop", t.call("fc_norm", identity{}, h));
-        return t.call("head", identity{}, kept);
+    const recorder::detach_guard unread{t};
+    const recorder::not_executed_guard unused{t, ctx.config.family[pools] == 0};
+    (void)in_model(x, [&](const tensor& h) {
+        const tensor normed_states = dropout(t, "head_drop", t.call("fc_norm", identity{}, h));
+        return t.call("head", identity{}, normed_states);
     });
     return x;
 }
 
 /// Sides of images: one number or a pair.
-constexpr void read_sides(config_view given, vision_sizes& image) {
-    if (!given.is_array()) {
-        image.image_height = image.image_width = given.as_positive();
+constexpr void parse_sides(config_view json, vision_config& image) {
+    if (!json.is_array()) {
+        image.image_height = image.image_width = json.as_positive();
         return;
     }
-    if (given.size() != 2) fail_value(given, "one side or two");
-    image.image_height = given[0].as_positive(), image.image_width = given[1].as_positive();
+    if (json.size() != 2) throw_invalid_value(json, "one side or two");
+    image.image_height = json[0].as_positive();
+    image.image_width = json[1].as_positive();
 }
 
-constexpr void read(config_view config, sizes& s) {
-    (void)config.find("architectures");  // of the wrapper, which has one
-    const string_ref asked = config.string("architecture", "resnet50");
-    const string_ref name = asked.substr(0, asked.find('.'));
+constexpr void parse_config(config_view json, model_config& config) {
+    (void)json.find("architectures");  // of the wrapper, which has one
+    const string_ref architecture_name = json.string("architecture", "resnet50");
+    const string_ref name = architecture_name.substr(0, architecture_name.find('.'));
     const variant* found = nullptr;
-    for (const variant& each : variants)
-        if (name == each.name) found = &each;
-    if (found == nullptr) fail_unsupported(config, "architecture", "of timm's models, this one is no tower that a row describes");
-    s.vision = {448, 448, 14, 3};
-    s.hidden_size = found->width, s.num_hidden_layers = found->layers, s.own[tokens_ahead] = found->ahead;
+    for (const variant& candidate : variants)
+        if (name == candidate.name) found = &candidate;
+    if (found == nullptr)
+        throw_unsupported(json, "architecture", "of timm's models, this one is no tower that a row describes");
+    config.vision = {448, 448, 14, 3};
+    config.hidden_size = found->width;
+    config.num_hidden_layers = found->layers;
+    config.family[tokens_ahead] = found->ahead;
     const double ratio = static_cast<double>(found->inner) / static_cast<double>(found->width);
     bool unpooled = false;
-    if (const auto args = config.optional_object("model_args"))
-        for (const config_view each : *args) {
-            const string_ref key = each.key();
-            if (each.is_null()) continue;  // `timm.create_model` leaves it out
+    if (const auto args = json.optional_object("model_args"))
+        for (const config_view argument : *args) {
+            const string_ref key = argument.key();
+            if (argument.is_null()) continue;  // `timm.create_model` leaves it out
             if (key == "embed_dim")
-                s.hidden_size = each.as_positive();
+                config.hidden_size = argument.as_positive();
             else if (key == "depth")
-                s.num_hidden_layers = each.as_positive();
+                config.num_hidden_layers = argument.as_positive();
             else if (key == "img_size")
-                read_sides(each, s.vision);
+                parse_sides(argument, config.vision);
             else if (key == "use_post_transformer_norm")
-                s.own[norms_last] = each.as_boolean() ? 1 : 0;
-            else if (key == "global_pool" && each.as_string().empty())
+                config.family[norms_last] = argument.as_boolean() ? 1 : 0;
+            else if (key == "global_pool" && argument.as_string().empty())
                 unpooled = true;
             else if (key != "ref_feat_shape" && key != "init_values")
-                fail_unsupported(each, "no row describes this argument of timm's model");
+                throw_unsupported(argument, "no row describes this argument of timm's model");
         }
-    if (!unpooled) fail_missing(config, "model_args", "\"global_pool\": \"\"");
-    if (s.hidden_size % (4 * heads) != 0) fail_unsupported(config, "model_args", "16 heads need an embed_dim of multiples of 64");
-    if (s.vision.image_height < 14 || s.vision.image_width < 14)
-        fail_unsupported(config, "model_args", "an img_size is smaller than a patch");
-    s.intermediate_size = static_cast<std::int64_t>(static_cast<double>(s.hidden_size) * ratio);
-    (void)checked_width(config, "model_args", 6, s.hidden_size);
+    if (!unpooled) throw_missing_key(json, "model_args", "\"global_pool\": \"\"");
+    if (config.hidden_size % (4 * heads) != 0)
+        throw_unsupported(json, "model_args", "16 heads need an embed_dim of multiples of 64");
+    if (config.vision.image_height < 14 || config.vision.image_width < 14)
+        throw_unsupported(json, "model_args", "an img_size is smaller than a patch");
+    config.intermediate_size = static_cast<std::int64_t>(static_cast<double>(config.hidden_size) * ratio);
+    (void)checked_size(json, "model_args", 6, config.hidden_size);
 }
 
 }  // namespace timm_eva_detail
 
 // timm/models/eva.py, transformers/models/timm_wrapper: patches under learned and rotary positions
-inline constexpr architecture timm_eva = [](architecture a) {
-    a.model_type = "timm_wrapper", a.prefix = "TimmWrapper", a.base = timm_eva_detail::base, a.read = timm_eva_detail::read;
-    a.own = timm_eva_detail::keys, a.names.model_type = "Model", a.heads = {};
-    a.keys[3] = {"hidden_size", "", key_rule::absent}, a.keys[4] = {"num_attention_heads", "", key_rule::absent};
-    return a;
+inline constexpr model_spec timm_eva = [](model_spec spec) {
+    spec.model_type = "timm_wrapper";
+    spec.class_prefix = "TimmWrapper";
+    spec.base_model = timm_eva_detail::base;
+    spec.parse_config = timm_eva_detail::parse_config;
+    spec.family_keys = timm_eva_detail::family_keys;
+    spec.names.model_class = "Model";
+    spec.supported_heads = {};
+    spec.config_keys[3] = {"hidden_size", "", key_rule::absent};
+    spec.config_keys[4] = {"num_attention_heads", "", key_rule::absent};
+    return spec;
 }(shared_tower);
 
 }  // namespace llmcost::arch

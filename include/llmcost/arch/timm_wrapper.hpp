@@ -3,8 +3,8 @@
 #pragma once
 
 #include <llmcost/arch/timm.hpp>
-#include <llmcost/reading/images.hpp>
-#include <llmcost/walks/images.hpp>
+#include <llmcost/config/image_stages.hpp>
+#include <llmcost/forward/images.hpp>
 
 namespace llmcost::arch {
 
@@ -12,8 +12,9 @@ namespace timm_wrapper_detail {
 
 inline constexpr std::int64_t stages = 4;
 
-enum own : std::uint8_t { bottleneck, pools, depths };
-inline constexpr own_key keys[]{{.value = own_value::computed}, {"do_pooling", 1, own_value::boolean}};
+enum family_config_index : std::uint8_t { bottleneck, pools, depths };
+inline constexpr family_key family_keys[]{{.type = family_key_type::computed},
+                                          {"do_pooling", 1, family_key_type::boolean}};
 
 /// Plain residual networks of timm by their names.
 struct variant {
@@ -22,8 +23,8 @@ struct variant {
     std::int64_t depths[stages];
 };
 inline constexpr variant variants[]{
-    {"resnet18", false, {2, 2, 2, 2}},  {"resnet26", true, {2, 2, 2, 2}},   {"resnet34", false, {3, 4, 6, 3}},
-    {"resnet50", true, {3, 4, 6, 3}},   {"resnet101", true, {3, 4, 23, 3}}, {"resnet152", true, {3, 8, 36, 3}},
+    {"resnet18", false, {2, 2, 2, 2}},   {"resnet26", true, {2, 2, 2, 2}},   {"resnet34", false, {3, 4, 6, 3}},
+    {"resnet50", true, {3, 4, 6, 3}},    {"resnet101", true, {3, 4, 23, 3}}, {"resnet152", true, {3, 8, 36, 3}},
     {"resnet200", true, {3, 24, 36, 3}},
 };
 
@@ -34,15 +35,15 @@ struct block {
     std::int64_t width, out, stride;
     bool narrows;
 
-    static constexpr role what = role::none;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return {"", narrows ? "Bottleneck" : "BasicBlock"}; }
-    constexpr value describe(trace& t, const value& x) const {
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return {"", narrows ? "Bottleneck" : "BasicBlock"}; }
+    constexpr tensor forward(trace& t, const tensor& x) const {
         const std::int64_t in = x.dim(1);
-        const auto convolved = [&](literal convolution, literal norm, const convolution_2d& how, const value& from) {
-            return t.call(norm, batch_norm_2d{how.out}, t.call(convolution, how, from));
+        const auto convolved = [&](literal convolution, literal norm, const convolution_2d& conv, const tensor& input) {
+            return t.call(norm, batch_norm_2d{conv.out}, t.call(convolution, conv, input));
         };
-        value h;
+        tensor h;
         if (narrows) {
             h = t.call("act1", relu_in_place{}, convolved("conv1", "bn1", {in, width, 1, 1, 0, 1, false}, x));
             h = convolved("conv2", "bn2", {width, width, 3, stride, 1, 1, false}, h);
@@ -53,40 +54,40 @@ struct block {
             h = t.call("aa", identity{}, t.call("act1", relu_in_place{}, t.call("drop_block", identity{}, h)));
             h = convolved("conv2", "bn2", {width, out, 3, 1, 1, 1, false}, h);
         }
-        value around = x;
+        tensor shortcut = x;
         if (stride != 1 || in != out) {
-            const module_info downsample{.name = "downsample", .type = {"", "Sequential"}};
+            const module_info downsample{.name = "downsample", .class_of_module = {"", "Sequential"}};
             t.enter(downsample);
-            around = t.leave(downsample, convolved("0", "1", {in, out, 1, stride, 0, 1, false}, x));
+            shortcut = t.leave(downsample, convolved("0", "1", {in, out, 1, stride, 0, 1, false}, x));
         }
-        t.in_place(op::add, h, around);
+        t.in_place(op::add, h, shortcut);
         return t.call(narrows ? "act3" : "act2", relu_in_place{}, h);
     }
 };
 
 /// Places of the last stage.
-constexpr value features(const site& here, trace& t, const value& pixels) {
+constexpr tensor features(const layer_context& ctx, trace& t, const tensor& pixels) {
     constexpr literal names[stages]{"layer1", "layer2", "layer3", "layer4"};
-    const bool narrows = here.dims.own[bottleneck] != 0;
-    value x = t.call("conv1", convolution_2d{pixels.dim(1), 64, 7, 2, 3, 1, false}, pixels);
+    const bool narrows = ctx.config.family[bottleneck] != 0;
+    tensor x = t.call("conv1", convolution_2d{pixels.dim(1), 64, 7, 2, 3, 1, false}, pixels);
     x = t.call("act1", relu_in_place{}, t.call("bn1", batch_norm_2d{64}, x));
     x = t.call("maxpool", max_pool_2d{3, 2, 1}, x);
     for (std::int64_t i = 0; i < stages; ++i) {
         const std::int64_t width = std::int64_t{64} << i, out = narrows ? 4 * width : width;
-        const module_info stage{.name = names[i], .type = {"", "Sequential"}};
+        const module_info stage{.name = names[i], .class_of_module = {"", "Sequential"}};
         t.enter(stage);
-        x = t.call(module_place::item(0), block{width, out, i == 0 ? 1 : 2, narrows}, x);
-        for (repetition each = t.repeat(of_stage(here.dims, depths, i) - 1, x, 1); each.next();)
-            x = t.call(module_place::item(each.index()), block{width, out, 1, narrows}, x);
+        x = t.call(child_name::indexed(0), block{width, out, i == 0 ? 1 : 2, narrows}, x);
+        for (loop layer_loop = t.loop_modules(of_stage(ctx.config, depths, i) - 1, x, 1); layer_loop.next();)
+            x = t.call(child_name::indexed(layer_loop.index()), block{width, out, 1, narrows}, x);
         t.leave(stage, x);
     }
     return x;
 }
 
-constexpr value pool(trace& t, const value& x) {
-    const module_info both{.name = "global_pool", .type = {"", "SelectAdaptivePool2d"}};
-    t.enter(both);
-    return t.leave(both, t.call("flatten", flatten{}, t.call("pool", global_average_pool{}, x)));
+constexpr tensor pool(trace& t, const tensor& x) {
+    const module_info pool_info{.name = "global_pool", .class_of_module = {"", "SelectAdaptivePool2d"}};
+    t.enter(pool_info);
+    return t.leave(pool_info, t.call("flatten", flatten{}, t.call("pool", global_average_pool{}, x)));
 }
 
 }  // namespace timm_wrapper_detail
@@ -94,48 +95,49 @@ constexpr value pool(trace& t, const value& x) {
 /// A model of timm, bare with its pooled states beside, or under its own classifier.
 ///
 /// Source: transformers/models/timm_wrapper/modeling_timm_wrapper.py; timm/models/resnet.py.
-constexpr value describe_timm_wrapper(const site& here, trace& t) {
+constexpr tensor forward_timm_wrapper(const layer_context& ctx, trace& t) {
     using namespace timm_wrapper_detail;
-    const bool bare = here.dims.head == head_kind::none;
-    const module_info whole{.type = here.type(bare ? literal("Model") : name_of(here.dims.head))};
-    const module_info inner{.name = "timm_model", .type = {"", "ResNet"}};
-    t.enter(whole);
+    const bool bare = ctx.config.head == head_kind::none;
+    const module_info model_info{.class_of_module = ctx.class_of(bare ? literal("Model") : name_of(ctx.config.head))};
+    const module_info inner{.name = "timm_model", .class_of_module = {"", "ResNet"}};
+    t.enter(model_info);
     t.enter(inner);
-    const value x = features(here, t, images_of(here, t));
-    const recorder::off_loss_guard unread{t, bare};
-    const recorder::idle_guard unused{t, bare ? here.dims.own[pools] == 0 : t.load().head == logits::none};
-    const value pooled = pool(t, x);
-    const value out = bare ? t.call("fc", identity{}, pooled)
-                           : t.call("fc", head_linear{{pooled.dim(1), here.dims.num_labels, true}}, pooled);
+    const tensor x = features(ctx, t, image_input(ctx, t));
+    const recorder::detach_guard unread{t, bare};
+    const recorder::not_executed_guard unused{t, bare ? ctx.config.family[pools] == 0 : t.load().head == logits::none};
+    const tensor pooled = pool(t, x);
+    const tensor out = bare ? t.call("fc", identity{}, pooled)
+                            : t.call("fc", head_linear{{pooled.dim(1), ctx.config.num_labels, true}}, pooled);
     t.leave(inner);
-    return t.leave(whole, bare ? x : t.returns(x, out));
+    return t.leave(model_info, bare ? x : t.select_model_output(x, out));
 }
 
-constexpr void read_timm_wrapper(config_view config, sizes& s) {
+constexpr void parse_timm_wrapper(config_view json, model_config& config) {
     using namespace timm_wrapper_detail;
-    s.vision = {224, 224, 1, 3};
-    const string_ref name = config.string("architecture", "resnet50");
+    config.vision = {224, 224, 1, 3};
+    const string_ref name = json.string("architecture", "resnet50");
     const variant* found = nullptr;
-    for (const variant& each : variants)
-        if (name == each.name) found = &each;
-    if (found == nullptr) fail_unsupported(config, "architecture", "of timm's models a row describes resnet18 to resnet200");
-    if (const auto args = config.find("model_args"); args && !args->is_null())
-        fail_unsupported(config, "model_args", "no row describes timm's models with arguments");
-    s.own[bottleneck] = found->bottleneck;
-    for (std::size_t i = 0; i < static_cast<std::size_t>(stages); ++i) s.own[depths + i] = found->depths[i];
-    s.num_labels = config.positive("num_classes", s.num_labels > 0 ? s.num_labels : 2);
+    for (const variant& candidate : variants)
+        if (name == candidate.name) found = &candidate;
+    if (found == nullptr)
+        throw_unsupported(json, "architecture", "of timm's models a row describes resnet18 to resnet200");
+    if (const auto args = json.find("model_args"); args && !args->is_null())
+        throw_unsupported(json, "model_args", "no row describes timm's models with arguments");
+    config.family[bottleneck] = found->bottleneck;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(stages); ++i) config.family[depths + i] = found->depths[i];
+    config.num_labels = json.positive("num_classes", config.num_labels > 0 ? config.num_labels : 2);
 }
 
 // transformers/models/timm_wrapper: configuration_timm_wrapper.py, modeling_timm_wrapper.py
-inline constexpr architecture timm_wrapper{
+inline constexpr model_spec timm_wrapper{
     .model_type = "timm_wrapper",
-    .prefix = "TimmWrapper",
-    .describe = describe_timm_wrapper,
-    .read = read_timm_wrapper,
-    .own = timm_wrapper_detail::keys,
-    .rotated = rotation::none,
-    .any_image = true,
-    .heads = {head_kind::none, head_kind::image_classification},
+    .class_prefix = "TimmWrapper",
+    .forward = forward_timm_wrapper,
+    .parse_config = parse_timm_wrapper,
+    .family_keys = timm_wrapper_detail::family_keys,
+    .rotary = rotary_style::none,
+    .accepts_any_image_size = true,
+    .supported_heads = {head_kind::none, head_kind::image_classification},
     .defaults = image_defaults(activation::relu),
 };
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <llmcost/arch/dinov2.hpp>
-#include <llmcost/walks/pairs.hpp>
+#include <llmcost/forward/dual_encoder.hpp>
 
 namespace llmcost::arch {
 
@@ -11,92 +11,109 @@ namespace tipsv2_detail {
 
 /// Positions that are computed when the model is made.
 struct sinusoidal_positions {
-    std::int64_t held;
+    std::int64_t max_positions;
     std::int64_t width;
     class_name named;
 
-    static constexpr role what = role::embedding;
-    static constexpr bool leaf = true;
-    [[nodiscard]] constexpr class_name type() const { return named; }
-    constexpr value describe(trace& t, std::int64_t sequence) const {
+    static constexpr role module_role = role::embedding;
+    static constexpr bool is_leaf = true;
+    [[nodiscard]] constexpr class_name type_name() const { return named; }
+    constexpr tensor forward(trace& t, std::int64_t sequence) const {
         const recorder::no_grad_guard constants{t};
-        return t.gather(trace::buffer({held, width}), {1, sequence, width});
+        return t.gather(trace::buffer({max_positions, width}), {1, sequence, width});
     }
 };
 
 /// Scaled words and positions; layers, a norm, and the mean of all tokens.
-constexpr two_values read_words(const site& here, trace& t, bool reads_pool) {
+constexpr tensor_pair encode_text(const layer_context& ctx, trace& t, bool reads_pool) {
     const workload& load = t.load();
-    const std::int64_t width = here.dims.hidden_size, held = here.dims.max_position_embeddings;
-    const module_info embeddings{.name = "embeddings", .type = here.type("TextEmbeddings"), .what = role::embedding};
-    t.positions(held, load.sequence);
+    const std::int64_t width = ctx.config.hidden_size, max_positions = ctx.config.max_position_embeddings;
+    const module_info embeddings{
+        .name = "embeddings", .class_of_module = ctx.class_of("TextEmbeddings"), .module_role = role::embedding};
+    t.check_positions(max_positions, load.sequence);
     t.enter(embeddings);
-    const value words = t.call("token_embedding", embedding{here.dims.vocab_size, width}, extents{load.batch, load.sequence});
-    const sinusoidal_positions places{held, width, here.type("SinusoidalPositionalEmbedding")};
-    value x = t.mul(words);
+    const tensor token_embeddings =
+        t.call("token_embedding", embedding{ctx.config.vocab_size, width}, shape{load.batch, load.sequence});
+    const sinusoidal_positions places{max_positions, width, ctx.class_of("SinusoidalPositionalEmbedding")};
+    tensor x = t.mul(token_embeddings);
     x = t.leave(embeddings, t.add(x, t.call("position_embedding", places, load.sequence)));
-    const shared_values made{.where = all_positions(load.sequence).where};
-    x = t.call("final_layer_norm", norm<norm_kind::layer>{width}, encode(here, t, x, "TextEncoder", made));
-    const recorder::off_loss_guard unread{t, !reads_pool};
+    const attention_inputs inputs{.pattern = full_pattern(load.sequence).pattern};
+    x = t.call("final_layer_norm", norm_module{norm_kind::layer, width}, encode(ctx, t, x, "TextEncoder", inputs));
+    const recorder::detach_guard unread{t, !reads_pool};
     return {x, t.mean(x, 1)};
 }
 
-inline constexpr architecture texts = [](architecture a) {
-    a.prefix = "Tipsv2", a.base = [](const site& here, trace& t) { return read_words(here, t, false).first; };
-    a.read = [](config_view config, sizes& s) { share_among_heads(config, s, {"num_attention_heads"}); };
-    a.names.layer_type = "TextEncoderLayer", a.names.attention_type = "TextAttention";
-    a.defaults.vocab_size = 32000, a.defaults.max_position_embeddings = 64, a.defaults.hidden_act = activation::relu;
-    return a;
+inline constexpr model_spec texts = [](model_spec spec) {
+    spec.class_prefix = "Tipsv2";
+    spec.base_model = [](const layer_context& ctx, trace& t) { return encode_text(ctx, t, false).first; };
+    spec.parse_config = [](config_view json, model_config& config) {
+        divide_by_heads(json, config, {"num_attention_heads"});
+    };
+    spec.names.layer_class = "TextEncoderLayer";
+    spec.names.attention_class = "TextAttention";
+    spec.defaults.vocab_size = 32000;
+    spec.defaults.max_position_embeddings = 64;
+    spec.defaults.hidden_act = activation::relu;
+    return spec;
 }(text_tower);
 
 /// DINOv2's keys; the ratio of a block's inner width may be no integer.
-inline constexpr own_key keys[]{dinov2_detail::keys[0], {.otherwise = 1, .value = own_value::computed},
-                                dinov2_detail::keys[2], dinov2_detail::keys[3],
-                                dinov2_detail::keys[4], {.value = own_value::computed}};
+inline constexpr family_key family_keys[]{
+    dinov2_detail::family_keys[0], {.default_value = 1, .type = family_key_type::computed},
+    dinov2_detail::family_keys[2], dinov2_detail::family_keys[3],
+    dinov2_detail::family_keys[4], {.type = family_key_type::computed}};
 
-constexpr void read_images(config_view config, sizes& s) {
+constexpr void parse_images(config_view json, model_config& config) {
     using namespace dinov2_detail;
-    dinov2_detail::read(config, s);
-    if (!config.contains("image_size")) s.vision.image_height = s.vision.image_width = 448;
-    if (!config.contains("patch_size")) s.vision.patch_size = 14;
-    const double inner = config.real("mlp_ratio", 4.0) * static_cast<double>(s.hidden_size);
-    if (!(inner >= 1 && inner <= static_cast<double>(largest_input)))
-        fail_value(config, "mlp_ratio", "a factor that gives a width up to 2147483647");
-    s.intermediate_size = static_cast<std::int64_t>(inner);
-    if (s.own[gated]) s.intermediate_size = (s.intermediate_size * 2 / 3 + 7) / 8 * 8;
-    s.own[registers] = config.non_negative("num_register_tokens", 1), s.own[registered] = s.own[masked] = 1;
+    dinov2_detail::parse_config(json, config);
+    if (!json.contains("image_size")) config.vision.image_height = config.vision.image_width = 448;
+    if (!json.contains("patch_size")) config.vision.patch_size = 14;
+    const double inner = json.real("mlp_ratio", 4.0) * static_cast<double>(config.hidden_size);
+    if (!(inner >= 1 && inner <= static_cast<double>(max_input)))
+        throw_invalid_value(json, "mlp_ratio", "a factor that gives a width up to 2147483647");
+    config.intermediate_size = static_cast<std::int64_t>(inner);
+    if (config.family[gated]) config.intermediate_size = (config.intermediate_size * 2 / 3 + 7) / 8 * 8;
+    config.family[registers] = json.non_negative("num_register_tokens", 1);
+    config.family[registered] = config.family[masked] = 1;
 }
 
-inline constexpr architecture images = [](architecture a) {
-    a.prefix = "Tipsv2Vision", a.read = read_images, a.own = keys, a.any_image = false;
-    return a;
+inline constexpr model_spec images = [](model_spec spec) {
+    spec.class_prefix = "Tipsv2Vision";
+    spec.parse_config = parse_images;
+    spec.family_keys = family_keys;
+    spec.accepts_any_image_size = false;
+    return spec;
 }(dinov2);
 
 /// Scores of every text and image, divided by a learned temperature.
-constexpr value describe(const site& here, trace& t) {
-    const module_info whole{.type = here.type("Model")};
-    const site text = here.text(), tower = here.component(0);
-    t.enter(whole);
-    const value temperature = t.param("temperature", {});
-    const value read = pool_text(here, t, [&] { return read_words(text, t, true).second; });
-    const value seen = pool_images(here, t, [&] { return t.select(tower.row.base(tower, t), 1); });
-    const value scores = t.matmul(direction_by_power(t, read), direction_by_power(t, seen).transpose(0, 1));
-    return t.leave(whole, t.div(scores, temperature));
+constexpr tensor forward(const layer_context& ctx, trace& t) {
+    const module_info model_info{.class_of_module = ctx.class_of("Model")};
+    const layer_context text = ctx.text_model(), tower = ctx.component(0);
+    t.enter(model_info);
+    const tensor temperature = t.param("temperature", {});
+    const tensor read = forward_pooled_text(ctx, t, [&] { return encode_text(text, t, true).second; });
+    const tensor features = forward_pooled_images(ctx, t, [&] { return t.select(tower.spec.base_model(tower, t), 1); });
+    const tensor scores = t.matmul(normalize_l2_by_power(t, read), normalize_l2_by_power(t, features).transpose(0, 1));
+    return t.leave(model_info, t.div(scores, temperature));
 }
 
-constexpr void read(config_view config, model& m) {
-    if (m.dims.hidden_size != m.beside[0].dims.hidden_size)
-        fail_value(config, "text_config", "the hidden_size of vision_config");
+constexpr void parse_config(config_view json, model& m) {
+    if (m.config.hidden_size != m.components[0].config.hidden_size)
+        throw_invalid_value(json, "text_config", "the hidden_size of vision_config");
 }
 
 }  // namespace tipsv2_detail
 
 // transformers/models/tipsv2: modeling_tipsv2.py, DINOv2 with a register beside a text's mean state
-inline constexpr architecture tipsv2 = [](architecture a) {
-    a.model_type = "tipsv2", a.prefix = "Tipsv2", a.describe = tipsv2_detail::describe, a.read_whole = tipsv2_detail::read;
-    a.heads = {head_kind::none};
-    a.text.otherwise = &tipsv2_detail::texts, a.beside[0].otherwise = &tipsv2_detail::images;
-    return a;
+inline constexpr model_spec tipsv2 = [](model_spec spec) {
+    spec.model_type = "tipsv2";
+    spec.class_prefix = "Tipsv2";
+    spec.forward = tipsv2_detail::forward;
+    spec.parse_composite_config = tipsv2_detail::parse_config;
+    spec.supported_heads = {head_kind::none};
+    spec.text_model.default_spec = &tipsv2_detail::texts;
+    spec.components[0].default_spec = &tipsv2_detail::images;
+    return spec;
 }(shared_pair);
 
 }  // namespace llmcost::arch

@@ -4,193 +4,217 @@
 
 #include <llmcost/arch/clip.hpp>
 #include <llmcost/arch/deepseek_ocr2.hpp>
-#include <llmcost/reading/processor.hpp>
+#include <llmcost/config/processor.hpp>
 
 namespace llmcost::arch {
 
 namespace unlimited_ocr_detail {
 
-inline constexpr own_key sam_keys[]{sam_detail::keys[0],
-                                    sam_detail::keys[1],
-                                    sam_detail::keys[2],
-                                    sam_detail::keys[3],
-                                    sam_detail::keys[4],
-                                    {.otherwise = 512, .value = own_value::computed},
-                                    {.otherwise = 1024, .value = own_value::computed}};
+inline constexpr family_key sam_keys[]{sam_detail::family_keys[0],
+                                       sam_detail::family_keys[1],
+                                       sam_detail::family_keys[2],
+                                       sam_detail::family_keys[3],
+                                       sam_detail::family_keys[4],
+                                       {.default_value = 512, .type = family_key_type::computed},
+                                       {.default_value = 1024, .type = family_key_type::computed}};
 
-inline constexpr architecture sam = [](architecture a) {
-    a.prefix = "UnlimitedOcrSam", a.own = sam_keys;
-    return a;
+inline constexpr model_spec sam = [](model_spec spec) {
+    spec.class_prefix = "UnlimitedOcrSam";
+    spec.family_keys = sam_keys;
+    return spec;
 }(deepseek_ocr2_detail::sam);
 
 // CLIP without patches of its own and without a norm behind its layers
-inline constexpr architecture encoder = [](architecture a) {
-    a.prefix = "UnlimitedOcr";
-    a.read = [](config_view config, sizes& s) {
-        read_square_image(config, s, 224, 14);
-        share_among_heads(config, s, {"num_attention_heads"});
+inline constexpr model_spec encoder = [](model_spec spec) {
+    spec.class_prefix = "UnlimitedOcr";
+    spec.parse_config = [](config_view json, model_config& config) {
+        parse_square_image(json, config, 224, 14);
+        divide_by_heads(json, config, {"num_attention_heads"});
     };
-    return a;
+    return spec;
 }(clip_of_llava);
 
 /// Places of a class token and of patches: the table as it is where it fits, resampled where the picture is another.
-constexpr value places_of(const site& here, trace& t, std::int64_t rows, std::int64_t columns) {
-    const std::int64_t width = here.dims.hidden_size, all = patches_of(here.dims.vision);
-    const std::int64_t side = here.dims.vision.image_height / here.dims.vision.patch_size;
+constexpr tensor places_of(const layer_context& ctx, trace& t, std::int64_t rows, std::int64_t columns) {
+    const std::int64_t width = ctx.config.hidden_size, all = patches_of(ctx.config.vision);
+    const std::int64_t side = ctx.config.vision.image_height / ctx.config.vision.patch_size;
     if (rows == columns && rows * columns == all) return learned_positions(t, "position_embedding", all + 1, width);
-    const module_info learned{.name = "position_embedding", .type = {"", "Embedding"}, .leaf = true};
+    const module_info learned{.name = "position_embedding", .class_of_module = {"", "Embedding"}, .is_leaf = true};
     t.enter(learned);
-    const value table = t.param("weight", {all + 1, width}).unsqueeze(0);
+    const tensor table = t.param("weight", {all + 1, width}).unsqueeze(0);
     t.leave(learned);
-    const value square = table.slice(1, all).view({1, side, side, width}).permute({0, 3, 1, 2});
-    const value resampled = t.to(t.resample(op::bicubic, t.to(square, dtype::float32), {rows, columns}), table.type);
-    const value wide = resampled.permute({0, 2, 3, 1});
-    return t.cat({table.slice(1, 1), t.reshape(wide, {1, rows * columns, width})}, 1);
+    const tensor square = table.slice(1, all).view({1, side, side, width}).permute({0, 3, 1, 2});
+    const tensor resampled = t.to(t.resample(op::bicubic, t.to(square, dtype::float32), {rows, columns}), table.type);
+    const tensor channels_last = resampled.permute({0, 2, 3, 1});
+    return t.cat({table.slice(1, 1), t.reshape(channels_last, {1, rows * columns, width})}, 1);
 }
 
 /// Layers over what SAM left of a picture, (B, width, rows, columns) -> (B, 1 + patches, width).
-constexpr value read_patches(const site& here, trace& t, const value& map) {
-    const std::int64_t width = here.dims.hidden_size;
-    const module_info encoder{.name = "vision_encoder", .type = here.type("VisionEncoder")};
-    const module_info embeddings{.name = "embeddings", .type = here.type("VisionEmbeddings"), .what = role::embedding};
-    t.enter(encoder), t.enter(embeddings);
-    const value token = t.param("class_embedding", {width}).view({1, 1, width}).expand({map.dim(0), 1, width});
-    const value with = t.cat({token, as_tokens(map)}, 1);
-    const value x = t.leave(embeddings, t.add(with, places_of(here, t, map.dim(2), map.dim(3))));
-    return t.leave(encoder, encode(here, t, t.call("pre_layrnorm", norm<norm_kind::layer>{width}, x)));
+constexpr tensor read_patches(const layer_context& ctx, trace& t, const tensor& map) {
+    const std::int64_t width = ctx.config.hidden_size;
+    const module_info encoder{.name = "vision_encoder", .class_of_module = ctx.class_of("VisionEncoder")};
+    const module_info embeddings{
+        .name = "embeddings", .class_of_module = ctx.class_of("VisionEmbeddings"), .module_role = role::embedding};
+    t.enter(encoder);
+    t.enter(embeddings);
+    const tensor token = t.param("class_embedding", {width}).view({1, 1, width}).expand({map.dim(0), 1, width});
+    const tensor extended = t.cat({token, as_tokens(map)}, 1);
+    const tensor x = t.leave(embeddings, t.add(extended, places_of(ctx, t, map.dim(2), map.dim(3))));
+    return t.leave(encoder, encode(ctx, t, t.call("pre_layrnorm", norm_module{norm_kind::layer, width}, x)));
 }
 
 /// What SAM left of a picture beside what CLIP's layers made of it: (B, patches, both widths).
-constexpr value describe_pictures(const site& here, trace& t) {
-    const module_info tower{.name = "vision_tower", .type = here.type("VisionModel"), .what = role::vision};
+constexpr tensor forward_vision_model(const layer_context& ctx, trace& t) {
+    const module_info tower{
+        .name = "vision_tower", .class_of_module = ctx.class_of("VisionModel"), .module_role = role::vision};
     t.enter(tower);
-    const value map = describe_tower(here, t, 0, "sam_encoder", role::none);
-    const value states = read_patches(here.component(1), t, map);
+    const tensor map = forward_encoder_component(ctx, t, 0, "sam_encoder", role::none);
+    const tensor states = read_patches(ctx.component(1), t, map);
     return t.leave(tower, t.cat({t.slice(states, 1, states.dim(1) - 1), as_tokens(map)}, -1));
 }
 
-enum own : std::uint8_t { whole_side, tile_side, fewest_tiles, most_tiles };
-inline constexpr own_key keys[]{
-    {.otherwise = 1024, .value = own_value::computed},
-    {.otherwise = 640, .value = own_value::computed},
-    {.otherwise = 2, .value = own_value::computed},
-    {.otherwise = 32, .value = own_value::computed},  // 0: images are not cut
+enum family_config_index : std::uint8_t { base_size, tile_side, fewest_tiles, max_tiles };
+inline constexpr family_key family_keys[]{
+    {.default_value = 1024, .type = family_key_type::computed},
+    {.default_value = 640, .type = family_key_type::computed},
+    {.default_value = 2, .type = family_key_type::computed},
+    {.default_value = 32, .type = family_key_type::computed},  // 0: images are not cut
 };
 [[nodiscard]] constexpr deepseek_ocr2_detail::cut_rule rule_of(const model& m) {
-    return {.whole = m.own[whole_side], .tile = m.own[tile_side], .least = m.own[fewest_tiles], .most = m.own[most_tiles]};
+    return {.base_size = m.family[base_size],
+            .tile = m.family[tile_side],
+            .minimum = m.family[fewest_tiles],
+            .maximum = m.family[max_tiles]};
 }
 
 /// Rows of a picture end with a token, and an image with one more.
 constexpr media_shapes show(const model& m, const workload& load) {
     if (load.images == 0) return {};
-    if (load.image_height == 0) report_description("this model reads images of any size: say --image WIDTHxHEIGHT");
-    const std::int64_t patch = m.beside[0].dims.vision.patch_size;
+    if (load.image_height == 0)
+        throw_description_error("this model reads images of any size: say --image WIDTHxHEIGHT");
+    const std::int64_t patch = m.components[0].config.vision.patch_size;
     const deepseek_ocr2_detail::cut_rule rule = rule_of(m);
     media_shape image = deepseek_ocr2_detail::cut({load.image_height, load.image_width}, rule);
-    const std::int64_t whole = deepseek_ocr2_detail::left_of(rule.whole, patch);
+    const std::int64_t base_grid = deepseek_ocr2_detail::left_of(rule.base_size, patch);
     const std::int64_t part = deepseek_ocr2_detail::left_of(rule.tile, patch);
-    image.tokens = whole * (whole + 1) + 1;
-    if (image.tiles > 0) image.tokens += image.rows * part * (image.columns * part + 1);
+    image.num_tokens = base_grid * (base_grid + 1) + 1;
+    if (image.num_tiles > 0) image.num_tokens += image.tile_rows * part * (image.tile_columns * part + 1);
     return {.image = image};
 }
 
-constexpr void read_processor(config_view told, model& m) {
-    expect_resized(told);
-    if (const auto size = told.optional_object("size")) {
-        m.own[whole_side] = size->positive("height");
-        expect_side(told, "size", m.own[whole_side], "a height as large as the width");
+constexpr void parse_processor_config(config_view json, model& m) {
+    expect_resized(json);
+    if (const auto size = json.optional_object("size")) {
+        m.family[base_size] = size->positive("height");
+        expect_side(json, "size", m.family[base_size], "a height as large as the width");
     }
-    m.own[tile_side] = told.positive("tile_size", m.own[tile_side]);
-    read_bounds_of_tiles(told, m.own, fewest_tiles, most_tiles);
-    if (!told.boolean("crop_to_patches", true)) m.own[most_tiles] = 0;
+    m.family[tile_side] = json.positive("tile_size", m.family[tile_side]);
+    parse_bounds_of_tiles(json, m.family, fewest_tiles, max_tiles);
+    if (!json.boolean("crop_to_patches", true)) m.family[max_tiles] = 0;
 }
 
-constexpr value base(const site& here, trace& t) {
-    return describe_text_after(here, t, "language_model", [&](const value& words) {
-        const bool sees = sees_images(t);
-        const recorder::idle_guard no_pixels{t, !sees};
-        const std::int64_t in = here.whole.beside[0].dims.own[deepseek_ocr2_detail::last_channels] +
-                                here.whole.beside[1].dims.hidden_size;
-        const std::int64_t width = here.dims.hidden_size;
-        const value separator = t.param("view_separator", {width}), newline = t.param("image_newline", {width});
-        const auto see = [&] {
+constexpr tensor base(const layer_context& ctx, trace& t) {
+    return forward_text_after_encoder(ctx, t, "language_model", [&](const tensor& token_embeddings) {
+        const bool has_image_inputs = has_images(t);
+        const recorder::not_executed_guard no_pixels{t, !has_image_inputs};
+        const std::int64_t in = ctx.model.components[0].config.family[deepseek_ocr2_detail::last_channels] +
+                                ctx.model.components[1].config.hidden_size;
+        const std::int64_t width = ctx.config.hidden_size;
+        const tensor separator = t.param("view_separator", {width}), newline = t.param("image_newline", {width});
+        const auto encode_images = [&] {
             return t.call("multi_modal_projector", deepseek_ocr2_detail::projector{{in, width, true}},
-                          describe_pictures(here, t));
+                          forward_vision_model(ctx, t));
         };
-        const media_shape each = sees ? show(here.whole, t.load()).image : media_shape{.tiles = 0};
-        const auto ended = [&](const value& grid) {
-            const value with = t.cat({grid, newline.view({1, 1, width}).expand({grid.dim(0), 1, width})}, 1);
-            return with.view({-1, width});
+        const media_shape shape = has_image_inputs ? show(ctx.model, t.load()).image : media_shape{.num_tiles = 0};
+        const auto append_newlines = [&](const tensor& grid) {
+            const tensor extended = t.cat({grid, newline.view({1, 1, width}).expand({grid.dim(0), 1, width})}, 1);
+            return extended.view({-1, width});
         };
-        const std::int64_t patch = here.whole.beside[0].dims.vision.patch_size;
-        const auto join = [&](const value& whole, const value& parts) {
-            const std::int64_t side = deepseek_ocr2_detail::left_of(here.whole.own[whole_side], patch);
-            const value last = separator.unsqueeze(0), global = ended(whole.view({side, side, width}));
+        const std::int64_t patch = ctx.model.components[0].config.vision.patch_size;
+        const auto merge_views = [&](const tensor& global_features, const tensor& parts) {
+            const std::int64_t side = deepseek_ocr2_detail::left_of(ctx.model.family[base_size], patch);
+            const tensor last = separator.unsqueeze(0),
+                         global = append_newlines(global_features.view({side, side, width}));
             if (parts.rank == 0) return t.cat({global, last}, 0);
-            const std::int64_t part = deepseek_ocr2_detail::left_of(here.whole.own[tile_side], patch);
-            const value tiles = parts.view({each.rows, each.columns, part, part, width}).transpose(1, 2);
-            const value local = ended(t.reshape(tiles, {each.rows * part, each.columns * part, width}));
+            const std::int64_t part = deepseek_ocr2_detail::left_of(ctx.model.family[tile_side], patch);
+            const tensor tiles = parts.view({shape.tile_rows, shape.tile_columns, part, part, width}).transpose(1, 2);
+            const tensor local =
+                append_newlines(t.reshape(tiles, {shape.tile_rows * part, shape.tile_columns * part, width}));
             return t.cat({local, global, last}, 0);
         };
-        return deepseek_ocr2_detail::place_cut_images(t, words, each, here.whole.own[tile_side], see, join);
+        return deepseek_ocr2_detail::place_cut_images(t, token_embeddings, shape, ctx.model.family[tile_side],
+                                                      encode_images, merge_views);
     });
 }
 
-constexpr void read(config_view config, model& m) {
-    deepseek_ocr2_detail::read_towers(config, m, sam, "encoder_config", encoder);
+constexpr void parse_config(config_view json, model& m) {
+    deepseek_ocr2_detail::parse_towers(json, m, sam, "encoder_config", encoder);
 }
 
 // ---- text
 
-/// Keys or values behind those of the prompt, which stay whatever the window is; the new ones come into a cache of their
-/// own first.
+/// Keys or values behind those of the prompt, which stay whatever the window is; the new ones come into a cache of
+/// their own first.
 ///
-/// Source: transformers/models/unlimited_ocr/modeling_unlimited_ocr.py, `UnlimitedOcrDynamicReferenceSlidingWindowLayer`.
-constexpr value keep_prompt(trace& t, const value& fresh, const context& c) {
-    if (t.training() || c.past == 0) return update_cache(t, fresh, c);
-    return update_cache(t, t.cat({fresh}, 2), c);
+/// Source: transformers/models/unlimited_ocr/modeling_unlimited_ocr.py,
+/// `UnlimitedOcrDynamicReferenceSlidingWindowLayer`.
+constexpr tensor keep_prompt(trace& t, const tensor& fresh, const attention_pattern& c) {
+    if (t.is_training() || c.cached_length == 0) return update_kv_cache(t, fresh, c);
+    return update_kv_cache(t, t.cat({fresh}, 2), c);
 }
 
-constexpr value attend(const site& here, trace& t, const value& x) {
-    qkv of = project_qkv(here, t, x);
-    split_heads(here, of), heads_first(of);
-    turn(here, t, of);
-    of.k = keep_prompt(t, of.k, here.shared->where);
-    of.v = keep_prompt(t, of.v, here.shared->where);
-    return join(here, t, look_up(here, t, of));
+constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
+    query_key_value qkv = project_qkv(ctx, t, x);
+    split_heads(ctx, qkv);
+    transpose_heads(qkv);
+    apply_rotary(ctx, t, qkv);
+    qkv.key = keep_prompt(t, qkv.key, ctx.inputs->pattern);
+    qkv.value = keep_prompt(t, qkv.value, ctx.inputs->pattern);
+    return output_projection(ctx, t, scaled_dot_product_attention(ctx, t, qkv));
 }
 
 /// All tokens in front of a run count as its prompt, so the window of those behind it reaches none of them.
-constexpr void read_text(config_view config, sizes& s) {
-    if (config.non_negative("sliding_window", 128) < 2) fail_value(config, "sliding_window", "at least 2 tokens");
-    s.sliding_window = 0;
-    if (const auto types = config.optional_array("layer_types"))
+constexpr void parse_text_config(config_view json, model_config& config) {
+    if (json.non_negative("sliding_window", 128) < 2) throw_invalid_value(json, "sliding_window", "at least 2 tokens");
+    config.sliding_window = 0;
+    if (const auto types = json.optional_array("layer_types"))
         for (const config_view one : *types)
             if (one.as_string() != "reference_sliding_attention")
-                fail_unsupported(config, "layer_types", "no layer of this type is of one of these kinds");
-    deepseek_ocr2_detail::read_text(config, s, config.non_negative("first_k_dense_replace", 1));
+                throw_unsupported(json, "layer_types", "no layer of this type is of one of these kinds");
+    deepseek_ocr2_detail::parse_text_config(json, config, json.non_negative("first_k_dense_replace", 1));
 }
 
 }  // namespace unlimited_ocr_detail
 
 // transformers/models/unlimited_ocr: DeepSeek-OCR 2's text over a cache that keeps the prompt and a window behind it
-inline constexpr architecture unlimited_ocr_text = [](architecture a) {
-    a.drops = {}, a.model_type = "unlimited_ocr_text", a.prefix = "UnlimitedOcr", a.read = unlimited_ocr_detail::read_text;
-    a.attend = unlimited_ocr_detail::attend, a.masks = mask_rule::full_and_sliding;
-    a.defaults.vocab_size = 129280, a.defaults.hidden_size = 1280, a.defaults.intermediate_size = 6848;
-    a.defaults.num_hidden_layers = 12, a.defaults.num_attention_heads = a.defaults.num_key_value_heads = 10;
-    a.defaults.max_position_embeddings = 32768;
-    a.defaults.moe = {.num_experts = 64, .num_experts_per_tok = 6, .intermediate_size = 896};
-    return a;
+inline constexpr model_spec unlimited_ocr_text = [](model_spec spec) {
+    spec.dropout_keys = {};
+    spec.model_type = "unlimited_ocr_text";
+    spec.class_prefix = "UnlimitedOcr";
+    spec.parse_config = unlimited_ocr_detail::parse_text_config;
+    spec.attention = unlimited_ocr_detail::attention;
+    spec.mask_policy = mask_kind::full_and_sliding;
+    spec.defaults.vocab_size = 129280;
+    spec.defaults.hidden_size = 1280;
+    spec.defaults.intermediate_size = 6848;
+    spec.defaults.num_hidden_layers = 12;
+    spec.defaults.num_attention_heads = spec.defaults.num_key_value_heads = 10;
+    spec.defaults.max_position_embeddings = 32768;
+    spec.defaults.moe = {.num_experts = 64, .num_experts_per_tok = 6, .intermediate_size = 896};
+    return spec;
 }(deepseek_ocr2_text);
 
 // transformers/models/unlimited_ocr: SAM, CLIP's layers behind it, and pictures of an image as rows
-inline constexpr architecture unlimited_ocr = [](architecture a) {
-    a.model_type = "unlimited_ocr", a.prefix = "UnlimitedOcr", a.base = unlimited_ocr_detail::base;
-    a.read_whole = unlimited_ocr_detail::read, a.media = unlimited_ocr_detail::show;
-    a.own = unlimited_ocr_detail::keys, a.read_processor = unlimited_ocr_detail::read_processor;
-    a.text = {.key = "text_config", .otherwise = &unlimited_ocr_text, .always = true};
-    return a;
+inline constexpr model_spec unlimited_ocr = [](model_spec spec) {
+    spec.model_type = "unlimited_ocr";
+    spec.class_prefix = "UnlimitedOcr";
+    spec.base_model = unlimited_ocr_detail::base;
+    spec.parse_composite_config = unlimited_ocr_detail::parse_config;
+    spec.compute_media_shapes = unlimited_ocr_detail::show;
+    spec.family_keys = unlimited_ocr_detail::family_keys;
+    spec.parse_image_processor = unlimited_ocr_detail::parse_processor_config;
+    spec.text_model = {.key = "text_config", .default_spec = &unlimited_ocr_text, .ignores_model_type = true};
+    return spec;
 }(deepseek_ocr2);
 
 }  // namespace llmcost::arch

@@ -3,56 +3,65 @@
 #pragma once
 
 #include <llmcost/arch/qwen2_audio.hpp>
-#include <llmcost/walks/idle.hpp>
+#include <llmcost/forward/not_executed.hpp>
 
 namespace llmcost::arch {
 
 namespace vibevoice_detail {
 
 /// Stages that an encoder may have behind its stem: as many as the table of sizes has room for.
-constexpr std::size_t most_stages = 9;
+constexpr std::size_t max_stages = 9;
 
 // the rate of each stage, and the depths of the stem and each stage, stand behind the last of these
-enum own : std::uint8_t { channels, kernel, filters, expansion, stages, rates, depths = rates + most_stages };
-inline constexpr own_key keys[]{
+enum family_config_index : std::uint8_t {
+    channels,
+    kernel,
+    filters,
+    expansion,
+    stages,
+    rates,
+    depths = rates + max_stages
+};
+inline constexpr family_key family_keys[]{
     {"channels", 1},
     {"kernel_size", 7},
     {"num_filters", 32},
     {"ffn_expansion", 4},
-    {.otherwise = 6, .value = own_value::computed},
+    {.default_value = 6, .type = family_key_type::computed},
 };
 
 // of the whole model
-enum whole : std::uint8_t { chunk };
-inline constexpr own_key whole_keys[]{{"acoustic_tokenizer_chunk_size", 1440000}};
+enum model_config_index : std::uint8_t { chunk };
+inline constexpr family_key model_keys[]{{"acoustic_tokenizer_chunk_size", 1440000}};
 
 /// Numbers of a list, or of the default, into neighbouring places; how many there are.
-constexpr std::int64_t read_list(config_view config, literal key, sizes& s, std::size_t first, std::size_t most,
-                                 std::initializer_list<std::int64_t> otherwise) {
+constexpr std::int64_t parse_list(config_view json, literal key, model_config& config, std::size_t first,
+                                  std::size_t maximum, std::initializer_list<std::int64_t> otherwise) {
     std::size_t n = 0;
-    const auto put = [&](std::int64_t each) {
-        if (n == most) fail_unsupported(config, key, "no row describes so many stages");
-        s.own[first + n++] = each;
+    const auto append = [&](std::int64_t number) {
+        if (n == maximum) throw_unsupported(json, key, "no row describes so many stages");
+        config.family[first + n++] = number;
     };
-    if (const auto list = config.optional_array(key))
-        for (const config_view entry : *list) put(entry.as_positive());
+    if (const auto list = json.optional_array(key))
+        for (const config_view entry : *list) append(entry.as_positive());
     else
-        for (const std::int64_t each : otherwise) put(each);
+        for (const std::int64_t number : otherwise) append(number);
     return static_cast<std::int64_t>(n);
 }
 
-constexpr void read_encoder(config_view config, sizes& s) {
-    s.own[stages] = read_list(config, "downsampling_ratios", s, rates, most_stages, {2, 2, 4, 5, 5, 8});
-    if (read_list(config, "depths", s, depths, most_stages + 1, {3, 3, 3, 3, 3, 3, 8}) <= s.own[stages])
-        fail_value(config, "depths", "a list with one number more than downsampling_ratios");
-    (void)checked_width(config, "num_filters", s.own[filters] << s.own[stages], s.own[expansion]);
-    plan_one_mask(config, s);
+constexpr void parse_encoder_config(config_view json, model_config& config) {
+    config.family[stages] = parse_list(json, "downsampling_ratios", config, rates, max_stages, {2, 2, 4, 5, 5, 8});
+    if (parse_list(json, "depths", config, depths, max_stages + 1, {3, 3, 3, 3, 3, 3, 8}) <= config.family[stages])
+        throw_invalid_value(json, "depths", "a list with one number more than downsampling_ratios");
+    (void)checked_size(json, "num_filters", config.family[filters] << config.family[stages], config.family[expansion]);
+    set_single_mask(json, config);
 }
 
 /// Samples that stand behind one state.
-[[nodiscard]] constexpr std::int64_t samples_of_state(const sizes& encoder) {
+[[nodiscard]] constexpr std::int64_t samples_of_state(const model_config& encoder) {
     std::int64_t all = 1;
-    for (std::int64_t i = 0; i < encoder.own[stages]; ++i) all *= encoder.own[rates + static_cast<std::size_t>(i)];
+    for (std::int64_t i = 0; i < encoder.family[stages]; ++i)
+        all *= encoder.family[rates + static_cast<std::size_t>(i)];
     return all;
 }
 
@@ -62,41 +71,41 @@ struct causal_convolution {
     convolution_1d inner;
     bool first;
 
-    static constexpr role what = role::none;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return named; }
-    constexpr value describe(trace& t, const value& x) const {
-        const std::int64_t before = inner.kernel - inner.stride;
-        if (before == 0) return t.call("conv", inner, x);
-        const extents remembered{x.dim(0), x.dim(1), before};
-        if (x.dim(2) < before) (void)t.cat({trace::buffer(remembered)}, 2);
-        const value past = first ? t.constant(remembered, x.type) : trace::buffer(remembered);
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return named; }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const std::int64_t causal_padding = inner.kernel - inner.stride;
+        if (causal_padding == 0) return t.call("conv", inner, x);
+        const shape padding_shape{x.dim(0), x.dim(1), causal_padding};
+        if (x.dim(2) < causal_padding) (void)t.cat({trace::buffer(padding_shape)}, 2);
+        const tensor past = first ? t.full(padding_shape, x.type) : trace::buffer(padding_shape);
         return t.call("conv", inner, t.cat({t.clone(past), x}, 2));
     }
 };
 
 /// Layers of a stage and what a part of a recording needs to know.
 struct part {
-    const site& here;
+    const layer_context& ctx;
     bool first;
 
-    [[nodiscard]] constexpr causal_convolution over(const convolution_1d& inner) const {
-        return {here.type("CausalConv1d"), inner, first};
+    [[nodiscard]] constexpr causal_convolution make_causal(const convolution_1d& inner) const {
+        return {ctx.class_of("CausalConv1d"), inner, first};
     }
 };
 
 struct feed_forward {
-    const site& here;
+    const layer_context& ctx;
     std::int64_t width;
 
-    static constexpr role what = role::mlp;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("FeedForward"); }
-    constexpr value describe(trace& t, const value& x) const {
-        const std::int64_t inner = here.dims.own[expansion] * width;
-        const value h = t.call("linear1", linear{width, inner, true}, x);
+    static constexpr role module_role = role::mlp;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("FeedForward"); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const std::int64_t inner = ctx.config.family[expansion] * width;
+        const tensor h = t.call("linear1", linear{width, inner, true}, x);
         return t.call("linear2", linear{inner, width, true},
-                      t.call("activation", activation_module{here.dims.hidden_act}, h));
+                      t.call("activation", activation_module{ctx.config.hidden_act}, h));
     }
 };
 
@@ -105,154 +114,171 @@ struct convolution_layer {
     part p;
     std::int64_t width;
 
-    static constexpr role what = role::none;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return p.here.type("ConvNext1dLayer"); }
-    constexpr value describe(trace& t, const value& x) const {
-        const value gamma = t.param("gamma", {width}), ffn_gamma = t.param("ffn_gamma", {width});
-        const norm<norm_kind::rms> normed{width, p.here.type("RMSNorm")};
-        const convolution_1d each{width, width, p.here.dims.own[kernel], 1, 0, width};
-        value h = t.call("norm", normed, x.transpose(1, 2)).transpose(1, 2);
-        h = t.add(x, t.mul(t.call("mixer", p.over(each), h), gamma.unsqueeze(-1)));
-        const value f = t.call("ffn", feed_forward{p.here, width}, t.call("ffn_norm", normed, h.transpose(1, 2)));
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return p.ctx.class_of("ConvNext1dLayer"); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const tensor gamma = t.param("gamma", {width}), ffn_gamma = t.param("ffn_gamma", {width});
+        const norm_module normed{norm_kind::rms, width, p.ctx.class_of("RMSNorm")};
+        const convolution_1d depthwise_conv{width, width, p.ctx.config.family[kernel], 1, 0, width};
+        tensor h = t.call("norm", normed, x.transpose(1, 2)).transpose(1, 2);
+        h = t.add(x, t.mul(t.call("mixer", p.make_causal(depthwise_conv), h), gamma.unsqueeze(-1)));
+        const tensor f = t.call("ffn", feed_forward{p.ctx, width}, t.call("ffn_norm", normed, h.transpose(1, 2)));
         return t.add(h, t.mul(f.transpose(1, 2), ffn_gamma.unsqueeze(-1)));
     }
 };
 
-constexpr value run_stage(const part& p, trace& t, std::int64_t depth, const convolution_1d& conv, value x) {
-    x = t.call("conv", p.over(conv), x);
-    for (repetition each = t.repeat(depth, x); each.next();)
-        x = t.call({"stage", each.index()}, convolution_layer{p, conv.out}, x);
+constexpr tensor run_stage(const part& p, trace& t, std::int64_t depth, const convolution_1d& conv, tensor x) {
+    x = t.call("conv", p.make_causal(conv), x);
+    for (loop layer_loop = t.loop_modules(depth, x); layer_loop.next();)
+        x = t.call({"stage", layer_loop.index()}, convolution_layer{p, conv.out}, x);
     return x;
 }
 
 /// A stem and stages that shorten and widen: (batch, channels, samples) -> (batch, states, width).
-constexpr value hear_part(const part& p, trace& t, const value& sound) {
-    const site& here = p.here;
-    const own_sizes& own = here.dims.own;
-    std::int64_t width = own[filters];
-    const module_info stem{.name = "stem", .type = here.type("EncoderStem")};
+constexpr tensor encode_samples(const part& p, trace& t, const tensor& sound) {
+    const layer_context& ctx = p.ctx;
+    const family_config& family = ctx.config.family;
+    std::int64_t width = family[filters];
+    const module_info stem{.name = "stem", .class_of_module = ctx.class_of("EncoderStem")};
     t.enter(stem);
-    value x = t.leave(stem, run_stage(p, t, own[depths], {own[channels], width, own[kernel]}, sound));
-    for (std::int64_t i = 0; i < own[stages]; ++i) {
+    tensor x = t.leave(stem, run_stage(p, t, family[depths], {family[channels], width, family[kernel]}, sound));
+    for (std::int64_t i = 0; i < family[stages]; ++i) {
         const auto place = static_cast<std::size_t>(i);
-        const std::int64_t rate = own[rates + place];
-        const module_info layer{"conv_layers", i, here.type("EncoderLayer"), role::none, false};
+        const std::int64_t rate = family[rates + place];
+        const module_info layer{"conv_layers", i, ctx.class_of("EncoderLayer"), role::none, false};
         t.enter(layer);
-        x = t.leave(layer, run_stage(p, t, own[depths + place + 1], {width, 2 * width, 2 * rate, rate}, x));
+        x = t.leave(layer, run_stage(p, t, family[depths + place + 1], {width, 2 * width, 2 * rate, rate}, x));
         width *= 2;
     }
-    x = t.call("head", p.over({width, here.dims.hidden_size, own[kernel]}), x);
+    x = t.call("head", p.make_causal({width, ctx.config.hidden_size, family[kernel]}), x);
     return x.permute({0, 2, 1});
 }
 
 /// One part of samples by one encoder, under its name.
-constexpr value hear_in(const site& here, trace& t, std::size_t which, literal name, std::int64_t samples, bool first) {
-    const site tower = here.component(which);
-    const module_info m{.name = name, .type = tower.type(tower.row.names.model_type), .what = role::audio};
-    const recorder::called_again_guard again{t, !first};
+constexpr tensor encode_chunk(const layer_context& ctx, trace& t, std::size_t component_index, literal name,
+                              std::int64_t samples, bool first) {
+    const layer_context tower = ctx.component(component_index);
+    const module_info m{
+        .name = name, .class_of_module = tower.class_of(tower.spec.names.model_class), .module_role = role::audio};
+    const recorder::shared_parameters_guard shared_parameters{t, !first};
     t.enter(m);
-    return t.leave(m, hear_part({tower, first}, t, t.input({t.load().batch, tower.dims.own[channels], samples})));
+    return t.leave(
+        m, encode_samples({tower, first}, t, t.input({t.load().batch, tower.config.family[channels], samples})));
 }
 
 /// Samples filled up to whole states; without a recording those of one state, which declare the towers.
-[[nodiscard]] constexpr std::int64_t states_of(const sizes& encoder, const sound_settings& sound, const workload& load) {
-    const std::int64_t each = samples_of_state(encoder);
-    return load.audio_milliseconds == 0 ? 1 : (sound.samples_of(load.audio_milliseconds) + each - 1) / each;
+[[nodiscard]] constexpr std::int64_t states_of(const model_config& encoder, const audio_preprocessing_config& sound,
+                                               const workload& load) {
+    const std::int64_t number = samples_of_state(encoder);
+    return load.audio_milliseconds == 0
+               ? 1
+               : (sound.samples_from_milliseconds(load.audio_milliseconds) + number - 1) / number;
 }
 constexpr media_shapes show(const model& m, const workload& load) {
-    const sizes& encoder = m.beside[0].dims;
-    const std::int64_t states = states_of(encoder, m.sound, load);
-    return {.audio = {.tokens = states, .samples = states * samples_of_state(encoder)}};
+    const model_config& encoder = m.components[0].config;
+    const std::int64_t states = states_of(encoder, m.audio_preprocessing, load);
+    return {.audio = {.num_tokens = states, .num_samples = states * samples_of_state(encoder)}};
 }
 /// How many samples are a token says the Processor class, whatever its extractor is told (`pad_to_multiple_of`).
 ///
 /// Source: transformers/models/vibevoice_asr/processing_vibevoice_asr.py, `audio_kwargs`.
-constexpr void read_sound(config_view config, model& m) {
-    const auto told = extractor_told(config);
-    if (!told) return;
-    expect_extractor(*told, "VibeVoiceAcousticTokenizerFeatureExtractor");
-    expect_rate(*told, m.sound.rate, "24000, which this type's Processor class asks for");
+constexpr void parse_audio_config(config_view json, model& m) {
+    const auto nested_json = find_feature_extractor_config(json);
+    if (!nested_json) return;
+    expect_extractor(*nested_json, "VibeVoiceAcousticTokenizerFeatureExtractor");
+    expect_rate(*nested_json, m.audio_preprocessing.sampling_rate, "24000, which this type's Processor class asks for");
 }
 
 /// What both encoders hear, part by part, with noise on the first one's; two projections of each, added.
 ///
 /// Source: transformers/models/vibevoice_asr/modeling_vibevoice_asr.py, `get_audio_features`.
-constexpr value hear(const site& here, trace& t) {
-    const sizes &sounds = here.component(0).dims, &meanings = here.component(1).dims;
-    const std::int64_t batch = t.load().batch, out = here.dims.hidden_size;
-    const std::int64_t each = samples_of_state(sounds), states = states_of(sounds, here.whole.sound, t.load());
-    value acoustic, semantic;
+constexpr tensor encode_audio(const layer_context& ctx, trace& t) {
+    const model_config &sounds = ctx.component(0).config, &meanings = ctx.component(1).config;
+    const std::int64_t batch = t.load().batch, out = ctx.config.hidden_size;
+    const std::int64_t number = samples_of_state(sounds),
+                       states = states_of(sounds, ctx.model.audio_preprocessing, t.load());
+    tensor acoustic, semantic;
     {
         const recorder::no_grad_guard constants{t};
-        const std::int64_t most = here.whole.own[chunk];
-        for (std::int64_t done = 0; done < states * each; done += most) {
-            const std::int64_t samples = states * each - done < most ? states * each - done : most;
-            acoustic = hear_in(here, t, 0, "acoustic_tokenizer_encoder", samples, done == 0);
-            semantic = hear_in(here, t, 1, "semantic_tokenizer_encoder", samples, done == 0);
+        const std::int64_t maximum = ctx.model.family[chunk];
+        for (std::int64_t done = 0; done < states * number; done += maximum) {
+            const std::int64_t samples = states * number - done < maximum ? states * number - done : maximum;
+            acoustic = encode_chunk(ctx, t, 0, "acoustic_tokenizer_encoder", samples, done == 0);
+            semantic = encode_chunk(ctx, t, 1, "semantic_tokenizer_encoder", samples, done == 0);
         }
         // as large as the latents of all parts together
         acoustic = t.cat({trace::buffer({batch, states, sounds.hidden_size})}, 1);
         semantic = t.cat({trace::buffer({batch, states, meanings.hidden_size})}, 1);
-        const value scale = t.mul(t.constant({batch}, t.activation_type()));
-        const value noise = t.constant({batch, states, sounds.hidden_size}, t.activation_type());
+        const tensor scale = t.mul(t.full({batch}, t.activation_type()));
+        const tensor noise = t.full({batch, states, sounds.hidden_size}, t.activation_type());
         acoustic = t.add(acoustic, t.mul(scale.view({batch, 1, 1}), noise));
     }
-    const module_info both{
-        .name = "multi_modal_projector", .type = here.type("MultiModalProjector"), .what = role::projector};
-    const norm<norm_kind::rms> normed{out, here.type("RMSNorm")};
-    t.enter(both);
-    value a = t.call("acoustic_norm", normed, t.call("acoustic_linear_1", linear{sounds.hidden_size, out, true}, acoustic));
+    const module_info projector_info{.name = "multi_modal_projector",
+                                     .class_of_module = ctx.class_of("MultiModalProjector"),
+                                     .module_role = role::projector};
+    const norm_module normed{norm_kind::rms, out, ctx.class_of("RMSNorm")};
+    t.enter(projector_info);
+    tensor a =
+        t.call("acoustic_norm", normed, t.call("acoustic_linear_1", linear{sounds.hidden_size, out, true}, acoustic));
     a = t.call("acoustic_linear_2", linear{out, out, true}, a);
-    value b =
+    tensor b =
         t.call("semantic_norm", normed, t.call("semantic_linear_1", linear{meanings.hidden_size, out, true}, semantic));
     b = t.call("semantic_linear_2", linear{out, out, true}, b);
-    return t.leave(both, t.add(a, b));
+    return t.leave(projector_info, t.add(a, b));
 }
 
-constexpr value base(const site& here, trace& t) {
-    return qwen2_audio_detail::read_heard(here, t, true, false, [&] { return hear(here, t); });
+constexpr tensor base(const layer_context& ctx, trace& t) {
+    return qwen2_audio_detail::forward_text_with_audio(ctx, t, true, false, [&] { return encode_audio(ctx, t); });
 }
-constexpr value hear_alone(const site& here, trace& t) { return hear_part({here, true}, t, t.input({1, 1, 1})); }
+constexpr tensor forward_standalone(const layer_context& ctx, trace& t) {
+    return encode_samples({ctx, true}, t, t.input({1, 1, 1}));
+}
 
-constexpr void read_whole(config_view config, model& m) {
-    qwen2_audio_detail::tie_nothing(config, m);
-    if (samples_of_state(m.beside[0].dims) != samples_of_state(m.beside[1].dims))
-        fail_unsupported(config, "downsampling_ratios", "the two encoders shorten differently");
-    if (m.own[chunk] % samples_of_state(m.beside[0].dims) != 0)
-        fail_value(config, "acoustic_tokenizer_chunk_size", "a multiple of the samples of a state");
+constexpr void parse_config(config_view json, model& m) {
+    qwen2_audio_detail::untie_embeddings(json, m);
+    if (samples_of_state(m.components[0].config) != samples_of_state(m.components[1].config))
+        throw_unsupported(json, "downsampling_ratios", "the two encoders shorten differently");
+    if (m.family[chunk] % samples_of_state(m.components[0].config) != 0)
+        throw_invalid_value(json, "acoustic_tokenizer_chunk_size", "a multiple of the samples of a state");
 }
 
 }  // namespace vibevoice_detail
 
 // transformers/models/vibevoice_acoustic_tokenizer, VibeVoiceAcousticTokenizerEncoderConfig
-inline constexpr architecture vibevoice_acoustic_tokenizer_encoder{
+inline constexpr model_spec vibevoice_acoustic_tokenizer_encoder{
     .model_type = "vibevoice_acoustic_tokenizer_encoder",
-    .prefix = "VibeVoiceAcousticTokenizer",
-    .base = vibevoice_detail::hear_alone,
-    .read = vibevoice_detail::read_encoder,
-    .own = vibevoice_detail::keys,
-    .rotated = rotation::none,
-    .names = {.model_type = "EncoderModel"},
+    .class_prefix = "VibeVoiceAcousticTokenizer",
+    .base_model = vibevoice_detail::forward_standalone,
+    .parse_config = vibevoice_detail::parse_encoder_config,
+    .family_keys = vibevoice_detail::family_keys,
+    .rotary = rotary_style::none,
+    .names = {.model_class = "EncoderModel"},
     .defaults = {.hidden_size = 64, .num_hidden_layers = 1, .hidden_act = activation::gelu},
 };
-inline constexpr architecture vibevoice_semantic_tokenizer_encoder = [](architecture a) {
-    a.defaults.hidden_size = 128;
-    return a;
+inline constexpr model_spec vibevoice_semantic_tokenizer_encoder = [](model_spec spec) {
+    spec.defaults.hidden_size = 128;
+    return spec;
 }(vibevoice_acoustic_tokenizer_encoder);
 
 // transformers/models/vibevoice_asr
-inline constexpr architecture vibevoice_asr = [](architecture a) {
-    a.model_type = "vibevoice_asr", a.prefix = "VibeVoiceAsr", a.base = vibevoice_detail::base;
-    a.text = {.key = "text_config", .otherwise = &qwen2};
-    a.beside[0] = {.key = "acoustic_tokenizer_encoder_config", .otherwise = &vibevoice_acoustic_tokenizer_encoder};
-    a.beside[1] = {.key = "semantic_tokenizer_encoder_config",
-                   .otherwise = &vibevoice_acoustic_tokenizer_encoder,
-                   .missing = &vibevoice_semantic_tokenizer_encoder};
-    a.read_whole = vibevoice_detail::read_whole, a.own = vibevoice_detail::whole_keys;
-    a.media = vibevoice_detail::show, a.read_sound = vibevoice_detail::read_sound, a.reads.audio = true;
-    a.sound.rate = 24000;
-    return a;
+inline constexpr model_spec vibevoice_asr = [](model_spec spec) {
+    spec.model_type = "vibevoice_asr";
+    spec.class_prefix = "VibeVoiceAsr";
+    spec.base_model = vibevoice_detail::base;
+    spec.text_model = {.key = "text_config", .default_spec = &qwen2};
+    spec.components[0] = {.key = "acoustic_tokenizer_encoder_config",
+                          .default_spec = &vibevoice_acoustic_tokenizer_encoder};
+    spec.components[1] = {.key = "semantic_tokenizer_encoder_config",
+                          .default_spec = &vibevoice_acoustic_tokenizer_encoder,
+                          .spec_if_absent = &vibevoice_semantic_tokenizer_encoder};
+    spec.parse_composite_config = vibevoice_detail::parse_config;
+    spec.family_keys = vibevoice_detail::model_keys;
+    spec.compute_media_shapes = vibevoice_detail::show;
+    spec.parse_feature_extractor = vibevoice_detail::parse_audio_config;
+    spec.modalities.has_audio = true;
+    spec.audio_preprocessing.sampling_rate = 24000;
+    return spec;
 }(shared_composite);
 
 }  // namespace llmcost::arch

@@ -3,112 +3,119 @@
 #pragma once
 
 #include <llmcost/arch/vit.hpp>
+#include <llmcost/config/image.hpp>
+#include <llmcost/config/image_stages.hpp>
+#include <llmcost/forward/encoder.hpp>
+#include <llmcost/forward/videos.hpp>
 #include <llmcost/layers/attention.hpp>
 #include <llmcost/layers/norm.hpp>
-#include <llmcost/reading/image.hpp>
-#include <llmcost/reading/images.hpp>
-#include <llmcost/walks/encoder.hpp>
-#include <llmcost/walks/videos.hpp>
 
 namespace llmcost::arch {
 
 namespace videomae_detail {
 
-enum own : std::uint8_t { frames, tubelet, mean_pooling };
-inline constexpr own_key keys[]{{"num_frames", 16}, {"tubelet_size", 2}, {"use_mean_pooling", 1, own_value::boolean}};
+enum family_config_index : std::uint8_t { frames, tubelet, mean_pooling };
+inline constexpr family_key family_keys[]{
+    {"num_frames", 16}, {"tubelet_size", 2}, {"use_mean_pooling", 1, family_key_type::boolean}};
 
-[[nodiscard]] constexpr video_sizes own_video(const sizes& dims) noexcept {
-    return {dims.own[frames], dims.vision.image_height, dims.vision.image_width};
+[[nodiscard]] constexpr video_sizes make_video_sizes(const model_config& config) noexcept {
+    return {config.family[frames], config.vision.image_height, config.vision.image_width};
 }
-constexpr media_shapes show(const model& m, const workload& load) { return show_one_video(load, own_video(m.dims), false); }
+constexpr media_shapes show(const model& m, const workload& load) {
+    return validate_single_video(load, make_video_sizes(m.config), false);
+}
 
 /// Tubelets as tokens with positions of fixed waves, which every pass copies to where the tokens are.
-constexpr value embed(const site& here, trace& t) {
-    const vision_sizes& image = here.dims.vision;
-    const std::int64_t width = here.dims.hidden_size;
-    const module_info embeddings{.name = "embeddings", .type = here.type("Embeddings"), .what = role::embedding};
-    const module_info patches{.name = "patch_embeddings", .type = here.type("PatchEmbeddings")};
-    const value pixels = channels_first(pixels_of_videos(here, t, own_video(here.dims)));
-    const tubelet_convolution tubelets{image.num_channels, width, here.dims.own[tubelet], image.patch_size,
+constexpr tensor embed(const layer_context& ctx, trace& t) {
+    const vision_config& image = ctx.config.vision;
+    const std::int64_t width = ctx.config.hidden_size;
+    const module_info embeddings{
+        .name = "embeddings", .class_of_module = ctx.class_of("Embeddings"), .module_role = role::embedding};
+    const module_info patches{.name = "patch_embeddings", .class_of_module = ctx.class_of("PatchEmbeddings")};
+    const tensor pixels = channels_first(pixels_of_videos(ctx, t, make_video_sizes(ctx.config)));
+    const tubelet_convolution tubelets{image.num_channels, width, ctx.config.family[tubelet], image.patch_size,
                                        image.patch_size};
     t.enter(embeddings);
     t.enter(patches);
-    const value tokens = t.leave(patches, tubelets_as_tokens(t.call("projection", tubelets, pixels)));
-    const value table = trace::buffer({1, tokens.dim(1), width});
+    const tensor tokens = t.leave(patches, tubelets_as_tokens(t.call("projection", tubelets, pixels)));
+    const tensor table = trace::buffer({1, tokens.dim(1), width});
     return t.leave(embeddings, t.add(tokens, t.copy(t.to(table, tokens.type))));
 }
 
 struct self_attention {
-    const site& here;
+    const layer_context& ctx;
 
-    static constexpr role what = role::none;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("SelfAttention"); }
-    constexpr value describe(trace& t, const value& x) const {
-        const std::int64_t width = here.dims.hidden_size, heads = here.dims.num_attention_heads;
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("SelfAttention"); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const std::int64_t width = ctx.config.hidden_size, heads = ctx.config.num_attention_heads;
         const auto project = [&](literal name, bool bias) {
-            const value all = t.call(name, linear{width, width, bias}, x);
+            const tensor all = t.call(name, linear{width, width, bias}, x);
             return all.view({x.dim(0), x.dim(1), heads, width / heads}).transpose(1, 2);
         };
-        const bool bias = here.dims.attention_bias;
-        const value k = project("key", false), v = project("value", bias), q = project("query", bias);
-        const value mixed = eager_attention(t, q, k, v, all_positions(x.dim(1)).where, {.float_softmax = false});
+        const bool bias = ctx.config.attention_bias;
+        const tensor k = project("key", false), v = project("value", bias), q = project("query", bias);
+        const tensor mixed =
+            attention_forward(t, q, k, v, full_pattern(x.dim(1)).pattern, {.has_float32_softmax = false});
         return t.reshape(mixed, {x.dim(0), x.dim(1), width});
     }
 };
 
 struct attention {
-    const site& here;
+    const layer_context& ctx;
 
-    static constexpr role what = role::attn;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("Attention"); }
-    constexpr value describe(trace& t, const value& x) const {
-        const module_info output{.name = "output", .type = here.type("SelfOutput")};
-        const std::int64_t width = here.dims.hidden_size;
-        const value h = t.call("attention", self_attention{here}, x);
+    static constexpr role module_role = role::attn;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("Attention"); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const module_info output{.name = "output", .class_of_module = ctx.class_of("SelfOutput")};
+        const std::int64_t width = ctx.config.hidden_size;
+        const tensor h = t.call("attention", self_attention{ctx}, x);
         t.enter(output);
         return t.leave(output, dropout(t, "dropout", t.call("dense", linear{width, width, true}, h)));
     }
 };
 
 struct layer {
-    const site& here;
+    const layer_context& ctx;
 
-    static constexpr role what = role::none;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("Layer"); }
-    constexpr value describe(trace& t, const value& x) const {
-        const std::int64_t width = here.dims.hidden_size, inner = here.dims.intermediate_size;
-        const norm<norm_kind::layer> layer_norm{width};
-        const module_info intermediate{.name = "intermediate", .type = here.type("Intermediate"), .what = role::mlp};
-        const module_info output{.name = "output", .type = here.type("Output"), .what = role::mlp};
-        const value middle = t.add(t.call("attention", attention{here}, t.call("layernorm_before", layer_norm, x)), x);
-        value h = t.call("layernorm_after", layer_norm, middle);
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("Layer"); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const std::int64_t width = ctx.config.hidden_size, inner = ctx.config.intermediate_size;
+        const norm_module layer_norm{norm_kind::layer, width};
+        const module_info intermediate{
+            .name = "intermediate", .class_of_module = ctx.class_of("Intermediate"), .module_role = role::mlp};
+        const module_info output{.name = "output", .class_of_module = ctx.class_of("Output"), .module_role = role::mlp};
+        const tensor middle = t.add(t.call("attention", attention{ctx}, t.call("layernorm_before", layer_norm, x)), x);
+        tensor h = t.call("layernorm_after", layer_norm, middle);
         t.enter(intermediate);
         h = t.call("dense", linear{width, inner, true}, h);
-        h = t.leave(intermediate, t.call("intermediate_act_fn", activation_module{here.dims.hidden_act}, h));
+        h = t.leave(intermediate, t.call("intermediate_act_fn", activation_module{ctx.config.hidden_act}, h));
         t.enter(output);
         h = dropout(t, "dropout", t.call("dense", linear{inner, width, true}, h));
         return t.leave(output, t.add(h, middle));
     }
 };
 
-constexpr value base(const site& here, trace& t) {
-    const module_info encoder{.name = "encoder", .type = here.type("Encoder")};
-    value x = embed(here, t);
+constexpr tensor base(const layer_context& ctx, trace& t) {
+    const module_info encoder{.name = "encoder", .class_of_module = ctx.class_of("Encoder")};
+    tensor x = embed(ctx, t);
     t.enter(encoder);
-    for (repetition each = t.repeat(here.dims.num_hidden_layers, x); each.next();)
-        x = t.call({"layer", each.index()}, layer{here}, x);
+    for (loop layer_loop = t.loop_modules(ctx.config.num_hidden_layers, x); layer_loop.next();)
+        x = t.call({"layer", layer_loop.index()}, layer{ctx}, x);
     t.leave(encoder);
-    if (here.dims.own[mean_pooling] != 0) return x;
-    return t.call("layernorm", norm<norm_kind::layer>{here.dims.hidden_size}, x);
+    if (ctx.config.family[mean_pooling] != 0) return x;
+    return t.call("layernorm", norm_module{norm_kind::layer, ctx.config.hidden_size}, x);
 }
 
 /// A classifier of the normed mean, or of the first token.
-constexpr value classify(const site& here, trace& t, const value& x) {
-    if (here.dims.own[mean_pooling] == 0) return classify_linear(here, t, t.select(x, 1));
-    return classify_linear(here, t, t.call("fc_norm", norm<norm_kind::layer>{here.dims.hidden_size}, t.mean(x, 1)));
+constexpr tensor classify(const layer_context& ctx, trace& t, const tensor& x) {
+    if (ctx.config.family[mean_pooling] == 0) return classify_linear(ctx, t, t.select(x, 1));
+    return classify_linear(ctx, t,
+                           t.call("fc_norm", norm_module{norm_kind::layer, ctx.config.hidden_size}, t.mean(x, 1)));
 }
 
 }  // namespace videomae_detail
@@ -116,34 +123,35 @@ constexpr value classify(const site& here, trace& t, const value& x) {
 /// A vision transformer over tubelets of videos.
 ///
 /// Source: transformers/models/videomae/modeling_videomae.py.
-constexpr value describe_videomae(const site& here, trace& t) {
-    return describe_video_model(here, t, videomae_detail::base, videomae_detail::classify);
+constexpr tensor forward_videomae(const layer_context& ctx, trace& t) {
+    return forward_video_model(ctx, t, videomae_detail::base, videomae_detail::classify);
 }
 
-constexpr void read_videomae(config_view config, sizes& s) {
+constexpr void parse_videomae(config_view json, model_config& config) {
     using namespace videomae_detail;
-    s.vision = read_images(config, 224);
-    s.vision.patch_size = config.positive("patch_size", 16);
-    const std::int64_t side = s.vision.image_height < s.vision.image_width ? s.vision.image_height : s.vision.image_width;
-    if (side < s.vision.patch_size) fail_value(config, "patch_size", "at most the image's size");
-    if (s.own[frames] < s.own[tubelet]) fail_value(config, "tubelet_size", "at most num_frames");
-    share_among_heads(config, s, {"num_attention_heads"});
-    s.attention_bias = config.boolean("qkv_bias", config.boolean("qv_bias", true));
+    config.vision = parse_image_size(json, 224);
+    config.vision.patch_size = json.positive("patch_size", 16);
+    const std::int64_t side =
+        config.vision.image_height < config.vision.image_width ? config.vision.image_height : config.vision.image_width;
+    if (side < config.vision.patch_size) throw_invalid_value(json, "patch_size", "at most the image's size");
+    if (config.family[frames] < config.family[tubelet]) throw_invalid_value(json, "tubelet_size", "at most num_frames");
+    divide_by_heads(json, config, {"num_attention_heads"});
+    config.attention_bias = json.boolean("qkv_bias", json.boolean("qv_bias", true));
 }
 
 // transformers/models/videomae: configuration_videomae.py, modeling_videomae.py
-inline constexpr architecture videomae{
+inline constexpr model_spec videomae{
     .model_type = "videomae",
-    .prefix = "VideoMAE",
-    .describe = describe_videomae,
-    .read = read_videomae,
-    .own = videomae_detail::keys,
-    .drops = vit_detail::dropout_rates,
-    .media = videomae_detail::show,
-    .reads = {.text = false, .videos = true},
-    .rotated = rotation::none,
-    .heads = {head_kind::none, head_kind::video_classification},
-    .names = {.base = "videomae"},
+    .class_prefix = "VideoMAE",
+    .forward = forward_videomae,
+    .parse_config = parse_videomae,
+    .family_keys = videomae_detail::family_keys,
+    .dropout_keys = vit_detail::dropout_rates,
+    .compute_media_shapes = videomae_detail::show,
+    .modalities = {.has_text = false, .has_videos = true},
+    .rotary = rotary_style::none,
+    .supported_heads = {head_kind::none, head_kind::video_classification},
+    .names = {.base_model = "videomae"},
     .defaults = video_defaults(activation::gelu),
 };
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <llmcost/arch/wav2vec2.hpp>
-#include <llmcost/walks/conformer.hpp>
+#include <llmcost/forward/conformer.hpp>
 
 namespace llmcost::arch {
 
@@ -11,58 +11,70 @@ namespace wav2vec2_conformer_detail {
 
 using namespace wav2vec2_detail;
 
-struct own_table {
-    own_key keys[adapter_width + 1];
+struct config_key_table {
+    family_key family_keys[adapter_width + 1];
 
-    constexpr own_table() {
-        for (std::size_t i = 0; i <= adapter_width; ++i) keys[i] = wav2vec2_detail::keys[i];
-        keys[further] = {"conv_depthwise_kernel_size", 31};
+    constexpr config_key_table() {
+        for (std::size_t i = 0; i <= adapter_width; ++i) family_keys[i] = wav2vec2_detail::family_keys[i];
+        family_keys[extra_size] = {"conv_depthwise_kernel_size", 31};
     }
 };
-inline constexpr own_table table{};
+inline constexpr config_key_table table{};
 
 /// Positions come from a table; the convolution that hears them is there, and nobody calls it.
-constexpr value encode(const site& here, trace& t, const value& features) {
-    const module_info encoder{.name = "encoder", .type = here.type("Encoder"), .what = role::encoder};
-    const distance_rule rule = is(here, relative) ? distance_rule::relative : distance_rule::none;
-    const conformer_sizes s{here.dims.hidden_size, here.dims.num_attention_heads, here.dims.intermediate_size,
-                            here.dims.hidden_act,  here.dims.own[further],        rule,
-                            0,                     false,                         here.row.prefix};
+constexpr tensor encode(const layer_context& ctx, trace& t, const tensor& features) {
+    const module_info encoder{
+        .name = "encoder", .class_of_module = ctx.class_of("Encoder"), .module_role = role::encoder};
+    const distance_rule rule = is(ctx, relative) ? distance_rule::relative : distance_rule::none;
+    const conformer_sizes s{ctx.config.hidden_size,
+                            ctx.config.num_attention_heads,
+                            ctx.config.intermediate_size,
+                            ctx.config.hidden_act,
+                            ctx.config.family[extra_size],
+                            rule,
+                            0,
+                            false,
+                            ctx.spec.class_prefix};
     t.enter(encoder);
     {
-        const recorder::idle_guard uncalled{t};
-        (void)positions(here, t, features);
+        const recorder::not_executed_guard uncalled{t};
+        (void)positions(ctx, t, features);
     }
-    value x = dropout(t, "dropout", features);
-    value distances;
-    if (is(here, relative))
-        distances = t.call("embed_positions", sines_of_distances{s.width, here.type("RelPositionalEmbedding")}, x.dim(1));
-    for (repetition each = t.repeat(here.dims.num_hidden_layers, x); each.next();)
-        x = t.call({"layers", each.index()}, conformer_layer{s, distances}, x);
-    return t.leave(encoder, layer_norm(here, t, "layer_norm", x));
+    tensor x = dropout(t, "dropout", features);
+    tensor distances;
+    if (is(ctx, relative))
+        distances =
+            t.call("embed_positions", sines_of_distances{s.width, ctx.class_of("RelPositionalEmbedding")}, x.dim(1));
+    for (loop layer_loop = t.loop_modules(ctx.config.num_hidden_layers, x); layer_loop.next();)
+        x = t.call({"layers", layer_loop.index()}, conformer_layer{s, distances}, x);
+    return t.leave(encoder, layer_norm(ctx, t, "layer_norm", x));
 }
 
-constexpr void read(config_view config, sizes& s) {
-    read_shared(config, s);
-    read_adapter_layers(config, s);
-    s.own[switches] &= ~stable;
-    if (s.own[further] % 2 == 0) fail_value(config, "conv_depthwise_kernel_size", "an odd number");
-    const auto kind = config.find("position_embeddings_type");
+constexpr void parse_config(config_view json, model_config& config) {
+    parse_shared(json, config);
+    parse_adapter_layers(json, config);
+    config.family[switches] &= ~stable;
+    if (config.family[extra_size] % 2 == 0) throw_invalid_value(json, "conv_depthwise_kernel_size", "an odd number");
+    const auto kind = json.find("position_embeddings_type");
     if (kind && kind->is_null()) return;
     const string_ref name = kind ? kind->as_string() : string_ref("relative");
     if (name == "rotary")
-        fail_unsupported(config, "position_embeddings_type", "no row describes conformers with rotary positions");
-    put(s, relative, name == "relative");
+        throw_unsupported(json, "position_embeddings_type", "no row describes conformers with rotary positions");
+    set_flag(config, relative, name == "relative");
 }
 
 }  // namespace wav2vec2_conformer_detail
 
 // transformers/models/wav2vec2_conformer: features of wav2vec 2.0, layers of a conformer
-inline constexpr architecture wav2vec2_conformer = [](architecture a) {
-    a.model_type = "wav2vec2-conformer", a.prefix = "Wav2Vec2Conformer", a.names.base = "wav2vec2_conformer";
-    a.read = wav2vec2_conformer_detail::read, a.layer = wav2vec2_conformer_detail::encode, a.attend = nullptr;
-    a.own = wav2vec2_conformer_detail::table.keys;
-    return a;
+inline constexpr model_spec wav2vec2_conformer = [](model_spec spec) {
+    spec.model_type = "wav2vec2-conformer";
+    spec.class_prefix = "Wav2Vec2Conformer";
+    spec.names.base_model = "wav2vec2_conformer";
+    spec.parse_config = wav2vec2_conformer_detail::parse_config;
+    spec.decoder_layer = wav2vec2_conformer_detail::encode;
+    spec.attention = nullptr;
+    spec.family_keys = wav2vec2_conformer_detail::table.family_keys;
+    return spec;
 }(wav2vec2);
 
 }  // namespace llmcost::arch

@@ -9,19 +9,19 @@ namespace llmcost::arch {
 namespace xmod_detail {
 
 // clang-format off
-enum own : std::uint8_t {
+enum family_config_index : std::uint8_t {
     norms_before, reduction, adapter_norm, reuses_norm, norm_before_adapter, languages, more_languages, language
 };
 // clang-format on
-inline constexpr own_key keys[]{
-    {"pre_norm", 0, own_value::boolean},
+inline constexpr family_key family_keys[]{
+    {"pre_norm", 0, family_key_type::boolean},
     {"adapter_reduction_factor", 2},
-    {"adapter_layer_norm", 0, own_value::boolean},
-    {"adapter_reuse_layer_norm", 1, own_value::boolean},
-    {"ln_before_adapter", 1, own_value::boolean},
-    {.value = own_value::computed},  // a bit for each of the first languages below
-    {.value = own_value::computed},  // and for each of the others
-    {.value = own_value::computed},  // the place of `default_language`
+    {"adapter_layer_norm", 0, family_key_type::boolean},
+    {"adapter_reuse_layer_norm", 1, family_key_type::boolean},
+    {"ln_before_adapter", 1, family_key_type::boolean},
+    {.type = family_key_type::computed},  // a bit for each of the first languages below
+    {.type = family_key_type::computed},  // and for each of the others
+    {.type = family_key_type::computed},  // the place of `default_language`
 };
 
 /// Languages that adapters are named after, those of facebook/xmod-base.
@@ -35,143 +35,162 @@ inline constexpr literal known[]{
     "ga_IE", "ha_NG", "am_ET", "lo_LA", "ku_TR", "so_SO", "my_MM", "or_IN", "sa_IN"};
 inline constexpr std::int64_t known_count = sizeof known / sizeof *known, per_mask = 62;
 
-constexpr bool has_language(const own_sizes& own, std::int64_t i) {
-    return (own[i < per_mask ? languages : more_languages] >> (i % per_mask) & 1) != 0;
+constexpr bool has_language(const family_config& family, std::int64_t i) {
+    return (family[i < per_mask ? languages : more_languages] >> (i % per_mask) & 1) != 0;
 }
 
 /// A norm that a module calls in several places: whoever comes first declares it.
 struct shared_norm {
-    const site& here;
+    const layer_context& ctx;
     literal name;
     bool declared = false;
 
-    constexpr value call(trace& t, const value& x) {
-        const norm<norm_kind::layer> own{here.dims.hidden_size};
-        if (!declared) return declared = true, t.call(name, own, x);
-        const module_info again{.name = name, .type = own.type(), .what = role::norm, .leaf = true};
-        t.enter(again);
-        return t.leave(again, t.layer_norm(x, 2));
+    constexpr tensor call(trace& t, const tensor& x) {
+        const norm_module layer_norm{norm_kind::layer, ctx.config.hidden_size};
+        if (!declared) {
+            declared = true;
+            return t.call(name, layer_norm, x);
+        }
+        const module_info reused_norm{
+            .name = name, .class_of_module = layer_norm.type_name(), .module_role = role::norm, .is_leaf = true};
+        t.enter(reused_norm);
+        return t.leave(reused_norm, t.layer_norm(x, 2));
     }
 };
 
 /// A bottleneck that one language goes through.
 struct adapter {
-    const site& here;
+    const layer_context& ctx;
 
-    static constexpr role what = role::none;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("Adapter"); }
-    constexpr value describe(trace& t, const value& x) const {
-        const std::int64_t width = here.dims.hidden_size, narrow = width / here.dims.own[reduction];
-        const value h = t.call("dense1", linear{width, narrow, true}, x);
-        return t.call("dense2", linear{narrow, width, true},
-                      t.call("adapter_act_fn", activation_module{here.dims.hidden_act}, h));
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("Adapter"); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const std::int64_t width = ctx.config.hidden_size, bottleneck = width / ctx.config.family[reduction];
+        const tensor h = t.call("dense1", linear{width, bottleneck, true}, x);
+        return t.call("dense2", linear{bottleneck, width, true},
+                      t.call("adapter_act_fn", activation_module{ctx.config.hidden_act}, h));
     }
 };
 
 /// All sequences go through the adapter of one language; the others are called with none.
 ///
 /// Source: `XmodOutput.lang_adapter`.
-constexpr value adapt(const site& here, trace& t, const value& x, shared_norm& reused) {
-    const own_sizes& own = here.dims.own;
-    const auto width = static_cast<std::uint64_t>(here.dims.hidden_size);
-    const std::uint64_t narrow = width / static_cast<std::uint64_t>(own[reduction]);
-    value h = x;
-    if (own[adapter_norm] != 0)
-        h = t.call("adapter_layer_norm", norm<norm_kind::layer>{here.dims.hidden_size}, h);
-    else if (own[reuses_norm] != 0)
+constexpr tensor adapt(const layer_context& ctx, trace& t, const tensor& x, shared_norm& reused) {
+    const family_config& family = ctx.config.family;
+    const auto width = static_cast<std::uint64_t>(ctx.config.hidden_size);
+    const std::uint64_t bottleneck = width / static_cast<std::uint64_t>(family[reduction]);
+    tensor h = x;
+    if (family[adapter_norm] != 0)
+        h = t.call("adapter_layer_norm", norm_module{norm_kind::layer, ctx.config.hidden_size}, h);
+    else if (family[reuses_norm] != 0)
         h = reused.call(t, h);
-    const value around = own[norm_before_adapter] != 0 ? h : x;
-    value all = t.zeros_like(h);
-    const module_info list{.name = "adapter_modules", .type = {"", "ModuleDict"}};
+    const tensor residual = family[norm_before_adapter] != 0 ? h : x;
+    tensor all = t.zeros_like(h);
+    const module_info list{.name = "adapter_modules", .class_of_module = {"", "ModuleDict"}};
     for (std::int64_t i = 0; i < known_count; ++i) {
-        if (!has_language(own, i)) continue;
-        const value rows = t.gather(h, {i == own[language] ? h.dim(0) : 0, h.dim(1), h.dim(2)});
+        if (!has_language(family, i)) continue;
+        const tensor rows = t.gather(h, {i == family[language] ? h.dim(0) : 0, h.dim(1), h.dim(2)});
         t.enter(list);
-        const value adapted = t.leave(list, t.call(known[i], adapter{here}, rows));
-        t.copy_into(all, adapted);
+        const tensor adapted = t.leave(list, t.call(known[i], adapter{ctx}, rows));
+        t.copy_into_slice(all, adapted);
         // biases of those that are called with none: a sum of no rows is no addition less
-        if (i != own[language]) t.backward({.add = count(narrow + width)});
+        if (i != family[language]) t.add_backward_cost({.add = count(bottleneck + width)});
     }
     all = dropout(t, "dropout", all);
-    t.in_place(op::add, all, around);
+    t.in_place(op::add, all, residual);
     return all;
 }
 
 struct attention {
-    const site& here;
+    const layer_context& ctx;
 
-    static constexpr role what = role::attn;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("Attention"); }
-    constexpr value describe(trace& t, const value& x) const {
-        const std::int64_t width = here.dims.hidden_size;
-        const module_info output{.name = "output", .type = here.type("SelfOutput")};
-        const norm<norm_kind::layer> own{width};
-        const bool before = here.dims.own[norms_before] != 0;
-        value h = x;
-        if (before) t.enter(output), h = t.leave(output, t.call("LayerNorm", own, h));
-        h = t.call("self", bert_layers::self_attention_block{here}, h);
+    static constexpr role module_role = role::attn;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("Attention"); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const std::int64_t width = ctx.config.hidden_size;
+        const module_info output{.name = "output", .class_of_module = ctx.class_of("SelfOutput")};
+        const norm_module layer_norm{norm_kind::layer, width};
+        const bool is_pre_norm = ctx.config.family[norms_before] != 0;
+        tensor h = x;
+        if (is_pre_norm) {
+            t.enter(output);
+            h = t.leave(output, t.call("LayerNorm", layer_norm, h));
+        }
+        h = t.call("self", bert_layers::self_attention_block{ctx}, h);
         t.enter(output);
         h = t.add(dropout(t, "dropout", t.call("dense", linear{width, width, true}, h)), x);
-        return t.leave(output, before ? h : t.call("LayerNorm", own, h));
+        return t.leave(output, is_pre_norm ? h : t.call("LayerNorm", layer_norm, h));
     }
 };
 
-constexpr value layer(const site& here, trace& t, const value& x) {
-    const std::int64_t width = here.dims.hidden_size, inner = here.dims.intermediate_size;
-    const bool before = here.dims.own[norms_before] != 0;
-    const module_info output{.name = "output", .type = here.type("Output"), .what = role::mlp};
-    shared_norm last{here, "LayerNorm"};
-    const value middle = t.call("attention", attention{here}, x);
-    value h = middle;
-    if (before) t.enter(output), h = t.leave(output, last.call(t, h));
-    h = t.call("intermediate", bert_layers::intermediate_block{here}, h);
+constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor& x) {
+    const std::int64_t width = ctx.config.hidden_size, inner = ctx.config.intermediate_size;
+    const bool is_pre_norm = ctx.config.family[norms_before] != 0;
+    const module_info output{.name = "output", .class_of_module = ctx.class_of("Output"), .module_role = role::mlp};
+    shared_norm last{ctx, "LayerNorm"};
+    const tensor middle = t.call("attention", attention{ctx}, x);
+    tensor h = middle;
+    if (is_pre_norm) {
+        t.enter(output);
+        h = t.leave(output, last.call(t, h));
+    }
+    h = t.call("intermediate", bert_layers::intermediate_block{ctx}, h);
     t.enter(output);
     h = t.add(dropout(t, "dropout", t.call("dense", linear{inner, width, true}, h)), middle);
-    h = adapt(here, t, h, last);
-    return t.leave(output, before ? h : last.call(t, h));
+    h = adapt(ctx, t, h, last);
+    return t.leave(output, is_pre_norm ? h : last.call(t, h));
 }
 
 /// Which adapter each sequence goes through is a product, in floating point.
-constexpr value encode(const site& here, trace& t) {
-    (void)t.mul(t.constant({t.load().batch}));
-    return encode_with(here, t,
-                       {.type = here.type("Encoder"), .last_norm = here.dims.own[norms_before] != 0 ? "LayerNorm" : ""});
+constexpr tensor encode(const layer_context& ctx, trace& t) {
+    (void)t.mul(t.full({t.load().batch}));
+    return forward_encoder_with(
+        ctx, t,
+        {.type = ctx.class_of("Encoder"), .last_norm = ctx.config.family[norms_before] != 0 ? "LayerNorm" : ""});
 }
 
-constexpr std::int64_t place_of(config_view config, literal key, string_ref name) {
+constexpr std::int64_t place_of(config_view json, literal key, string_ref name) {
     for (std::int64_t i = 0; i < known_count; ++i)
         if (name == known[i]) return i;
-    fail_unsupported(config, key, "no row describes an adapter of this language");
+    throw_unsupported(json, key, "no row describes an adapter of this language");
 }
 
-constexpr void read(config_view config, sizes& s) {
-    roberta_detail::read(config, s);
-    if (s.add_cross_attention) fail_unsupported(config, "add_cross_attention", "no row describes it beside adapters");
-    if (s.hidden_size < s.own[reduction]) fail_value(config, "adapter_reduction_factor", "at most hidden_size");
-    s.own[languages] = s.own[more_languages] = 0;
+constexpr void parse_config(config_view json, model_config& config) {
+    roberta_detail::parse_config(json, config);
+    if (config.add_cross_attention)
+        throw_unsupported(json, "add_cross_attention", "no row describes it beside adapters");
+    if (config.hidden_size < config.family[reduction])
+        throw_invalid_value(json, "adapter_reduction_factor", "at most hidden_size");
+    config.family[languages] = config.family[more_languages] = 0;
     const auto add = [&](std::int64_t i) {
-        s.own[i < per_mask ? languages : more_languages] |= std::int64_t{1} << (i % per_mask);
+        config.family[i < per_mask ? languages : more_languages] |= std::int64_t{1} << (i % per_mask);
     };
-    if (const auto list = config.optional_array("languages")) {
-        for (const config_view entry : *list) add(place_of(config, "languages", entry.as_string()));
+    if (const auto list = json.optional_array("languages")) {
+        for (const config_view entry : *list) add(place_of(json, "languages", entry.as_string()));
     } else {
         add(0);
     }
-    const auto spoken = config.optional_string("default_language");
-    if (!spoken) fail_missing(config, "default_language", "one of languages, as the reference asks for it");
-    s.own[language] = place_of(config, "default_language", *spoken);
-    if (!has_language(s.own, s.own[language])) fail_value(config, "default_language", "one of languages");
+    const auto spoken = json.optional_string("default_language");
+    if (!spoken) throw_missing_key(json, "default_language", "one of languages, as the reference asks for it");
+    config.family[language] = place_of(json, "default_language", *spoken);
+    if (!has_language(config.family, config.family[language]))
+        throw_invalid_value(json, "default_language", "one of languages");
 }
 
 }  // namespace xmod_detail
 
 // transformers/models/xmod: configuration_xmod.py, modeling_xmod.py; RoBERTa with an adapter for each language
-inline constexpr architecture xmod = [](architecture a) {
-    a.model_type = "xmod", a.prefix = "Xmod", a.read = xmod_detail::read, a.own = xmod_detail::keys;
-    a.base = xmod_detail::encode, a.layer = xmod_detail::layer, a.defaults.vocab_size = 30522;
-    return a;
+inline constexpr model_spec xmod = [](model_spec spec) {
+    spec.model_type = "xmod";
+    spec.class_prefix = "Xmod";
+    spec.parse_config = xmod_detail::parse_config;
+    spec.family_keys = xmod_detail::family_keys;
+    spec.base_model = xmod_detail::encode;
+    spec.decoder_layer = xmod_detail::decoder_layer;
+    spec.defaults.vocab_size = 30522;
+    return spec;
 }(roberta);
 
 }  // namespace llmcost::arch

@@ -7,12 +7,21 @@
 namespace llmcost::arch {
 
 // modeling_xverse.py of xverse/XVERSE-13B: Llama's layers under another type
-inline constexpr architecture xverse = [](architecture a) {
-    a.model_type = "xverse", a.prefix = "Xverse", a.remote_code = true, a.heads = language_heads, a.drops = {};
-    a.keys[0] = no_attention_bias, a.keys[1] = no_mlp_bias;
-    a.defaults.vocab_size = 100278, a.defaults.hidden_size = 5120, a.defaults.intermediate_size = 13824;
-    a.defaults.num_hidden_layers = 40, a.defaults.num_attention_heads = 40, a.defaults.max_position_embeddings = 8192;
-    return a;
+inline constexpr model_spec xverse = [](model_spec spec) {
+    spec.model_type = "xverse";
+    spec.class_prefix = "Xverse";
+    spec.is_remote_code = true;
+    spec.supported_heads = language_heads;
+    spec.dropout_keys = {};
+    spec.config_keys[0] = absent_attention_bias;
+    spec.config_keys[1] = absent_mlp_bias;
+    spec.defaults.vocab_size = 100278;
+    spec.defaults.hidden_size = 5120;
+    spec.defaults.intermediate_size = 13824;
+    spec.defaults.num_hidden_layers = 40;
+    spec.defaults.num_attention_heads = 40;
+    spec.defaults.max_position_embeddings = 8192;
+    return spec;
 }(llama);
 
 }  // namespace llmcost::arch

@@ -7,12 +7,20 @@
 namespace llmcost::arch {
 
 // modeling_yi.py of the first files of 01-ai/Yi-6B: Llama with other names of norms
-inline constexpr architecture yi = [](architecture a) {
-    a.model_type = "Yi", a.prefix = "Yi", a.remote_code = true, a.heads = classifying_decoder_heads, a.drops = {};
-    a.names.norm_before_attention = "ln1", a.names.norm_before_feed_forward = "ln2";
-    a.keys[0] = no_attention_bias, a.keys[1] = no_mlp_bias;
-    a.defaults.vocab_size = 64000, a.defaults.num_key_value_heads = 4, a.defaults.max_position_embeddings = 4096;
-    return a;
+inline constexpr model_spec yi = [](model_spec spec) {
+    spec.model_type = "Yi";
+    spec.class_prefix = "Yi";
+    spec.is_remote_code = true;
+    spec.supported_heads = classifying_decoder_heads;
+    spec.dropout_keys = {};
+    spec.names.pre_attention_norm = "ln1";
+    spec.names.pre_mlp_norm = "ln2";
+    spec.config_keys[0] = absent_attention_bias;
+    spec.config_keys[1] = absent_mlp_bias;
+    spec.defaults.vocab_size = 64000;
+    spec.defaults.num_key_value_heads = 4;
+    spec.defaults.max_position_embeddings = 4096;
+    return spec;
 }(llama);
 
 }  // namespace llmcost::arch

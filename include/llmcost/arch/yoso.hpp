@@ -8,101 +8,117 @@ namespace llmcost::arch {
 
 namespace yoso_detail {
 
-enum own : std::uint8_t { code, window };
-inline constexpr own_key keys[]{{"hash_code_len", 9}, {.value = own_value::computed}};
+enum family_config_index : std::uint8_t { code, window };
+inline constexpr family_key family_keys[]{{"hash_code_len", 9}, {.type = family_key_type::computed}};
 
 /// `F.normalize`: each row over its length, which is at least the smallest difference.
-constexpr value normalize(trace& t, const value& x) {
+constexpr tensor normalize(trace& t, const tensor& x) {
     return t.div(x, t.unary(op::compare, t.vector_norm(x, -1, true)).expand({x.dim(0), x.dim(1), x.dim(2)}));
 }
 
-/// (1 - acos(q · k) / π) to the power of the code's length, times values: `YosoCumulation`, whose backward keeps the shares
-/// and makes four products of its own.
-constexpr value cumulate(const site& here, trace& t, const value& q, const value& k, const value& v) {
-    value out;
-    const count pairs = count(q.elements / static_cast<std::uint64_t>(q.dim(2))) * count(k.dim(1));
-    value shares;
+/// (1 - acos(q · k) / π) to the power of the code's length, times values: `YosoCumulation`, whose backward keeps the
+/// shares and makes four products of its own.
+constexpr tensor cumulate(const layer_context& ctx, trace& t, const tensor& q, const tensor& k, const tensor& v) {
+    tensor out;
+    const count pairs = count(q.numel / static_cast<std::uint64_t>(q.dim(2))) * count(k.dim(1));
+    tensor shares;
     {
-        const recorder::no_grad_guard own_backward{t};
-        const value turns = t.div(t.unary(op::acos, t.matmul(q, k.transpose(-1, -2))));
-        shares = t.pow(t.unary(op::sub, turns), static_cast<unsigned>(here.dims.own[code]));
-        const value seen = trace::buffer({q.dim(0), q.dim(1)});
-        shares = t.mul(t.mul(shares, seen.unsqueeze(2)), seen.unsqueeze(1));
+        const recorder::no_grad_guard custom_backward{t};
+        const tensor turns = t.div(t.unary(op::acos, t.matmul(q, k.transpose(-1, -2))));
+        shares = t.pow(t.unary(op::sub, turns), static_cast<unsigned>(ctx.config.family[code]));
+        const tensor features = trace::buffer({q.dim(0), q.dim(1)});
+        shares = t.mul(t.mul(shares, features.unsqueeze(2)), features.unsqueeze(1));
         out = t.matmul(shares, v);
     }
     if (!q.requires_grad) return out;
     shares.requires_grad = true;
     t.save_for_backward(shares);
-    const value* const read[]{&q, &k, &v};
-    for (const value* const each : read) t.save_for_backward(*each);
-    t.goes_through(out, read, 3);
+    const tensor* const read[]{&q, &k, &v};
+    for (const tensor* const x : read) t.save_for_backward(*x);
+    t.record_autograd_function(out, read, 3);
     // weighted = grad · vᵀ * shares; its products with constant · k and constant · q; sharesᵀ · grad
     const count work = pairs * count(q.dim(2));
-    const count rows = pairs + count(q.elements) + count(k.elements) + count(v.elements);
-    t.backward({.add = work * count(4) - rows, .mult = work * count(4) + pairs + count(q.elements) + count(k.elements)});
-    t.backward_torch_flops(work * count(8));
+    const count rows = pairs + count(q.numel) + count(k.numel) + count(v.numel);
+    t.add_backward_cost(
+        {.add = work * count(4) - rows, .mult = work * count(4) + pairs + count(q.numel) + count(k.numel)});
+    t.add_backward_torch_flops(work * count(8));
     return out;
 }
 
-constexpr value embed(const site& here, trace& t) { return embed_within(here, t, nystromformer_detail::sum_embeddings); }
+constexpr tensor embed(const layer_context& ctx, trace& t) {
+    return embed_in_module(ctx, t, nystromformer_detail::sum_embeddings);
+}
 /// A mask of ones, which layers read.
-constexpr decoder_context prepare(const site& here, trace& t) {
-    decoder_context c = all_or_before(here, t);
-    c.full.own[0] = t.constant({t.load().batch, t.load().sequence});
+constexpr decoder_inputs prepare_inputs(const layer_context& ctx, trace& t) {
+    decoder_inputs c = causal_or_bidirectional(ctx, t);
+    c.full.family_tensors[0] = t.full({t.load().batch, t.load().sequence});
     return c;
 }
 
-constexpr value attend(const site& here, trace& t, const value& x) {
-    const std::int64_t width = here.dims.hidden_size, heads = here.dims.num_attention_heads, d = width / heads;
-    const std::int64_t batch = x.dim(0), sequence = x.dim(1), k = here.dims.own[window];
-    const value& mask = here.shared->own[0];
-    const extents rows{batch * heads, sequence, d};
-    qkv of;
-    project_in_heads(t, x, width, heads, {}, of.q, of.k, of.v);
+constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
+    const std::int64_t width = ctx.config.hidden_size, heads = ctx.config.num_attention_heads, d = width / heads;
+    const std::int64_t batch = x.dim(0), sequence = x.dim(1), k = ctx.config.family[window];
+    const tensor& mask = ctx.inputs->family_tensors[0];
+    const shape rows{batch * heads, sequence, d};
+    query_key_value qkv;
+    project_to_heads(t, x, width, heads, {}, qkv.query, qkv.key, qkv.value);
     {
-        const recorder::idle_guard not_called{t};
+        const recorder::not_executed_guard not_called{t};
         (void)dropout(t, "dropout", x);
     }
-    value convolved;
+    tensor convolved;
     if (k != 0) {
-        const module_info conv{.name = "conv", .type = {"", "Conv2d"}, .leaf = true};
-        const value seen = t.mul(of.v, mask.unsqueeze(1).unsqueeze(3));
+        const module_info conv{.name = "conv", .class_of_module = {"", "Conv2d"}, .is_leaf = true};
+        const tensor features = t.mul(qkv.value, mask.unsqueeze(1).unsqueeze(3));
         t.enter(conv);
-        const value weight = t.param("weight", {heads, 1, k, 1});
-        convolved = t.leave(conv, t.convolution(seen, weight, false, {.groups = heads, .padding = {k / 2, 0}}));
+        const tensor weight = t.param("weight", {heads, 1, k, 1});
+        convolved = t.leave(conv, t.conv(features, weight, false, {.groups = heads, .padding = {k / 2, 0}}));
     }
-    const recorder::fused_guard fused{t, fused_attention(of.q, heads, here.shared->where, sequence)};
-    of.q = t.reshape(of.q, rows), of.k = t.reshape(of.k, rows), of.v = t.reshape(of.v, rows);
-    const value ones = t.add(t.div(mask));
+    const recorder::fused_kernel_guard fused{t,
+                                             fused_attention_kernel(qkv.query, heads, ctx.inputs->pattern, sequence)};
+    qkv.query = t.reshape(qkv.query, rows);
+    qkv.key = t.reshape(qkv.key, rows);
+    qkv.value = t.reshape(qkv.value, rows);
+    const tensor ones = t.add(t.div(mask));
     (void)t.repeat_interleave(ones.unsqueeze(1), 1, heads);  // integers from then on
-    const value q = normalize(t, of.q), key = normalize(t, of.k);
-    value mixed = normalize(t, cumulate(here, t, q, key, of.v)).view({batch, heads, sequence, d});
+    const tensor q = normalize(t, qkv.query), key = normalize(t, qkv.key);
+    tensor mixed = normalize(t, cumulate(ctx, t, q, key, qkv.value)).view({batch, heads, sequence, d});
     if (k != 0) t.in_place(op::add, mixed, convolved);
     return t.contiguous(mixed.permute({0, 2, 1, 3})).view({batch, sequence, width});
 }
 
-constexpr void read(config_view config, sizes& s) {
-    read_encoder_alone(config, s);
-    if (!config.boolean("use_expectation", true))
-        fail_unsupported(config, "use_expectation", "no row describes hashing, which runs in a kernel of its own");
-    if (config.boolean("add_cross_attention", false))
-        fail_unsupported(config, "add_cross_attention", "the reference has no such layer");
-    if (s.own[code] > 16) fail_unsupported(config, "hash_code_len", "no row describes powers beyond 16");
-    s.own[window] = config.optional_positive("conv_window").value_or(0);
-    if (s.own[window] != 0 && s.own[window] % 2 == 0) fail_value(config, "conv_window", "an odd number");
-    s.max_position_embeddings += 2, s.first_position = 2;
+constexpr void parse_config(config_view json, model_config& config) {
+    parse_encoder_only(json, config);
+    if (!json.boolean("use_expectation", true))
+        throw_unsupported(json, "use_expectation", "no row describes hashing, which runs in a kernel of its own");
+    if (json.boolean("add_cross_attention", false))
+        throw_unsupported(json, "add_cross_attention", "the reference has no such layer");
+    if (config.family[code] > 16) throw_unsupported(json, "hash_code_len", "no row describes powers beyond 16");
+    config.family[window] = json.optional_positive("conv_window").value_or(0);
+    if (config.family[window] != 0 && config.family[window] % 2 == 0)
+        throw_invalid_value(json, "conv_window", "an odd number");
+    config.max_position_embeddings += 2;
+    config.position_offset = 2;
 }
 
 }  // namespace yoso_detail
 
 // transformers/models/yoso: Nystromformer's frame around shares by the angle of queries and keys
-inline constexpr architecture yoso = [](architecture a) {
-    a.model_type = "yoso", a.prefix = "Yoso", a.read = yoso_detail::read, a.own = yoso_detail::keys;
-    a.attend = yoso_detail::attend, a.embed = yoso_detail::embed, a.prepare = yoso_detail::prepare, a.names.base = "yoso";
-    a.defaults.vocab_size = 50265, a.defaults.max_position_embeddings = 4096, a.defaults.type_vocab_size = 1;
-    a.defaults.hidden_act = activation::gelu;
-    a.drops = headless_encoder_dropout;
-    return a;
+inline constexpr model_spec yoso = [](model_spec spec) {
+    spec.model_type = "yoso";
+    spec.class_prefix = "Yoso";
+    spec.parse_config = yoso_detail::parse_config;
+    spec.family_keys = yoso_detail::family_keys;
+    spec.attention = yoso_detail::attention;
+    spec.embed_tokens = yoso_detail::embed;
+    spec.prepare_inputs = yoso_detail::prepare_inputs;
+    spec.names.base_model = "yoso";
+    spec.defaults.vocab_size = 50265;
+    spec.defaults.max_position_embeddings = 4096;
+    spec.defaults.type_vocab_size = 1;
+    spec.defaults.hidden_act = activation::gelu;
+    spec.dropout_keys = headless_encoder_dropout;
+    return spec;
 }(nystromformer);
 
 }  // namespace llmcost::arch

@@ -9,84 +9,86 @@ namespace llmcost::arch {
 
 namespace zamba2_detail {
 
-enum own : std::uint8_t { blocks, rank, attention_adapters, rotates, biases, hybrids };
-inline constexpr own_key keys[]{
+enum family_config_index : std::uint8_t { blocks, rank, attention_adapters, rotates, biases, hybrids };
+inline constexpr family_key family_keys[]{
     {"num_mem_blocks", 1},
     {"adapter_rank", 128},
-    {"use_shared_attention_adapter", 0, own_value::boolean},
-    {"use_mem_rope", 0, own_value::boolean},
-    {"add_bias_linear", 0, own_value::boolean},
-    {.value = own_value::computed},  // layers that have a shared block
+    {"use_shared_attention_adapter", 0, family_key_type::boolean},
+    {"use_mem_rope", 0, family_key_type::boolean},
+    {"add_bias_linear", 0, family_key_type::boolean},
+    {.type = family_key_type::computed},  // layers that have a shared block
 };
 
 /// Words of layers that have a shared block: the first of a block, with more adapters or with fewer, and those that are
 /// tied.
-inline constexpr std::uint8_t first_of_more = 1, first_of_fewer = 2, tied = 3;
+inline constexpr std::uint8_t first_with_more_adapters = 1, first_with_fewer_adapters = 2, tied = 3;
 
 /// Number of this layer among those that have a shared block.
-constexpr std::int64_t turn_of(const site& here) {
+constexpr std::int64_t hybrid_index_of(const layer_context& ctx) {
     std::int64_t n = 0;
-    for (std::int64_t i = 0; i < here.layer; ++i) n += here.dims.layers[i].own != 0;
+    for (std::int64_t i = 0; i < ctx.layer_index; ++i) n += ctx.config.layers[i].family_tag != 0;
     return n;
 }
 
-constexpr value call_linear(const site& here, trace& t, literal name, std::int64_t in, std::int64_t out, bool bias,
-                            const value& x) {
-    const bool again = here.kind.own == tied;
-    return t.call(name, linear{in, out, bias, again, again}, x);
+constexpr tensor call_linear(const layer_context& ctx, trace& t, literal name, std::int64_t in, std::int64_t out,
+                             bool bias, const tensor& x) {
+    const bool is_tied = ctx.layer.family_tag == tied;
+    return t.call(name, linear{in, out, bias, is_tied, is_tied}, x);
 }
 
 /// An RMS norm whose weight may be another layer's.
 struct shared_norm {
-    const site& here;
+    const layer_context& ctx;
     std::int64_t width;
 
-    static constexpr role what = role::norm;
-    static constexpr bool leaf = true;
-    [[nodiscard]] constexpr class_name type() const { return here.type("RMSNorm"); }
-    constexpr value describe(trace& t, const value& x) const {
-        const value w = here.kind.own == tied ? t.tied("weight", {width}) : t.param("weight", {width});
-        const value h = t.to(x, dtype::float32);
+    static constexpr role module_role = role::norm;
+    static constexpr bool is_leaf = true;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("RMSNorm"); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const tensor w = ctx.layer.family_tag == tied ? t.tied("weight", {width}) : t.param("weight", {width});
+        const tensor h = t.to(x, dtype::float32);
         return t.mul(w, t.to(t.mul(h, t.rsqrt(t.add(t.mean(t.pow(h, 2), -1, true)))), x.type));
     }
 };
 
 /// Two projections by way of a few features.
 struct adapter {
-    const site& here;
+    const layer_context& ctx;
     std::int64_t in, out;
 
-    static constexpr role what = role::none;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return {"", "Sequential"}; }
-    constexpr value describe(trace& t, const value& x) const {
-        const value h = call_linear(here, t, "0", in, here.dims.own[rank], false, x);
-        return call_linear(here, t, "1", here.dims.own[rank], out, false, h);
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return {"", "Sequential"}; }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const tensor h = call_linear(ctx, t, "0", in, ctx.config.family[rank], false, x);
+        return call_linear(ctx, t, "1", ctx.config.family[rank], out, false, h);
     }
     /// The parameters alone, which the other layers of the block call.
     constexpr void declare(trace& t, literal list, std::int64_t i) const {
-        const module_info whole{.name = list, .index = i, .type = type()};
-        t.enter(whole);
+        const module_info model_info{.name = list, .index = i, .class_of_module = type_name()};
+        t.enter(model_info);
         for (const bool second : {false, true}) {
-            const std::int64_t narrow = here.dims.own[rank];
-            const module_info half{.name = second ? "1" : "0", .type = {"", "Linear"}, .leaf = true};
-            const extents sizes = second ? extents{out, narrow} : extents{narrow, in};
+            const std::int64_t adapter_rank = ctx.config.family[rank];
+            const module_info half{.name = second ? "1" : "0", .class_of_module = {"", "Linear"}, .is_leaf = true};
+            const shape sizes = second ? shape{out, adapter_rank} : shape{adapter_rank, in};
             t.enter(half);
-            (void)(here.kind.own == tied ? t.tied("weight", sizes) : t.param("weight", sizes));
+            (void)(ctx.layer.family_tag == tied ? t.tied("weight", sizes) : t.param("weight", sizes));
             t.leave(half);
         }
-        t.leave(whole);
+        t.leave(model_info);
     }
 };
 
 /// Every layer that shares a block has an adapter in it, of which each calls its own.
-constexpr value adapted(const site& here, trace& t, literal list, std::int64_t in, std::int64_t out, const value& x) {
-    const std::int64_t own_turn = turn_of(here), step = here.dims.own[blocks];
-    value found;
-    for (std::int64_t i = own_turn % step; i < here.dims.own[hybrids]; i += step) {
-        const adapter one{here, in, out};
-        const recorder::idle_guard unused{t, i != own_turn && !here.dims.tie_word_embeddings};  // no other layer is tied
-        if (i == own_turn)
+constexpr tensor adapted(const layer_context& ctx, trace& t, literal list, std::int64_t in, std::int64_t out,
+                         const tensor& x) {
+    const std::int64_t hybrid_index = hybrid_index_of(ctx), step = ctx.config.family[blocks];
+    tensor found;
+    for (std::int64_t i = hybrid_index % step; i < ctx.config.family[hybrids]; i += step) {
+        const adapter one{ctx, in, out};
+        const recorder::not_executed_guard unused{
+            t, i != hybrid_index && !ctx.config.tie_word_embeddings};  // no other layer is tied
+        if (i == hybrid_index)
             found = t.call({list, i}, one, x);
         else
             one.declare(t, list, i);
@@ -96,175 +98,196 @@ constexpr value adapted(const site& here, trace& t, literal list, std::int64_t i
 
 /// Attention over states and words side by side, twice as wide as a layer.
 struct attention {
-    const site& here;
+    const layer_context& ctx;
 
-    static constexpr role what = role::attn;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("Attention"); }
-    constexpr value describe(trace& t, const value& x) const {
-        const std::int64_t wide = 2 * here.dims.hidden_size, d = here.dims.head_dim;
+    static constexpr role module_role = role::attn;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("Attention"); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const std::int64_t expanded_width = 2 * ctx.config.hidden_size, d = ctx.config.head_dim;
         const auto projected = [&](literal name, literal list, std::int64_t heads) {
-            const value all = call_linear(here, t, name, wide, heads * d, false, x);
-            return here.dims.own[attention_adapters] ? t.add(all, adapted(here, t, list, wide, wide, x)) : all;
+            const tensor all = call_linear(ctx, t, name, expanded_width, heads * d, false, x);
+            return ctx.config.family[attention_adapters]
+                       ? t.add(all, adapted(ctx, t, list, expanded_width, expanded_width, x))
+                       : all;
         };
-        qkv of;
-        of.q = projected("q_proj", "linear_q_adapter_list", here.dims.num_attention_heads);
-        of.k = projected("k_proj", "linear_k_adapter_list", here.dims.num_key_value_heads);
-        of.v = projected("v_proj", "linear_v_adapter_list", here.dims.num_key_value_heads);
-        split_heads(here, of);
-        heads_first(of);
-        if (here.dims.own[rotates])
-            for (value* const each : {&of.q, &of.k})
-                *each = rotate(t, rotation::half, *each, here.shared->cos, here.shared->sin);
-        remember(here, t, of);
-        const value found = look_up(here, t, of);
-        return call_linear(here, t, "o_proj", found.dim(-1), here.dims.hidden_size, false, found);
+        query_key_value qkv;
+        qkv.query = projected("q_proj", "linear_q_adapter_list", ctx.config.num_attention_heads);
+        qkv.key = projected("k_proj", "linear_k_adapter_list", ctx.config.num_key_value_heads);
+        qkv.value = projected("v_proj", "linear_v_adapter_list", ctx.config.num_key_value_heads);
+        split_heads(ctx, qkv);
+        transpose_heads(qkv);
+        if (ctx.config.family[rotates])
+            for (tensor* const operand : {&qkv.query, &qkv.key})
+                *operand = rotate(t, rotary_style::rotate_half, *operand, ctx.inputs->cos, ctx.inputs->sin);
+        update_kv_cache(ctx, t, qkv);
+        const tensor found = scaled_dot_product_attention(ctx, t, qkv);
+        return call_linear(ctx, t, "o_proj", found.dim(-1), ctx.config.hidden_size, false, found);
     }
 };
 
-struct feed_block {
-    const site& here;
+struct mlp_block {
+    const layer_context& ctx;
 
-    static constexpr role what = role::mlp;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("MLP"); }
-    constexpr value describe(trace& t, const value& x) const {
-        const std::int64_t width = here.dims.hidden_size, inner = here.dims.intermediate_size;
-        const bool bias = here.dims.own[biases] != 0;
-        const value all = call_linear(here, t, "gate_up_proj", width, 2 * inner, bias, x);
-        const value half = t.add(all, adapted(here, t, "gate_up_proj_adapter_list", width, 2 * inner, x)).slice(-1, inner);
-        const value h = t.mul(t.call("act_fn", activation_module{here.dims.hidden_act}, half), half);
-        return call_linear(here, t, "down_proj", inner, width, bias, h);
+    static constexpr role module_role = role::mlp;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("MLP"); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const std::int64_t width = ctx.config.hidden_size, inner = ctx.config.intermediate_size;
+        const bool bias = ctx.config.family[biases] != 0;
+        const tensor all = call_linear(ctx, t, "gate_up_proj", width, 2 * inner, bias, x);
+        const tensor half =
+            t.add(all, adapted(ctx, t, "gate_up_proj_adapter_list", width, 2 * inner, x)).slice(-1, inner);
+        const tensor h = t.mul(t.call("act_fn", activation_module{ctx.config.hidden_act}, half), half);
+        return call_linear(ctx, t, "down_proj", inner, width, bias, h);
     }
 };
 
 /// A transformer block without residuals, which several layers share.
 struct shared_block {
-    const site& here;
+    const layer_context& ctx;
 
-    static constexpr role what = role::none;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("AttentionDecoderLayer"); }
-    constexpr value describe(trace& t, const value& x) const {
-        const std::int64_t width = here.dims.hidden_size;
-        value h = t.cat({x, here.shared->own[0]}, -1);
-        h = t.call("input_layernorm", shared_norm{here, 2 * width}, h);
-        h = t.call("self_attn", attention{here}, h);
-        return t.call("feed_forward", feed_block{here}, t.call("pre_ff_layernorm", shared_norm{here, width}, h));
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("AttentionDecoderLayer"); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const std::int64_t width = ctx.config.hidden_size;
+        tensor h = t.cat({x, ctx.inputs->family_tensors[0]}, -1);
+        h = t.call("input_layernorm", shared_norm{ctx, 2 * width}, h);
+        h = t.call("self_attn", attention{ctx}, h);
+        return t.call("feed_forward", mlp_block{ctx}, t.call("pre_ff_layernorm", shared_norm{ctx, width}, h));
     }
 };
 
 /// A Mamba-2 layer, whose input a shared block may have added to.
-constexpr value scan(const site& here, trace& t, const value& x, const value* more) {
-    const value h = normed(here, t, "input_layernorm", more != nullptr ? t.add(x, *more) : x);
-    const dual_state_space mixer{here.dims.hidden_size, here.dims.ssm, activation::silu, here.type("MambaMixer"),
-                                 here.type("RMSNormGated")};
+constexpr tensor scan(const layer_context& ctx, trace& t, const tensor& x, const tensor* shared_states) {
+    const tensor h = apply_norm(ctx, t, "input_layernorm", shared_states != nullptr ? t.add(x, *shared_states) : x);
+    const dual_state_space mixer{ctx.config.hidden_size, ctx.config.ssm, activation::silu, ctx.class_of("MambaMixer"),
+                                 ctx.class_of("RMSNormGated")};
     return t.add(x, t.call("mamba", mixer, h));
 }
 
-constexpr value layer(const site& here, trace& t, const value& x) {
-    if (here.kind.own == 0) return scan(here, t, x, nullptr);
-    const std::int64_t width = here.dims.hidden_size;
-    const value found = t.call("shared_transformer", shared_block{here}, x);
-    const value more = t.call("linear", linear{width, width}, found);
-    const module_info inner{.name = "mamba_decoder", .type = here.type("MambaDecoderLayer")};
+constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor& x) {
+    if (ctx.layer.family_tag == 0) return scan(ctx, t, x, nullptr);
+    const std::int64_t width = ctx.config.hidden_size;
+    const tensor found = t.call("shared_transformer", shared_block{ctx}, x);
+    const tensor shared_states = t.call("linear", linear{width, width}, found);
+    const module_info inner{.name = "mamba_decoder", .class_of_module = ctx.class_of("MambaDecoderLayer")};
     t.enter(inner);
-    return t.leave(inner, scan(here, t, x, &more));
+    return t.leave(inner, scan(ctx, t, x, &shared_states));
 }
 
-constexpr value base(const site& here, trace& t) {
-    const value x = here.row.embed(here, t);
-    decoder_context c = masks(here, t);
-    c.full.own[0] = t.clone(x);
-    if (here.dims.own[rotates]) make_rotary_tables(here, t, c.full);
-    return normed(here, t, here.row.names.norm, describe_layers(here, t, c, x));
+constexpr tensor base(const layer_context& ctx, trace& t) {
+    const tensor x = ctx.spec.embed_tokens(ctx, t);
+    decoder_inputs c = make_masks(ctx, t);
+    c.full.family_tensors[0] = t.clone(x);
+    if (ctx.config.family[rotates]) compute_rotary_embeddings(ctx, t, c.full);
+    return apply_norm(ctx, t, ctx.spec.names.norm, forward_layers(ctx, t, c, x));
 }
 
-constexpr void read_mixers(config_view config, sizes& s) {
-    state_space_sizes& m = s.ssm;
-    m.state_size = config.positive("mamba_d_state", 64);
-    m.conv_kernel = config.positive("mamba_d_conv", 4);
-    m.intermediate_size = checked_width(config, "mamba_expand", config.positive("mamba_expand", 2), s.hidden_size);
-    m.num_heads = config.positive("n_mamba_heads", 8);
-    m.n_groups = config.positive("mamba_ngroups", 1);
-    m.chunk_size = config.positive("chunk_size", 256);
-    m.use_bias = s.own[biases] != 0, m.use_conv_bias = true;
+constexpr void parse_mixers(config_view json, model_config& config) {
+    state_space_config& m = config.ssm;
+    m.state_size = json.positive("mamba_d_state", 64);
+    m.conv_kernel = json.positive("mamba_d_conv", 4);
+    m.intermediate_size = checked_size(json, "mamba_expand", json.positive("mamba_expand", 2), config.hidden_size);
+    m.num_heads = json.positive("n_mamba_heads", 8);
+    m.n_groups = json.positive("mamba_ngroups", 1);
+    m.chunk_size = json.positive("chunk_size", 256);
+    m.use_bias = config.family[biases] != 0;
+    m.use_conv_bias = true;
     if (m.intermediate_size % m.num_heads != 0)
-        fail_value(config, "n_mamba_heads", "a divisor of mamba_expand * hidden_size");
+        throw_invalid_value(json, "n_mamba_heads", "a divisor of mamba_expand * hidden_size");
     m.head_dim = m.intermediate_size / m.num_heads;
-    if (m.num_heads % m.n_groups != 0) fail_value(config, "mamba_ngroups", "a divisor of n_mamba_heads");
-    (void)checked_width(config, "mamba_d_state", m.n_groups, m.state_size);
+    if (m.num_heads % m.n_groups != 0) throw_invalid_value(json, "mamba_ngroups", "a divisor of n_mamba_heads");
+    (void)checked_size(json, "mamba_d_state", m.n_groups, m.state_size);
 }
 
-/// Which layers have a shared block: those that a list calls hybrid, or those of the 54 that the configuration class has.
-constexpr bool is_hybrid(config_view config, const sizes& s, std::int64_t i) {
+/// Which layers have a shared block: those that a list calls hybrid, or those of the 54 that the configuration class
+/// has.
+constexpr bool is_hybrid(config_view json, const model_config& config, std::int64_t i) {
     for (const literal key : {"layer_types", "layers_block_type"}) {
-        const auto list = config.optional_array(key);
+        const auto list = json.optional_array(key);
         if (!list) continue;
-        if (static_cast<std::int64_t>(list->size()) != s.num_hidden_layers)
-            fail_value(config, key, "a list with one kind per hidden layer");
-        const string_ref word = (*list)[static_cast<std::size_t>(i)].as_string();
-        if (word != "hybrid" && word != "linear_attention" && word != "mamba")
-            fail_unsupported(config, key, "no layer describes one of these kinds");
-        return word == "hybrid";
+        if (static_cast<std::int64_t>(list->size()) != config.num_hidden_layers)
+            throw_invalid_value(json, key, "a list with one kind per hidden layer");
+        const string_ref name = (*list)[static_cast<std::size_t>(i)].as_string();
+        if (name != "hybrid" && name != "linear_attention" && name != "mamba")
+            throw_unsupported(json, key, "no layer describes one of these kinds");
+        return name == "hybrid";
     }
-    if (s.num_hidden_layers != 54) fail_missing(config, "layers_block_type", "a list with one kind per hidden layer");
+    if (config.num_hidden_layers != 54)
+        throw_missing_key(json, "layers_block_type", "a list with one kind per hidden layer");
     return i < 43 ? i > 0 && i % 6 == 0 : i == 47 || i == 51;
 }
 
-constexpr void read(config_view config, sizes& s) {
-    if (s.intermediate_size == 0) s.intermediate_size = checked_width(config, "hidden_size", 4, s.hidden_size);
-    s.head_dim = 2 * s.hidden_size / s.num_attention_heads;
-    if (s.head_dim * s.num_attention_heads != 2 * s.hidden_size)
-        fail_value(config, "num_attention_heads", "a divisor of 2 * hidden_size");
-    if (config.optional_positive("attention_head_dim") && config.positive("attention_head_dim") != s.head_dim)
-        fail_value(config, "attention_head_dim", "2 * hidden_size / num_attention_heads");
-    if (s.own[attention_adapters] && s.num_key_value_heads != s.num_attention_heads)
-        fail_value(config, "num_key_value_heads", "num_attention_heads, where attention has adapters");
-    s.sliding_window = 0, s.attention_bias = s.output_bias = s.mlp_bias = false;
-    if (config.boolean("use_long_context", false)) s.max_position_embeddings = 16384;
-    if (s.own[rotates]) {
-        s.frequencies = detail::read_frequency_rule(config, "full_attention"), s.rotary_dim = s.head_dim;
-        if (s.head_dim % 2 != 0) fail_unsupported(config, "num_attention_heads", "heads of an odd width are not rotated");
+constexpr void parse_config(config_view json, model_config& config) {
+    if (config.intermediate_size == 0)
+        config.intermediate_size = checked_size(json, "hidden_size", 4, config.hidden_size);
+    config.head_dim = 2 * config.hidden_size / config.num_attention_heads;
+    if (config.head_dim * config.num_attention_heads != 2 * config.hidden_size)
+        throw_invalid_value(json, "num_attention_heads", "a divisor of 2 * hidden_size");
+    if (json.optional_positive("attention_head_dim") && json.positive("attention_head_dim") != config.head_dim)
+        throw_invalid_value(json, "attention_head_dim", "2 * hidden_size / num_attention_heads");
+    if (config.family[attention_adapters] && config.num_key_value_heads != config.num_attention_heads)
+        throw_invalid_value(json, "num_key_value_heads", "num_attention_heads, where attention has adapters");
+    config.sliding_window = 0;
+    config.attention_bias = config.output_bias = config.mlp_bias = false;
+    if (json.boolean("use_long_context", false)) config.max_position_embeddings = 16384;
+    if (config.family[rotates]) {
+        config.rope_scaling = detail::parse_frequency_rule(json, "full_attention");
+        config.rotary_dim = config.head_dim;
+        if (config.head_dim % 2 != 0)
+            throw_unsupported(json, "num_attention_heads", "heads of an odd width are not rotated");
     }
-    read_mixers(config, s);
-    const std::int64_t all = count_layers(config, s, [&](std::int64_t i) { return is_hybrid(config, s, i); });
-    std::int64_t seen = 0;
-    s.own[hybrids] = all;
-    const std::int64_t apart = s.own[blocks];
-    plan_layers(config, s, [&](std::int64_t i) {
-        if (!is_hybrid(config, s, i)) return layer_kind{mixer_kind::recurrent};
-        const bool more = seen % apart < all % apart || all % apart == 0;
+    parse_mixers(json, config);
+    const std::int64_t all = count_layers(json, config, [&](std::int64_t i) { return is_hybrid(json, config, i); });
+    std::int64_t hybrid_index = 0;
+    config.family[hybrids] = all;
+    const std::int64_t num_shared_blocks = config.family[blocks];
+    set_layers(json, config, [&](std::int64_t i) {
+        if (!is_hybrid(json, config, i)) return layer_spec{token_mixer_kind::recurrent};
+        const bool has_more_adapters =
+            hybrid_index % num_shared_blocks < all % num_shared_blocks || all % num_shared_blocks == 0;
         // `_tied_weights_keys` hold for a file that ties its words
-        const bool again = s.tie_word_embeddings && seen >= apart;
-        const std::uint8_t word = again ? tied : more ? first_of_more : first_of_fewer;
-        ++seen;
-        return layer_kind{.mixer = mixer_kind::full_attention, .own = word};
+        const bool is_tied = config.tie_word_embeddings && hybrid_index >= num_shared_blocks;
+        const std::uint8_t layer_variant = is_tied             ? tied
+                                           : has_more_adapters ? first_with_more_adapters
+                                                               : first_with_fewer_adapters;
+        ++hybrid_index;
+        return layer_spec{.token_mixer = token_mixer_kind::full_attention, .family_tag = layer_variant};
     });
 }
 
 }  // namespace zamba2_detail
 
-// transformers/models/zamba2: configuration_zamba2.py, modeling_zamba2.py; Mamba-2 layers, some of which read a transformer
-// block that they share, with adapters of their own
-inline constexpr architecture zamba2 = [](architecture a) {
-    a.model_type = "zamba2", a.prefix = "Zamba2", a.heads = classifying_decoder_heads;
-    a.read = zamba2_detail::read, a.own = zamba2_detail::keys;
-    a.base = zamba2_detail::base, a.layer = zamba2_detail::layer;
-    a.rotated = rotation::none, a.masks = mask_rule::full_and_present;
-    a.kinds = attention_kinds | mixer_kind::recurrent, a.kinds.own = zamba2_detail::tied;
-    a.names.norm = "final_layernorm", a.names.layer_type = "HybridLayer";
-    a.names.recurrent_layer_type = "MambaDecoderLayer";
-    a.keys[0] = no_attention_bias, a.keys[1] = no_mlp_bias;
-    a.keys[2] = {"head_dim", "", key_rule::absent};
-    a.defaults = sizes{.vocab_size = 32000,
-                       .hidden_size = 2560,
-                       .num_hidden_layers = 54,
-                       .num_attention_heads = 32,
-                       .max_position_embeddings = 4096,
-                       .hidden_act = activation::gelu,
-                       .tie_word_embeddings = true};
-    return a;
+// transformers/models/zamba2: configuration_zamba2.py, modeling_zamba2.py; Mamba-2 layers, some of which read a
+// transformer block that they share, with adapters of their own
+inline constexpr model_spec zamba2 = [](model_spec spec) {
+    spec.model_type = "zamba2";
+    spec.class_prefix = "Zamba2";
+    spec.supported_heads = classifying_decoder_heads;
+    spec.parse_config = zamba2_detail::parse_config;
+    spec.family_keys = zamba2_detail::family_keys;
+    spec.base_model = zamba2_detail::base;
+    spec.decoder_layer = zamba2_detail::decoder_layer;
+    spec.rotary = rotary_style::none;
+    spec.mask_policy = mask_kind::full_and_present;
+    spec.supported_layers = attention_layers | token_mixer_kind::recurrent;
+    spec.supported_layers.max_family_tag = zamba2_detail::tied;
+    spec.names.norm = "final_layernorm";
+    spec.names.layer_class = "HybridLayer";
+    spec.names.recurrent_layer_class = "MambaDecoderLayer";
+    spec.config_keys[0] = absent_attention_bias;
+    spec.config_keys[1] = absent_mlp_bias;
+    spec.config_keys[2] = {"head_dim", "", key_rule::absent};
+    spec.defaults = model_config{.vocab_size = 32000,
+                                 .hidden_size = 2560,
+                                 .num_hidden_layers = 54,
+                                 .num_attention_heads = 32,
+                                 .max_position_embeddings = 4096,
+                                 .hidden_act = activation::gelu,
+                                 .tie_word_embeddings = true};
+    return spec;
 }(llama);
 
 }  // namespace llmcost::arch

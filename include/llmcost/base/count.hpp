@@ -12,64 +12,70 @@ namespace llmcost {
 /// Thrown where a count would pass 128 bits, a tensor 2^63 elements or a list what can be walked; nothing ever wraps.
 class overflow_error : public std::exception {
 public:
-    explicit overflow_error(const char* sentence) noexcept : sentence_(sentence) {}
-    [[nodiscard]] const char* what() const noexcept override { return sentence_; }
+    explicit overflow_error(const char* message) noexcept : message_(message) {}
+    [[nodiscard]] const char* what() const noexcept override { return message_; }
 
 private:
-    const char* sentence_;
+    const char* message_;
 };
 
 /// Thrown where a description is wrong: shapes that do not meet, a view that is none.
 class description_error : public std::exception {
 public:
-    explicit description_error(const char* sentence) noexcept : sentence_(sentence) {}
-    [[nodiscard]] const char* what() const noexcept override { return sentence_; }
+    explicit description_error(const char* message) noexcept : message_(message) {}
+    [[nodiscard]] const char* what() const noexcept override { return message_; }
 
 private:
-    const char* sentence_;
+    const char* message_;
 };
 
 /// Thrown where a model cannot do what a workload asks: more positions than its table has.
 class workload_error : public std::exception {
 public:
-    workload_error(std::int64_t held, std::int64_t asked) noexcept : held_(held), asked_(asked) {}
+    workload_error(std::int64_t max_positions, std::int64_t requested_positions) noexcept
+        : max_positions_(max_positions), requested_positions_(requested_positions) {}
     [[nodiscard]] const char* what() const noexcept override { return "more tokens than the model has positions for"; }
     /// Positions that the model has, and that past and new tokens need.
-    [[nodiscard]] std::int64_t held() const noexcept { return held_; }
-    [[nodiscard]] std::int64_t asked() const noexcept { return asked_; }
+    [[nodiscard]] std::int64_t max_positions() const noexcept { return max_positions_; }
+    [[nodiscard]] std::int64_t requested_positions() const noexcept { return requested_positions_; }
 
 private:
-    std::int64_t held_;
-    std::int64_t asked_;
+    std::int64_t max_positions_;
+    std::int64_t requested_positions_;
 };
 
 /// Thrown where a word names no part of a model, or a parameter whose tensor is counted under another name.
 class scope_error : public std::exception {
 public:
-    scope_error(const char* word, std::size_t size, bool tied) noexcept : tied_(tied) {
-        for (std::size_t i = 0; i < size && i + 1 < sizeof word_; ++i) word_[i] = word[i];
+    scope_error(const char* scope, std::size_t size, bool tied) noexcept : tied_(tied) {
+        for (std::size_t i = 0; i < size && i + 1 < sizeof scope_; ++i) scope_[i] = scope[i];
     }
     [[nodiscard]] const char* what() const noexcept override {
         return tied_ ? "this parameter is tied: its tensor is counted where it is named first"
                      : "the model has no role, class, module or parameter of this name";
     }
     /// What was asked for; cut after 255 bytes.
-    [[nodiscard]] const char* word() const noexcept { return word_; }
+    [[nodiscard]] const char* scope() const noexcept { return scope_; }
     [[nodiscard]] bool tied() const noexcept { return tied_; }
 
 private:
-    char word_[256]{};
+    char scope_[256]{};
     bool tied_;
 };
 
 // Not constexpr on purpose: reached in a constant expression, the call is the compile error.
-[[noreturn]] inline void report_overflow(
-    const char* sentence = "overflow: a count beyond 2^128, a tensor beyond 2^63 elements or a list beyond 4096 layers") {
-    throw overflow_error{sentence};
+[[noreturn]] inline void throw_overflow_error(
+    const char* message =
+        "overflow: a count beyond 2^128, a tensor beyond 2^63 elements or a list beyond 4096 layers") {
+    throw overflow_error{message};
 }
-[[noreturn]] inline void report_positions(std::int64_t held, std::int64_t asked) { throw workload_error{held, asked}; }
-[[noreturn]] inline void report_scope(const char* word, std::size_t size, bool tied) { throw scope_error{word, size, tied}; }
-[[noreturn]] inline void report_description(const char* sentence) { throw description_error{sentence}; }
+[[noreturn]] inline void throw_position_error(std::int64_t max_positions, std::int64_t requested_positions) {
+    throw workload_error{max_positions, requested_positions};
+}
+[[noreturn]] inline void throw_scope_error(const char* scope, std::size_t size, bool tied) {
+    throw scope_error{scope, size, tied};
+}
+[[noreturn]] inline void throw_description_error(const char* message) { throw description_error{message}; }
 
 /// Any integer type: `std::integral`, without its header.
 template <class T>
@@ -77,35 +83,35 @@ concept integer = requires(T n) {
     n % n, n << n;
 };
 
-/// An exact, non-negative 128-bit integer; sums and products that do not fit end in `report_overflow`.
+/// An exact, non-negative 128-bit integer; sums and products that do not fit end in `throw_overflow_error`.
 class count {
 public:
-    __extension__ typedef unsigned __int128 wide;
+    __extension__ typedef unsigned __int128 uint128;
 
     constexpr count() noexcept : value_(0) {}  // spelled out: g++ 12 loses a default initialiser in constant arrays
     template <integer T>
-    constexpr count(T n) : value_(static_cast<wide>(n)) {
+    constexpr count(T n) : value_(static_cast<uint128>(n)) {
         if constexpr (static_cast<T>(-1) < static_cast<T>(0))
-            if (n < 0) report_overflow();
+            if (n < 0) throw_overflow_error();
     }
-    static constexpr count from_wide(wide w) noexcept { return count{w, 0}; }
+    static constexpr count from_uint128(uint128 w) noexcept { return count{w, 0}; }
 
     constexpr count& operator+=(count b) {
         value_ += b.value_;
-        if (value_ < b.value_) report_overflow();
+        if (value_ < b.value_) throw_overflow_error();
         return *this;
     }
     constexpr count& operator-=(count b) {
-        if (value_ < b.value_) report_overflow();
+        if (value_ < b.value_) throw_overflow_error();
         value_ -= b.value_;
         return *this;
     }
     constexpr count& operator*=(count b) {
         // a product of two 64-bit factors always fits; the division is the rare path
         if (((value_ | b.value_) >> 64) == 0) {
-            value_ = static_cast<wide>(static_cast<std::uint64_t>(value_)) * static_cast<std::uint64_t>(b.value_);
+            value_ = static_cast<uint128>(static_cast<std::uint64_t>(value_)) * static_cast<std::uint64_t>(b.value_);
         } else {
-            if (b.value_ != 0 && value_ > ~wide{} / b.value_) report_overflow();
+            if (b.value_ != 0 && value_ > ~uint128{} / b.value_) throw_overflow_error();
             value_ *= b.value_;
         }
         return *this;
@@ -114,8 +120,8 @@ public:
     friend constexpr count operator-(count a, count b) { return a -= b; }
     friend constexpr count operator*(count a, count b) { return a *= b; }
     friend constexpr count operator/(count a, count b) {
-        if (b.value_ == 0) report_overflow();
-        return from_wide(a.value_ / b.value_);
+        if (b.value_ == 0) throw_overflow_error();
+        return from_uint128(a.value_ / b.value_);
     }
     friend constexpr bool operator==(count, count) noexcept = default;
     friend constexpr bool operator<(count a, count b) noexcept { return a.value_ < b.value_; }
@@ -123,10 +129,10 @@ public:
     friend constexpr bool operator<=(count a, count b) noexcept { return a.value_ <= b.value_; }
     friend constexpr bool operator>=(count a, count b) noexcept { return a.value_ >= b.value_; }
 
-    [[nodiscard]] constexpr wide to_wide() const noexcept { return value_; }
+    [[nodiscard]] constexpr uint128 to_uint128() const noexcept { return value_; }
     [[nodiscard]] constexpr bool fits_64() const noexcept { return (value_ >> 64) == 0; }
     [[nodiscard]] constexpr std::uint64_t to_64() const {
-        if (!fits_64()) report_overflow("overflow: a figure beyond 2^64 where a number of 64 bits is needed");
+        if (!fits_64()) throw_overflow_error("overflow: a figure beyond 2^64 where a number of 64 bits is needed");
         return static_cast<std::uint64_t>(value_);
     }
     [[nodiscard]] explicit constexpr operator double() const noexcept {
@@ -135,15 +141,15 @@ public:
     }
 
 private:
-    constexpr count(wide w, int) noexcept : value_(w) {}
-    wide value_;
+    constexpr count(uint128 w, int) noexcept : value_(w) {}
+    uint128 value_;
 };
 
 /// Sizes multiplied into one size: below 0 or beyond 2^63 - 1 is an overflow.
 template <integer... Sizes>
 [[nodiscard]] constexpr std::int64_t checked_product(Sizes... sizes) {
     const count n = (count(1) * ... * count(sizes));
-    if (n.to_wide() >> 63 != 0) report_overflow();
+    if (n.to_uint128() >> 63 != 0) throw_overflow_error();
     return static_cast<std::int64_t>(n.to_64());
 }
 
@@ -151,7 +157,7 @@ template <integer... Sizes>
 class count_text {
 public:
     explicit constexpr count_text(count n) noexcept {
-        count::wide w = n.to_wide();
+        count::uint128 w = n.to_uint128();
         do {
             digits_[--first_] = static_cast<char>('0' + static_cast<int>(w % 10));
             w /= 10;

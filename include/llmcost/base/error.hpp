@@ -26,22 +26,24 @@ enum class errc {
 
 /// The one exception of the boundaries (JSON, hub, command line): a code, a place and a sentence.
 ///
-/// `what()` is `where: message`, or the message alone where there is no place.
+/// `module_role()` is `where: message`, or the message alone where there is no place.
 class error : public std::exception {
 public:
-    error(errc code, std::string where, std::string message)
-        : code_(code), where_(std::move(where)), what_(where_.empty() ? message : where_ + ": " + message) {}
+    error(errc code, std::string location, std::string message)
+        : code_(code),
+          location_(std::move(location)),
+          full_message_(location_.empty() ? message : location_ + ": " + message) {}
 
     /// What kind of failure this is.
     [[nodiscard]] errc code() const noexcept { return code_; }
     /// The file and JSON pointer, URL or argument that it happened at; may be empty.
-    [[nodiscard]] std::string_view where() const noexcept { return where_; }
-    [[nodiscard]] const char* what() const noexcept override { return what_.c_str(); }
+    [[nodiscard]] std::string_view location() const noexcept { return location_; }
+    [[nodiscard]] const char* what() const noexcept override { return full_message_.c_str(); }
 
 private:
     errc code_;
-    std::string where_;
-    std::string what_;
+    std::string location_;
+    std::string full_message_;
 };
 
 }  // namespace llmcost

@@ -4,22 +4,25 @@
 
 namespace llmcost {
 
-/// A value, or none: what the core needs of `std::optional`, which costs an including file twenty-five templates per type.
+/// A value, or none: what the core needs of `std::optional`, which costs an including file twenty-five templates per
+/// type.
 template <class T>
 struct maybe {
-    T held{};
+    T stored_value{};
     bool present = false;
 
     constexpr maybe() noexcept = default;
-    constexpr maybe(const T& value) noexcept : held(value), present(true) {}
+    constexpr maybe(const T& value) noexcept : stored_value(value), present(true) {}
     [[nodiscard]] constexpr explicit operator bool() const noexcept { return present; }
     [[nodiscard]] constexpr bool has_value() const noexcept { return present; }
-    [[nodiscard]] constexpr const T& operator*() const noexcept { return held; }
-    [[nodiscard]] constexpr const T* operator->() const noexcept { return &held; }
-    [[nodiscard]] constexpr T value_or(T otherwise) const noexcept { return present ? held : otherwise; }
+    [[nodiscard]] constexpr const T& operator*() const noexcept { return stored_value; }
+    [[nodiscard]] constexpr const T* operator->() const noexcept { return &stored_value; }
+    [[nodiscard]] constexpr T value_or(T default_value) const noexcept {
+        return present ? stored_value : default_value;
+    }
     /// Equal where both hold equal values, or neither holds one.
     friend constexpr bool operator==(const maybe& a, const maybe& b) noexcept requires requires(const T& x) { x == x; }
-    { return a.present == b.present && (!a.present || a.held == b.held); }
+    { return a.present == b.present && (!a.present || a.stored_value == b.stored_value); }
 };
 
 }  // namespace llmcost

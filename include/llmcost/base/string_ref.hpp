@@ -12,7 +12,8 @@
 
 namespace llmcost {
 
-/// A string constant: what rows and tables call things. Compilers take in a thousand of them with far less ado than views.
+/// A string constant: what rows and tables call things. Compilers take in a thousand of them with far less ado than
+/// views.
 using literal = const char*;
 
 /// Whether a string constant has no characters.
@@ -26,7 +27,8 @@ concept string_like = requires(const S& s) {
     static_cast<const char*>(s.data()), static_cast<std::size_t>(s.size());
 };
 
-/// Somebody else's characters: `std::string_view`, whose header alone would take a third of what including the library may.
+/// Somebody else's characters: `std::string_view`, whose header alone would take a third of what including the library
+/// may.
 ///
 /// Converts from what is string-like and to what sees characters, so that both mix.
 class string_ref {
@@ -34,13 +36,14 @@ public:
     static constexpr std::size_t npos = SIZE_MAX;
 
     constexpr string_ref() noexcept = default;
-    constexpr string_ref(const char* ended_by_nul) noexcept
-        : data_(ended_by_nul), size_(__builtin_strlen(ended_by_nul)) {}  // folded, where a loop would be evaluated
+    constexpr string_ref(const char* c_string) noexcept
+        : data_(c_string), size_(__builtin_strlen(c_string)) {}  // folded, where a loop would be evaluated
     constexpr string_ref(const char* data, std::size_t size) noexcept : data_(data), size_(size) {}
     template <string_like S>
     requires(!__is_same(S, string_ref)) constexpr string_ref(const S& s) noexcept : data_(s.data()), size_(s.size()) {}
     template <string_like S>
-    requires(!__is_same(S, string_ref) && __is_trivially_copyable(S)) [[nodiscard]] constexpr operator S() const noexcept {
+    requires(!__is_same(S, string_ref) && __is_trivially_copyable(S)) [[nodiscard]] constexpr operator S()
+        const noexcept {
         return S(data_, size_);
     }
 
@@ -53,20 +56,23 @@ public:
     [[nodiscard]] constexpr char front() const noexcept { return data_[0]; }
 
     /// At most `n` characters from `from` on; `from` is at most the size.
-    [[nodiscard]] constexpr string_ref substr(std::size_t from, std::size_t n = npos) const noexcept {
-        return {data_ + from, n < size_ - from ? n : size_ - from};
+    [[nodiscard]] constexpr string_ref substr(std::size_t pos, std::size_t n = npos) const noexcept {
+        return {data_ + pos, n < size_ - pos ? n : size_ - pos};
     }
-    constexpr void remove_prefix(std::size_t n) noexcept { data_ += n, size_ -= n; }
+    constexpr void remove_prefix(std::size_t n) noexcept {
+        data_ += n;
+        size_ -= n;
+    }
     [[nodiscard]] constexpr std::size_t find(char c) const noexcept {
         for (std::size_t i = 0; i < size_; ++i)
             if (data_[i] == c) return i;
         return npos;
     }
-    [[nodiscard]] constexpr bool starts_with(string_ref head) const noexcept {
-        return head.size_ <= size_ && substr(0, head.size_) == head;
+    [[nodiscard]] constexpr bool starts_with(string_ref prefix) const noexcept {
+        return prefix.size_ <= size_ && substr(0, prefix.size_) == prefix;
     }
-    [[nodiscard]] constexpr bool ends_with(string_ref tail) const noexcept {
-        return tail.size_ <= size_ && substr(size_ - tail.size_) == tail;
+    [[nodiscard]] constexpr bool ends_with(string_ref suffix) const noexcept {
+        return suffix.size_ <= size_ && substr(size_ - suffix.size_) == suffix;
     }
 
     friend constexpr bool operator==(string_ref a, string_ref b) noexcept {

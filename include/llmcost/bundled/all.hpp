@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <llmcost/bundled/audio.hpp>
 #include <llmcost/bundled/bundled_config.hpp>
 #include <llmcost/bundled/causal.hpp>
 #include <llmcost/bundled/dense.hpp>
@@ -13,9 +14,8 @@
 #include <llmcost/bundled/image_text_to_p.hpp>
 #include <llmcost/bundled/llama.hpp>
 #include <llmcost/bundled/mistral.hpp>
-#include <llmcost/bundled/mixture.hpp>
+#include <llmcost/bundled/moe.hpp>
 #include <llmcost/bundled/qwen.hpp>
-#include <llmcost/bundled/sound.hpp>
 #include <llmcost/bundled/state_space.hpp>
 #include <llmcost/bundled/text.hpp>
 #include <llmcost/bundled/timm.hpp>
@@ -44,13 +44,14 @@ constexpr auto merge_bundled(const bundled_config (&... tables)[Sizes]) noexcept
     std::array<bundled_config, (Sizes + ...)> merged{};
     std::array<std::span<const bundled_config>, sizeof...(Sizes)> rest{std::span<const bundled_config>(tables)...};
     for (bundled_config& slot : merged) {
-        std::span<const bundled_config>* least = nullptr;
+        std::span<const bundled_config>* minimum = nullptr;
         for (auto& table : rest) {
             if (table.empty()) continue;
-            if (least == nullptr || compare_ignoring_case(table.front().name, least->front().name) < 0) least = &table;
+            if (minimum == nullptr || compare_ignoring_case(table.front().name, minimum->front().name) < 0)
+                minimum = &table;
         }
-        slot = least->front();
-        *least = least->subspan(1);
+        slot = minimum->front();
+        *minimum = minimum->subspan(1);
     }
     return merged;
 }
@@ -59,9 +60,9 @@ constexpr auto merge_bundled(const bundled_config (&... tables)[Sizes]) noexcept
 
 /// Every bundled configuration, sorted by name without regard to case.
 inline constexpr auto bundled_configs = detail::merge_bundled(
-    bundled_causal, bundled_dense, bundled_diffusers, bundled_encoder, bundled_gemma, bundled_gpt, bundled_image_text_from_q,
-    bundled_image_text_to_p, bundled_llama, bundled_mistral, bundled_mixture, bundled_qwen, bundled_sound,
-    bundled_state_space, bundled_text, bundled_timm, bundled_torchvision, bundled_vision);
+    bundled_causal, bundled_dense, bundled_diffusers, bundled_encoder, bundled_gemma, bundled_gpt,
+    bundled_image_text_from_q, bundled_image_text_to_p, bundled_llama, bundled_mistral, bundled_mixture, bundled_qwen,
+    bundled_sound, bundled_state_space, bundled_text, bundled_timm, bundled_torchvision, bundled_vision);
 
 static_assert(detail::names_ascend(bundled_configs), "tables stand in the order of their names, each name once");
 

@@ -13,7 +13,7 @@ namespace llmcost {
 // with its length at hand, a literal is read in half the time that a search for its end takes
 using std::string_view_literals::operator""sv;
 
-/// One bundled configuration: the keys of a model's `config.json` that its cost depends on, values unchanged, labels by
+/// One bundled configuration: the keys of a model's `json.json` that its cost depends on, values unchanged, labels by
 /// their number; or a description, of which it is a variant.
 struct bundled_config {
     std::string_view name;    ///< repository on the hub, "org/name"
@@ -49,15 +49,15 @@ constexpr int compare_ignoring_case(std::string_view a, std::string_view b) noex
 
 }  // namespace detail
 
-/// The configuration of a repository among those that stand in the order of their names, or null; the case of letters does
-/// not count.
+/// The configuration of a repository among those that stand in the order of their names, or null; the case of letters
+/// does not count.
 [[nodiscard]] constexpr const bundled_config* find_bundled(std::span<const bundled_config> known,
                                                            std::string_view name) noexcept {
     const auto* const found = std::lower_bound(
         known.data(), known.data() + known.size(), name,
         [](const bundled_config& c, std::string_view n) { return detail::compare_ignoring_case(c.name, n) < 0; });
-    const bool there = found != known.data() + known.size() && detail::compare_ignoring_case(found->name, name) == 0;
-    return there ? found : nullptr;
+    const bool is_match = found != known.data() + known.size() && detail::compare_ignoring_case(found->name, name) == 0;
+    return is_match ? found : nullptr;
 }
 
 }  // namespace llmcost

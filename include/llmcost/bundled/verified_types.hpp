@@ -385,6 +385,6 @@ inline constexpr verified_type verified_types[]{
 // clang-format on
 
 /// The same with their reference, as a value.
-inline constexpr verified_table every_verified{verified_reference, verified_types};
+inline constexpr verified_type_table every_verified{verified_reference, verified_types};
 
 }  // namespace llmcost

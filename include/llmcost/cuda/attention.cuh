@@ -43,9 +43,10 @@ struct attention_shape {
             length = shape.size("length");
         } else {
             const std::int64_t past = shape.size("step");
-            length = past + fresh, window = shape.size("window_size");
+            length = past + fresh;
+            window = shape.size("window_size");
             if (fresh == 1 && window > 0) length = std::min(length, window);  // a cache keeps no more of them
-            if (!shape.variant.empty() && find_operand(shape.variant) != shape.operand)
+            if (!shape.variant.empty() && find_operand_type(shape.variant) != shape.operand)
                 throw not_supported("a cache of another type");
         }
         if (type != CUDA_R_16BF && type != CUDA_R_16F)
@@ -68,7 +69,8 @@ struct attention_buffers {
                 tensor->push_back(hold(2 * is.keys()));
                 detail::fill(tensor->back(), is.keys(), is.type, 1.0f);
             }
-            q.push_back(hold(2 * is.queries())), out.push_back(hold(2 * is.queries()));
+            q.push_back(hold(2 * is.queries()));
+            out.push_back(hold(2 * is.queries()));
             detail::fill(q.back(), is.queries(), is.type, 1.0f);
         }
     }
@@ -81,13 +83,15 @@ template <class T, int Threads>
 __global__ void masked_softmax(T* scores, int length, int fresh, int window, bool causal, float scale) {
     T* row = scores + static_cast<std::size_t>(blockIdx.x) * length;
     const int at = causal ? length - fresh + static_cast<int>(blockIdx.x) % fresh : length - 1;
-    const int from = window > 0 && at >= window ? at - window + 1 : 0;
-    float2 seen{-INFINITY, 0};
-    for (int i = from + static_cast<int>(threadIdx.x); i <= at; i += Threads)
-        seen = maximum_and_sum{}(seen, {static_cast<float>(row[i]) * scale, 1});
-    seen = joined<Threads>(seen, maximum_and_sum{});
+    const int first_key = window > 0 && at >= window ? at - window + 1 : 0;
+    float2 max_and_sum{-INFINITY, 0};
+    for (int i = first_key + static_cast<int>(threadIdx.x); i <= at; i += Threads)
+        max_and_sum = maximum_and_sum{}(max_and_sum, {static_cast<float>(row[i]) * scale, 1});
+    max_and_sum = block_reduce<Threads>(max_and_sum, maximum_and_sum{});
     for (int i = threadIdx.x; i < length; i += Threads)
-        row[i] = i < from || i > at ? T(0.0f) : T(__expf(static_cast<float>(row[i]) * scale - seen.x) / seen.y);
+        row[i] = i < first_key || i > at
+                     ? T(0.0f)
+                     : T(__expf(static_cast<float>(row[i]) * scale - max_and_sum.x) / max_and_sum.y);
 }
 
 }  // namespace detail
@@ -104,24 +108,26 @@ public:
         check(cudaMemGetInfo(&available, &all), "cudaMemGetInfo");
         if (scores > available / 4) throw not_supported("scores of more than a quarter of free memory");
         sets_ = at.sets(2 * (2 * is_.queries() + 2 * is_.keys()), scores + product_plan::workspace_bytes);
-        with_.fill(is_, sets_, [&](std::size_t bytes) { return hold(bytes); });
-        scores_ = hold(scores), workspace_ = hold(product_plan::workspace_bytes);
+        buffers_.fill(is_, sets_, [&](std::size_t bytes) { return hold(bytes); });
+        scores_ = hold(scores);
+        workspace_ = hold(product_plan::workspace_bytes);
     }
-    void launch(int copy, cudaStream_t on) override {
+    void launch(int copy, cudaStream_t cuda_stream) override {
         const auto i = static_cast<std::size_t>(copy % sets_);
-        scores_of_.launch(with_.q[i].get(), with_.k[i].get(), scores_.get(), workspace_.get(), on);
+        scores_of_.launch(buffers_.q[i].get(), buffers_.k[i].get(), scores_.get(), workspace_.get(), cuda_stream);
         if (is_.type == CUDA_R_16BF)
-            softmax(static_cast<__nv_bfloat16*>(scores_.get()), on);
+            softmax(static_cast<__nv_bfloat16*>(scores_.get()), cuda_stream);
         else
-            softmax(static_cast<__half*>(scores_.get()), on);
-        values_of_.launch(scores_.get(), with_.v[i].get(), with_.out[i].get(), workspace_.get(), on);
+            softmax(static_cast<__half*>(scores_.get()), cuda_stream);
+        values_of_.launch(scores_.get(), buffers_.v[i].get(), buffers_.out[i].get(), workspace_.get(), cuda_stream);
     }
     [[nodiscard]] std::string kernel() const override { return "eager"; }
 
 private:
     static product_shape product(const attention_shape& is, bool of_scores) {
         product_shape p;
-        p.batch = static_cast<int>(is.batch * is.kv_heads), p.in = p.out = is.type;
+        p.batch = static_cast<int>(is.batch * is.kv_heads);
+        p.in = p.out = is.type;
         p.m = static_cast<std::uint64_t>(is.heads / is.kv_heads * is.fresh);
         p.n = static_cast<std::uint64_t>(of_scores ? is.length : is.width);
         p.k = static_cast<std::uint64_t>(of_scores ? is.width : is.length);
@@ -129,9 +135,9 @@ private:
         return p;
     }
     template <class T>
-    void softmax(T* scores, cudaStream_t on) const {
+    void softmax(T* scores, cudaStream_t cuda_stream) const {
         const auto rows = static_cast<unsigned>(is_.batch * is_.heads * is_.fresh);
-        cuda::launch(detail::masked_softmax<T, 256>, rows, 256, on, scores, static_cast<int>(is_.length),
+        cuda::launch(detail::masked_softmax<T, 256>, rows, 256, cuda_stream, scores, static_cast<int>(is_.length),
                      static_cast<int>(is_.fresh), static_cast<int>(is_.window), is_.causal,
                      1 / std::sqrt(static_cast<float>(is_.width)));
     }
@@ -139,7 +145,7 @@ private:
     attention_shape is_;
     product_plan scores_of_, values_of_;
     int sets_ = 1;
-    attention_buffers with_;
+    attention_buffers buffers_;
     memory scores_, workspace_;
 };
 

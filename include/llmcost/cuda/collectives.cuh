@@ -25,8 +25,8 @@ inline void check(ncclResult_t code, const char* call) {
 /// Communicators of the first so many GPUs, made once: that takes longer than what they are measured by.
 class communicators {
 public:
-    [[nodiscard]] const std::vector<communicator>& of(int devices) {
-        std::vector<communicator>& all = of_[devices];
+    [[nodiscard]] const std::vector<communicator>& get(int devices) {
+        std::vector<communicator>& all = communicators_[devices];
         if (all.empty()) {
             if (!tried_.insert(devices).second) throw not_supported("no communicator");  // trying takes seconds
             std::vector<ncclComm_t> made(static_cast<std::size_t>(devices));
@@ -37,7 +37,7 @@ public:
     }
 
 private:
-    std::map<int, std::vector<communicator>> of_;
+    std::map<int, std::vector<communicator>> communicators_;
     std::set<int> tried_;
 };
 
@@ -45,27 +45,28 @@ private:
 class on_device {
 public:
     explicit on_device(int device) {
-        check(cudaGetDevice(&before_), "cudaGetDevice");
+        check(cudaGetDevice(&previous_device_), "cudaGetDevice");
         check(cudaSetDevice(device), "cudaSetDevice");
     }
     on_device(const on_device&) = delete;
     on_device& operator=(const on_device&) = delete;
-    ~on_device() { cudaSetDevice(before_); }
+    ~on_device() { cudaSetDevice(previous_device_); }
 
 private:
-    int before_ = 0;
+    int previous_device_ = 0;
 };
 
-/// A collective among the first GPUs, issued by the host for all of them; message_size counts elements as families do: of
-/// what each sends to all, or gets from all.
+/// A collective among the first GPUs, issued by the host for all of them; message_size counts elements as families do:
+/// of what each sends to all, or gets from all.
 class collective final : public device_operator {
 public:
     collective(const workplace& at, const operator_shape& shape) {
         const cudaDataType_t type = detail::type_of(*shape.operand);
         type_ = type == CUDA_R_32F ? ncclFloat32 : type == CUDA_R_16F ? ncclFloat16 : ncclBfloat16;
         if (type == CUDA_R_8F_E4M3) throw not_supported("sums of eight bits");
-        name_ = std::string(shape.variant.empty() ? shape.family->otherwise_variant : shape.variant);
-        devices_ = static_cast<int>(shape.sizes[1]), count_ = static_cast<std::size_t>(shape.sizes[0]);
+        name_ = std::string(shape.variant.empty() ? shape.type->default_variant : shape.variant);
+        devices_ = static_cast<int>(shape.sizes[1]);
+        count_ = static_cast<std::size_t>(shape.sizes[0]);
         int present = 0;
         check(cudaGetDeviceCount(&present), "cudaGetDeviceCount");
         if (devices_ < 2 || devices_ > present) throw not_supported(std::to_string(devices_) + " GPUs");
@@ -73,12 +74,12 @@ public:
         if (name_ != "all_reduce" && part_ == 0) throw not_supported("fewer elements than GPUs");
         if (name_ != "all_reduce" && name_ != "all_gather" && name_ != "reduce_scatter" && name_ != "alltoall")
             throw not_supported("a collective " + name_);
-        for (const communicator& c : at.among->of(devices_)) with_.push_back(c.get());
+        for (const communicator& c : at.nccl_communicators->get(devices_)) comms_.push_back(c.get());
         for (int i = 0; i < devices_; ++i) {
-            const on_device here(i);
+            const on_device device_guard(i);
             streams_.push_back(make_stream());
-            send_.push_back(hold(count_ * detail::width_of(type))),
-                receive_.push_back(hold(count_ * detail::width_of(type)));
+            send_.push_back(hold(count_ * detail::width_of(type)));
+            receive_.push_back(hold(count_ * detail::width_of(type)));
             detail::fill(send_.back(), count_, type, 0.01f);
         }
     }
@@ -107,22 +108,23 @@ public:
 
 private:
     void issue(std::size_t i) {
-        const void* from = send_[i].get();
+        const void* send_buffer = send_[i].get();
         void* to = receive_[i].get();
-        const ncclComm_t with = with_[i];
-        const cudaStream_t on = streams_[i].get();
+        const ncclComm_t comm = comms_[i];
+        const cudaStream_t cuda_stream = streams_[i].get();
         if (name_ == "all_reduce") {
-            check(ncclAllReduce(from, to, count_, type_, ncclSum, with, on), "ncclAllReduce");
+            check(ncclAllReduce(send_buffer, to, count_, type_, ncclSum, comm, cuda_stream), "ncclAllReduce");
         } else if (name_ == "all_gather") {
-            check(ncclAllGather(from, to, part_, type_, with, on), "ncclAllGather");
+            check(ncclAllGather(send_buffer, to, part_, type_, comm, cuda_stream), "ncclAllGather");
         } else if (name_ == "reduce_scatter") {
-            check(ncclReduceScatter(from, to, part_, type_, ncclSum, with, on), "ncclReduceScatter");
+            check(ncclReduceScatter(send_buffer, to, part_, type_, ncclSum, comm, cuda_stream), "ncclReduceScatter");
         } else {
             const std::size_t step = part_ * (type_ == ncclFloat32 ? 4 : 2);
             for (int peer = 0; peer < devices_; ++peer) {
                 const std::size_t at = static_cast<std::size_t>(peer) * step;
-                check(ncclSend(static_cast<const char*>(from) + at, part_, type_, peer, with, on), "ncclSend");
-                check(ncclRecv(static_cast<char*>(to) + at, part_, type_, peer, with, on), "ncclRecv");
+                check(ncclSend(static_cast<const char*>(send_buffer) + at, part_, type_, peer, comm, cuda_stream),
+                      "ncclSend");
+                check(ncclRecv(static_cast<char*>(to) + at, part_, type_, peer, comm, cuda_stream), "ncclRecv");
             }
         }
     }
@@ -131,7 +133,7 @@ private:
     ncclDataType_t type_ = ncclBfloat16;
     int devices_ = 0;
     std::size_t count_ = 0, part_ = 0;
-    std::vector<ncclComm_t> with_;
+    std::vector<ncclComm_t> comms_;
     std::vector<stream> streams_;
     std::vector<memory> send_, receive_;
 };

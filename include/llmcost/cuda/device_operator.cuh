@@ -14,7 +14,7 @@
 #include <vector>
 
 #include <llmcost/cuda/handles.cuh>
-#include <llmcost/latency/families.hpp>
+#include <llmcost/latency/operator_types.hpp>
 
 struct cudnnContext;  // cuDNN's handle points to one
 
@@ -30,7 +30,7 @@ enum class issued_by : std::uint8_t { graph, host };
 class device_operator {
 public:
     virtual ~device_operator() = default;
-    virtual void launch(int copy, cudaStream_t on) = 0;
+    virtual void launch(int copy, cudaStream_t cuda_stream) = 0;
     /// As measurements call it.
     [[nodiscard]] virtual std::string kernel() const = 0;
     [[nodiscard]] virtual issued_by issued() const { return issued_by::graph; }
@@ -46,9 +46,9 @@ protected:
 
     /// Memory of this operator.
     [[nodiscard]] memory hold(std::size_t bytes) {
-        const std::size_t some = std::max<std::size_t>(bytes, 256);
-        memory m = allocate(some);
-        bytes_ += some;
+        const std::size_t allocated_bytes = std::max<std::size_t>(bytes, 256);
+        memory m = allocate(allocated_bytes);
+        bytes_ += allocated_bytes;
         return m;
     }
 
@@ -60,18 +60,18 @@ private:
 struct workplace {
     cublasLtHandle_t lt = nullptr;
     cublasHandle_t blas = nullptr;
-    cudnnContext* cudnn = nullptr;   ///< null where it is not there
-    communicators* among = nullptr;  ///< of the GPUs of this process; null where NCCL is not there
-    std::size_t cache_bytes = 0;     ///< of the last level
-    std::size_t memory_limit = 0;    ///< bytes that one operator may hold
-    int copies = 1;                  ///< launches that are told apart by their buffers
+    cudnnContext* cudnn = nullptr;                ///< null where it is not there
+    communicators* nccl_communicators = nullptr;  ///< of the GPUs of this process; null where NCCL is not there
+    std::size_t cache_bytes = 0;                  ///< of the last level
+    std::size_t memory_limit = 0;                 ///< bytes that one operator may hold
+    int copies = 1;                               ///< launches that are told apart by their buffers
 
     /// How many sets of buffers are rotated: enough that twice the cache lies between two uses of one, no more than
     /// there are launches or than memory allows. Throws where it has no room for a single one.
     [[nodiscard]] int sets(std::size_t bytes_of_each, std::size_t shared = 0) const {
         if (bytes_of_each + shared > memory_limit) throw not_supported("more memory than an operator may hold");
-        const std::size_t each = std::max<std::size_t>(bytes_of_each, 1);
-        const std::size_t wanted = 1 + 2 * cache_bytes / each, fitting = (memory_limit - shared) / each;
+        const std::size_t set_bytes = std::max<std::size_t>(bytes_of_each, 1);
+        const std::size_t wanted = 1 + 2 * cache_bytes / set_bytes, fitting = (memory_limit - shared) / set_bytes;
         return static_cast<int>(std::min({wanted, fitting, static_cast<std::size_t>(std::max(copies, 1))}));
     }
 };
@@ -86,7 +86,8 @@ __global__ void fill_normal(T* out, std::size_t n, float deviation) {
         std::uint64_t h = (i + 1) * 0x9e3779b97f4a7c15ULL;
         h = (h ^ (h >> 30)) * 0xbf58476d1ce4e5b9ULL;
         h ^= h >> 27;
-        const float u = (static_cast<float>(h & 0xffffff) + 1) / 16777217.0f, v = static_cast<float>(h >> 40) / 16777216.0f;
+        const float u = (static_cast<float>(h & 0xffffff) + 1) / 16777217.0f,
+                    v = static_cast<float>(h >> 40) / 16777216.0f;
         out[i] = T(deviation * sqrtf(-2 * logf(u)) * cospif(2 * v));
     }
 }
@@ -98,40 +99,40 @@ __global__ void fill_normal(T* out, std::size_t n, float deviation) {
 
 /// Fills memory with normally distributed numbers of a type.
 inline void fill(const memory& m, std::size_t n, cudaDataType_t type, float deviation) {
-    const auto as = [&]<class T>(T* out) { launch(fill_normal<T>, 1024, 256, nullptr, out, n, deviation); };
+    const auto fill_typed = [&]<class T>(T* out) { launch(fill_normal<T>, 1024, 256, nullptr, out, n, deviation); };
     if (type == CUDA_R_32F)
-        as(static_cast<float*>(m.get()));
+        fill_typed(static_cast<float*>(m.get()));
     else if (type == CUDA_R_16F)
-        as(static_cast<__half*>(m.get()));
+        fill_typed(static_cast<__half*>(m.get()));
     else if (type == CUDA_R_16BF)
-        as(static_cast<__nv_bfloat16*>(m.get()));
+        fill_typed(static_cast<__nv_bfloat16*>(m.get()));
     else
-        as(static_cast<__nv_fp8_e4m3*>(m.get()));
+        fill_typed(static_cast<__nv_fp8_e4m3*>(m.get()));
     check(cudaDeviceSynchronize(), "fill");  // the streams that operators run on do not wait for this one
 }
 
 /// Operands that kernels here read, as CUDA's libraries call them.
 struct element_type {
-    const operand_row* operand;
+    const operand_type* operand;
     cudaDataType_t type;
 };
 inline constexpr element_type element_types[]{
-    {find_operand("float32"), CUDA_R_32F},
-    {find_operand("bfloat16"), CUDA_R_16BF},
-    {find_operand("float16"), CUDA_R_16F},
-    {find_operand("fp8"), CUDA_R_8F_E4M3},
+    {find_operand_type("float32"), CUDA_R_32F},
+    {find_operand_type("bfloat16"), CUDA_R_16BF},
+    {find_operand_type("float16"), CUDA_R_16F},
+    {find_operand_type("fp8"), CUDA_R_8F_E4M3},
 };
 
 /// The type of an operand's elements; throws for those that no kernel here reads.
-[[nodiscard]] inline cudaDataType_t type_of(const operand_row& operand) {
+[[nodiscard]] inline cudaDataType_t type_of(const operand_type& operand) {
     for (const element_type& e : element_types)
         if (e.operand == &operand) return e.type;
     throw not_supported("no kernel here reads " + std::string(operand.name));
 }
 
 /// As many blocks as the work has, at most so many: threads of them walk the rest.
-[[nodiscard]] inline unsigned blocks_for(std::size_t work, std::size_t threads, std::size_t most = 65536) {
-    return static_cast<unsigned>(std::clamp<std::size_t>((work + threads - 1) / threads, 1, most));
+[[nodiscard]] inline unsigned blocks_for(std::size_t work, std::size_t threads, std::size_t maximum = 65536) {
+    return static_cast<unsigned>(std::clamp<std::size_t>((work + threads - 1) / threads, 1, maximum));
 }
 
 }  // namespace detail

@@ -21,13 +21,13 @@ namespace llmcost::cuda {
 namespace detail {
 
 /// silu(gate) · up of rows that have both side by side.
-static __global__ void gated_halves(const uint4* both, uint4* out, std::size_t rows, int packs) {
+static __global__ void gated_halves(const uint4* gate_up, uint4* out, std::size_t rows, int packs) {
     const std::size_t all = rows * static_cast<std::size_t>(packs);
     for (std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x; i < all;
          i += std::size_t{gridDim.x} * blockDim.x) {
         const std::size_t row = i / static_cast<std::size_t>(packs),
                           at = 2 * row * packs + i % static_cast<std::size_t>(packs);
-        const uint4 gate = both[at], up = both[at + static_cast<std::size_t>(packs)];
+        const uint4 gate = gate_up[at], up = gate_up[at + static_cast<std::size_t>(packs)];
         uint4 result;
         for (int k = 0; k < 8; ++k)
             reinterpret_cast<__nv_bfloat16*>(&result)[k] =
@@ -70,23 +70,33 @@ public:
         auto* y = static_cast<__nv_bfloat16*>(out);
         for (std::size_t e = 0; e < rows.size(); ++e) {
             if (rows[e] == 0) continue;
-            first.push_back(w + static_cast<std::int64_t>(e) * n * k), second.push_back(x), results.push_back(y);
-            x += rows[e] * k, y += rows[e] * n;
-            wide_.push_back(static_cast<int>(n)), deep_.push_back(static_cast<int>(k));
+            first.push_back(w + static_cast<std::int64_t>(e) * n * k);
+            second.push_back(x);
+            results.push_back(y);
+            x += rows[e] * k;
+            y += rows[e] * n;
+            columns_.push_back(static_cast<int>(n));
+            deep_.push_back(static_cast<int>(k));
             rows_.push_back(static_cast<int>(rows[e]));
         }
-        turned_.assign(rows_.size(), CUBLAS_OP_T), straight_.assign(rows_.size(), CUBLAS_OP_N);
-        ones_.assign(rows_.size(), 1), one_.assign(rows_.size(), 1.0f), zero_.assign(rows_.size(), 0.0f);
-        first_ = uploaded(first), second_ = uploaded(second), out_ = uploaded(results);
+        transposed_.assign(rows_.size(), CUBLAS_OP_T);
+        straight_.assign(rows_.size(), CUBLAS_OP_N);
+        ones_.assign(rows_.size(), 1);
+        one_.assign(rows_.size(), 1.0f);
+        zero_.assign(rows_.size(), 0.0f);
+        first_ = uploaded(first);
+        second_ = uploaded(second);
+        out_ = uploaded(results);
     }
-    /// Column by column: outᵀ (n, rows) = weightᵀ (n, k) · inᵀ (k, rows); arrays of pointers are the device's, sizes the
-    /// host's.
+    /// Column by column: outᵀ (n, rows) = weightᵀ (n, k) · inᵀ (k, rows); arrays of pointers are the device's, sizes
+    /// the host's.
     void launch(cublasHandle_t blas) const {
-        check(cublasGemmGroupedBatchedEx(blas, turned_.data(), straight_.data(), wide_.data(), rows_.data(), deep_.data(),
-                                         one_.data(), static_cast<const void* const*>(first_.get()), CUDA_R_16BF,
-                                         deep_.data(), static_cast<const void* const*>(second_.get()), CUDA_R_16BF,
-                                         deep_.data(), zero_.data(), static_cast<void* const*>(out_.get()), CUDA_R_16BF,
-                                         wide_.data(), static_cast<int>(rows_.size()), ones_.data(), CUBLAS_COMPUTE_32F),
+        check(cublasGemmGroupedBatchedEx(blas, transposed_.data(), straight_.data(), columns_.data(), rows_.data(),
+                                         deep_.data(), one_.data(), static_cast<const void* const*>(first_.get()),
+                                         CUDA_R_16BF, deep_.data(), static_cast<const void* const*>(second_.get()),
+                                         CUDA_R_16BF, deep_.data(), zero_.data(), static_cast<void* const*>(out_.get()),
+                                         CUDA_R_16BF, columns_.data(), static_cast<int>(rows_.size()), ones_.data(),
+                                         CUBLAS_COMPUTE_32F),
               "cublasGemmGroupedBatchedEx");
     }
 
@@ -94,12 +104,13 @@ private:
     template <class Pointer>
     static memory uploaded(const std::vector<Pointer>& pointers) {
         memory m = allocate(pointers.size() * sizeof(Pointer));
-        check(cudaMemcpy(m.get(), pointers.data(), pointers.size() * sizeof(Pointer), cudaMemcpyHostToDevice), "cudaMemcpy");
+        check(cudaMemcpy(m.get(), pointers.data(), pointers.size() * sizeof(Pointer), cudaMemcpyHostToDevice),
+              "cudaMemcpy");
         return m;
     }
 
-    std::vector<cublasOperation_t> turned_, straight_;
-    std::vector<int> wide_, deep_, rows_, ones_;
+    std::vector<cublasOperation_t> transposed_, straight_;
+    std::vector<int> columns_, deep_, rows_, ones_;
     std::vector<float> one_, zero_;
     memory first_, second_, out_;
 };
@@ -110,21 +121,28 @@ public:
     routed_experts(const workplace& at, const operator_shape& shape) : blas_(at.blas) {
         if (detail::type_of(*shape.operand) != CUDA_R_16BF)
             throw not_supported("experts of " + std::string(shape.operand->name));
-        tokens_ = static_cast<std::size_t>(shape.sizes[0]), hidden_ = static_cast<std::size_t>(shape.sizes[1]);
+        tokens_ = static_cast<std::size_t>(shape.sizes[0]);
+        hidden_ = static_cast<std::size_t>(shape.sizes[1]);
         inner_ = static_cast<std::size_t>(shape.sizes[2] / shape.sizes[5]);
         if (hidden_ % 8 != 0 || inner_ % 8 != 0) throw not_supported("experts of odd width");
-        const string_ref spread = shape.variant.empty() ? shape.family->otherwise_variant : shape.variant;
+        const string_ref spread = shape.variant.empty() ? shape.type->default_variant : shape.variant;
         std::vector<std::int64_t> mine;
         const std::vector<std::int64_t> all = rows_of(shape, spread);
         for (std::size_t e = 0; e < all.size(); e += static_cast<std::size_t>(shape.sizes[6])) mine.push_back(all[e]);
         for (const std::int64_t n : mine) rows_ += static_cast<std::size_t>(n);
         if (rows_ == 0) throw not_supported("experts that meet no token");
         const std::size_t up = mine.size() * 2 * inner_ * hidden_, down = mine.size() * inner_ * hidden_;
-        const std::size_t between = 2 * (tokens_ * hidden_ * 2 + rows_ * (2 * hidden_ + 3 * inner_)) + 8 * rows_;
-        sets_ = at.sets(2 * (up + down), between + workspace_bytes);
-        x_ = hold(2 * tokens_ * hidden_), out_ = hold(2 * tokens_ * hidden_);
-        gathered_ = hold(2 * rows_ * hidden_), both_ = hold(4 * rows_ * inner_), gated_ = hold(2 * rows_ * inner_);
-        down_ = hold(2 * rows_ * hidden_), numbers_ = hold(4 * rows_), shares_ = hold(4 * rows_);
+        const std::size_t intermediate_bytes =
+            2 * (tokens_ * hidden_ * 2 + rows_ * (2 * hidden_ + 3 * inner_)) + 8 * rows_;
+        sets_ = at.sets(2 * (up + down), intermediate_bytes + workspace_bytes);
+        x_ = hold(2 * tokens_ * hidden_);
+        out_ = hold(2 * tokens_ * hidden_);
+        gathered_ = hold(2 * rows_ * hidden_);
+        gate_up_ = hold(4 * rows_ * inner_);
+        gated_ = hold(2 * rows_ * inner_);
+        down_ = hold(2 * rows_ * hidden_);
+        numbers_ = hold(4 * rows_);
+        shares_ = hold(4 * rows_);
         workspace_ = hold(workspace_bytes);
         detail::fill(x_, tokens_ * hidden_, CUDA_R_16BF, 1.0f);
         detail::fill(shares_, rows_, CUDA_R_32F, 0.5f);
@@ -132,27 +150,29 @@ public:
         for (std::size_t i = 0; i < rows_; ++i) numbers[i] = static_cast<std::int32_t>(i % tokens_);
         check(cudaMemcpy(numbers_.get(), numbers.data(), 4 * rows_, cudaMemcpyHostToDevice), "cudaMemcpy");
         for (int i = 0; i < sets_; ++i) {
-            weights_.push_back(hold(2 * up)), detail::fill(weights_.back(), up, CUDA_R_16BF, 0.05f);
+            weights_.push_back(hold(2 * up));
+            detail::fill(weights_.back(), up, CUDA_R_16BF, 0.05f);
             const void* first = weights_.back().get();
-            weights_.push_back(hold(2 * down)), detail::fill(weights_.back(), down, CUDA_R_16BF, 0.05f);
+            weights_.push_back(hold(2 * down));
+            detail::fill(weights_.back(), down, CUDA_R_16BF, 0.05f);
             const auto n = static_cast<std::int64_t>(inner_), k = static_cast<std::int64_t>(hidden_);
-            up_products_.emplace_back(mine, 2 * n, k, gathered_.get(), first, both_.get());
+            up_products_.emplace_back(mine, 2 * n, k, gathered_.get(), first, gate_up_.get());
             down_products_.emplace_back(mine, k, n, gated_.get(), weights_.back().get(), down_.get());
         }
     }
-    void launch(int copy, cudaStream_t on) override {
+    void launch(int copy, cudaStream_t cuda_stream) override {
         const auto i = static_cast<std::size_t>(copy % sets_);
         const int hidden = static_cast<int>(hidden_ / 8), inner = static_cast<int>(inner_ / 8);
-        check(cublasSetStream(blas_, on), "cublasSetStream");  // which takes a workspace of one's own back
+        check(cublasSetStream(blas_, cuda_stream), "cublasSetStream");  // which takes a workspace of one's own back
         check(cublasSetWorkspace(blas_, workspace_.get(), workspace_bytes), "cublasSetWorkspace");
-        cuda::launch(detail::gathered, detail::blocks_for(rows_ * hidden_ / 8, 256), 256, on,
+        cuda::launch(detail::gathered, detail::blocks_for(rows_ * hidden_ / 8, 256), 256, cuda_stream,
                      static_cast<const uint4*>(x_.get()), static_cast<const std::int32_t*>(numbers_.get()),
                      static_cast<uint4*>(gathered_.get()), rows_, hidden);
         up_products_[i].launch(blas_);
-        cuda::launch(detail::gated_halves, detail::blocks_for(rows_ * inner_ / 8, 256), 256, on,
-                     static_cast<const uint4*>(both_.get()), static_cast<uint4*>(gated_.get()), rows_, inner);
+        cuda::launch(detail::gated_halves, detail::blocks_for(rows_ * inner_ / 8, 256), 256, cuda_stream,
+                     static_cast<const uint4*>(gate_up_.get()), static_cast<uint4*>(gated_.get()), rows_, inner);
         down_products_[i].launch(blas_);
-        cuda::launch(detail::combined, detail::blocks_for(tokens_ * hidden_ / 8, 256), 256, on,
+        cuda::launch(detail::combined, detail::blocks_for(tokens_ * hidden_ / 8, 256), 256, cuda_stream,
                      static_cast<const uint4*>(down_.get()), static_cast<const float*>(shares_.get()),
                      static_cast<uint4*>(out_.get()), tokens_, rows_, hidden);
     }
@@ -173,7 +193,7 @@ private:
     std::size_t tokens_ = 0, hidden_ = 0, inner_ = 0, rows_ = 0;
     int sets_ = 1;
     std::vector<memory> weights_;
-    memory x_, out_, gathered_, both_, gated_, down_, numbers_, shares_, workspace_;
+    memory x_, out_, gathered_, gate_up_, gated_, down_, numbers_, shares_, workspace_;
     std::vector<grouped_products> up_products_, down_products_;
 };
 

@@ -41,9 +41,9 @@ class owned {
 public:
     owned() = default;
     explicit owned(Handle h) noexcept : handle_(h) {}
-    owned(owned&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
-    owned& operator=(owned&& other) noexcept {
-        std::swap(handle_, other.handle_);
+    owned(owned&& source) noexcept : handle_(std::exchange(source.handle_, nullptr)) {}
+    owned& operator=(owned&& source) noexcept {
+        std::swap(handle_, source.handle_);
         return *this;
     }
     ~owned() {
@@ -90,25 +90,27 @@ inline event make_event() {
 
 /// Puts a kernel on a stream, so many blocks of so many threads.
 template <class... Parameters>
-void launch(void (*kernel)(Parameters...), unsigned blocks, unsigned threads, cudaStream_t on,
+void launch(void (*kernel)(Parameters...), unsigned blocks, unsigned threads, cudaStream_t cuda_stream,
             std::type_identity_t<Parameters>... arguments) {
     cudaLaunchConfig_t grid{};
-    grid.gridDim = dim3(blocks), grid.blockDim = dim3(threads), grid.stream = on;
+    grid.gridDim = dim3(blocks);
+    grid.blockDim = dim3(threads);
+    grid.stream = cuda_stream;
     check(cudaLaunchKernelEx(&grid, kernel, arguments...), "launch");
 }
 
 /// What `record` puts on a stream, as a graph that can be launched again and again.
 template <class Record>
-[[nodiscard]] graph_exec captured(cudaStream_t on, Record record) {
-    check(cudaStreamBeginCapture(on, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
+[[nodiscard]] graph_exec captured(cudaStream_t cuda_stream, Record record) {
+    check(cudaStreamBeginCapture(cuda_stream, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
     graph g;
     try {
         record();
     } catch (...) {
-        cudaStreamEndCapture(on, g.address());
+        cudaStreamEndCapture(cuda_stream, g.address());
         throw;
     }
-    check(cudaStreamEndCapture(on, g.address()), "cudaStreamEndCapture");
+    check(cudaStreamEndCapture(cuda_stream, g.address()), "cudaStreamEndCapture");
     graph_exec e;
     check(cudaGraphInstantiate(e.address(), g.get(), 0), "cudaGraphInstantiate");
     return e;

@@ -11,38 +11,41 @@
 #include <string>
 #include <utility>
 
-#include <llmcost/latency/families.hpp>
+#include <llmcost/latency/operator_types.hpp>
 
 namespace llmcost::cuda {
 
 /// The word that tells kernels of a family apart: where nobody says one the family's own, else as the operand.
 [[nodiscard]] inline string_ref variant_of(const operator_shape& shape) {
-    if (!shape.variant.empty() || shape.family->variant_column.empty()) return shape.variant;
-    return shape.family->otherwise_variant.empty() ? shape.operand->name : shape.family->otherwise_variant;
+    if (!shape.variant.empty() || shape.type->variant_column.empty()) return shape.variant;
+    return shape.type->default_variant.empty() ? shape.operand->name : shape.type->default_variant;
 }
 
 /// A table of measurements that a run adds to, row by row, and a later run resumes: what it has is not measured again.
 class measured_table {
 public:
     /// Columns as `fit_kernels` reads them (docs/latency.md). Throws for a file that is no such table.
-    measured_table(std::string path, const operator_family& family) : path_(std::move(path)), family_(family) {
+    measured_table(std::string path, const operator_type& family) : path_(std::move(path)), family_(family) {
         std::string header = "kernel_source," + std::string(family.operand_column);
         if (!family.variant_column.empty()) header += ',' + std::string(family.variant_column);
         for (std::size_t i = 0; i < family.size_count; ++i) header += ',' + std::string(family.sizes[i].name);
         header += ",latency_us";
-        std::ifstream before(path_, std::ios::binary);
+        std::ifstream existing_file(path_, std::ios::binary);
         std::string line;
-        std::uintmax_t kept = 0;
-        bool whole = true;
-        if (std::getline(before, line)) {
-            kept = line.size() + 1;
+        std::uintmax_t valid_bytes = 0;
+        bool is_complete = true;
+        if (std::getline(existing_file, line)) {
+            valid_bytes = line.size() + 1;
             if (line != header) throw std::runtime_error(path_ + ": expected the columns " + header);
-            while (std::getline(before, line)) {
-                whole = !before.eof();  // a run that was killed may have left half of a row
-                if (whole) known_.insert(line.substr(0, line.rfind(','))), kept += line.size() + 1;
+            while (std::getline(existing_file, line)) {
+                is_complete = !existing_file.eof();  // a run that was killed may have left half of a row
+                if (is_complete) {
+                    known_.insert(line.substr(0, line.rfind(',')));
+                    valid_bytes += line.size() + 1;
+                }
             }
-            before.close();
-            if (!whole) std::filesystem::resize_file(path_, kept);
+            existing_file.close();
+            if (!is_complete) std::filesystem::resize_file(path_, valid_bytes);
         } else {
             std::ofstream(path_, std::ios::binary) << header << '\n';
         }
@@ -66,7 +69,7 @@ public:
         known_.insert(row);
     }
     /// Notes beside the table what broke the device, so that a later run gets past it.
-    void give_up(const operator_shape& shape, string_ref kernel) {
+    void mark_failed(const operator_shape& shape, string_ref kernel) {
         const std::string row = key(shape, kernel);
         failed_.insert(row);
         std::ofstream out(failures(), std::ios::binary | std::ios::app);
@@ -83,7 +86,7 @@ private:
     [[nodiscard]] std::string failures() const { return path_ + ".failed"; }
 
     std::string path_;
-    const operator_family& family_;
+    const operator_type& family_;
     std::set<std::string> known_, failed_;
     std::ofstream out_;
 };

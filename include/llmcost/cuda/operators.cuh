@@ -49,11 +49,12 @@ public:
         return w;
     }
 
-    /// Where operators run: libraries keep the last stream that they were given, which therefore lives as long as they do.
-    [[nodiscard]] cudaStream_t on() const noexcept { return on_.get(); }
+    /// Where operators run: libraries keep the last stream that they were given, which therefore lives as long as they
+    /// do.
+    [[nodiscard]] cudaStream_t on() const noexcept { return stream_.get(); }
 
 private:
-    stream on_ = make_stream();
+    stream stream_ = make_stream();
     lt_handle lt_;
     blas_handle blas_;
 #if defined(CUDNN_VERSION) && CUDNN_VERSION >= 90700
@@ -132,14 +133,14 @@ inline const std::vector<kernel_row>& kernel_rows() {
 
 }  // namespace detail
 
-/// An operator of any shape by a kernel of its family, or by the first that takes it where none is said; a variant that has
-/// no kernel of its own by the one that stands in for it.
+/// An operator of any shape by a kernel of its family, or by the first that takes it where none is said; a variant that
+/// has no kernel of its own by the one that stands in for it.
 ///
 /// Throws `not_supported` where no kernel takes it, or it needs more memory than the context allows.
 [[nodiscard]] inline std::unique_ptr<device_operator> make_operator(const device_context& context,
                                                                     const operator_shape& shape, string_ref kernel = {},
                                                                     int copies = 1) {
-    const string_ref said = shape.variant.empty() ? shape.family->otherwise_variant : shape.variant;
+    const string_ref said = shape.variant.empty() ? shape.family->default_variant : shape.variant;
     std::string why = "no kernel of " + std::string(shape.family->name) + ' ' + std::string(said);
     const auto made_by = [&](auto takes) -> std::unique_ptr<device_operator> {
         for (const detail::kernel_row& row : detail::kernel_rows()) {
@@ -154,7 +155,7 @@ inline const std::vector<kernel_row>& kernel_rows() {
         return nullptr;
     };
     if (auto own = made_by([&](string_ref variant) { return variant.empty() || variant == said; })) return own;
-    const string_ref other = shape.family->stand_in;
+    const string_ref other = shape.family->fallback_variant;
     if (!other.empty() && !(other == said))
         if (auto standing_in = made_by([&](string_ref variant) { return variant == other; })) return standing_in;
     throw not_supported(why);

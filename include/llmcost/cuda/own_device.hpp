@@ -37,8 +37,9 @@ struct rates_of_capability {
     double fp32, half, bf16, fp8, int8, fp4;
 };
 
-// NVIDIA's architecture whitepapers (V100, Turing, A100, GA102, Ada, H100, Blackwell): multiply-adds of the tensor units of
-// a multiprocessor and clock, dense, twice; vector units: CUDA C++ Programming Guide, "Arithmetic Instructions".
+// NVIDIA's architecture whitepapers (V100, Turing, A100, GA102, Ada, H100, Blackwell): multiply-adds of the tensor
+// units of a multiprocessor and clock, dense, twice; vector units: CUDA C++ Programming Guide, "Arithmetic
+// Instructions".
 // clang-format off
 inline constexpr rates_of_capability rates_table[]{
     // cc   fp32  half  bf16   fp8   int8   fp4
@@ -57,10 +58,12 @@ inline constexpr rates_of_capability rates_table[]{
 
 /// The datasheet whose name the GPU's own name contains: `NVIDIA H200` is `h200_sxm`'s `H200`; null where none is.
 [[nodiscard]] inline const device* datasheet_of(std::string name) {
-    for (const char* word : {"NVIDIA ", "Tesla ", "GeForce "})
-        if (const std::size_t at = name.find(word); at != std::string::npos) name.erase(at, std::string(word).size());
-    for (const auto& [said, ours] : {std::pair("SXM4-", "SXM-"), std::pair("80GB PCIe", "PCIe 80GB")})
-        if (const std::size_t at = name.find(said); at != std::string::npos) name.replace(at, std::strlen(said), ours);
+    for (const char* prefix : {"NVIDIA ", "Tesla ", "GeForce "})
+        if (const std::size_t at = name.find(prefix); at != std::string::npos)
+            name.erase(at, std::string(prefix).size());
+    for (const auto& [driver_name, ours] : {std::pair("SXM4-", "SXM-"), std::pair("80GB PCIe", "PCIe 80GB")})
+        if (const std::size_t at = name.find(driver_name); at != std::string::npos)
+            name.replace(at, std::strlen(driver_name), ours);
     for (; !name.empty(); name.resize(name.find_last_of(" -") == std::string::npos ? 0 : name.find_last_of(" -")))
         if (const device* known = find_device(name)) return known;
     return nullptr;
@@ -70,7 +73,8 @@ inline constexpr rates_of_capability rates_table[]{
 /// laptop's. A driver counts in GiB what datasheets call GB, and keeps some for itself.
 [[nodiscard]] inline const device* datasheet_of(const gpu_properties& gpu) {
     const device* known = datasheet_of(gpu.name);
-    if (known == nullptr || (known->units != 0 && known->units != gpu.multiprocessors)) return nullptr;
+    if (known == nullptr || (known->num_compute_units != 0 && known->num_compute_units != gpu.multiprocessors))
+        return nullptr;
     const double share = known->memory_gigabytes != 0 ? gpu.memory_bytes * 1e-9 / known->memory_gigabytes : 1;
     return share > 0.85 && share < 1.15 ? known : nullptr;
 }
@@ -91,8 +95,8 @@ inline constexpr rates_of_capability rates_table[]{
 
 /// A device's file (docs/devices.md) from what a driver says.
 ///
-/// Peaks: multiprocessors · clock · FLOPs of one per clock, of the nearest older capability that is known; GeForce boards
-/// sum products of 16 bits in 32 bits at half the rate. Bandwidth: two transfers per memory clock over the bus.
+/// Peaks: multiprocessors · clock · FLOPs of one per clock, of the nearest older capability that is known; GeForce
+/// boards sum products of 16 bits in 32 bits at half the rate. Bandwidth: two transfers per memory clock over the bus.
 [[nodiscard]] inline std::string device_file_of(const gpu_properties& gpu) {
     if (gpu.memory_clock_megahertz <= 0 || gpu.memory_bus_bits <= 0)
         throw std::runtime_error("the driver says no memory clock of " + gpu.name + ": name a datasheet by --device");
@@ -108,16 +112,21 @@ inline constexpr rates_of_capability rates_table[]{
         if (rate > 0) peaks += (peaks.empty() ? "" : ", ") + std::string(text);
     };
     const double of_half = halved ? 0.5 : 1;
-    peak("fp32", rates->fp32), peak("bf16", rates->bf16 * of_half), peak("fp16", rates->half * of_half);
-    peak("fp8", rates->fp8 * of_half), peak("int8", rates->int8), peak("fp4", rates->fp4 * of_half);
+    peak("fp32", rates->fp32);
+    peak("bf16", rates->bf16 * of_half);
+    peak("fp16", rates->half * of_half);
+    peak("fp8", rates->fp8 * of_half);
+    peak("int8", rates->int8);
+    peak("fp4", rates->fp4 * of_half);
     std::string title;
     for (const char c : gpu.name)
         if (c != '"' && c != '\\' && c >= ' ') title += c;
     char text[512];
-    std::snprintf(text, sizeof text,
-                  "\"memory\": {\"gigabytes\": %.6g, \"bandwidth_gbps\": %.6g, \"cache_megabytes\": %.6g},\n \"units\": %d",
-                  gpu.memory_bytes * 1e-9, 2 * gpu.memory_clock_megahertz * gpu.memory_bus_bits / 8 * 1e-3,
-                  gpu.cache_bytes * 1e-6, gpu.multiprocessors);
+    std::snprintf(
+        text, sizeof text,
+        "\"memory\": {\"gigabytes\": %.6g, \"bandwidth_gbps\": %.6g, \"cache_megabytes\": %.6g},\n \"units\": %d",
+        gpu.memory_bytes * 1e-9, 2 * gpu.memory_clock_megahertz * gpu.memory_bus_bits / 8 * 1e-3,
+        gpu.cache_bytes * 1e-6, gpu.multiprocessors);
     return "{\"name\": \"" + title + "\", \"vendor\": \"NVIDIA\",\n \"peak_tflops\": {" + peaks + "},\n " + text +
            ",\n \"sources\": [\"the driver: clocks, bus and multiprocessors; FLOPs per clock of compute capability " +
            std::to_string(gpu.major) + "." + std::to_string(gpu.minor) + "\"]}\n";

@@ -99,7 +99,8 @@ static __global__ void empty() {}
 
 template <class Step, class T, int Chains>
 void launch_chains(const void* operands, void* out, int rounds, unsigned blocks, unsigned threads, cudaStream_t on) {
-    launch(chained<Step, T, Chains>, blocks, threads, on, static_cast<const T*>(operands), static_cast<T*>(out), rounds);
+    launch(chained<Step, T, Chains>, blocks, threads, on, static_cast<const T*>(operands), static_cast<T*>(out),
+           rounds);
 }
 
 using chain_launch = void (*)(const void*, void*, int, unsigned, unsigned, cudaStream_t);
@@ -140,10 +141,10 @@ inline constexpr primitive_row primitives[]{
 /// n operations in each thread: `chained` one behind the other, `interleaved` in several chains side by side.
 class primitive_operator final : public device_operator {
 public:
-    primitive_operator(const workplace& /*at*/, const operator_shape& shape, bool several) : several_(several) {
+    primitive_operator(const workplace& /*at*/, const operator_shape& shape, bool several) : is_interleaved_(several) {
         const cudaDataType_t type = detail::type_of(*shape.operand);
         const int which = type == CUDA_R_32F ? 0 : type == CUDA_R_16F ? 1 : 2;
-        const string_ref name = shape.variant.empty() ? shape.family->otherwise_variant : shape.variant;
+        const string_ref name = shape.variant.empty() ? shape.family->default_variant : shape.variant;
         for (const detail::primitive_row& row : detail::primitives)
             if (row.name == name) launch_ = several ? row.several[which] : row.one[which];
         const std::int64_t in_round = detail::unrolled * (several ? detail::several_chains : 1);
@@ -169,10 +170,10 @@ public:
     void launch(int /*copy*/, cudaStream_t on) override {
         launch_(operands_.get(), out_.get(), rounds_, blocks_, threads_, on);
     }
-    [[nodiscard]] std::string kernel() const override { return several_ ? "interleaved" : "chained"; }
+    [[nodiscard]] std::string kernel() const override { return is_interleaved_ ? "interleaved" : "chained"; }
 
 private:
-    bool several_;
+    bool is_interleaved_;
     detail::chain_launch launch_ = nullptr;
     int rounds_ = 0;
     unsigned threads_ = 1, blocks_ = 1;

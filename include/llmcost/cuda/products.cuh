@@ -12,7 +12,8 @@
 // Products of matrices by cuBLASLt.
 namespace llmcost::cuda {
 
-/// A batch of products (m, k) x (n, k)ᵀ, or (m, k) x (k, n), of dense matrices whose rows are stored one behind the other.
+/// A batch of products (m, k) x (n, k)ᵀ, or (m, k) x (k, n), of dense matrices whose rows are stored one behind the
+/// other.
 struct product_shape {
     std::uint64_t m = 0, n = 0, k = 0;
     int batch = 1;
@@ -28,44 +29,48 @@ public:
     static constexpr std::size_t workspace_bytes = std::size_t{32} << 20;
 
     product_plan(cublasLtHandle_t lt, const product_shape& p) : lt_(lt) {
-        check(cublasLtMatmulDescCreate(operation_.address(), CUBLAS_COMPUTE_32F, CUDA_R_32F), "cublasLtMatmulDescCreate");
-        const cublasOperation_t turned = p.second_by_columns ? CUBLAS_OP_T : CUBLAS_OP_N;
-        check(cublasLtMatmulDescSetAttribute(operation_.get(), CUBLASLT_MATMUL_DESC_TRANSA, &turned, sizeof turned),
-              "cublasLtMatmulDescSetAttribute");
+        check(cublasLtMatmulDescCreate(operation_.address(), CUBLAS_COMPUTE_32F, CUDA_R_32F),
+              "cublasLtMatmulDescCreate");
+        const cublasOperation_t transpose = p.second_by_columns ? CUBLAS_OP_T : CUBLAS_OP_N;
+        check(
+            cublasLtMatmulDescSetAttribute(operation_.get(), CUBLASLT_MATMUL_DESC_TRANSA, &transpose, sizeof transpose),
+            "cublasLtMatmulDescSetAttribute");
         layout(a_, p.in, p.second_by_columns ? p.k : p.n, p.second_by_columns ? p.n : p.k, p.batch);
         layout(b_, p.in, p.k, p.m, p.batch);
         layout(d_, p.out, p.n, p.m, p.batch);
         matmul_preference preference;
         check(cublasLtMatmulPreferenceCreate(preference.address()), "cublasLtMatmulPreferenceCreate");
-        const std::size_t most = workspace_bytes;
-        check(cublasLtMatmulPreferenceSetAttribute(preference.get(), CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &most,
-                                                   sizeof most),
+        const std::size_t maximum = workspace_bytes;
+        check(cublasLtMatmulPreferenceSetAttribute(preference.get(), CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &maximum,
+                                                   sizeof maximum),
               "cublasLtMatmulPreferenceSetAttribute");
         int found = 0;
-        check(cublasLtMatmulAlgoGetHeuristic(lt_, operation_.get(), a_.get(), b_.get(), d_.get(), d_.get(), preference.get(),
-                                             1, &chosen_, &found),
+        check(cublasLtMatmulAlgoGetHeuristic(lt_, operation_.get(), a_.get(), b_.get(), d_.get(), d_.get(),
+                                             preference.get(), 1, &chosen_, &found),
               "cublasLtMatmulAlgoGetHeuristic");
         if (found == 0 || chosen_.state != CUBLAS_STATUS_SUCCESS)
             throw not_supported("cuBLASLt has no kernel for this product");
     }
     /// d = first · second, in a workspace of `workspace_bytes`.
-    void launch(const void* first, const void* second, void* d, void* workspace, cudaStream_t on) const {
+    void launch(const void* first, const void* second, void* d, void* workspace, cudaStream_t cuda_stream) const {
         const float one = 1, zero = 0;
-        check(cublasLtMatmul(lt_, operation_.get(), &one, second, a_.get(), first, b_.get(), &zero, d, d_.get(), d, d_.get(),
-                             &chosen_.algo, workspace, workspace_bytes, on),
+        check(cublasLtMatmul(lt_, operation_.get(), &one, second, a_.get(), first, b_.get(), &zero, d, d_.get(), d,
+                             d_.get(), &chosen_.algo, workspace, workspace_bytes, cuda_stream),
               "cublasLtMatmul");
     }
 
 private:
-    static void layout(matrix_layout& into, cudaDataType_t type, std::uint64_t rows, std::uint64_t columns, int batch) {
-        check(cublasLtMatrixLayoutCreate(into.address(), type, rows, columns, static_cast<std::int64_t>(rows)),
+    static void layout(matrix_layout& descriptor, cudaDataType_t type, std::uint64_t rows, std::uint64_t columns,
+                       int batch) {
+        check(cublasLtMatrixLayoutCreate(descriptor.address(), type, rows, columns, static_cast<std::int64_t>(rows)),
               "cublasLtMatrixLayoutCreate");
         if (batch == 1) return;
         const std::int32_t count = batch;
         const auto stride = static_cast<std::int64_t>(rows * columns);
-        check(cublasLtMatrixLayoutSetAttribute(into.get(), CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count, sizeof count),
+        check(cublasLtMatrixLayoutSetAttribute(descriptor.get(), CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count,
+                                               sizeof count),
               "cublasLtMatrixLayoutSetAttribute");
-        check(cublasLtMatrixLayoutSetAttribute(into.get(), CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &stride,
+        check(cublasLtMatrixLayoutSetAttribute(descriptor.get(), CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &stride,
                                                sizeof stride),
               "cublasLtMatrixLayoutSetAttribute");
     }
@@ -90,12 +95,14 @@ public:
             second_.push_back(hold(second * detail::width_of(p.in)));
             detail::fill(second_.back(), second, p.in, 0.5f);
         }
-        first_ = hold(first * detail::width_of(p.in)), out_ = hold(out * detail::width_of(p.out));
+        first_ = hold(first * detail::width_of(p.in));
+        out_ = hold(out * detail::width_of(p.out));
         workspace_ = hold(product_plan::workspace_bytes);
         detail::fill(first_, first, p.in, 0.5f);
     }
-    void launch(int copy, cudaStream_t on) override {
-        plan_.launch(first_.get(), second_[static_cast<std::size_t>(copy % sets_)].get(), out_.get(), workspace_.get(), on);
+    void launch(int copy, cudaStream_t cuda_stream) override {
+        plan_.launch(first_.get(), second_[static_cast<std::size_t>(copy % sets_)].get(), out_.get(), workspace_.get(),
+                     cuda_stream);
     }
     [[nodiscard]] std::string kernel() const override { return "cublasLt"; }
 
@@ -103,7 +110,8 @@ private:
     static product_shape shape_of(const operator_shape& shape) {
         const std::size_t at = shape.size("batch_size") != 0 ? 1 : 0;
         product_shape p;
-        p.m = static_cast<std::uint64_t>(shape.sizes[at]), p.n = static_cast<std::uint64_t>(shape.sizes[at + 1]);
+        p.m = static_cast<std::uint64_t>(shape.sizes[at]);
+        p.n = static_cast<std::uint64_t>(shape.sizes[at + 1]);
         p.k = static_cast<std::uint64_t>(shape.sizes[at + 2]);
         p.batch = at == 1 ? static_cast<int>(shape.sizes[0]) : 1;
         p.in = detail::type_of(*shape.operand);

@@ -14,20 +14,22 @@
 
 namespace llmcost::cuda {
 
-/// How many of tokens · top_k rows each expert meets, most first: evenly, or as `power_law_A` says, density x^-A on 1 to
-/// 0.8 · experts at the quantiles of the experts (as ai-dynamo/aiconfigurator draws them); none more than there are tokens.
-[[nodiscard]] inline std::vector<std::int64_t> expert_rows(std::int64_t tokens, std::int64_t top_k, std::int64_t experts,
-                                                           string_ref distribution) {
+/// How many of tokens · top_k rows each expert meets, most first: evenly, or as `power_law_A` says, density x^-A on 1
+/// to 0.8 · experts at the quantiles of the experts (as ai-dynamo/aiconfigurator draws them); none more than there are
+/// tokens.
+[[nodiscard]] inline std::vector<std::int64_t> expert_rows(std::int64_t tokens, std::int64_t top_k,
+                                                           std::int64_t experts, string_ref distribution) {
     if (top_k > experts) throw std::runtime_error("more experts a token than there are");
     const auto n = static_cast<std::size_t>(experts);
     std::vector<double> weight(n, 1.0);
     if (distribution != "balanced") {
         const std::string name(distribution);
         if (!name.starts_with("power_law_")) throw std::runtime_error("no distribution " + name);
-        const double power = 1 - std::stod(name.substr(10)), most = std::max(1.0, 0.8 * static_cast<double>(experts));
+        const double power = 1 - std::stod(name.substr(10)),
+                     maximum = std::max(1.0, 0.8 * static_cast<double>(experts));
         for (std::size_t i = 0; i < n; ++i) {
             const double u = 1 - (static_cast<double>(i) + 0.5) / static_cast<double>(n);
-            weight[i] = std::pow((std::pow(most, power) - 1) * u + 1, 1 / power);
+            weight[i] = std::pow((std::pow(maximum, power) - 1) * u + 1, 1 / power);
         }
     }
     double sum = 0;
@@ -39,7 +41,10 @@ namespace llmcost::cuda {
         left -= rows[i];
     }
     for (std::size_t i = 0; left > 0; i = (i + 1) % n)  // what rounding and the limit left over
-        if (rows[i] < tokens) ++rows[i], --left;
+        if (rows[i] < tokens) {
+            ++rows[i];
+            --left;
+        }
     return rows;
 }
 

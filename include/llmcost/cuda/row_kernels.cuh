@@ -19,16 +19,16 @@ inline constexpr int rotary_width = 128;
 
 /// A sum and another, or a sum and a maximum, of a block's threads; every thread gets them.
 template <int Threads, class Join>
-__device__ float2 joined(float2 mine, Join join) {
+__device__ float2 block_reduce(float2 mine, Join reduce_op) {
     __shared__ float2 partial[Threads / 32];
     for (int step = 16; step > 0; step /= 2) {
-        const float2 other{__shfl_xor_sync(0xffffffffU, mine.x, step), __shfl_xor_sync(0xffffffffU, mine.y, step)};
-        mine = join(mine, other);
+        const float2 peer{__shfl_xor_sync(0xffffffffU, mine.x, step), __shfl_xor_sync(0xffffffffU, mine.y, step)};
+        mine = reduce_op(mine, peer);
     }
     if (threadIdx.x % 32 == 0) partial[threadIdx.x / 32] = mine;
     __syncthreads();
     mine = partial[0];
-    for (int i = 1; i < Threads / 32; ++i) mine = join(mine, partial[i]);
+    for (int i = 1; i < Threads / 32; ++i) mine = reduce_op(mine, partial[i]);
     return mine;
 }
 struct both_sums {
@@ -52,10 +52,11 @@ __global__ void norm_rows(const uint4* x, const uint4* weight, const uint4* bias
         const uint4 v = row[i];
         for (int k = 0; k < in_pack<T>; ++k) {
             const float e = static_cast<float>(reinterpret_cast<const T*>(&v)[k]);
-            sums.x += e, sums.y += e * e;
+            sums.x += e;
+            sums.y += e * e;
         }
     }
-    sums = joined<Threads>(sums, both_sums{});
+    sums = block_reduce<Threads>(sums, both_sums{});
     const float n = static_cast<float>(packs * in_pack<T>), mean = HasMean ? sums.x / n : 0.0f;
     const float scale = rsqrtf(sums.y / n - mean * mean + 1e-6f);
     for (int i = threadIdx.x; i < packs; i += Threads) {
@@ -75,30 +76,30 @@ __global__ void norm_rows(const uint4* x, const uint4* weight, const uint4* bias
 template <class T, int Threads>
 __global__ void softmax_rows(const uint4* x, uint4* out, int packs) {
     const uint4* row = x + static_cast<std::size_t>(blockIdx.x) * packs;
-    float2 seen{-INFINITY, 0};
+    float2 max_and_sum{-INFINITY, 0};
     for (int i = threadIdx.x; i < packs; i += Threads) {
         const uint4 v = row[i];
         for (int k = 0; k < in_pack<T>; ++k)
-            seen = maximum_and_sum{}(seen, {static_cast<float>(reinterpret_cast<const T*>(&v)[k]), 1});
+            max_and_sum = maximum_and_sum{}(max_and_sum, {static_cast<float>(reinterpret_cast<const T*>(&v)[k]), 1});
     }
-    seen = joined<Threads>(seen, maximum_and_sum{});
-    const float share = 1 / seen.y;
+    max_and_sum = block_reduce<Threads>(max_and_sum, maximum_and_sum{});
+    const float share = 1 / max_and_sum.y;
     for (int i = threadIdx.x; i < packs; i += Threads) {
         const uint4 v = row[i];
         uint4 result;
         for (int k = 0; k < in_pack<T>; ++k)
             reinterpret_cast<T*>(&result)[k] =
-                T(__expf(static_cast<float>(reinterpret_cast<const T*>(&v)[k]) - seen.x) * share);
+                T(__expf(static_cast<float>(reinterpret_cast<const T*>(&v)[k]) - max_and_sum.x) * share);
         out[static_cast<std::size_t>(blockIdx.x) * packs + i] = result;
     }
 }
 
 struct scaled_by {
-    float by = 0.5f;
+    float factor = 0.5f;
     int additions = 0;  ///< more of them, one behind the other
     __device__ float operator()(float a, float /*unread*/) const {
-        float x = a * by;
-        for (int i = 0; i < additions; ++i) x += by;
+        float x = a * factor;
+        for (int i = 0; i < additions; ++i) x += factor;
         return x;
     }
 };
@@ -113,7 +114,7 @@ struct silu_times {
 struct gelu_of {
     __device__ float operator()(float a, float /*unread*/) const { return 0.5f * a * (1 + erff(a * 0.70710678f)); }
 };
-struct same {
+struct identity {
     __device__ float operator()(float a, float /*unread*/) const { return a; }
 };
 
@@ -131,16 +132,18 @@ __global__ void mapped(const uint4* a, const uint4* b, uint4* out, std::size_t p
     }
 }
 
-/// Rows of heads, each turned by its row's angles: (x, y) -> (x · cos - y · sin, y · cos + x · sin) for halves of a head.
+/// Rows of heads, each turned by its row's angles: (x, y) -> (x · cos - y · sin, y · cos + x · sin) for halves of a
+/// head.
 template <class T>
-__global__ void rotated(const uint4* x, const uint4* cosines, const uint4* sines, uint4* out, std::size_t rows, int packs) {
+__global__ void rotated(const uint4* x, const uint4* cosines, const uint4* sines, uint4* out, std::size_t rows,
+                        int packs) {
     constexpr int half = rotary_width / 2 / in_pack<T>;
     const std::size_t pairs = rows * static_cast<std::size_t>(packs) / 2;
     for (std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x; i < pairs;
          i += std::size_t{gridDim.x} * blockDim.x) {
-        const std::size_t head = i / half, within = i % half, row = 2 * i / static_cast<std::size_t>(packs);
-        const std::size_t low = head * 2 * half + within;
-        const uint4 a = x[low], b = x[low + half], c = cosines[row * half + within], s = sines[row * half + within];
+        const std::size_t head = i / half, offset = i % half, row = 2 * i / static_cast<std::size_t>(packs);
+        const std::size_t low = head * 2 * half + offset;
+        const uint4 a = x[low], b = x[low + half], c = cosines[row * half + offset], s = sines[row * half + offset];
         uint4 first, second;
         for (int k = 0; k < in_pack<T>; ++k) {
             const float p = static_cast<float>(reinterpret_cast<const T*>(&a)[k]);
@@ -150,12 +153,14 @@ __global__ void rotated(const uint4* x, const uint4* cosines, const uint4* sines
             reinterpret_cast<T*>(&first)[k] = T(p * cosine - q * sine);
             reinterpret_cast<T*>(&second)[k] = T(q * cosine + p * sine);
         }
-        out[low] = first, out[low + half] = second;
+        out[low] = first;
+        out[low + half] = second;
     }
 }
 
 /// Rows of a table by their numbers.
-static __global__ void gathered(const uint4* table, const std::int32_t* numbers, uint4* out, std::size_t rows, int packs) {
+static __global__ void gathered(const uint4* table, const std::int32_t* numbers, uint4* out, std::size_t rows,
+                                int packs) {
     const std::size_t all = rows * static_cast<std::size_t>(packs);
     for (std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x; i < all;
          i += std::size_t{gridDim.x} * blockDim.x) {
@@ -166,15 +171,15 @@ static __global__ void gathered(const uint4* table, const std::int32_t* numbers,
 
 /// The largest magnitude of all elements; bits of floats that are not negative rise with them.
 static __global__ void largest_magnitude(const uint4* x, std::size_t packs, int* out) {
-    float most = 0;
+    float maximum = 0;
     for (std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x; i < packs;
          i += std::size_t{gridDim.x} * blockDim.x) {
         const uint4 v = x[i];
         for (int k = 0; k < 8; ++k)
-            most = fmaxf(most, fabsf(static_cast<float>(reinterpret_cast<const __nv_bfloat16*>(&v)[k])));
+            maximum = fmaxf(maximum, fabsf(static_cast<float>(reinterpret_cast<const __nv_bfloat16*>(&v)[k])));
     }
-    for (int step = 16; step > 0; step /= 2) most = fmaxf(most, __shfl_xor_sync(0xffffffffU, most, step));
-    if (threadIdx.x % 32 == 0) atomicMax(out, __float_as_int(most));
+    for (int step = 16; step > 0; step /= 2) maximum = fmaxf(maximum, __shfl_xor_sync(0xffffffffU, maximum, step));
+    if (threadIdx.x % 32 == 0) atomicMax(out, __float_as_int(maximum));
 }
 
 /// Eight bits of a scaled element each (e4m3, saturated).

@@ -18,78 +18,79 @@ namespace detail {
 /// Where a row kernel finds what it reads, and what it writes.
 struct row_arguments {
     const void* first = nullptr;
-    const void* second = nullptr;  ///< as long as the first, where there are two
-    const void* beside = nullptr;  ///< weights, angles or numbers of rows
+    const void* second = nullptr;     ///< as long as the first, where there are two
+    const void* auxiliary = nullptr;  ///< weights, angles or numbers of rows
     void* out = nullptr;
     std::size_t rows = 0;
     std::size_t width = 0;
     std::size_t elements = 0;  ///< of a map
     int additions = 0;         ///< of a map, for each element
-    cudaStream_t on = nullptr;
+    cudaStream_t cuda_stream = nullptr;
 };
 
 inline const uint4* packed(const void* p) { return static_cast<const uint4*>(p); }
 
 template <class T, bool HasMean>
 void launch_norm(const row_arguments& r) {
-    const auto* weight = static_cast<const T*>(r.beside);
+    const auto* weight = static_cast<const T*>(r.auxiliary);
     const int packs = static_cast<int>(r.width) / in_pack<T>;
-    launch(norm_rows<T, HasMean, 256>, static_cast<unsigned>(r.rows), 256, r.on, packed(r.first), packed(weight),
-           packed(weight + r.width), static_cast<uint4*>(r.out), packs);
+    launch(norm_rows<T, HasMean, 256>, static_cast<unsigned>(r.rows), 256, r.cuda_stream, packed(r.first),
+           packed(weight), packed(weight + r.width), static_cast<uint4*>(r.out), packs);
 }
 template <class T>
 void launch_softmax(const row_arguments& r) {
-    launch(softmax_rows<T, 256>, static_cast<unsigned>(r.rows), 256, r.on, packed(r.first), static_cast<uint4*>(r.out),
-           static_cast<int>(r.width) / in_pack<T>);
+    launch(softmax_rows<T, 256>, static_cast<unsigned>(r.rows), 256, r.cuda_stream, packed(r.first),
+           static_cast<uint4*>(r.out), static_cast<int>(r.width) / in_pack<T>);
 }
 template <class T, int Reads, class Function>
 void launch_map(const row_arguments& r) {
     const std::size_t packs = r.elements / in_pack<T>;
     Function f{};
     if constexpr (requires { f.additions; }) f.additions = r.additions;
-    launch(mapped<T, Reads, Function>, blocks_for(packs, 256), 256, r.on, packed(r.first), packed(r.second),
+    launch(mapped<T, Reads, Function>, blocks_for(packs, 256), 256, r.cuda_stream, packed(r.first), packed(r.second),
            static_cast<uint4*>(r.out), packs, f);
 }
 template <class T>
 void launch_rotation(const row_arguments& r) {
-    const auto* cosines = static_cast<const T*>(r.beside);
-    launch(rotated<T>, blocks_for(r.rows * r.width / in_pack<T> / 2, 256), 256, r.on, packed(r.first), packed(cosines),
-           packed(cosines + r.rows * rotary_width / 2), static_cast<uint4*>(r.out), r.rows,
+    const auto* cosines = static_cast<const T*>(r.auxiliary);
+    launch(rotated<T>, blocks_for(r.rows * r.width / in_pack<T> / 2, 256), 256, r.cuda_stream, packed(r.first),
+           packed(cosines), packed(cosines + r.rows * rotary_width / 2), static_cast<uint4*>(r.out), r.rows,
            static_cast<int>(r.width) / in_pack<T>);
 }
 template <class T>
 void launch_gather(const row_arguments& r) {
-    launch(gathered, blocks_for(r.rows * r.width / in_pack<T>, 256), 256, r.on, packed(r.first),
-           static_cast<const std::int32_t*>(r.beside), static_cast<uint4*>(r.out), r.rows,
+    launch(gathered, blocks_for(r.rows * r.width / in_pack<T>, 256), 256, r.cuda_stream, packed(r.first),
+           static_cast<const std::int32_t*>(r.auxiliary), static_cast<uint4*>(r.out), r.rows,
            static_cast<int>(r.width) / in_pack<T>);
 }
 inline void launch_magnitude(const row_arguments& r) {
     const std::size_t packs = r.rows * r.width / 8;
-    launch(largest_magnitude, blocks_for(packs, 256, 2048), 256, r.on, static_cast<const uint4*>(r.first), packs,
-           static_cast<int*>(r.out));
+    launch(largest_magnitude, blocks_for(packs, 256, 2048), 256, r.cuda_stream, static_cast<const uint4*>(r.first),
+           packs, static_cast<int*>(r.out));
 }
 inline void launch_quantisation(const row_arguments& r) {
     const std::size_t packs = r.rows * r.width / 8;
-    launch(quantised, blocks_for(packs, 256), 256, r.on, static_cast<const uint4*>(r.first), static_cast<uint2*>(r.out),
-           packs, 0.5f);
+    launch(quantised, blocks_for(packs, 256), 256, r.cuda_stream, static_cast<const uint4*>(r.first),
+           static_cast<uint2*>(r.out), packs, 0.5f);
 }
 
 }  // namespace detail
 
 /// What a row kernel reads beside its rows.
-enum class row_beside : std::uint8_t { nothing, weights, angles, numbers };
+enum class row_auxiliary : std::uint8_t { none, weights, angles, numbers };
 
 /// What its rows are to a row kernel: packs that are full, packs of which the last may not be, or nothing.
 enum class row_packs : std::uint8_t { full, last_may_be_part, none };
 
-/// What a row kernel writes of its elements: each as wide as it was read, each in eight bits, or one number of them all.
+/// What a row kernel writes of its elements: each as wide as it was read, each in eight bits, or one number of them
+/// all.
 enum class row_result : std::uint8_t { elements, eight_bits, number };
 
 /// A kernel over rows: its family and word, its own name, how many tensors it reads, and its launch by element type.
 struct row_kernel {
     string_ref family, variant, name;
     int reads;
-    row_beside beside;
+    row_auxiliary auxiliary;
     void (*bfloat16)(const detail::row_arguments&);
     void (*float32)(const detail::row_arguments&);
     row_packs packs = row_packs::full;
@@ -99,31 +100,31 @@ struct row_kernel {
 
 // clang-format off
 inline constexpr row_kernel row_kernels[]{
-    {"norm", "", "rms_norm", 1, row_beside::weights, detail::launch_norm<__nv_bfloat16, false>, detail::launch_norm<float, false>},
-    {"norm", "", "layer_norm", 1, row_beside::weights, detail::launch_norm<__nv_bfloat16, true>, detail::launch_norm<float, true>},
-    {"softmax", "", "softmax", 1, row_beside::nothing, detail::launch_softmax<__nv_bfloat16>, detail::launch_softmax<float>,
+    {"norm", "", "rms_norm", 1, row_auxiliary::weights, detail::launch_norm<__nv_bfloat16, false>, detail::launch_norm<float, false>},
+    {"norm", "", "layer_norm", 1, row_auxiliary::weights, detail::launch_norm<__nv_bfloat16, true>, detail::launch_norm<float, true>},
+    {"softmax", "", "softmax", 1, row_auxiliary::none, detail::launch_softmax<__nv_bfloat16>, detail::launch_softmax<float>,
      row_packs::last_may_be_part},
-    {"elementwise", "map", "scaled", 1, row_beside::nothing,
+    {"elementwise", "map", "scaled", 1, row_auxiliary::none,
      detail::launch_map<__nv_bfloat16, 1, detail::scaled_by>, detail::launch_map<float, 1, detail::scaled_by>,
      row_packs::none},
-    {"elementwise", "map", "scaled_hot", 1, row_beside::nothing,
+    {"elementwise", "map", "scaled_hot", 1, row_auxiliary::none,
      detail::launch_map<__nv_bfloat16, 1, detail::scaled_by>, detail::launch_map<float, 1, detail::scaled_by>,
      row_packs::none, row_result::elements, false},
-    {"elementwise", "add", "added", 2, row_beside::nothing,
+    {"elementwise", "add", "added", 2, row_auxiliary::none,
      detail::launch_map<__nv_bfloat16, 2, detail::added>, detail::launch_map<float, 2, detail::added>},
-    {"elementwise", "silu_mul", "silu_mul", 2, row_beside::nothing,
+    {"elementwise", "silu_mul", "silu_mul", 2, row_auxiliary::none,
      detail::launch_map<__nv_bfloat16, 2, detail::silu_times>, detail::launch_map<float, 2, detail::silu_times>},
-    {"elementwise", "gelu", "gelu", 1, row_beside::nothing,
+    {"elementwise", "gelu", "gelu", 1, row_auxiliary::none,
      detail::launch_map<__nv_bfloat16, 1, detail::gelu_of>, detail::launch_map<float, 1, detail::gelu_of>},
-    {"elementwise", "copy", "copied", 1, row_beside::nothing,
-     detail::launch_map<__nv_bfloat16, 1, detail::same>, detail::launch_map<float, 1, detail::same>},
-    {"elementwise", "rotary", "rotated", 1, row_beside::angles,
+    {"elementwise", "copy", "copied", 1, row_auxiliary::none,
+     detail::launch_map<__nv_bfloat16, 1, detail::identity>, detail::launch_map<float, 1, detail::identity>},
+    {"elementwise", "rotary", "rotated", 1, row_auxiliary::angles,
      detail::launch_rotation<__nv_bfloat16>, detail::launch_rotation<float>},
-    {"elementwise", "gather", "gathered", 1, row_beside::numbers,
+    {"elementwise", "gather", "gathered", 1, row_auxiliary::numbers,
      detail::launch_gather<__nv_bfloat16>, detail::launch_gather<float>},
-    {"computescale", "", "absmax", 1, row_beside::nothing, detail::launch_magnitude, nullptr,
+    {"computescale", "", "absmax", 1, row_auxiliary::none, detail::launch_magnitude, nullptr,
      row_packs::full, row_result::number},
-    {"scale_matrix", "", "quantised", 1, row_beside::nothing, detail::launch_quantisation, nullptr,
+    {"scale_matrix", "", "quantised", 1, row_auxiliary::none, detail::launch_quantisation, nullptr,
      row_packs::full, row_result::eight_bits},
 };
 // clang-format on
@@ -131,75 +132,79 @@ inline constexpr row_kernel row_kernels[]{
 /// One of these kernels on m rows of k elements.
 class row_operator final : public device_operator {
 public:
-    row_operator(const workplace& at, const operator_shape& shape, const row_kernel& which) : which_(which) {
+    row_operator(const workplace& at, const operator_shape& shape, const row_kernel& kernel_spec)
+        : kernel_spec_(kernel_spec) {
         const string_ref type = shape.operand->name;
-        const bool wide = type == "float32";
-        launch_ = wide ? which.float32 : which.bfloat16;
-        const bool quantises = which.result != row_result::elements;  // reads bfloat16, whatever it writes
+        const bool is_float32 = type == "float32";
+        launch_ = is_float32 ? kernel_spec.float32 : kernel_spec.bfloat16;
+        const bool quantises = kernel_spec.result != row_result::elements;  // reads bfloat16, whatever it writes
         // float16 rows run as bfloat16: as many bytes, the same instructions
-        if (launch_ == nullptr || (!wide && !quantises && shape.operand->weight_bytes != 2))
-            throw not_supported(std::string(which.name) + " of " + std::string(type));
-        const std::size_t each = wide ? 4 : 2;
-        go_.rows = static_cast<std::size_t>(shape.sizes[0]), go_.width = static_cast<std::size_t>(shape.sizes[1]);
+        if (launch_ == nullptr || (!is_float32 && !quantises && shape.operand->weight_bytes != 2))
+            throw not_supported(std::string(kernel_spec.name) + " of " + std::string(type));
+        const std::size_t element_bytes = is_float32 ? 4 : 2;
+        go_.rows = static_cast<std::size_t>(shape.sizes[0]);
+        go_.width = static_cast<std::size_t>(shape.sizes[1]);
         // scores have as many columns as there are keys, of which a last pack reads eight all the same
-        if (which.packs == row_packs::last_may_be_part) go_.width = (go_.width + 7) / 8 * 8;
+        if (kernel_spec.packs == row_packs::last_may_be_part) go_.width = (go_.width + 7) / 8 * 8;
         go_.elements = go_.rows * go_.width;
-        if (which.packs == row_packs::none)
-            whole_map(shape);
+        if (kernel_spec.packs == row_packs::none)
+            set_map_size(shape);
         else if (broadcasts(shape))
             throw not_supported("an operand that is shorter than the others");
-        const std::size_t unit = which.beside == row_beside::angles ? detail::rotary_width : 16 / each;
+        const std::size_t unit =
+            kernel_spec.auxiliary == row_auxiliary::angles ? detail::rotary_width : 16 / element_bytes;
         if (go_.width % unit != 0) throw not_supported("rows of " + std::to_string(go_.width) + " elements");
-        const bool gathers = which.beside == row_beside::numbers;
-        const std::size_t table = gathers ? table_rows(at, each) : 0;
-        const std::size_t in = gathers ? 0 : go_.elements * each * static_cast<std::size_t>(which.reads);
-        const std::size_t out = which.result == row_result::number
+        const bool gathers = kernel_spec.auxiliary == row_auxiliary::numbers;
+        const std::size_t table = gathers ? table_rows(at, element_bytes) : 0;
+        const std::size_t in = gathers ? 0 : go_.elements * element_bytes * static_cast<std::size_t>(kernel_spec.reads);
+        const std::size_t out = kernel_spec.result == row_result::number
                                     ? sizeof(int)
-                                    : go_.elements * (which.result == row_result::eight_bits ? 1 : each);
-        const std::size_t beside = beside_bytes(at, each);
-        const int cold_sets = at.sets(in + out, beside + table * go_.width * each);
-        sets_ = which.cold ? cold_sets : 1;
-        const cudaDataType_t element = wide ? CUDA_R_32F : CUDA_R_16BF;
+                                    : go_.elements * (kernel_spec.result == row_result::eight_bits ? 1 : element_bytes);
+        const std::size_t auxiliary_bytes = compute_auxiliary_bytes(at, element_bytes);
+        const int cold_sets = at.sets(in + out, auxiliary_bytes + table * go_.width * element_bytes);
+        sets_ = kernel_spec.cold ? cold_sets : 1;
+        const cudaDataType_t element = is_float32 ? CUDA_R_32F : CUDA_R_16BF;
         for (int i = 0; i < sets_; ++i) {
-            for (int k = 0; k < which.reads && (!gathers || i == 0); ++k) {
+            for (int k = 0; k < kernel_spec.reads && (!gathers || i == 0); ++k) {
                 const std::size_t n = gathers ? table * go_.width : go_.elements;
-                in_.push_back(hold(n * each));
+                in_.push_back(hold(n * element_bytes));
                 detail::fill(in_.back(), n, element, 1.0f);
             }
             out_.push_back(hold(out));
-            if (which.result == row_result::number) check(cudaMemset(out_.back().get(), 0, out), "cudaMemset");
+            if (kernel_spec.result == row_result::number) check(cudaMemset(out_.back().get(), 0, out), "cudaMemset");
         }
-        beside_ = hold(beside);
+        auxiliary_ = hold(auxiliary_bytes);
         if (gathers)
             number_rows(table, static_cast<std::size_t>(at.copies));
-        else if (beside != 0)
-            detail::fill(beside_, beside / each, element, 1.0f);
+        else if (auxiliary_bytes != 0)
+            detail::fill(auxiliary_, auxiliary_bytes / element_bytes, element, 1.0f);
         check(cudaDeviceSynchronize(), "fill");
     }
-    void launch(int copy, cudaStream_t on) override {
+    void launch(int copy, cudaStream_t cuda_stream) override {
         const auto i = static_cast<std::size_t>(copy % sets_);
-        const auto reads = static_cast<std::size_t>(which_.reads);
+        const auto reads = static_cast<std::size_t>(kernel_spec_.reads);
         detail::row_arguments now = go_;
-        const bool gathers = which_.beside == row_beside::numbers;
+        const bool gathers = kernel_spec_.auxiliary == row_auxiliary::numbers;
         now.first = in_[gathers ? 0 : i * reads].get();
         now.second = reads == 2 ? in_[i * reads + 1].get() : nullptr;
-        now.beside =
-            gathers ? static_cast<const std::int32_t*>(beside_.get()) + static_cast<std::size_t>(copy) % numbered_ * go_.rows
-                    : beside_.get();
+        now.auxiliary = gathers ? static_cast<const std::int32_t*>(auxiliary_.get()) +
+                                      static_cast<std::size_t>(copy) % numbered_ * go_.rows
+                                : auxiliary_.get();
         now.out = out_[i].get();
-        now.on = on;
+        now.cuda_stream = cuda_stream;
         launch_(now);
     }
-    [[nodiscard]] std::string kernel() const override { return std::string(which_.name); }
+    [[nodiscard]] std::string kernel() const override { return std::string(kernel_spec_.name); }
 
 private:
     /// Whether less is moved than by tensors of one size, as where a mask is added to the scores of all heads.
     [[nodiscard]] bool broadcasts(const operator_shape& shape) const {
-        const auto own = static_cast<double>(go_.elements) * (which_.reads + 1);
-        return shape.sizes[2] != 0 && own > 1.05 * static_cast<double>(shape.sizes[2]);
+        const auto moved_elements = static_cast<double>(go_.elements) * (kernel_spec_.reads + 1);
+        return shape.sizes[2] != 0 && moved_elements > 1.05 * static_cast<double>(shape.sizes[2]);
     }
-    /// A map of all that is moved, half of it read; additions beyond the product are executed, products of sums are not.
-    void whole_map(const operator_shape& shape) {
+    /// A map of all that is moved, half of it read; additions beyond the product are executed, products of sums are
+    /// not.
+    void set_map_size(const operator_shape& shape) {
         if (shape.sizes[4] != 0) throw not_supported("sums of products in a map");
         if (shape.sizes[2] != 0) go_.elements = static_cast<std::size_t>(shape.sizes[2]) / 2 / 8 * 8;
         go_.elements = std::max<std::size_t>(go_.elements, 8);  // fewer are one pack all the same
@@ -207,16 +212,16 @@ private:
         go_.width = 8;  // it has no rows
     }
     /// Rows of a vocabulary, in a gigabyte or half of what memory has room for.
-    [[nodiscard]] std::size_t table_rows(const workplace& at, std::size_t each) const {
-        const std::size_t row = go_.width * each;
+    [[nodiscard]] std::size_t table_rows(const workplace& at, std::size_t element_bytes) const {
+        const std::size_t row = go_.width * element_bytes;
         return std::clamp<std::size_t>(std::min(at.memory_limit / 2, std::size_t{1} << 30) / row, 1, 131072);
     }
-    [[nodiscard]] std::size_t beside_bytes(const workplace& at, std::size_t each) const {
-        switch (which_.beside) {
-            case row_beside::weights: return 2 * go_.width * each;
-            case row_beside::angles: return go_.rows * detail::rotary_width * each;
-            case row_beside::numbers: return go_.rows * static_cast<std::size_t>(at.copies) * sizeof(std::int32_t);
-            case row_beside::nothing: break;
+    [[nodiscard]] std::size_t compute_auxiliary_bytes(const workplace& at, std::size_t element_bytes) const {
+        switch (kernel_spec_.auxiliary) {
+            case row_auxiliary::weights: return 2 * go_.width * element_bytes;
+            case row_auxiliary::angles: return go_.rows * detail::rotary_width * element_bytes;
+            case row_auxiliary::numbers: return go_.rows * static_cast<std::size_t>(at.copies) * sizeof(std::int32_t);
+            case row_auxiliary::none: break;
         }
         return 0;
     }
@@ -229,17 +234,18 @@ private:
             h = h * 6364136223846793005ULL + 1442695040888963407ULL;  // Knuth's MMIX, its upper bits
             n = static_cast<std::int32_t>((h >> 33) % table);
         }
-        check(cudaMemcpy(beside_.get(), numbers.data(), numbers.size() * sizeof(std::int32_t), cudaMemcpyHostToDevice),
-              "cudaMemcpy");
+        check(
+            cudaMemcpy(auxiliary_.get(), numbers.data(), numbers.size() * sizeof(std::int32_t), cudaMemcpyHostToDevice),
+            "cudaMemcpy");
     }
 
-    const row_kernel& which_;
+    const row_kernel& kernel_spec_;
     void (*launch_)(const detail::row_arguments&) = nullptr;
     detail::row_arguments go_;
     int sets_ = 1;
     std::size_t numbered_ = 1;
     std::vector<memory> in_, out_;
-    memory beside_;
+    memory auxiliary_;
 };
 
 }  // namespace llmcost::cuda

@@ -11,12 +11,12 @@ namespace llmcost::cuda {
 
 /// When a measurement has been repeated often enough.
 struct sampling_rule {
-    std::size_t least = 5;            ///< samples that count
-    std::size_t most = 400;           ///< samples at all
-    double spread = 0.005;            ///< relative standard error of the median that is small enough
-    double seconds = 0.05;            ///< of measuring, after which the least suffices
-    double longest = 0.5;             ///< seconds, after which whatever counts suffices
-    double least_clock_share = 0.75;  ///< of the fastest clock seen: what ran slower was throttled and does not count
+    std::size_t minimum = 5;        ///< samples that count
+    std::size_t maximum = 400;      ///< samples at all
+    double spread = 0.005;          ///< relative standard error of the median that is small enough
+    double seconds = 0.05;          ///< of measuring, after which the least suffices
+    double longest = 0.5;           ///< seconds, after which whatever counts suffices
+    double min_clock_share = 0.75;  ///< of the fastest clock seen: what ran slower was throttled and does not count
 };
 
 /// Samples of one measurement, until they agree.
@@ -32,9 +32,9 @@ public:
     }
     /// Whether more samples would tell nothing more, or take too long.
     [[nodiscard]] bool done() const {
-        if (all_.size() >= rule_.most || spent_ >= rule_.longest) return true;  // the fastest clock's sample counts
+        if (all_.size() >= rule_.maximum || spent_ >= rule_.longest) return true;  // the fastest clock's sample counts
         const std::vector<double> counted = times();
-        if (counted.size() < rule_.least) return false;
+        if (counted.size() < rule_.minimum) return false;
         return spread() <= rule_.spread || spent_ >= rule_.seconds;
     }
     /// Samples that were not throttled.
@@ -58,7 +58,7 @@ private:
     [[nodiscard]] std::vector<double> times() const {
         std::vector<double> counted;
         for (const sample& s : all_)
-            if (s.clock == 0 || s.clock >= rule_.least_clock_share * fastest_) counted.push_back(s.seconds);
+            if (s.clock == 0 || s.clock >= rule_.min_clock_share * fastest_) counted.push_back(s.seconds);
         return counted;
     }
     static double median_of(std::vector<double> values) {

@@ -63,7 +63,8 @@ public:
     double operator()(cudaStream_t on) {
         launch(detail::read_clock, 1, 1, on, static_cast<double*>(clock_.get()));
         double megahertz = 0;
-        check(cudaMemcpyAsync(&megahertz, clock_.get(), sizeof megahertz, cudaMemcpyDeviceToHost, on), "cudaMemcpyAsync");
+        check(cudaMemcpyAsync(&megahertz, clock_.get(), sizeof megahertz, cudaMemcpyDeviceToHost, on),
+              "cudaMemcpyAsync");
         check(cudaStreamSynchronize(on), "cudaStreamSynchronize");
         return megahertz;
     }
@@ -75,29 +76,29 @@ private:
 /// Copies of an operator in a graph, between two events.
 class graph_timer {
 public:
-    graph_timer(device_operator& what, int copies, cudaStream_t on) : copies_(copies), on_(on) {
-        what.launch(0, on_);  // modules and plans load before anything is captured
-        check(cudaStreamSynchronize(on_), "first launch");
-        graph_ = captured(on_, [&] {
-            for (int i = 0; i < copies; ++i) what.launch(i, on_);
+    graph_timer(device_operator& what, int copies, cudaStream_t on) : copies_(copies), stream_(on) {
+        what.launch(0, stream_);  // modules and plans load before anything is captured
+        check(cudaStreamSynchronize(stream_), "first launch");
+        graph_ = captured(stream_, [&] {
+            for (int i = 0; i < copies; ++i) what.launch(i, stream_);
         });
         detail::settle(*this);
     }
     std::pair<double, double> operator()() {
         // else the first event would pass at once, and what the host takes to submit the graph would be measured
-        launch(detail::hold_back, 1, 1, on_, 30000 + 300 * static_cast<std::uint64_t>(copies_));
-        check(cudaEventRecord(start_.get(), on_), "cudaEventRecord");
-        check(cudaGraphLaunch(graph_.get(), on_), "cudaGraphLaunch");
-        check(cudaEventRecord(stop_.get(), on_), "cudaEventRecord");
+        launch(detail::hold_back, 1, 1, stream_, 30000 + 300 * static_cast<std::uint64_t>(copies_));
+        check(cudaEventRecord(start_.get(), stream_), "cudaEventRecord");
+        check(cudaGraphLaunch(graph_.get(), stream_), "cudaGraphLaunch");
+        check(cudaEventRecord(stop_.get(), stream_), "cudaEventRecord");
         check(cudaEventSynchronize(stop_.get()), "cudaEventSynchronize");
         float milliseconds = 0;
         check(cudaEventElapsedTime(&milliseconds, start_.get(), stop_.get()), "cudaEventElapsedTime");
-        return {1e-3 * static_cast<double>(milliseconds) / copies_, clock_(on_)};
+        return {1e-3 * static_cast<double>(milliseconds) / copies_, clock_(stream_)};
     }
 
 private:
     int copies_;
-    cudaStream_t on_;
+    cudaStream_t stream_;
     clock_reader clock_;
     event start_ = make_event(), stop_ = make_event();
     graph_exec graph_;
@@ -106,22 +107,22 @@ private:
 /// Copies of an operator that the host issues one by one, by the host's clock until all have ended.
 class host_timer {
 public:
-    host_timer(device_operator& what, int copies, cudaStream_t on) : what_(what), copies_(copies), on_(on) {
+    host_timer(device_operator& what, int copies, cudaStream_t on) : what_(what), copies_(copies), stream_(on) {
         detail::settle(*this);
     }
     std::pair<double, double> operator()() {
         const auto begin = std::chrono::steady_clock::now();
-        for (int i = 0; i < copies_; ++i) what_.launch(i, on_);
+        for (int i = 0; i < copies_; ++i) what_.launch(i, stream_);
         what_.wait();
-        check(cudaStreamSynchronize(on_), "cudaStreamSynchronize");
+        check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
         const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
-        return {spent.count() / copies_, clock_(on_)};
+        return {spent.count() / copies_, clock_(stream_)};
     }
 
 private:
     device_operator& what_;
     int copies_;
-    cudaStream_t on_;
+    cudaStream_t stream_;
     clock_reader clock_;
 };
 

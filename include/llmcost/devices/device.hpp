@@ -14,10 +14,10 @@ namespace llmcost {
 /// Peaks are of dense math (no sparsity), in TFLOP/s, of int8 in TOP/s; bytes are decimal; links are per direction and
 /// device. The first of `names` is the one that answers use.
 struct device {
-    static constexpr std::size_t most_names = 3;
+    static constexpr std::size_t max_names = 3;
 
-    string_ref names[most_names]{};  ///< `h200_sxm`, then what else it answers to
-    string_ref title{};              ///< `H200 SXM`
+    string_ref names[max_names]{};  ///< `h200_sxm`, then what else it answers to
+    string_ref title{};             ///< `H200 SXM`
     string_ref vendor{};
     double fp64 = 0;         ///< vector units
     double fp64_tensor = 0;  ///< matrix units
@@ -29,15 +29,15 @@ struct device {
     double int8 = 0;
     double fp4 = 0;
     double memory_gigabytes = 0;
-    double memory_bandwidth = 0;  ///< GB/s
-    double cache_megabytes = 0;   ///< last level
-    double units = 0;             ///< streaming multiprocessors, compute units, cores
-    double link_bandwidth = 0;    ///< GB/s between devices of one node
-    double pcie_bandwidth = 0;    ///< GB/s
-    double watts = 0;             ///< thermal design power of the board
-    double price_per_hour = 0;    ///< the user's own figure, in the user's currency
-    double node_devices = 0;      ///< that its links join; 0: eight at most
-    double network_bandwidth = 0;  ///< GB/s to other nodes: the user's own figure
+    double memory_bandwidth = 0;      ///< GB/s
+    double cache_megabytes = 0;       ///< last level
+    double num_compute_units = 0;     ///< streaming multiprocessors, compute units, cores
+    double link_bandwidth = 0;        ///< GB/s between devices of one node
+    double pcie_bandwidth = 0;        ///< GB/s
+    double thermal_design_watts = 0;  ///< thermal design power of the board
+    double price_per_hour = 0;        ///< the user's own figure, in the user's currency
+    double devices_per_node = 0;      ///< that its links join; 0: eight at most
+    double network_bandwidth = 0;     ///< GB/s to other nodes: the user's own figure
 
     /// Peak of the matrix units for operands of a type, in FLOP/s; 0 where they have no such path.
     ///
@@ -93,7 +93,7 @@ constexpr bool same_device_name(string_ref a, string_ref b) noexcept {
 }  // namespace detail
 
 /// Whether a device answers to a name, whatever its case and what stands between letters and digits.
-[[nodiscard]] constexpr bool answers_to(const device& d, string_ref name) noexcept {
+[[nodiscard]] constexpr bool has_name(const device& d, string_ref name) noexcept {
     for (const string_ref known : d.names)
         if (!known.empty() && detail::same_device_name(known, name)) return true;
     return detail::same_device_name(d.title, name);

@@ -4,9 +4,9 @@
 
 #include <cstdint>
 
+#include <llmcost/base/config_view.hpp>
 #include <llmcost/base/string_ref.hpp>
 #include <llmcost/devices/device.hpp>
-#include <llmcost/reading/config.hpp>
 
 namespace llmcost {
 
@@ -16,7 +16,7 @@ namespace detail {
 struct device_figure {
     literal group;
     literal key;
-    double device::*into;
+    double device::*member;
 };
 
 // clang-format off
@@ -35,16 +35,16 @@ inline constexpr device_figure device_figures[]{
     {"memory",      "cache_megabytes", &device::cache_megabytes},
     {"links",       "bandwidth_gbps",  &device::link_bandwidth},
     {"links",       "pcie_gbps",       &device::pcie_bandwidth},
-    {"links",       "node_devices",    &device::node_devices},
+    {"links",       "node_devices",    &device::devices_per_node},
     {"links",       "network_gbps",    &device::network_bandwidth},
-    {"",            "units",           &device::units},
-    {"",            "watts",           &device::watts},
+    {"",            "units",           &device::num_compute_units},
+    {"",            "watts",           &device::thermal_design_watts},
     {"",            "price_per_hour",  &device::price_per_hour},
 };
 // clang-format on
 
 /// What else may stand in the file, for people.
-inline constexpr device_figure device_words[]{
+inline constexpr device_figure device_metadata_keys[]{
     {"memory", "type", nullptr},  {"links", "type", nullptr}, {"", "name", nullptr},       {"", "aliases", nullptr},
     {"", "vendor", nullptr},      {"", "sources", nullptr},   {"", "unverified", nullptr}, {"", "notes", nullptr},
     {"", "peak_tflops", nullptr}, {"", "memory", nullptr},    {"", "links", nullptr},
@@ -55,16 +55,17 @@ constexpr void check_device_keys(config_view object, string_ref group) {
     for (const config_view member : object) {
         bool known = false;
         for (const device_figure& f : device_figures) known = known || (group == f.group && member.key() == f.key);
-        for (const device_figure& f : device_words) known = known || (group == f.group && member.key() == f.key);
+        for (const device_figure& f : device_metadata_keys)
+            known = known || (group == f.group && member.key() == f.key);
         if (known) continue;
         if (group == "peak_tflops")
-            fail_unsupported(member, "expected fp64, fp64_tensor, fp32, tf32, bf16, fp16, fp8, int8 or fp4");
-        if (group == "memory") fail_unsupported(member, "expected gigabytes, bandwidth_gbps, cache_megabytes or type");
+            throw_unsupported(member, "expected fp64, fp64_tensor, fp32, tf32, bf16, fp16, fp8, int8 or fp4");
+        if (group == "memory") throw_unsupported(member, "expected gigabytes, bandwidth_gbps, cache_megabytes or type");
         if (group == "links")
-            fail_unsupported(member, "expected bandwidth_gbps, pcie_gbps, node_devices, network_gbps or type");
-        fail_unsupported(member,
-                         "expected name, aliases, vendor, peak_tflops, memory, units, links, watts, price_per_hour, "
-                         "sources, unverified or notes");
+            throw_unsupported(member, "expected bandwidth_gbps, pcie_gbps, node_devices, network_gbps or type");
+        throw_unsupported(member,
+                          "expected name, aliases, vendor, peak_tflops, memory, units, links, watts, price_per_hour, "
+                          "sources, unverified or notes");
     }
 }
 
@@ -72,20 +73,20 @@ constexpr void check_device_keys(config_view object, string_ref group) {
 
 /// Reads a device from its file (docs/devices.md); the name in answers is `key`, or the file's own where that is empty.
 ///
-/// Throws `config_error` with the JSON pointer: no name, no bandwidth of memory, a key that no device has, a figure that is
-/// no positive number. The device looks at the document's characters.
-[[nodiscard]] constexpr device read_device(config_view file, string_ref key = {}) {
+/// Throws `config_error` with the JSON pointer: no name, no bandwidth of memory, a key that no device has, a figure
+/// that is no positive number. The device looks at the document's characters.
+[[nodiscard]] constexpr device parse_device(config_view file, string_ref key = {}) {
     device d;
     d.title = file.string("name");
     d.vendor = file.string("vendor", "");
     d.names[0] = key.empty() ? d.title : key;
     for (const char c : d.title)  // folders of calibrations have it
         if (static_cast<unsigned char>(c) < 0x20 || c == '/' || c == 0x7f)
-            fail_value(file, "name", "a name without '/' and control characters");
-    if (d.title.empty() || d.title == "." || d.title == "..") fail_value(file, "name", "a name");
+            throw_invalid_value(file, "name", "a name without '/' and control characters");
+    if (d.title.empty() || d.title == "." || d.title == "..") throw_invalid_value(file, "name", "a name");
     detail::check_device_keys(file, "");
     if (const auto aliases = file.optional_array("aliases")) {
-        if (aliases->size() >= device::most_names) fail_value(*aliases, "at most two other names");
+        if (aliases->size() >= device::max_names) throw_invalid_value(*aliases, "at most two other names");
         std::size_t n = 1;
         for (const config_view alias : *aliases) d.names[n++] = alias.as_string();
     }
@@ -100,12 +101,14 @@ constexpr void check_device_keys(config_view object, string_ref group) {
         const auto found = group.find(f.key);
         if (!found || found->is_null()) continue;
         const double figure = found->as_real();
-        if (!(figure >= 1e-6 && figure <= 1e9)) fail_value(*found, "a positive number, neither tiny nor beyond a billion");
-        d.*f.into = figure;
+        if (!(figure >= 1e-6 && figure <= 1e9))
+            throw_invalid_value(*found, "a positive number, neither tiny nor beyond a billion");
+        d.*f.member = figure;
     }
     if (d.memory_bandwidth == 0) {
         const auto memory = file.optional_object("memory");
-        fail_missing(memory ? *memory : file, memory ? "bandwidth_gbps" : "memory", "the bandwidth of memory in GB/s");
+        throw_missing_key(memory ? *memory : file, memory ? "bandwidth_gbps" : "memory",
+                          "the bandwidth of memory in GB/s");
     }
     return d;
 }

@@ -7,16 +7,16 @@
 namespace llmcost {
 
 /// What joins nodes: a port's or a machine's datasheet, divided by the devices that share it.
-struct network_row {
+struct network_spec {
     string_ref name{};
     string_ref title{};
     double gigabytes_per_second = 0;  ///< of each device, in one direction
 };
 
-// Bits a second of a port by NVIDIA's product pages of Quantum, Quantum-2, Quantum-X800 and ConnectX-6, -7, -8; of a machine
-// of eight devices by AWS' pages of its instances: p4d 400, p5 and p5e 3,200 Gbit/s.
+// Bits a second of a port by NVIDIA's product pages of Quantum, Quantum-2, Quantum-X800 and ConnectX-6, -7, -8; of a
+// machine of eight devices by AWS' pages of its instances: p4d 400, p5 and p5e 3,200 Gbit/s.
 // clang-format off
-inline constexpr network_row networks[]{
+inline constexpr network_spec networks[]{
     {"ib_hdr",   "InfiniBand HDR, a port of 200 Gbit/s for each device", 25},
     {"ib_ndr",   "InfiniBand NDR, a port of 400 Gbit/s for each device", 50},
     {"ib_xdr",   "InfiniBand XDR, a port of 800 Gbit/s for each device", 100},
@@ -29,8 +29,8 @@ inline constexpr network_row networks[]{
 // clang-format on
 
 /// The network of a name; nullptr where there is none.
-[[nodiscard]] constexpr const network_row* find_network(string_ref name) noexcept {
-    for (const network_row& n : networks)
+[[nodiscard]] constexpr const network_spec* find_network(string_ref name) noexcept {
+    for (const network_spec& n : networks)
         if (n.name == name) return &n;
     return nullptr;
 }

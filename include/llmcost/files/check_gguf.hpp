@@ -10,7 +10,7 @@
 #include <llmcost/files/check_tensors.hpp>
 #include <llmcost/files/gguf_names.hpp>
 #include <llmcost/files/stored_tensor.hpp>
-#include <llmcost/report/bytes_as_stored.hpp>
+#include <llmcost/report/stored_bytes.hpp>
 
 // Holds the tensors of a GGUF file against those that the converter would write.
 namespace llmcost {
@@ -19,10 +19,10 @@ namespace llmcost {
 [[nodiscard]] inline tensor_check check_gguf(const std::vector<gguf_tensor>& predicted, const stored_tensors& stored) {
     std::unordered_map<std::string, const gguf_tensor*> names;
     for (const gguf_tensor& p : predicted) names.emplace(p.name, &p);
-    std::unordered_set<std::string> there;
+    std::unordered_set<std::string> stored_names;
     tensor_check out;
     for (const stored_tensor& t : stored.tensors) {
-        there.insert(t.name);
+        stored_names.insert(t.name);
         const auto named = names.find(t.name);
         out.parameters.push_back(named == names.end() ? std::string() : named->second->parameter);
         if (named == names.end())
@@ -33,15 +33,16 @@ namespace llmcost {
             out.other_sizes.push_back({t.name, named->second->sizes, t.sizes});
     }
     for (const gguf_tensor& p : predicted)
-        if (there.count(p.name) == 0) out.absent.push_back(p.name);
+        if (stored_names.count(p.name) == 0) out.absent.push_back(p.name);
     return out;
 }
 
 /// The bytes of a file's tensors by the parameters that they hold.
-[[nodiscard]] inline bytes_as_stored bytes_in_file(const std::vector<stored_tensor>& stored, const tensor_check& found) {
-    bytes_as_stored out;
+[[nodiscard]] inline stored_bytes stored_bytes_of(const std::vector<stored_tensor>& stored, const tensor_check& found) {
+    stored_bytes out;
     for (std::size_t i = 0; i < stored.size(); ++i)
-        out.add(i < found.parameters.size() ? found.parameters[i] : std::string(), count(stored[i].bytes), stored[i].type);
+        out.add(i < found.parameters.size() ? found.parameters[i] : std::string(), count(stored[i].bytes),
+                stored[i].type);
     return out;
 }
 

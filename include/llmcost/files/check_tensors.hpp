@@ -33,20 +33,22 @@ struct tensor_check {
     std::vector<tensor_mismatch> other_sizes;
     std::vector<std::string> buffers;  ///< of the checkpoint: no parameters, and so not predicted
     std::vector<std::string> tied;     ///< of the checkpoint: further names of tensors that are counted once
-    std::vector<std::string> packed;   ///< of the checkpoint: numbers, scales and the like of weights that are quantised
+    std::vector<std::string> packed;  ///< of the checkpoint: numbers, scales and the like of weights that are quantised
     std::vector<std::string>
         parameters{};  ///< of each tensor of the checkpoint: what it holds or stands beside, if anything
 
-    [[nodiscard]] bool agrees() const noexcept { return not_predicted.empty() && absent.empty() && other_sizes.empty(); }
+    [[nodiscard]] bool has_no_mismatch() const noexcept {
+        return not_predicted.empty() && absent.empty() && other_sizes.empty();
+    }
 };
 
 namespace detail {
 
 /// Replaces one part of a text by another.
-inline bool replace_part(std::string& text, std::string_view part, std::string_view by) {
+inline bool replace_part(std::string& text, std::string_view part, std::string_view replacement) {
     const std::size_t at = text.find(part);
     if (at == std::string::npos) return false;
-    text.replace(at, part.size(), by);
+    text.replace(at, part.size(), replacement);
     return true;
 }
 
@@ -67,8 +69,9 @@ inline std::string name_of_module(std::string name) {
     if (name.starts_with("language_model.lm_head.")) name.erase(0, 15);
     replace_part(name, "vision_tower.vision_model.", "vision_tower.");
     if (replace_part(name, ".block_sparse_moe.", ".mlp.")) {
-        replace_part(name, ".w1.", ".gate_proj."), replace_part(name, ".w3.", ".up_proj."),
-            replace_part(name, ".w2.", ".down_proj.");
+        replace_part(name, ".w1.", ".gate_proj.");
+        replace_part(name, ".w3.", ".up_proj.");
+        replace_part(name, ".w2.", ".down_proj.");
     }
     return name;
 }
@@ -91,25 +94,25 @@ inline std::string first_module(std::string_view name) {
 }
 
 /// The first of these, each once, without the empty one: a model has few modules on its top level.
-inline std::vector<std::string> some_of(std::vector<std::string> firsts) {
-    constexpr std::size_t most = 8;
+inline std::vector<std::string> format_examples(std::vector<std::string> firsts) {
+    constexpr std::size_t maximum = 8;
     std::sort(firsts.begin(), firsts.end());
     firsts.erase(std::unique(firsts.begin(), firsts.end()), firsts.end());
     if (!firsts.empty() && firsts.front().empty()) firsts.erase(firsts.begin());
-    if (firsts.size() > most) firsts.resize(most);
+    if (firsts.size() > maximum) firsts.resize(maximum);
     return firsts;
 }
 
 /// The prefix under which most names are predicted; none where it makes no difference.
-inline name_prefix prefix_of(const std::vector<std::string>& names, const predicted_tensors& predicted,
-                             const std::unordered_set<std::string>& others) {
+inline name_prefix find_prefix(const std::vector<std::string>& names, const predicted_tensors& predicted,
+                               const std::unordered_set<std::string>& others) {
     std::vector<std::string> ours, theirs;
     for (const auto& [name, sizes] : predicted) ours.push_back(first_module(name));
     for (const std::string& name : names) theirs.push_back(first_module(name));
     std::vector<name_prefix> choices{{}};
-    for (const std::string& first : some_of(std::move(ours))) choices.push_back({first, {}});
-    for (const std::string& first : some_of(std::move(theirs))) choices.push_back({{}, first});
-    std::size_t most = 0;
+    for (const std::string& first : format_examples(std::move(ours))) choices.push_back({first, {}});
+    for (const std::string& first : format_examples(std::move(theirs))) choices.push_back({{}, first});
+    std::size_t maximum = 0;
     const name_prefix* best = choices.data();
     for (const name_prefix& choice : choices) {
         std::size_t found = 0;
@@ -117,7 +120,10 @@ inline name_prefix prefix_of(const std::vector<std::string>& names, const predic
             const std::string full = choice.apply(name);
             found += predicted.count(full) + others.count(full);
         }
-        if (found > most) most = found, best = &choice;
+        if (found > maximum) {
+            maximum = found;
+            best = &choice;
+        }
     }
     return *best;
 }
@@ -125,7 +131,7 @@ inline name_prefix prefix_of(const std::vector<std::string>& names, const predic
 /// Names by which formats store a weight that is quantised, and what stands in their place in the model's name.
 struct packed_name {
     std::string_view ending;
-    std::string_view of;
+    std::string_view replacement;
 };
 // read_quantization.hpp and read_compressed_tensors.hpp have the sources
 inline constexpr packed_name packed_names[]{
@@ -166,8 +172,8 @@ inline constexpr packed_name packed_names[]{
 inline std::string packed_parameter(const std::string& name, const predicted_tensors& predicted) {
     for (const packed_name& p : packed_names) {
         if (!name.ends_with(p.ending)) continue;
-        std::string whole = name.substr(0, name.size() - p.ending.size()) + std::string(p.of);
-        if (predicted.count(whole) != 0) return whole;
+        std::string parameter_name = name.substr(0, name.size() - p.ending.size()) + std::string(p.replacement);
+        if (predicted.count(parameter_name) != 0) return parameter_name;
     }
     return {};
 }
@@ -175,8 +181,8 @@ inline std::string packed_parameter(const std::string& name, const predicted_ten
 /// Experts that a checkpoint holds one by one are predicted one by one; gives the names of those by the new ones.
 inline std::unordered_map<std::string, std::string> unfold_experts(predicted_tensors& predicted,
                                                                    const std::unordered_set<std::string>& stored) {
-    constexpr std::string_view both = ".experts.gate_up_proj", down = ".experts.down_proj";
-    const auto apart = [&](const std::string& prefix) {
+    constexpr std::string_view gate_up = ".experts.gate_up_proj", down = ".experts.down_proj";
+    const auto has_separate_experts = [&](const std::string& prefix) {
         for (const std::string_view numbers : {".weight", ".qweight", ".weight_packed"})
             if (stored.count(prefix + "0.down_proj" + std::string(numbers)) != 0) return true;
         return false;
@@ -186,23 +192,25 @@ inline std::unordered_map<std::string, std::string> unfold_experts(predicted_ten
     for (auto at = predicted.begin(); at != predicted.end();) {
         const std::string& name = at->first;
         const std::vector<std::uint64_t>& s = at->second;
-        const bool gates = name.ends_with(both);
+        const bool gates = name.ends_with(gate_up);
         const std::string prefix = name.substr(0, name.rfind('.') + 1);
-        const bool alone = (gates || name.ends_with(down)) && s.size() == 3 && s[0] <= stored.size() &&
-                           stored.count(name) == 0 && apart(prefix);
-        if (!alone) {
+        const bool is_separate = (gates || name.ends_with(down)) && s.size() == 3 && s[0] <= stored.size() &&
+                                 stored.count(name) == 0 && has_separate_experts(prefix);
+        if (!is_separate) {
             ++at;
             continue;
         }
-        const auto put = [&](std::string expert, std::vector<std::uint64_t> sizes) {
+        const auto add_expert = [&](std::string expert, std::vector<std::uint64_t> sizes) {
             folded.emplace(expert, name);
             unfolded.emplace(std::move(expert), std::move(sizes));
         };
         for (std::uint64_t e = 0; e < s[0]; ++e) {
             const std::string expert = prefix + std::to_string(e);
-            if (!gates) put(expert + ".down_proj.weight", {s[1], s[2]});
-            if (gates)
-                put(expert + ".gate_proj.weight", {s[1] / 2, s[2]}), put(expert + ".up_proj.weight", {s[1] / 2, s[2]});
+            if (!gates) add_expert(expert + ".down_proj.weight", {s[1], s[2]});
+            if (gates) {
+                add_expert(expert + ".gate_proj.weight", {s[1] / 2, s[2]});
+                add_expert(expert + ".up_proj.weight", {s[1] / 2, s[2]});
+            }
         }
         at = predicted.erase(at);
     }
@@ -214,9 +222,10 @@ inline std::unordered_map<std::string, std::string> unfold_experts(predicted_ten
 
 /// Which tensors of a checkpoint are not predicted, which that are predicted it lacks, and which have other sizes.
 ///
-/// Names are those of checkpoints on the hub: with or without the base model's prefix, experts together or one by one, and
-/// tied tensors stored or not.
-[[nodiscard]] inline tensor_check check_tensors(const model_listing& listing, const std::vector<stored_tensor>& stored) {
+/// Names are those of checkpoints on the hub: with or without the base model's prefix, experts together or one by one,
+/// and tied tensors stored or not.
+[[nodiscard]] inline tensor_check check_tensors(const model_listing& listing,
+                                                const std::vector<stored_tensor>& stored) {
     detail::predicted_tensors predicted;
     for (const tensor_shape& t : listing.tensors) predicted[t.name].assign(t.sizes.begin(), t.sizes.end());
     const std::unordered_set<std::string> tied(listing.tied.begin(), listing.tied.end());
@@ -227,7 +236,7 @@ inline std::unordered_map<std::string, std::string> unfold_experts(predicted_ten
         const bool known = predicted.count(t.name) != 0 || tied.count(t.name) != 0;
         names.push_back(known ? t.name : detail::name_of_module(t.name));
     }
-    const detail::name_prefix prefix = detail::prefix_of(names, predicted, tied);
+    const detail::name_prefix prefix = detail::find_prefix(names, predicted, tied);
     std::unordered_set<std::string> all;
     for (std::string& name : names) {
         if (predicted.count(name) == 0 && tied.count(name) == 0) name = prefix.apply(name);
@@ -238,16 +247,16 @@ inline std::unordered_map<std::string, std::string> unfold_experts(predicted_ten
     tensor_check out;
     std::unordered_set<std::string> quantized;
     for (const std::string& name : names) {
-        std::string whole = predicted.count(name) != 0 ? name : detail::packed_parameter(name, predicted);
-        if (!whole.empty() && whole != name) quantized.insert(whole);
-        out.parameters.push_back(std::move(whole));
+        std::string parameter_name = predicted.count(name) != 0 ? name : detail::packed_parameter(name, predicted);
+        if (!parameter_name.empty() && parameter_name != name) quantized.insert(parameter_name);
+        out.parameters.push_back(std::move(parameter_name));
     }
-    std::vector<std::size_t> again;
+    std::vector<std::size_t> tied_indices;
     for (std::size_t i = 0; i < stored.size(); ++i) {
         const auto found = predicted.find(names[i]);
         if (found == predicted.end()) {
             if (tied.count(names[i]) != 0)
-                again.push_back(i);
+                tied_indices.push_back(i);
             else if (!out.parameters[i].empty())
                 out.packed.push_back(stored[i].name);
             else
@@ -268,18 +277,18 @@ inline std::unordered_map<std::string, std::string> unfold_experts(predicted_ten
         const std::vector<std::uint64_t>& sizes = predicted.find(name)->second;
         // a tensor of several names may be stored under another one than it is counted under
         std::size_t i = 0;
-        while (i < again.size() && stored[again[i]].sizes != sizes) ++i;
-        if (i == again.size()) {
+        while (i < tied_indices.size() && stored[tied_indices[i]].sizes != sizes) ++i;
+        if (i == tied_indices.size()) {
             out.absent.push_back(std::move(name));
             continue;
         }
         ++out.agree;
-        out.parameters[again[i]] = name;
-        again.erase(again.begin() + static_cast<std::ptrdiff_t>(i));
+        out.parameters[tied_indices[i]] = name;
+        tied_indices.erase(tied_indices.begin() + static_cast<std::ptrdiff_t>(i));
     }
-    for (const std::size_t i : again) out.tied.push_back(stored[i].name);
+    for (const std::size_t i : tied_indices) out.tied.push_back(stored[i].name);
     for (std::string& name : out.parameters)
-        if (const auto whole = folded.find(name); whole != folded.end()) name = whole->second;
+        if (const auto match = folded.find(name); match != folded.end()) name = match->second;
     return out;
 }
 

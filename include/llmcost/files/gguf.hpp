@@ -15,12 +15,13 @@
 #include <vector>
 
 #include <llmcost/base/error.hpp>
-#include <llmcost/detail/messages.hpp>
 #include <llmcost/files/ggml_type.hpp>
 #include <llmcost/files/stored_tensor.hpp>
 #include <llmcost/files/weight_file.hpp>
+#include <llmcost/text/messages.hpp>
 
-// What stands in front of the weights of a GGUF file (version 2 or 3, little-endian): metadata and the table of tensors.
+// What stands in front of the weights of a GGUF file (version 2 or 3, little-endian): metadata and the table of
+// tensors.
 namespace llmcost {
 
 /// How much of a file is read before it is refused.
@@ -29,7 +30,7 @@ struct gguf_limits {
     std::uint64_t entries = 65'536;                    ///< of metadata
     std::uint64_t tensors = std::uint64_t{1} << 20U;
     std::uint64_t name = 65'535;                        ///< bytes of a key or of a tensor's name
-    std::uint64_t kept = 65'536;                        ///< bytes that are kept of a text
+    std::uint64_t text_bytes = 65'536;                  ///< bytes that are kept of a text
     std::uint64_t items = 4'096;                        ///< numbers that are kept of an array; of texts, none are
     std::uint64_t all_items = std::uint64_t{1} << 18U;  ///< numbers that are kept of all arrays
 };
@@ -76,55 +77,57 @@ public:
     [[nodiscard]] std::uint64_t at() const noexcept { return at_; }
     [[noreturn]] void fail(const std::string& message) const { file_.fail(at_, message); }
     /// Refuses what would reach behind the end.
-    void need(std::uint64_t n, const char* what) const {
+    void need(std::uint64_t n, const char* label) const {
         if (n <= end_ - at_) return;
         const bool cut = n > file_.size() - at_;
-        fail("expected " + std::string(what) + " of " + std::to_string(n) + " bytes, found " +
+        fail("expected " + std::string(label) + " of " + std::to_string(n) + " bytes, found " +
              std::to_string((cut ? file_.size() : end_) - at_) +
              (cut ? " to the end of the file" : " to where headers end at the latest"));
     }
-    void skip(std::uint64_t n, const char* what) {
-        need(n, what);
+    void skip(std::uint64_t n, const char* label) {
+        need(n, label);
         at_ += n;
     }
-    void bytes(char* to, std::size_t n, const char* what) {
-        need(n, what);
+    void bytes(char* to, std::size_t n, const char* label) {
+        need(n, label);
         while (n > 0) {
             if (at_ < block_begin_ || at_ >= block_end_) fill();
-            const auto from = static_cast<std::size_t>(at_ - block_begin_);
-            const auto there = static_cast<std::size_t>(block_end_ - at_);
-            const std::size_t part = n < there ? n : there;
-            std::memcpy(to, block_.get() + from, part);
-            to += part, n -= part, at_ += part;
+            const auto offset = static_cast<std::size_t>(at_ - block_begin_);
+            const auto available = static_cast<std::size_t>(block_end_ - at_);
+            const std::size_t part = n < available ? n : available;
+            std::memcpy(to, block_.get() + offset, part);
+            to += part;
+            n -= part;
+            at_ += part;
         }
     }
-    std::uint64_t number(std::size_t n, const char* what) {
+    std::uint64_t number(std::size_t n, const char* label) {
         char raw[8];
-        bytes(raw, n, what);
+        bytes(raw, n, label);
         return little_endian(raw, n);
     }
     /// A text, of which the first `kept` bytes are kept.
-    std::string text(std::uint64_t kept, std::uint64_t& size, const char* what) {
-        size = number(8, what);
-        need(size, what);
-        std::string out(static_cast<std::size_t>(size < kept ? size : kept), '\0');
-        bytes(out.data(), out.size(), what);
-        skip(size - out.size(), what);
+    std::string text(std::uint64_t max_bytes, std::uint64_t& size, const char* label) {
+        size = number(8, label);
+        need(size, label);
+        std::string out(static_cast<std::size_t>(size < max_bytes ? size : max_bytes), '\0');
+        bytes(out.data(), out.size(), label);
+        skip(size - out.size(), label);
         return out;
     }
     /// How many of so many numbers are kept.
     std::uint64_t keep(std::uint64_t n) {
         n = n < limits_.items ? n : limits_.items;
-        n = n < limits_.all_items - kept_ ? n : limits_.all_items - kept_;
-        kept_ += n;
+        n = n < limits_.all_items - num_items_ ? n : limits_.all_items - num_items_;
+        num_items_ += n;
         return n;
     }
-    std::string short_name(const char* what) {
+    std::string short_name(const char* label) {
         const std::uint64_t begin = at_;
         std::uint64_t size = 0;
-        std::string out = text(limits_.name, size, what);
+        std::string out = text(limits_.name, size, label);
         if (size > limits_.name || size == 0)
-            file_.fail(begin, "expected " + std::string(what) + " of 1 to " + std::to_string(limits_.name) +
+            file_.fail(begin, "expected " + std::string(label) + " of 1 to " + std::to_string(limits_.name) +
                                   " bytes, found " + std::to_string(size));
         return out;
     }
@@ -135,7 +138,8 @@ private:
         const std::uint64_t left = end_ - at_;
         const std::size_t n = left < block_size ? static_cast<std::size_t>(left) : block_size;
         file_.read(at_, block_.get(), n);
-        block_begin_ = at_, block_end_ = at_ + n;
+        block_begin_ = at_;
+        block_end_ = at_ + n;
     }
 
     const weight_file& file_;
@@ -144,7 +148,7 @@ private:
     std::uint64_t at_ = 0;
     std::uint64_t block_begin_ = 0;
     std::uint64_t block_end_ = 0;
-    std::uint64_t kept_ = 0;
+    std::uint64_t num_items_ = 0;
     std::unique_ptr<char[]> block_;
 };
 
@@ -165,19 +169,27 @@ inline gguf_value read_gguf_number(gguf_reader& in, std::uint32_t type) {
         case 5: v.integer = static_cast<std::int32_t>(bits); break;
         case 6: {
             float f = 0;
-            const auto word = static_cast<std::uint32_t>(bits);
-            std::memcpy(&f, &word, sizeof f);
-            v.type = gguf_value::kind::real, v.real = static_cast<double>(f);
+            const auto raw_bits = static_cast<std::uint32_t>(bits);
+            std::memcpy(&f, &raw_bits, sizeof f);
+            v.type = gguf_value::kind::real;
+            v.real = static_cast<double>(f);
             break;
         }
         case 7:
             if (bits > 1) in.fail("expected 0 or 1 in front of here, found " + std::to_string(bits));
-            v.type = gguf_value::kind::boolean, v.integer = static_cast<std::int64_t>(bits);
+            v.type = gguf_value::kind::boolean;
+            v.integer = static_cast<std::int64_t>(bits);
             break;
-        case 12: v.type = gguf_value::kind::real, std::memcpy(&v.real, &bits, sizeof v.real); break;
+        case 12:
+            v.type = gguf_value::kind::real;
+            std::memcpy(&v.real, &bits, sizeof v.real);
+            break;
         default:
             v.integer = static_cast<std::int64_t>(bits);
-            if (type == 10 && v.integer < 0) v.type = gguf_value::kind::real, v.real = static_cast<double>(bits);
+            if (type == 10 && v.integer < 0) {
+                v.type = gguf_value::kind::real;
+                v.real = static_cast<double>(bits);
+            }
     }
     return v;
 }
@@ -188,7 +200,7 @@ inline gguf_value read_gguf_value(gguf_reader& in, const gguf_limits& limits) {
     if (gguf_bytes(type) != 0) return read_gguf_number(in, type);
     if (type == gguf_text) {
         v.type = gguf_value::kind::text;
-        v.text = in.text(limits.kept, v.size, "a text");
+        v.text = in.text(limits.text_bytes, v.size, "a text");
         return v;
     }
     if (type != gguf_array) in.fail("expected a type from 0 to 12 in front of here, found " + std::to_string(type));
@@ -204,24 +216,24 @@ inline gguf_value read_gguf_value(gguf_reader& in, const gguf_limits& limits) {
         for (std::uint64_t i = 0; i < v.size; ++i) in.skip(in.number(8, "a text"), "a text");
         return v;
     }
-    const std::uint64_t kept = in.keep(v.size);
-    for (std::uint64_t i = 0; i < kept; ++i) v.items.push_back(read_gguf_number(in, element));
-    in.skip((v.size - kept) * n, "an array");
+    const std::uint64_t num_items = in.keep(v.size);
+    for (std::uint64_t i = 0; i < num_items; ++i) v.items.push_back(read_gguf_number(in, element));
+    in.skip((v.size - num_items) * n, "an array");
     return v;
 }
 
 /// One line of the table of tensors; `offset` is from the begin of the weights.
 inline stored_tensor read_gguf_tensor(gguf_reader& in, std::uint64_t& offset) {
-    constexpr std::uint64_t most_sizes = 4;
+    constexpr std::uint64_t max_sizes = 4;
     stored_tensor t{in.short_name("a tensor's name"), {}, {}, 0};
-    const std::string name = in_quotes(t.name);
+    const std::string name = quote(t.name);
     const std::uint64_t rank = in.number(4, "a number of sizes");
-    if (rank > most_sizes) in.fail(name + ": expected at most 4 sizes, found " + std::to_string(rank));
+    if (rank > max_sizes) in.fail(name + ": expected at most 4 sizes, found " + std::to_string(rank));
     count elements = 1;
     for (std::uint64_t i = 0; i < rank; ++i) {
         const std::uint64_t size = in.number(8, "a size");
         elements *= size;
-        if (elements.to_wide() >> 63U != 0 || size >> 63U != 0)
+        if (elements.to_uint128() >> 63U != 0 || size >> 63U != 0)
             in.fail(name + ": expected fewer than 2^63 elements, found a size of " + std::to_string(size));
         t.sizes.insert(t.sizes.begin(), size);  // files name the densest first
     }
@@ -234,7 +246,7 @@ inline stored_tensor read_gguf_tensor(gguf_reader& in, std::uint64_t& offset) {
         in.fail(name + ": expected rows of a multiple of " + std::to_string(row->block) + " elements for " + t.type +
                 ", found " + std::to_string(densest));
     const count bytes = elements / row->block * row->bytes;
-    if (bytes.to_wide() >> 63U != 0) in.fail(name + ": expected fewer than 2^63 bytes");
+    if (bytes.to_uint128() >> 63U != 0) in.fail(name + ": expected fewer than 2^63 bytes");
     t.bytes = bytes.to_64();
     offset = in.number(8, "an offset");
     return t;
@@ -246,11 +258,11 @@ constexpr std::uint64_t padded(std::uint64_t n, std::uint64_t alignment) noexcep
 }
 
 inline std::uint64_t read_gguf_alignment(const gguf_file& file, const gguf_reader& in) {
-    const gguf_value* const said = file.find("general.alignment");
-    if (said == nullptr) return 32;
-    constexpr std::int64_t most = std::int64_t{1} << 30U;
-    const std::int64_t n = said->type == gguf_value::kind::integer ? said->integer : 0;
-    if (n <= 0 || n > most || (n & (n - 1)) != 0)
+    const gguf_value* const alignment = file.find("general.alignment");
+    if (alignment == nullptr) return 32;
+    constexpr std::int64_t maximum = std::int64_t{1} << 30U;
+    const std::int64_t n = alignment->type == gguf_value::kind::integer ? alignment->integer : 0;
+    if (n <= 0 || n > maximum || (n & (n - 1)) != 0)
         in.fail("general.alignment: expected a power of two up to 2^30, found another value");
     return static_cast<std::uint64_t>(n);
 }
@@ -259,7 +271,8 @@ inline gguf_file read_gguf_part(const std::string& path, const gguf_limits& limi
     const weight_file file(path);
     gguf_reader in(file, limits);
     gguf_file out;
-    out.name = file.where(), out.bytes = file.size();
+    out.name = file.position();
+    out.bytes = file.size();
     char magic[4];
     in.bytes(magic, sizeof magic, "the letters GGUF");
     if (std::memcmp(magic, "GGUF", sizeof magic) != 0) file.fail(0, "expected the letters GGUF");
@@ -269,13 +282,15 @@ inline gguf_file read_gguf_part(const std::string& path, const gguf_limits& limi
                                                   : "expected version 2 or 3, found " + std::to_string(out.version));
     const std::uint64_t tensors = in.number(8, "a number of tensors");
     if (tensors > limits.tensors)
-        file.fail(8, "expected at most " + std::to_string(limits.tensors) + " tensors, found " + std::to_string(tensors));
+        file.fail(8,
+                  "expected at most " + std::to_string(limits.tensors) + " tensors, found " + std::to_string(tensors));
     const std::uint64_t entries = in.number(8, "a number of entries");
     if (entries > limits.entries)
-        file.fail(16, "expected at most " + std::to_string(limits.entries) + " entries, found " + std::to_string(entries));
+        file.fail(16,
+                  "expected at most " + std::to_string(limits.entries) + " entries, found " + std::to_string(entries));
     for (std::uint64_t i = 0; i < entries; ++i) {
         std::string key = in.short_name("a key");
-        if (out.metadata.find(key) != out.metadata.end()) in.fail("duplicated key " + in_quotes(key) + " in front of here");
+        if (out.metadata.find(key) != out.metadata.end()) in.fail("duplicated key " + quote(key) + " in front of here");
         gguf_value value = read_gguf_value(in, limits);
         out.metadata.emplace(std::move(key), std::move(value));
     }
@@ -285,13 +300,13 @@ inline gguf_file read_gguf_part(const std::string& path, const gguf_limits& limi
     for (std::uint64_t i = 0; i < tensors; ++i) {
         std::uint64_t offset = 0;
         stored_tensor t = read_gguf_tensor(in, offset);
-        if (!names.insert(t.name).second) in.fail("duplicated tensor " + in_quotes(t.name) + " in front of here");
+        if (!names.insert(t.name).second) in.fail("duplicated tensor " + quote(t.name) + " in front of here");
         // what llama.cpp demands: each tensor begins where the one before it ends
         if (offset != expected)
-            in.fail(in_quotes(t.name) + ": expected an offset of " + std::to_string(expected) + ", found " +
+            in.fail(quote(t.name) + ": expected an offset of " + std::to_string(expected) + ", found " +
                     std::to_string(offset));
         if (t.bytes > file.size() - expected)
-            in.fail(in_quotes(t.name) + ": expected its " + std::to_string(t.bytes) + " bytes inside of the file");
+            in.fail(quote(t.name) + ": expected its " + std::to_string(t.bytes) + " bytes inside of the file");
         expected = padded(expected + t.bytes, out.alignment);
         out.weights.add(std::move(t));
         if (expected > file.size() && i + 1 < tensors)
@@ -303,8 +318,8 @@ inline gguf_file read_gguf_part(const std::string& path, const gguf_limits& limi
     const stored_tensor* const last = out.weights.tensors.empty() ? nullptr : &out.weights.tensors.back();
     const std::uint64_t end = last == nullptr ? 0 : expected - padded(last->bytes, out.alignment) + last->bytes;
     if (last != nullptr && (out.data_begin > file.size() || end > file.size() - out.data_begin))
-        file.fail(file.size(),
-                  "expected weights up to byte " + std::to_string(out.data_begin + end) + ", found the end of the file");
+        file.fail(file.size(), "expected weights up to byte " + std::to_string(out.data_begin + end) +
+                                   ", found the end of the file");
     return out;
 }
 
@@ -322,11 +337,11 @@ inline std::string path_of_part(const std::string& prefix, std::int64_t part, st
     return prefix + tail;
 }
 
-inline std::int64_t split_number(const gguf_file& file, std::string_view key, std::int64_t least) {
+inline std::int64_t split_number(const gguf_file& file, std::string_view key, std::int64_t minimum) {
     const gguf_value* const v = file.find(key);
-    if (v == nullptr || v->type != gguf_value::kind::integer || v->integer < least || v->integer > 99'999)
+    if (v == nullptr || v->type != gguf_value::kind::integer || v->integer < minimum || v->integer > 99'999)
         throw error(errc::bad_value, file.name + ": " + std::string(key),
-                    "expected an integer from " + std::to_string(least) + " to 99999");
+                    "expected an integer from " + std::to_string(minimum) + " to 99999");
     return v->integer;
 }
 
@@ -354,13 +369,13 @@ inline std::int64_t split_number(const gguf_file& file, std::string_view key, st
         all.bytes += part.bytes;
         for (stored_tensor& t : part.weights.tensors) {
             if (!names.insert(t.name).second)
-                throw error(errc::bad_value, part.name, "tensor " + in_quotes(t.name) + " is in another part too");
+                throw error(errc::bad_value, part.name, "tensor " + quote(t.name) + " is in another part too");
             all.weights.add(std::move(t));
         }
     }
-    const gguf_value* const said = all.find("split.tensors.count");
-    if (said != nullptr &&
-        (said->type != gguf_value::kind::integer || static_cast<std::uint64_t>(said->integer) != all.weights.tensors.size()))
+    const gguf_value* const alignment = all.find("split.tensors.count");
+    if (alignment != nullptr && (alignment->type != gguf_value::kind::integer ||
+                                 static_cast<std::uint64_t>(alignment->integer) != all.weights.tensors.size()))
         throw error(errc::bad_value, all.name + ": split.tensors.count",
                     "expected " + std::to_string(all.weights.tensors.size()) + ", which all parts have together");
     return all;

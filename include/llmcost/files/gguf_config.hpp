@@ -8,9 +8,9 @@
 #include <string_view>
 
 #include <llmcost/base/error.hpp>
-#include <llmcost/detail/messages.hpp>
 #include <llmcost/files/gguf.hpp>
 #include <llmcost/report/json_writer.hpp>
+#include <llmcost/text/messages.hpp>
 
 // The config.json that a GGUF file was made from, as far as its metadata and tensors tell what a model costs.
 namespace llmcost {
@@ -34,7 +34,8 @@ public:
         if (v->type == gguf_value::kind::array && !v->items.empty() && v->items.size() == v->size) {
             for (const gguf_value& item : v->items)
                 if (item.type != v->items[0].type || item.integer != v->items[0].integer)
-                    fail(errc::unsupported, key, "differs from layer to layer, which no row of this architecture describes");
+                    fail(errc::unsupported, key,
+                         "differs from layer to layer, which no row of this architecture describes");
             v = &v->items[0];
         }
         if (v->type != gguf_value::kind::integer || v->integer < 0)
@@ -56,7 +57,8 @@ public:
     [[nodiscard]] bool boolean(std::string_view key, bool otherwise) const {
         const gguf_value* const v = find(key);
         if (v == nullptr) return otherwise;
-        if (v->type != gguf_value::kind::boolean) fail(errc::bad_value, key, "expected true or false, found another value");
+        if (v->type != gguf_value::kind::boolean)
+            fail(errc::bad_value, key, "expected true or false, found another value");
         return v->integer != 0;
     }
     [[nodiscard]] std::string text(std::string_view key) const {
@@ -84,17 +86,17 @@ private:
 /// The element type of all matrices where it is one that PyTorch has; empty for a quantized file.
 inline std::string dtype_of_file(const gguf_file& file) {
     std::string found = "float32";
-    for (const type_total& t : file.weights.totals) {
+    for (const bytes_by_type& t : file.weights.totals) {
         if (t.type == "F32") continue;
-        const std::string here = t.type == "F16" ? "float16" : t.type == "BF16" ? "bfloat16" : "";
-        if (here.empty() || (found != "float32" && found != here)) return {};
-        found = here;
+        const std::string dtype_name = t.type == "F16" ? "float16" : t.type == "BF16" ? "bfloat16" : "";
+        if (dtype_name.empty() || (found != "float32" && found != dtype_name)) return {};
+        found = dtype_name;
     }
     return found;
 }
 
 /// What every configuration of a decoder says.
-inline void put_decoder(json_writer& out, const gguf_keys& in) {
+inline void set_decoder_keys(json_writer& out, const gguf_keys& in) {
     const std::int64_t heads = in.integer("attention.head_count");
     const std::int64_t hidden = in.integer("embedding_length");
     out.member("hidden_size", hidden).member("num_hidden_layers", in.integer("block_count"));
@@ -106,15 +108,17 @@ inline void put_decoder(json_writer& out, const gguf_keys& in) {
     if (const auto x = in.optional_real("rope.freq_base")) out.member("rope_theta", *x);
 }
 /// The same of one whose heads are all of one size.
-inline void put_plain_decoder(json_writer& out, const gguf_keys& in, bool rotates_a_part = false) {
-    put_decoder(out, in);
+inline void set_plain_decoder_keys(json_writer& out, const gguf_keys& in, bool rotates_a_part = false) {
+    set_decoder_keys(out, in);
     const std::int64_t heads = in.integer("attention.head_count");
     if (heads == 0) in.fail(errc::bad_value, "attention.head_count", "expected a positive integer, found 0");
-    const std::int64_t head = in.optional_integer("attention.key_length").value_or(in.integer("embedding_length") / heads);
+    const std::int64_t head =
+        in.optional_integer("attention.key_length").value_or(in.integer("embedding_length") / heads);
     out.member("head_dim", head);
     out.member("num_key_value_heads", in.optional_integer("attention.head_count_kv").value_or(heads));
     if (in.optional_integer("attention.value_length").value_or(head) != head)
-        in.fail(errc::unsupported, "attention.value_length", "differs from attention.key_length, which no row describes");
+        in.fail(errc::unsupported, "attention.value_length",
+                "differs from attention.key_length, which no row describes");
     const std::int64_t rotated = in.optional_integer("rope.dimension_count").value_or(head);
     if (rotates_a_part && rotated != head && head != 0)
         out.member("partial_rotary_factor", static_cast<double>(rotated) / static_cast<double>(head));
@@ -122,11 +126,11 @@ inline void put_plain_decoder(json_writer& out, const gguf_keys& in, bool rotate
         in.fail(errc::unsupported, "rope.dimension_count",
                 "a part of each head, which no row of this architecture describes");
 }
-inline void put_feed_forward(json_writer& out, const gguf_keys& in) {
+inline void set_mlp_keys(json_writer& out, const gguf_keys& in) {
     out.member("intermediate_size", in.integer("feed_forward_length"));
 }
 /// Scaled positions; the factors of single frequencies are tensors, whose values cost nothing.
-inline void put_rope_scaling(json_writer& out, const gguf_keys& in) {
+inline void set_rope_scaling_keys(json_writer& out, const gguf_keys& in) {
     std::string type = in.text("rope.scaling.type");
     if (in.has_tensor("rope_freqs.weight")) type = "llama3";
     if (in.has_tensor("rope_factors_long.weight")) type = "longrope";
@@ -137,10 +141,10 @@ inline void put_rope_scaling(json_writer& out, const gguf_keys& in) {
         out.member("original_max_position_embeddings", *n);
     out.end_object();
 }
-inline void put_experts(json_writer& out, const gguf_keys& in, std::string_view how_many) {
-    out.member(how_many, in.integer("expert_count")).member("num_experts_per_tok", in.integer("expert_used_count"));
+inline void set_expert_keys(json_writer& out, const gguf_keys& in, std::string_view experts_key) {
+    out.member(experts_key, in.integer("expert_count")).member("num_experts_per_tok", in.integer("expert_used_count"));
 }
-inline void put_window(json_writer& out, const gguf_keys& in) {
+inline void set_sliding_window_keys(json_writer& out, const gguf_keys& in) {
     const auto window = in.optional_integer("attention.sliding_window");
     out.key("sliding_window");
     if (window && *window > 0)
@@ -149,47 +153,66 @@ inline void put_window(json_writer& out, const gguf_keys& in) {
         out.null();
 }
 
-inline void put_llama(json_writer& out, const gguf_keys& in) {
-    put_plain_decoder(out, in), put_feed_forward(out, in), put_rope_scaling(out, in);
+inline void set_llama_keys(json_writer& out, const gguf_keys& in) {
+    set_plain_decoder_keys(out, in);
+    set_mlp_keys(out, in);
+    set_rope_scaling_keys(out, in);
     if (in.optional_integer("expert_count").value_or(0) > 0) {
-        put_experts(out, in, "num_local_experts");
+        set_expert_keys(out, in, "num_local_experts");
         return;
     }
     // a bias behind attention's output means one in front of it too, as the reference has one key for both
     const bool bias = in.has_tensor("blk.0.attn_q.bias");
     if (bias != in.has_tensor("blk.0.attn_output.bias"))
-        in.fail(errc::unsupported, "attention", "has a bias at one end only, which no row of this architecture describes");
+        in.fail(errc::unsupported, "attention",
+                "has a bias at one end only, which no row of this architecture describes");
     out.member("attention_bias", bias).member("mlp_bias", in.has_tensor("blk.0.ffn_down.bias"));
 }
-inline void put_qwen2(json_writer& out, const gguf_keys& in) {
-    put_plain_decoder(out, in), put_feed_forward(out, in), put_rope_scaling(out, in);
+inline void set_qwen2_keys(json_writer& out, const gguf_keys& in) {
+    set_plain_decoder_keys(out, in);
+    set_mlp_keys(out, in);
+    set_rope_scaling_keys(out, in);
     out.member("use_sliding_window", false);
 }
-inline void put_qwen3moe(json_writer& out, const gguf_keys& in) {
-    put_plain_decoder(out, in), put_feed_forward(out, in), put_rope_scaling(out, in);
-    put_experts(out, in, "num_experts");
+inline void set_qwen3moe_keys(json_writer& out, const gguf_keys& in) {
+    set_plain_decoder_keys(out, in);
+    set_mlp_keys(out, in);
+    set_rope_scaling_keys(out, in);
+    set_expert_keys(out, in, "num_experts");
     out.member("moe_intermediate_size", in.integer("expert_feed_forward_length"));
     // llama.cpp's graph of this architecture always does
     out.member("norm_topk_prob", true);
 }
-inline void put_gemma2(json_writer& out, const gguf_keys& in) {
-    put_plain_decoder(out, in), put_feed_forward(out, in), put_window(out, in);
+inline void set_gemma2_keys(json_writer& out, const gguf_keys& in) {
+    set_plain_decoder_keys(out, in);
+    set_mlp_keys(out, in);
+    set_sliding_window_keys(out, in);
     for (const char* const key : {"attn_logit_softcapping", "final_logit_softcapping"})
         if (const auto x = in.optional_real(key)) out.member(key, *x);
 }
-inline void put_gemma3(json_writer& out, const gguf_keys& in) { put_gemma2(out, in), put_rope_scaling(out, in); }
-inline void put_phi3(json_writer& out, const gguf_keys& in) {
-    put_plain_decoder(out, in, true), put_feed_forward(out, in), put_window(out, in), put_rope_scaling(out, in);
+inline void set_gemma3_keys(json_writer& out, const gguf_keys& in) {
+    set_gemma2_keys(out, in);
+    set_rope_scaling_keys(out, in);
+}
+inline void set_phi3_keys(json_writer& out, const gguf_keys& in) {
+    set_plain_decoder_keys(out, in, true);
+    set_mlp_keys(out, in);
+    set_sliding_window_keys(out, in);
+    set_rope_scaling_keys(out, in);
     if (const auto n = in.optional_integer("rope.scaling.original_context_length"))
         out.member("original_max_position_embeddings", *n);
 }
-inline void put_gpt_oss(json_writer& out, const gguf_keys& in) {
-    put_plain_decoder(out, in), put_window(out, in), put_rope_scaling(out, in);
-    put_experts(out, in, "num_local_experts");
+inline void set_gpt_oss_keys(json_writer& out, const gguf_keys& in) {
+    set_plain_decoder_keys(out, in);
+    set_sliding_window_keys(out, in);
+    set_rope_scaling_keys(out, in);
+    set_expert_keys(out, in, "num_local_experts");
     out.member("intermediate_size", in.integer("expert_feed_forward_length"));
 }
-inline void put_deepseek2(json_writer& out, const gguf_keys& in, bool third) {
-    put_decoder(out, in), put_feed_forward(out, in), put_rope_scaling(out, in);
+inline void set_deepseek2_keys(json_writer& out, const gguf_keys& in, bool third) {
+    set_decoder_keys(out, in);
+    set_mlp_keys(out, in);
+    set_rope_scaling_keys(out, in);
     // files hold latent attention as one head that all share, or, before, as what it unfolds to
     const bool latent = in.find("attention.key_length_mla") != nullptr;
     const std::int64_t key = in.integer(latent ? "attention.key_length_mla" : "attention.key_length");
@@ -204,7 +227,7 @@ inline void put_deepseek2(json_writer& out, const gguf_keys& in, bool third) {
     out.member("kv_lora_rank", in.integer("attention.kv_lora_rank"));
     out.member("qk_nope_head_dim", key - rope).member("qk_rope_head_dim", rope);
     out.member("v_head_dim", in.integer(latent ? "attention.value_length_mla" : "attention.value_length"));
-    put_experts(out, in, "n_routed_experts");
+    set_expert_keys(out, in, "n_routed_experts");
     out.member("n_shared_experts", in.integer("expert_shared_count"));
     out.member("moe_intermediate_size", in.integer("expert_feed_forward_length"));
     out.member("first_k_dense_replace", in.integer("leading_dense_block_count"));
@@ -212,20 +235,21 @@ inline void put_deepseek2(json_writer& out, const gguf_keys& in, bool third) {
     if (const auto x = in.optional_real("expert_weights_scale")) out.member("routed_scaling_factor", *x);
     const auto groups = in.optional_integer("expert_group_count");
     if (!groups)
-        in.fail(errc::missing_key, "expert_group_count",
-                "missing, as in older files; expected in how many groups experts are picked: give the model's config.json");
+        in.fail(
+            errc::missing_key, "expert_group_count",
+            "missing, as in older files; expected in how many groups experts are picked: give the model's config.json");
     out.member("n_group", *groups).member("topk_group", in.integer("expert_group_used_count"));
     if (!third) out.member("topk_method", *groups > 1 ? "group_limited_greedy" : "greedy");
 }
-inline void put_bert(json_writer& out, const gguf_keys& in) {
-    const gguf_value* const words = in.file().find("tokenizer.ggml.model");
-    if (words == nullptr || words->text != "bert" || !in.has_tensor("token_types.weight"))
+inline void set_bert_keys(json_writer& out, const gguf_keys& in) {
+    const gguf_value* const tokenizer_model = in.file().find("tokenizer.ggml.model");
+    if (tokenizer_model == nullptr || tokenizer_model->text != "bert" || !in.has_tensor("token_types.weight"))
         in.fail(errc::unsupported, "", "a relative of BERT that is written as BERT: give the model's config.json");
     out.member("hidden_size", in.integer("embedding_length")).member("num_hidden_layers", in.integer("block_count"));
     out.member("num_attention_heads", in.integer("attention.head_count"));
     out.member("vocab_size", in.rows("token_embd.weight")).member("type_vocab_size", in.rows("token_types.weight"));
     out.member("max_position_embeddings", in.rows("position_embd.weight"));
-    put_feed_forward(out, in);
+    set_mlp_keys(out, in);
 }
 
 /// What an architecture of llama.cpp is for Transformers, and who writes its keys.
@@ -233,45 +257,48 @@ struct gguf_architecture {
     std::string_view name;
     std::string_view model_type;
     std::string_view model_class;
-    void (*put)(json_writer&, const gguf_keys&);
+    void (*set_keys)(json_writer&, const gguf_keys&);
 };
 inline constexpr gguf_architecture gguf_architectures[]{
-    {"llama", "llama", "LlamaForCausalLM", put_llama},
-    {"qwen2", "qwen2", "Qwen2ForCausalLM", put_qwen2},
-    {"qwen3", "qwen3", "Qwen3ForCausalLM", put_qwen2},
-    {"qwen3moe", "qwen3_moe", "Qwen3MoeForCausalLM", put_qwen3moe},
-    {"gemma2", "gemma2", "Gemma2ForCausalLM", put_gemma2},
-    {"gemma3", "gemma3_text", "Gemma3ForCausalLM", put_gemma3},
-    {"phi3", "phi3", "Phi3ForCausalLM", put_phi3},
-    {"gpt-oss", "gpt_oss", "GptOssForCausalLM", put_gpt_oss},
+    {"llama", "llama", "LlamaForCausalLM", set_llama_keys},
+    {"qwen2", "qwen2", "Qwen2ForCausalLM", set_qwen2_keys},
+    {"qwen3", "qwen3", "Qwen3ForCausalLM", set_qwen2_keys},
+    {"qwen3moe", "qwen3_moe", "Qwen3MoeForCausalLM", set_qwen3moe_keys},
+    {"gemma2", "gemma2", "Gemma2ForCausalLM", set_gemma2_keys},
+    {"gemma3", "gemma3_text", "Gemma3ForCausalLM", set_gemma3_keys},
+    {"phi3", "phi3", "Phi3ForCausalLM", set_phi3_keys},
+    {"gpt-oss", "gpt_oss", "GptOssForCausalLM", set_gpt_oss_keys},
     {"deepseek2", "deepseek_v2", "DeepseekV2ForCausalLM",
-     [](json_writer& out, const gguf_keys& in) { put_deepseek2(out, in, false); }},
-    {"bert", "bert", "BertModel", put_bert},
+     [](json_writer& out, const gguf_keys& in) { set_deepseek2_keys(out, in, false); }},
+    {"bert", "bert", "BertModel", set_bert_keys},
 };
 // one name of llama.cpp stands for two types of Transformers
-inline constexpr gguf_architecture mixtral_as_gguf{"llama", "mixtral", "MixtralForCausalLM", put_llama};
+inline constexpr gguf_architecture mixtral_as_gguf{"llama", "mixtral", "MixtralForCausalLM", set_llama_keys};
 inline constexpr gguf_architecture deepseek_v3_as_gguf{
     "deepseek2", "deepseek_v3", "DeepseekV3ForCausalLM",
-    [](json_writer& out, const gguf_keys& in) { put_deepseek2(out, in, true); }};
+    [](json_writer& out, const gguf_keys& in) { set_deepseek2_keys(out, in, true); }};
 
 inline const gguf_architecture& find_gguf_architecture(const gguf_file& file) {
-    const gguf_value* const said = file.find("general.architecture");
-    const std::string where = file.name + ": general.architecture";
-    if (said == nullptr) throw error(errc::missing_key, where, "missing; expected an architecture of llama.cpp");
-    if (said->type != gguf_value::kind::text) throw error(errc::bad_value, where, "expected a text, found another value");
+    const gguf_value* const architecture_value = file.find("general.architecture");
+    const std::string location = file.name + ": general.architecture";
+    if (architecture_value == nullptr)
+        throw error(errc::missing_key, location, "missing; expected an architecture of llama.cpp");
+    if (architecture_value->type != gguf_value::kind::text)
+        throw error(errc::bad_value, location, "expected a text, found another value");
     std::string known;
     for (const gguf_architecture& a : gguf_architectures) {
         known += (known.empty() ? "" : ", ") + std::string(a.name);
-        if (a.name != said->text) continue;
+        if (a.name != architecture_value->text) continue;
         const gguf_keys keys{file, a.name};
         constexpr std::int64_t sigmoid = 2;
-        if (a.name == mixtral_as_gguf.name && keys.optional_integer("expert_count").value_or(0) > 0) return mixtral_as_gguf;
+        if (a.name == mixtral_as_gguf.name && keys.optional_integer("expert_count").value_or(0) > 0)
+            return mixtral_as_gguf;
         if (a.name == deepseek_v3_as_gguf.name && keys.optional_integer("expert_gating_func").value_or(0) == sigmoid)
             return deepseek_v3_as_gguf;
         return a;
     }
-    throw error(errc::unsupported, where,
-                in_quotes(said->text) + " is written in a way that is not read; read are " + known +
+    throw error(errc::unsupported, location,
+                quote(architecture_value->text) + " is written in a way that is not read; read are " + known +
                     ": give the model's config.json");
 }
 
@@ -279,16 +306,17 @@ inline const gguf_architecture& find_gguf_architecture(const gguf_file& file) {
 
 /// A config.json, as text, of the model in a GGUF file.
 ///
-/// It says what decides over costs; token ids, for example, are left out. Throws `unsupported` for an architecture that is
-/// not read, with those that are, `missing_key` and `bad_value` with the file and the key.
-[[nodiscard]] inline std::string config_of(const gguf_file& file) {
+/// It says what decides over costs; token ids, for example, are left out. Throws `unsupported` for an architecture that
+/// is not read, with those that are, `missing_key` and `bad_value` with the file and the key.
+[[nodiscard]] inline std::string make_config(const gguf_file& file) {
     const detail::gguf_architecture& a = detail::find_gguf_architecture(file);
     json_writer out;
     out.object();
     out.key("architectures").array(true).value(a.model_class).end_array();
     out.member("model_type", a.model_type);
-    if (const std::string type = detail::dtype_of_file(file); !type.empty()) out.member("dtype", std::string_view(type));
-    a.put(out, {file, a.name});
+    if (const std::string type = detail::dtype_of_file(file); !type.empty())
+        out.member("dtype", std::string_view(type));
+    a.set_keys(out, {file, a.name});
     out.end_object();
     return out.text();
 }

@@ -11,12 +11,12 @@
 namespace llmcost::detail {
 
 enum class gguf_mix : std::uint8_t { f16, bf16, q8_0, q4_0, q4_k_s, q4_k_m, q5_k_m, q6_k, q2_k, q3_k_m, iq4_xs };
-struct gguf_mix_row {
-    gguf_mix mix;
+struct gguf_mix_entry {
+    gguf_mix quant_mix;
     std::string_view name;
     ggml_type type;  ///< of tensors that no rule is about
 };
-inline constexpr gguf_mix_row gguf_mixes[]{
+inline constexpr gguf_mix_entry gguf_mixes[]{
     {gguf_mix::f16, "f16", ggml_type::f16},          {gguf_mix::bf16, "bf16", ggml_type::bf16},
     {gguf_mix::q8_0, "q8_0", ggml_type::q8_0},       {gguf_mix::q4_0, "q4_0", ggml_type::q4_0},
     {gguf_mix::q4_k_s, "q4_k_s", ggml_type::q4_k},   {gguf_mix::q4_k_m, "q4_k_m", ggml_type::q4_k},
@@ -26,8 +26,8 @@ inline constexpr gguf_mix_row gguf_mixes[]{
 };
 
 /// The line of a mix; null where there is none of this name.
-[[nodiscard]] constexpr const gguf_mix_row* known_gguf_mix(std::string_view name) noexcept {
-    for (const gguf_mix_row& row : gguf_mixes)
+[[nodiscard]] constexpr const gguf_mix_entry* lookup_gguf_mix(std::string_view name) noexcept {
+    for (const gguf_mix_entry& row : gguf_mixes)
         if (row.name == name) return &row;
     return nullptr;
 }

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include <llmcost/base/error.hpp>
-#include <llmcost/detail/messages.hpp>
-#include <llmcost/model/architecture.hpp>
+#include <llmcost/model/model_spec.hpp>
 #include <llmcost/report/listing.hpp>
+#include <llmcost/text/messages.hpp>
 
 // What llama.cpp's converter makes of a model's tensors: names, and shapes where it splits or turns one.
 namespace llmcost {
@@ -28,7 +28,7 @@ struct gguf_tensor {
 namespace detail {
 
 /// The table of words, and the scores of words where they are no part of it.
-inline constexpr std::string_view gguf_words = "token_embd.weight", gguf_scores = "output.weight";
+inline constexpr std::string_view gguf_token_embeddings = "token_embd.weight", gguf_scores = "output.weight";
 
 /// Factors of rotary frequencies that the converter writes as tensors (`generate_extra_tensors`).
 enum class frequency_factors : std::uint8_t {
@@ -38,14 +38,15 @@ enum class frequency_factors : std::uint8_t {
 };
 
 /// Which models of 80 layers llama.cpp takes for its 70B, whose values get more bits (`LLM_TYPE_70B`).
-enum class large_rule : std::uint8_t {
-    never,
-    always,
+enum class large_expert_rule : std::uint8_t {
+    disabled,
+    enabled,
     shared_keys  ///< where heads share keys (Llama 1's 65B has a key for each), and no mixture of 8
 };
 
-/// How the converter (conversion/*.py) calls the tensors of a type of Transformers, and what llama.cpp makes of the type.
-struct gguf_naming {
+/// How the converter (conversion/*.py) calls the tensors of a type of Transformers, and what llama.cpp makes of the
+/// type.
+struct gguf_name_map {
     std::string_view model_type;
     std::string_view architecture;
     /// The norm behind attention in Transformers' name may be in front of the feed-forward block.
@@ -54,15 +55,15 @@ struct gguf_naming {
     bool corrects_scores = false;      ///< routers have a buffer of corrections
     bool shares_one_key = false;       ///< latent attention is written as one key that all heads share
     bool hidden_states_alone = false;  ///< poolers and heads are not converted
-    large_rule is_large = large_rule::never;
+    large_expert_rule is_large = large_expert_rule::disabled;
     frequency_factors factors = frequency_factors::none;
 };
 // clang-format off
-inline constexpr gguf_naming gguf_namings[]{
-    {.model_type = "llama", .architecture = "llama", .is_large = large_rule::shared_keys, .factors = frequency_factors::rescaled},
-    {.model_type = "mistral", .architecture = "llama", .is_large = large_rule::shared_keys, .factors = frequency_factors::rescaled},
-    {.model_type = "mixtral", .architecture = "llama", .is_large = large_rule::shared_keys, .factors = frequency_factors::rescaled},
-    {.model_type = "qwen2", .architecture = "qwen2", .is_large = large_rule::always},
+inline constexpr gguf_name_map gguf_namings[]{
+    {.model_type = "llama", .architecture = "llama", .is_large = large_expert_rule::shared_keys, .factors = frequency_factors::rescaled},
+    {.model_type = "mistral", .architecture = "llama", .is_large = large_expert_rule::shared_keys, .factors = frequency_factors::rescaled},
+    {.model_type = "mixtral", .architecture = "llama", .is_large = large_expert_rule::shared_keys, .factors = frequency_factors::rescaled},
+    {.model_type = "qwen2", .architecture = "qwen2", .is_large = large_expert_rule::enabled},
     {.model_type = "qwen3", .architecture = "qwen3"},
     {.model_type = "qwen3_moe", .architecture = "qwen3moe"},
     {.model_type = "gemma2", .architecture = "gemma2", .post_attention_norm = "post_attention_norm"},
@@ -75,14 +76,14 @@ inline constexpr gguf_naming gguf_namings[]{
 };
 // clang-format on
 
-inline const gguf_naming& naming_of(const model& m) {
-    const std::string_view type = (m.text != nullptr ? m.text : m.kind)->model_type;
+inline const gguf_name_map& naming_of(const model& m) {
+    const std::string_view type = (m.text_spec != nullptr ? m.text_spec : m.spec)->model_type;
     std::string known;
-    for (const gguf_naming& n : gguf_namings) {
+    for (const gguf_name_map& n : gguf_namings) {
         if (n.model_type == type) return n;
         known += (known.empty() ? "" : ", ") + std::string(n.model_type);
     }
-    throw error(errc::unsupported, "", in_quotes(type) + " is converted in a way that is not known; known are " + known);
+    throw error(errc::unsupported, "", quote(type) + " is converted in a way that is not known; known are " + known);
 }
 
 struct renamed_module {
@@ -143,14 +144,14 @@ constexpr std::string_view renamed(const renamed_module (&table)[n], std::string
 /// Makes the tensors of a GGUF file from those of a walk, one by one.
 class gguf_converter {
 public:
-    gguf_converter(const model& m, const gguf_naming& names) : m_(m), names_(names) {}
+    gguf_converter(const model& m, const gguf_name_map& names) : m_(m), names_(names) {}
 
     void add(const tensor_shape& t) {
         std::string name = t.name;
         parameter_ = t.name;
         // parts beside the text model are written to a file of their own
-        for (const std::string_view beside : {"model.vision_tower.", "model.multi_modal_projector."})
-            if (name.starts_with(beside)) return;
+        for (const std::string_view excluded_prefix : {"model.vision_tower.", "model.multi_modal_projector."})
+            if (name.starts_with(excluded_prefix)) return;
         erase(name, "language_model.");
         if (name.starts_with("bert.")) name.erase(0, 5);
         if (names_.hidden_states_alone && (name.starts_with("pooler.") || name.starts_with("cls."))) return;
@@ -166,7 +167,7 @@ public:
         }
         if (!add_in_layer(rest, layer)) fail(t.name);
     }
-    [[nodiscard]] std::vector<gguf_tensor> take() { return std::move(out_); }
+    [[nodiscard]] std::vector<gguf_tensor> release() { return std::move(out_); }
 
 private:
     struct name_halves {
@@ -177,8 +178,8 @@ private:
         if (dot == std::string_view::npos) return {name, {}};
         return {name.substr(0, dot), name.substr(dot + 1)};
     }
-    static void erase(std::string& from, std::string_view what) {
-        if (const std::size_t at = from.find(what); at != std::string::npos) from.erase(at, what.size());
+    static void erase(std::string& text, std::string_view part) {
+        if (const std::size_t at = text.find(part); at != std::string::npos) text.erase(at, part.size());
     }
     static bool layer_of(std::string_view& rest, std::int64_t& layer) {
         for (const std::string_view list : {"model.layers.", "encoder.layer."}) {
@@ -193,46 +194,54 @@ private:
     }
     [[noreturn]] void fail(std::string_view name) const {
         throw error(errc::unsupported, "",
-                    "how " + in_quotes(name) + " of " + std::string(names_.model_type) + " is converted is not known");
+                    "how " + quote(name) + " of " + std::string(names_.model_type) + " is converted is not known");
     }
-    void put(std::int64_t layer, std::string_view name, std::vector<std::uint64_t> sizes) {
+    void emit(std::int64_t layer, std::string_view name, std::vector<std::uint64_t> sizes) {
         out_.push_back({"blk." + std::to_string(layer) + '.' + std::string(name), std::move(sizes), layer, parameter_});
     }
 
     bool add_in_layer(std::string_view rest, std::int64_t layer) {
-        if (rest == "self_attn.sinks") return put(layer, "attn_sinks.weight", sizes_), true;
-        if (rest == "self_attn.kv_b_proj.weight") return split_latent(layer), true;
+        if (rest == "self_attn.sinks") {
+            emit(layer, "attn_sinks.weight", sizes_);
+            return true;
+        }
+        if (rest == "self_attn.kv_b_proj.weight") {
+            split_latent(layer);
+            return true;
+        }
         if (rest.starts_with("mlp.experts.")) return add_experts(rest.substr(12), layer);
         const auto [module, parameter] = halves(rest);
         const std::string_view ours =
             module == "post_attention_layernorm" ? names_.post_attention_norm : renamed(gguf_modules, module);
         if (ours.empty() || (parameter != "weight" && parameter != "bias")) return false;
-        put(layer, std::string(ours) + '.' + std::string(parameter), sizes_);
+        emit(layer, std::string(ours) + '.' + std::string(parameter), sizes_);
         if (module != "mlp.gate" || !names_.corrects_scores) return true;
         parameter_.clear();  // a buffer
-        put(layer, "exp_probs_b.bias", {sizes_[0]});
+        emit(layer, "exp_probs_b.bias", {sizes_[0]});
         return true;
     }
     /// Keys and values of latent attention, by heads; those of keys are turned.
     void split_latent(std::int64_t layer) {
-        const auto heads = static_cast<std::uint64_t>(m_.dims.num_attention_heads);
-        const auto nope = static_cast<std::uint64_t>(m_.dims.mla.qk_nope_head_dim);
-        put(layer, "attn_k_b.weight", {heads, sizes_[1], nope});
-        put(layer, "attn_v_b.weight", {heads, static_cast<std::uint64_t>(m_.dims.mla.v_head_dim), sizes_[1]});
+        const auto heads = static_cast<std::uint64_t>(m_.config.num_attention_heads);
+        const auto nope = static_cast<std::uint64_t>(m_.config.mla.qk_nope_head_dim);
+        emit(layer, "attn_k_b.weight", {heads, sizes_[1], nope});
+        emit(layer, "attn_v_b.weight", {heads, static_cast<std::uint64_t>(m_.config.mla.v_head_dim), sizes_[1]});
     }
     /// Gate and up apart; rows are outputs.
-    bool add_experts(std::string_view what, std::int64_t layer) {
+    bool add_experts(std::string_view part, std::int64_t layer) {
         const std::vector<std::uint64_t>& s = sizes_;
-        const bool turned = names_.experts_by_input;
-        if (what == "gate_up_proj" && s.size() == 3) {
-            const std::vector<std::uint64_t> half{s[0], s[turned ? 2 : 1] / 2, s[turned ? 1 : 2]};
-            put(layer, "ffn_gate_exps.weight", half), put(layer, "ffn_up_exps.weight", half);
-        } else if (what == "down_proj" && s.size() == 3) {
-            put(layer, "ffn_down_exps.weight", {s[0], s[turned ? 2 : 1], s[turned ? 1 : 2]});
-        } else if (what == "gate_up_proj_bias" && s.size() == 2) {
-            put(layer, "ffn_gate_exps.bias", {s[0], s[1] / 2}), put(layer, "ffn_up_exps.bias", {s[0], s[1] / 2});
-        } else if (what == "down_proj_bias" && s.size() == 2) {
-            put(layer, "ffn_down_exps.bias", s);
+        const bool is_transposed = names_.experts_by_input;
+        if (part == "gate_up_proj" && s.size() == 3) {
+            const std::vector<std::uint64_t> half{s[0], s[is_transposed ? 2 : 1] / 2, s[is_transposed ? 1 : 2]};
+            emit(layer, "ffn_gate_exps.weight", half);
+            emit(layer, "ffn_up_exps.weight", half);
+        } else if (part == "down_proj" && s.size() == 3) {
+            emit(layer, "ffn_down_exps.weight", {s[0], s[is_transposed ? 2 : 1], s[is_transposed ? 1 : 2]});
+        } else if (part == "gate_up_proj_bias" && s.size() == 2) {
+            emit(layer, "ffn_gate_exps.bias", {s[0], s[1] / 2});
+            emit(layer, "ffn_up_exps.bias", {s[0], s[1] / 2});
+        } else if (part == "down_proj_bias" && s.size() == 2) {
+            emit(layer, "ffn_down_exps.bias", s);
         } else {
             return false;
         }
@@ -240,7 +249,7 @@ private:
     }
 
     const model& m_;
-    const gguf_naming& names_;
+    const gguf_name_map& names_;
     std::string parameter_{};
     std::vector<std::uint64_t> sizes_{};
     std::vector<gguf_tensor> out_{};
@@ -250,12 +259,12 @@ private:
 
 /// The tensors that llama.cpp's converter writes for a model, from the tensors of its walk.
 ///
-/// Those that it makes from nothing but the configuration (`rope_freqs`) are not among them. Throws `unsupported` for a type
-/// or tensor whose conversion is not known.
+/// Those that it makes from nothing but the configuration (`rope_freqs`) are not among them. Throws `unsupported` for a
+/// type or tensor whose conversion is not known.
 [[nodiscard]] inline std::vector<gguf_tensor> gguf_tensors(const model& m, const model_listing& listing) {
     detail::gguf_converter out{m, detail::naming_of(m)};
     for (const tensor_shape& t : listing.tensors) out.add(t);
-    return out.take();
+    return out.release();
 }
 
 }  // namespace llmcost

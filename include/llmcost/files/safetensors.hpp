@@ -12,15 +12,16 @@
 #include <utility>
 #include <vector>
 
+#include <llmcost/base/config_view.hpp>
 #include <llmcost/base/error.hpp>
-#include <llmcost/detail/json_builder.hpp>
-#include <llmcost/detail/messages.hpp>
 #include <llmcost/files/stored_tensor.hpp>
 #include <llmcost/files/weight_file.hpp>
 #include <llmcost/json.hpp>
-#include <llmcost/reading/config.hpp>
+#include <llmcost/json/builder.hpp>
+#include <llmcost/text/messages.hpp>
 
-// Headers of safetensors: 8 bytes of length, JSON with type, shape and place of every tensor, then the data, without gaps.
+// Headers of safetensors: 8 bytes of length, JSON with type, shape and place of every tensor, then the data, without
+// gaps.
 namespace llmcost {
 
 /// How large a header or an index may be; 100 MB is the format's own limit.
@@ -37,10 +38,11 @@ constexpr unsigned safetensors_bits(std::string_view type) noexcept {
         std::string_view type;
         unsigned bits;
     };
-    constexpr row rows[]{{"BF16", 16},   {"F16", 16},    {"F32", 32},        {"F64", 64},    {"BOOL", 8},        {"U8", 8},
-                         {"I8", 8},      {"U16", 16},    {"I16", 16},        {"U32", 32},    {"I32", 32},        {"U64", 64},
-                         {"I64", 64},    {"F8_E4M3", 8}, {"F8_E5M2", 8},     {"F8_E8M0", 8}, {"F8_E4M3FNUZ", 8}, {"F4", 4},
-                         {"F6_E2M3", 6}, {"F6_E3M2", 6}, {"F8_E5M2FNUZ", 8}, {"C64", 64}};
+    constexpr row rows[]{{"BF16", 16},       {"F16", 16},        {"F32", 32}, {"F64", 64},    {"BOOL", 8},
+                         {"U8", 8},          {"I8", 8},          {"U16", 16}, {"I16", 16},    {"U32", 32},
+                         {"I32", 32},        {"U64", 64},        {"I64", 64}, {"F8_E4M3", 8}, {"F8_E5M2", 8},
+                         {"F8_E8M0", 8},     {"F8_E4M3FNUZ", 8}, {"F4", 4},   {"F6_E2M3", 6}, {"F6_E3M2", 6},
+                         {"F8_E5M2FNUZ", 8}, {"C64", 64}};
     for (const row& r : rows)
         if (r.type == type) return r.bits;
     return 0;
@@ -48,7 +50,7 @@ constexpr unsigned safetensors_bits(std::string_view type) noexcept {
 
 inline std::uint64_t size_in_file(config_view at) {
     const std::int64_t n = at.as_integer();
-    if (n < 0) fail_value(at, "an integer from 0 on");
+    if (n < 0) throw_invalid_value(at, "an integer from 0 on");
     return static_cast<std::uint64_t>(n);
 }
 
@@ -59,37 +61,37 @@ struct stored_range {
     config_view at{};
 };
 
-inline stored_tensor read_safetensors_entry(config_view entry, std::uint64_t data, stored_range& range) {
-    constexpr std::uint32_t most_sizes = 64;
+inline stored_tensor parse_safetensors_entry(config_view entry, std::uint64_t data, stored_range& range) {
+    constexpr std::uint32_t max_sizes = 64;
     const string_ref type = entry.as_object().string("dtype");
     const unsigned bits = safetensors_bits(type);
-    if (bits == 0) fail_value(entry, "dtype", "an element type of safetensors, such as BF16, F32 or F8_E4M3");
+    if (bits == 0) throw_invalid_value(entry, "dtype", "an element type of safetensors, such as BF16, F32 or F8_E4M3");
     stored_tensor t{std::string(entry.key()), std::string(type), {}, 0};
     const config_view shape = entry.array("shape");
-    if (shape.size() > most_sizes) fail_value(shape, "an array of at most 64 sizes");
+    if (shape.size() > max_sizes) throw_invalid_value(shape, "an array of at most 64 sizes");
     count elements = 1;
     for (const config_view size : shape) {
         t.sizes.push_back(size_in_file(size));
         elements *= t.sizes.back();
-        if (elements.to_wide() >> 63U != 0) fail_value(shape, "sizes whose product is below 2^63");
+        if (elements.to_uint128() >> 63U != 0) throw_invalid_value(shape, "sizes whose product is below 2^63");
     }
     const count all_bits = elements * bits;
-    if (all_bits.to_wide() % 8 != 0) fail_value(shape, "sizes that make whole bytes");
-    if (all_bits.to_wide() >> 66U != 0) fail_value(shape, "sizes that make fewer than 2^63 bytes");
+    if (all_bits.to_uint128() % 8 != 0) throw_invalid_value(shape, "sizes that make whole bytes");
+    if (all_bits.to_uint128() >> 66U != 0) throw_invalid_value(shape, "sizes that make fewer than 2^63 bytes");
     const config_view offsets = entry.array("data_offsets");
-    if (offsets.size() != 2) fail_value(offsets, "an array of a begin and an end");
+    if (offsets.size() != 2) throw_invalid_value(offsets, "an array of a begin and an end");
     range = {size_in_file(offsets[0]), size_in_file(offsets[1]), offsets};
     t.bytes = (all_bits / 8).to_64();
     const auto fail = [&](const std::string& expected) {
         char buffer[192];
         bounded_text message(buffer);
         fail_at(config_problem::bad_value, offsets, {},
-                message.put("expected ")
-                    .put(expected)
-                    .put(", found ")
-                    .put(static_cast<long long>(range.begin))
-                    .put(" to ")
-                    .put(static_cast<long long>(range.end))
+                message.write("expected ")
+                    .write(expected)
+                    .write(", found ")
+                    .write(static_cast<long long>(range.begin))
+                    .write(" to ")
+                    .write(static_cast<long long>(range.end))
                     .view());
     };
     if (range.end < range.begin) fail("an end that is not before the begin");
@@ -99,7 +101,7 @@ inline stored_tensor read_safetensors_entry(config_view entry, std::uint64_t dat
 }
 
 /// Ranges follow each other without gaps from the first byte of the data to its last.
-inline void check_ranges(std::vector<stored_range> ranges, std::uint64_t data, const std::string& where) {
+inline void check_ranges(std::vector<stored_range> ranges, std::uint64_t data, const std::string& location) {
     std::sort(ranges.begin(), ranges.end(), [](const stored_range& a, const stored_range& b) {
         return a.begin != b.begin ? a.begin < b.begin : a.end < b.end;
     });
@@ -108,30 +110,31 @@ inline void check_ranges(std::vector<stored_range> ranges, std::uint64_t data, c
         if (r.begin != done) {
             char buffer[192];
             bounded_text message(buffer);
-            message.put(r.begin < done ? "overlaps another tensor: " : "leaves a gap: ")
-                .put("expected a begin at ")
-                .put(static_cast<long long>(done))
-                .put(", found ")
-                .put(static_cast<long long>(r.begin));
+            message.write(r.begin < done ? "overlaps another tensor: " : "leaves a gap: ")
+                .write("expected a begin at ")
+                .write(static_cast<long long>(done))
+                .write(", found ")
+                .write(static_cast<long long>(r.begin));
             fail_at(config_problem::bad_value, r.at, {}, message.view());
         }
         done = r.end;
     }
     if (done != data)
-        throw error(errc::bad_value, where,
-                    "expected tensors for all " + std::to_string(data) + " bytes of data, found " + std::to_string(done));
+        throw error(
+            errc::bad_value, location,
+            "expected tensors for all " + std::to_string(data) + " bytes of data, found " + std::to_string(done));
 }
 
 /// Calls `read` with the root of a JSON text; what is wrong becomes an error at `where`.
 template <class Read>
-void read_json_of_weights(std::string_view text, const std::string& where, const safetensors_limits& limits,
+void read_json_of_weights(std::string_view text, const std::string& location, const safetensors_limits& limits,
                           const Read& read) {
-    const parsed_json parsed = parse_json(text, where, {.text = limits.header, .nodes = limits.values});
+    const parsed_json parsed = parse_json(text, location, {.text = limits.header, .nodes = limits.values});
     try {
         const config_view root{parsed.nodes, 0};
         read(root.as_object());
     } catch (const config_error& problem) {
-        throw_error(problem, where);
+        throw_error(problem, location);
     }
 }
 
@@ -153,19 +156,19 @@ inline std::vector<stored_tensor> read_safetensors_file(const std::string& path,
 
     const std::uint64_t data = file.size() - sizeof length - header;
     std::vector<stored_tensor> tensors;
-    const std::string where = file.where() + ": header";
-    read_json_of_weights(text, where, limits, [&](config_view root) {
+    const std::string location = file.position() + ": header";
+    read_json_of_weights(text, location, limits, [&](config_view root) {
         std::vector<stored_range> ranges;
         for (const config_view entry : root) {
             if (entry.key() == "__metadata__") {
-                for (const config_view said : entry.as_object()) (void)said.as_string();
+                for (const config_view metadata_value : entry.as_object()) (void)metadata_value.as_string();
                 continue;
             }
             stored_range range;
-            tensors.push_back(read_safetensors_entry(entry, data, range));
+            tensors.push_back(parse_safetensors_entry(entry, data, range));
             ranges.push_back(range);
         }
-        check_ranges(std::move(ranges), data, where);
+        check_ranges(std::move(ranges), data, location);
     });
     return tensors;
 }
@@ -174,11 +177,11 @@ inline std::vector<stored_tensor> read_safetensors_file(const std::string& path,
 inline stored_tensors read_safetensors_index(const std::string& path, const safetensors_limits& limits) {
     const weight_file file(path);
     if (file.size() > limits.header)
-        throw error(errc::bad_value, file.where(), "expected at most " + std::to_string(limits.header) + " bytes");
+        throw error(errc::bad_value, file.position(), "expected at most " + std::to_string(limits.header) + " bytes");
     std::string text(static_cast<std::size_t>(file.size()), '\0');
     file.read(0, text.data(), text.size());
     stored_tensors all;
-    read_json_of_weights(text, file.where(), limits, [&](config_view root) {
+    read_json_of_weights(text, file.position(), limits, [&](config_view root) {
         const config_view map = root.object("weight_map");
         std::vector<std::string> shards;  // in order of first appearance
         std::unordered_set<std::string> known;
@@ -187,7 +190,7 @@ inline stored_tensors read_safetensors_index(const std::string& path, const safe
             std::string shard(entry.as_string());
             if (shard.empty() || shard.front() == '.' ||
                 shard.find_first_of(std::string_view("/\0", 2)) != std::string::npos)
-                fail_value(entry, "the name of a file in the folder of the index");
+                throw_invalid_value(entry, "the name of a file in the folder of the index");
             if (known.insert(shard).second) shards.push_back(shard);
             shard_of.emplace(std::string(entry.key()), std::move(shard));
         }
@@ -195,35 +198,37 @@ inline stored_tensors read_safetensors_index(const std::string& path, const safe
         std::unordered_set<std::string> read;
         for (const std::string& shard : shards) {
             for (stored_tensor& t : read_safetensors_file(folder + '/' + shard, limits)) {
-                const auto told = shard_of.find(t.name);
-                if (told != shard_of.end() && told->second != shard)
-                    throw error(errc::bad_value, printable(folder + '/' + shard) + ": " + in_quotes(t.name),
-                                "expected in " + in_quotes(told->second) + ", as the index says");
+                const auto indexed_shard = shard_of.find(t.name);
+                if (indexed_shard != shard_of.end() && indexed_shard->second != shard)
+                    throw error(errc::bad_value, printable(folder + '/' + shard) + ": " + quote(t.name),
+                                "expected in " + quote(indexed_shard->second) + ", as the index says");
                 if (!read.insert(t.name).second)
-                    throw error(errc::bad_value, printable(folder + '/' + shard) + ": " + in_quotes(t.name),
+                    throw error(errc::bad_value, printable(folder + '/' + shard) + ": " + quote(t.name),
                                 "is in another shard too");
                 all.add(std::move(t));
             }
         }
         for (const config_view entry : map)
-            if (read.find(std::string(entry.key())) == read.end()) fail_value(entry, "a shard that holds this tensor");
+            if (read.find(std::string(entry.key())) == read.end())
+                throw_invalid_value(entry, "a shard that holds this tensor");
     });
     return all;
 }
 
 }  // namespace detail
 
-/// The tensors of a safetensors file, of an index (`*.json`) with its shards, or of a model's folder: `model.safetensors`,
-/// else `model.safetensors.index.json`. Reads headers only.
+/// The tensors of a safetensors file, of an index (`*.json`) with its shards, or of a model's folder:
+/// `model.safetensors`, else `model.safetensors.index.json`. Reads headers only.
 ///
 /// Throws `io` for what cannot be read, `bad_value` with file and byte or JSON pointer for what is no such file.
 [[nodiscard]] inline stored_tensors read_safetensors(const std::string& path, const safetensors_limits& limits = {}) {
     std::string file = path;
     if (detail::is_folder(path)) {
         file = path + "/model.safetensors";
-        if (!detail::is_there(file)) file += ".index.json";
-        if (!detail::is_there(file))
-            throw error(errc::io, printable(path), "a folder with no model.safetensors and no model.safetensors.index.json");
+        if (!detail::exists(file)) file += ".index.json";
+        if (!detail::exists(file))
+            throw error(errc::io, printable(path),
+                        "a folder with no model.safetensors and no model.safetensors.index.json");
     }
     if (std::string_view(file).ends_with(".json")) return detail::read_safetensors_index(file, limits);
     stored_tensors all;

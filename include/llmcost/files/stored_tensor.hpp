@@ -21,7 +21,7 @@ struct stored_tensor {
 };
 
 /// What all tensors of one type hold.
-struct type_total {
+struct bytes_by_type {
     std::string type;
     count tensors;
     count elements;
@@ -41,24 +41,26 @@ struct type_total {
 /// The tensors of a file or of all files of a model, and what they hold by type, in order of first appearance.
 struct stored_tensors {
     std::vector<stored_tensor> tensors;
-    std::vector<type_total> totals;
+    std::vector<bytes_by_type> totals;
 
     void add(stored_tensor t) {
-        type_total* total = nullptr;
-        for (type_total& known : totals)
+        bytes_by_type* total = nullptr;
+        for (bytes_by_type& known : totals)
             if (known.type == t.type) total = &known;
-        if (total == nullptr) total = &totals.emplace_back(type_total{t.type, {}, {}, {}});
-        total->tensors += 1, total->elements += elements_of(t), total->bytes += t.bytes;
+        if (total == nullptr) total = &totals.emplace_back(bytes_by_type{t.type, {}, {}, {}});
+        total->tensors += 1;
+        total->elements += elements_of(t);
+        total->bytes += t.bytes;
         tensors.push_back(std::move(t));
     }
     [[nodiscard]] count bytes() const {
         count n;
-        for (const type_total& t : totals) n += t.bytes;
+        for (const bytes_by_type& t : totals) n += t.bytes;
         return n;
     }
     [[nodiscard]] count elements() const {
         count n;
-        for (const type_total& t : totals) n += t.elements;
+        for (const bytes_by_type& t : totals) n += t.elements;
         return n;
     }
     /// The tensor of this name, or nothing.

@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include <llmcost/base/error.hpp>
-#include <llmcost/detail/messages.hpp>
-#include <llmcost/detail/regular_file.hpp>
+#include <llmcost/files/regular_file.hpp>
+#include <llmcost/text/messages.hpp>
 
 // Files of weights are larger than memory: what is read of them is asked for by its place.
 namespace llmcost::detail {
@@ -36,7 +36,7 @@ inline bool is_folder(const std::string& path) {
     struct stat facts {};
     return ::stat(path.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode);
 }
-inline bool is_there(const std::string& path) {
+inline bool exists(const std::string& path) {
     struct stat facts {};
     return ::lstat(path.c_str(), &facts) == 0;
 }
@@ -45,37 +45,39 @@ inline bool is_there(const std::string& path) {
 class weight_file {
 public:
     /// Throws `io` for what cannot be opened and for what is no regular file.
-    explicit weight_file(const std::string& path) : where_(printable(path)) {
-        std::string why;
-        file_ = open_regular_at(AT_FDCWD, path.c_str(), why);
-        if (!file_) throw error(errc::io, where_, why);
+    explicit weight_file(const std::string& path) : position_(printable(path)) {
+        std::string reason;
+        file_ = open_regular_at(AT_FDCWD, path.c_str(), reason);
+        if (!file_) throw error(errc::io, position_, reason);
         struct stat facts {};
         if (::fstat(file_.get(), &facts) != 0 || facts.st_size < 0)
-            throw error(errc::io, where_, "cannot be read: " + std::generic_category().message(errno));
+            throw error(errc::io, position_, "cannot be read: " + std::generic_category().message(errno));
         size_ = static_cast<std::uint64_t>(facts.st_size);
     }
 
     /// For messages.
-    [[nodiscard]] const std::string& where() const noexcept { return where_; }
+    [[nodiscard]] const std::string& position() const noexcept { return position_; }
     [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
 
     /// Throws `bad_value` at a byte.
     [[noreturn]] void fail(std::uint64_t at, const std::string& message) const {
-        throw error(errc::bad_value, where_ + ": byte " + std::to_string(at), message);
+        throw error(errc::bad_value, position_ + ": byte " + std::to_string(at), message);
     }
     /// Reads `n` bytes from `at` on, which lie inside of the file; throws `io` where it has shrunk since.
     void read(std::uint64_t at, char* to, std::size_t n) const {
         while (n > 0) {
             const ssize_t got = ::pread(file_.get(), to, n, static_cast<off_t>(at));
             if (got < 0 && errno == EINTR) continue;
-            if (got < 0) throw error(errc::io, where_, "cannot be read: " + std::generic_category().message(errno));
-            if (got == 0) throw error(errc::io, where_, "ends before its length");
-            at += static_cast<std::uint64_t>(got), to += got, n -= static_cast<std::size_t>(got);
+            if (got < 0) throw error(errc::io, position_, "cannot be read: " + std::generic_category().message(errno));
+            if (got == 0) throw error(errc::io, position_, "ends before its length");
+            at += static_cast<std::uint64_t>(got);
+            to += got;
+            n -= static_cast<std::size_t>(got);
         }
     }
 
 private:
-    std::string where_;
+    std::string position_;
     open_file file_;
     std::uint64_t size_ = 0;
 };

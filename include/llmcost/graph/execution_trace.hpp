@@ -27,14 +27,13 @@ struct trace_node {
     double begins = 0, seconds = 0;        ///< of a part, beside the others of its device
     std::uint64_t flops = 0;
     std::uint64_t bytes = 0;  ///< read and written; of a message those that are sent, of a collective those handed in
-    std::int32_t from = 0, to = 0, tag = 0;  ///< of a message: its devices, its cut
-    collective_kind collective{};            ///< what all devices do together
+    std::int32_t source_device = 0, to = 0, tag = 0;  ///< of a message: its devices, its cut
+    collective_kind collective{};                     ///< what all devices do together
 };
 
 /// The nodes of every device of a split, or of one device without stages; `seconds` of parts by device may be empty.
-[[nodiscard]] inline std::vector<std::vector<trace_node>> execution_traces_of(const part_graph& g,
-                                                                              std::vector<graph_stage> stages = {},
-                                                                              const std::vector<stage_device>& on = {}) {
+[[nodiscard]] inline std::vector<std::vector<trace_node>> execution_traces_of(
+    const node_graph& g, std::vector<graph_stage> stages = {}, const std::vector<pipeline_device>& devices = {}) {
     if (stages.empty()) stages.emplace_back().end = detail::length_of(g.parts);
     const auto parts = static_cast<std::uint64_t>(g.parts.size());
     std::vector<std::vector<trace_node>> out;
@@ -43,42 +42,50 @@ struct trace_node {
         std::vector<trace_node>& nodes = out.emplace_back();
         const auto message = [&](trace_kind kind, std::int32_t cut, std::uint64_t bytes) {
             trace_node n;
-            n.kind = kind, n.bytes = bytes, n.from = cut, n.to = cut + 1, n.tag = cut;
+            n.kind = kind;
+            n.bytes = bytes;
+            n.source_device = cut;
+            n.to = cut + 1;
+            n.tag = cut;
             n.id = parts + static_cast<std::uint64_t>(kind == trace_kind::send ? 2 : 1);
             n.name = (kind == trace_kind::send ? "to device " : "from device ") +
                      std::to_string(kind == trace_kind::send ? cut + 1 : cut);
             nodes.push_back(std::move(n));
             return nodes.back().id;
         };
-        const auto here = static_cast<std::int32_t>(d);
-        const std::uint64_t received = d > 0 ? message(trace_kind::receive, here - 1, s.received) : 0;
-        const auto once = [](std::vector<std::uint64_t>& in, std::uint64_t id) {
+        const auto device_index = static_cast<std::int32_t>(d);
+        const std::uint64_t received = d > 0 ? message(trace_kind::receive, device_index - 1, s.received) : 0;
+        const auto add_unique = [](std::vector<std::uint64_t>& in, std::uint64_t id) {
             if (id != 0 && std::ranges::find(in, id) == in.end()) in.push_back(id);
         };
         std::vector<std::vector<std::uint64_t>> reads(g.parts.size());
         std::vector<std::uint64_t> sent;
-        for (const part_edge& e : g.edges) {
+        for (const graph_edge& e : g.edges) {
             if (e.producer < 0) continue;  // what is handed in is there
-            const std::uint64_t made = e.from >= s.first ? static_cast<std::uint64_t>(e.from) + 1 : received;
-            if (e.from < s.end && e.to >= s.end && d + 1 < stages.size()) once(sent, made);
-            if (e.to >= s.first && e.to < s.end) once(detail::at_place(reads, e.to), made);
+            const std::uint64_t made = e.source >= s.first ? static_cast<std::uint64_t>(e.source) + 1 : received;
+            if (e.source < s.end && e.to >= s.end && d + 1 < stages.size()) add_unique(sent, made);
+            if (e.to >= s.first && e.to < s.end) add_unique(detail::at_place(reads, e.to), made);
         }
         double now = 0;
-        std::uint64_t before = 0;
+        std::uint64_t previous_id = 0;
         for (std::int32_t i = s.first; i < s.end; ++i) {
-            const graph_part& p = detail::at_place(g.parts, i);
+            const graph_node& p = detail::at_place(g.parts, i);
             if (p.first == p.end) continue;
             trace_node n;
-            n.id = static_cast<std::uint64_t>(i) + 1, n.name = p.name;
-            n.flops = p.done.flops().to_64(), n.bytes = p.bytes_read + p.bytes_written;
+            n.id = static_cast<std::uint64_t>(i) + 1;
+            n.name = p.name;
+            n.flops = p.done.flops().to_64();
+            n.bytes = p.bytes_read + p.bytes_written;
             n.data = std::move(detail::at_place(reads, i));
-            once(n.control, before);
-            n.begins = now, n.seconds = d < on.size() ? detail::at_place(on[d].seconds, i) : p.seconds;
-            now += n.seconds, before = n.id;
+            add_unique(n.control, previous_id);
+            n.begins = now;
+            n.seconds = d < devices.size() ? detail::at_place(devices[d].seconds, i) : p.seconds;
+            now += n.seconds;
+            previous_id = n.id;
             nodes.push_back(std::move(n));
         }
         if (d + 1 == stages.size()) continue;
-        (void)message(trace_kind::send, here, stages[d + 1].received);
+        (void)message(trace_kind::send, device_index, stages[d + 1].received);
         nodes.back().data = std::move(sent);
     }
     return out;

@@ -13,22 +13,23 @@
 
 namespace llmcost {
 
-/// What flows into a module and out of it, in elements: activations, no parameters; what is written in place goes in alone.
-struct activation_count {
+/// What flows into a module and out of it, in elements: activations, no parameters; what is written in place goes in
+/// alone.
+struct activation_elements {
     count in{}, out{};
-    [[nodiscard]] count both() const { return in + out; }
+    [[nodiscard]] count total() const { return in + out; }
 };
 
 /// A module with operations of its own, or several that are alike: a layer, as frameworks call it.
 struct layer_level {
-    operator_group of{};
-    bool leaf = false;
-    activation_count activations{};  ///< of one of them
+    operator_group group{};
+    bool is_leaf = false;
+    activation_elements activations{};  ///< of one of them
 };
 
 /// A model on three levels: itself, its layers, its kinds of operations.
 struct model_levels {
-    row_costs total{};
+    operator_costs total{};
     count parameters{};
     count total_activations{};  ///< what is handed in, and what each layer without children gives
     count peak_activations{};   ///< the most that goes into one of them and out
@@ -50,23 +51,23 @@ public:
             made_by(o);
         }
     }
-    [[nodiscard]] activation_count of(std::int32_t module) const {
-        activation_count n;
+    [[nodiscard]] activation_elements activations_of(std::int32_t module) const {
+        activation_elements n;
         for (const std::int32_t t : in_[static_cast<std::size_t>(module)]) n.in += elements(t);
         for (const std::int32_t t : out_[static_cast<std::size_t>(module)]) n.out += elements(t);
         return n;
     }
     [[nodiscard]] count elements(std::int32_t t) const {
         const std::vector<std::int64_t>& sizes = graph_.tensors[static_cast<std::size_t>(t)].sizes;
-        return count(elements_of(sizes.data(), static_cast<int>(sizes.size())));
+        return count(num_elements(sizes.data(), static_cast<int>(sizes.size())));
     }
     /// The same of one operation.
-    [[nodiscard]] activation_count of(const graph_operation& o) const {
-        activation_count n;
+    [[nodiscard]] activation_elements activations_of(const graph_operation& o) const {
+        activation_elements n;
         if (o.output >= 0 && !o.in_place) n.out = elements(o.output);
-        std::vector<std::int32_t> seen;
-        for (const graph_input& in : o.inputs) add(seen, in.tensor);
-        for (const std::int32_t t : seen) n.in += elements(t);
+        std::vector<std::int32_t> input_tensors;
+        for (const graph_input& in : o.inputs) add(input_tensors, in.tensor);
+        for (const std::int32_t t : input_tensors) n.in += elements(t);
         return n;
     }
 
@@ -75,16 +76,16 @@ private:
         return operation < 0 ? -1 : graph_.operations[static_cast<std::size_t>(operation)].module;
     }
     void add(std::vector<std::int32_t>& to, std::int32_t t) const {
-        if (t < 0 || graph_.tensors[static_cast<std::size_t>(t)].origin == tensor_origin::parameter) return;
+        if (t < 0 || graph_.tensors[static_cast<std::size_t>(t)].source == tensor_origin::parameter) return;
         if (std::find(to.begin(), to.end(), t) == to.end()) to.push_back(t);
     }
-    void read(const graph_input& in, std::int32_t by) {
-        if (module_of(in.producer) != by) add(in_[static_cast<std::size_t>(by)], in.tensor);
+    void read(const graph_input& in, std::int32_t module) {
+        if (module_of(in.producer) != module) add(in_[static_cast<std::size_t>(module)], in.tensor);
     }
     void made_by(const graph_operation& o) {
         if (o.output < 0 || o.in_place) return;
         const graph_tensor& tensor = graph_.tensors[static_cast<std::size_t>(o.output)];
-        bool leaves = o.output == graph_.returned || tensor.is_cached;
+        bool leaves = o.output == graph_.output || tensor.is_cached;
         for (const std::int32_t reader : tensor.consumers) leaves = leaves || module_of(reader) != o.module;
         if (leaves) add(out_[static_cast<std::size_t>(o.module)], o.output);
     }
@@ -94,7 +95,7 @@ private:
 };
 
 /// Whether one of two costs more: longer where times are known, then more FLOPs, then more bytes.
-[[nodiscard]] inline bool costs_more(const row_costs& a, const row_costs& b) {
+[[nodiscard]] inline bool has_larger_cost(const operator_costs& a, const operator_costs& b) {
     if (a.seconds != b.seconds) return a.seconds > b.seconds;
     if (a.flops() != b.flops()) return a.flops() > b.flops();
     return a.bytes() > b.bytes();
@@ -104,42 +105,47 @@ private:
 
 /// A graph on three levels, slowest and largest first.
 ///
-/// Peak activations are those of MIT 6.5940: the most that goes into a layer and out of it, layers being modules without
-/// children.
+/// Peak activations are those of MIT 6.5940: the most that goes into a layer and out of it, layers being modules
+/// without children.
 [[nodiscard]] inline model_levels levels_of(const operator_graph& g, const seconds_of_operations& time = {}) {
     model_levels all;
     const detail::activation_counter activations(g);
-    all.parameters = g.total.params;
+    all.parameters = g.total_metrics.params;
     for (std::size_t i = 0; i < g.operations.size(); ++i) {
         all.total += detail::costs_of(g, i, time);
-        const count here = activations.of(g.operations[i]).both();
-        if (here <= all.largest_operation) continue;
+        const count num_activations = activations.activations_of(g.operations[i]).total();
+        if (num_activations <= all.largest_operation) continue;
         const std::string& path = g.modules[static_cast<std::size_t>(g.operations[i].module)].path;
-        all.largest_operation = here;
-        all.largest_at = (path.empty() ? "" : path + '.') + std::string(price_of(g.operations[i].kind).name);
+        all.largest_operation = num_activations;
+        all.largest_at = (path.empty() ? "" : path + '.') + std::string(op_cost_of(g.operations[i].kind).name);
     }
     bool first = true;
     for (std::size_t m = 0; m < g.modules.size(); ++m) {
         const graph_module& module = g.modules[m];
-        if (!module.leaf || module.first == module.end) continue;
-        const activation_count n = activations.of(static_cast<std::int32_t>(m));
+        if (!module.is_leaf || module.first == module.end) continue;
+        const activation_elements n = activations.activations_of(static_cast<std::int32_t>(m));
         if (first) all.total_activations += n.in;
         first = false;
         all.total_activations += n.out;
-        if (n.both() > all.peak_activations) all.peak_activations = n.both(), all.peak_at = module.path;
+        if (n.total() > all.peak_activations) {
+            all.peak_activations = n.total();
+            all.peak_at = module.path;
+        }
     }
     for (operator_group& group : operator_groups_of(g, row_group::module, {}, time)) {
         layer_level layer;
-        layer.leaf = g.modules[static_cast<std::size_t>(group.module)].leaf;
-        layer.activations = activations.of(group.module);
-        layer.of = std::move(group);
+        layer.is_leaf = g.modules[static_cast<std::size_t>(group.module)].is_leaf;
+        layer.activations = activations.activations_of(group.module);
+        layer.group = std::move(group);
         all.layers.push_back(std::move(layer));
     }
     all.operators = operator_groups_of(g, row_group::kind, {}, time);
-    std::stable_sort(all.layers.begin(), all.layers.end(),
-                     [](const layer_level& a, const layer_level& b) { return detail::costs_more(a.of.costs, b.of.costs); });
-    std::stable_sort(all.operators.begin(), all.operators.end(),
-                     [](const operator_group& a, const operator_group& b) { return detail::costs_more(a.costs, b.costs); });
+    std::stable_sort(all.layers.begin(), all.layers.end(), [](const layer_level& a, const layer_level& b) {
+        return detail::has_larger_cost(a.group.costs, b.group.costs);
+    });
+    std::stable_sort(all.operators.begin(), all.operators.end(), [](const operator_group& a, const operator_group& b) {
+        return detail::has_larger_cost(a.costs, b.costs);
+    });
     return all;
 }
 

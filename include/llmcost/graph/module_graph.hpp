@@ -17,21 +17,22 @@
 // A pass as a graph of parts: modules, layers or operations, with every tensor that goes from one to another.
 namespace llmcost {
 
-/// Which modules are parts: each layer of a list and each module without children outside of one (EdgeShard's "module"),
-/// each module without children (its "layer"), none: operations alone.
+/// Which modules are parts: each layer of a list and each module without children outside of one (EdgeShard's
+/// "module"), each module without children (its "layer"), none: operations alone.
 enum class graph_level : std::uint8_t { module, layer, operation };
 
 /// The same as a question; a depth takes the place of the level: modules so many below the model, or without children.
-struct graph_grain {
+struct graph_granularity {
     graph_level level = graph_level::module;
     int depth = 0;  ///< 0: by the level
 };
 
-/// What a part is: what was handed in, one call of a module, an operation outside of all of them, what the model gives out.
+/// What a part is: what was handed in, one call of a module, an operation outside of all of them, what the model gives
+/// out.
 enum class part_kind : std::uint8_t { input, module, operation, output };
 
 /// A part of a pass: consecutive operations.
-struct graph_part {
+struct graph_node {
     part_kind kind = part_kind::operation;
     std::string name;                        ///< path of the module; of an operation its module's and its own
     std::string type;                        ///< class name, or the operation
@@ -42,15 +43,15 @@ struct graph_part {
     std::uint64_t cache_bytes = 0;   ///< of what it makes, held after the run
     std::uint64_t saved_bytes = 0;   ///< of what it makes, kept for backward
     std::uint64_t output_bytes = 0;  ///< of what it makes and other parts read
-    std::uint64_t live_bytes = 0;    ///< at most during its operations: of all tensors that are still read, also its own
+    std::uint64_t live_bytes = 0;  ///< at most during its operations: of all tensors that are still read, also its own
     std::uint64_t bytes_read = 0, bytes_written = 0;
-    figures done{};  ///< primitives and FLOPs
+    model_metrics done{};  ///< primitives and FLOPs
     double seconds = 0;
 };
 
 /// A tensor that goes from one part to a later one, in the sizes in which that reads it.
-struct part_edge {
-    std::int32_t from = 0, to = 0;
+struct graph_edge {
+    std::int32_t source = 0, to = 0;
     std::int32_t tensor = -1;    ///< of the operators' graph
     std::int32_t producer = -1;  ///< the operation that made or wrote it; -1: it was handed in
     std::vector<std::int64_t> sizes{};
@@ -59,10 +60,10 @@ struct part_edge {
 };
 
 /// Parts in the order of their execution, what was handed in at the front, what is given out at the end.
-struct part_graph {
-    std::vector<graph_part> parts;
-    std::vector<part_edge> edges;  ///< by their ends
-    bool timed = false;            ///< whether parts have seconds
+struct node_graph {
+    std::vector<graph_node> parts;
+    std::vector<graph_edge> edges;  ///< by their ends
+    bool timed = false;             ///< whether parts have seconds
 };
 
 namespace detail {
@@ -81,183 +82,199 @@ template <class Row>
 }
 
 /// Cuts a graph of operations into parts.
-class part_builder {
+class node_graph_builder {
 public:
-    part_builder(const operator_graph& from, graph_grain grain) : from_(from) {
+    node_graph_builder(const operator_graph& graph, graph_granularity grain) : graph_(graph) {
         choose(grain);
         cut();
         connect();
-        own_what_nobody_reads();
-        weigh();
-        watch_memory();
+        assign_unread_parameters();
+        compute_metrics();
+        compute_live_bytes();
     }
-    [[nodiscard]] part_graph take() { return std::move(out_); }
+    [[nodiscard]] node_graph take() { return std::move(out_); }
 
 private:
     /// The chosen module around every module; -1: none.
-    void choose(graph_grain grain) {
-        std::vector<bool> has_children(from_.modules.size());
-        for (const graph_module& m : from_.modules)
+    void choose(graph_granularity grain) {
+        std::vector<bool> has_children(graph_.modules.size());
+        for (const graph_module& m : graph_.modules)
             if (m.parent >= 0) has_children[static_cast<std::size_t>(m.parent)] = true;
-        for (std::size_t i = 0; i < from_.modules.size(); ++i) {
-            const graph_module& m = from_.modules[i];
+        for (std::size_t i = 0; i < graph_.modules.size(); ++i) {
+            const graph_module& m = graph_.modules[i];
             const std::int32_t above = m.parent >= 0 ? at_place(chosen_, m.parent) : -1;
-            const bool by_level = grain.level == graph_level::module ? m.index >= 0 || !has_children[i]
-                                                                     : grain.level == graph_level::layer && !has_children[i];
+            const bool by_level = grain.level == graph_level::module
+                                      ? m.index >= 0 || !has_children[i]
+                                      : grain.level == graph_level::layer && !has_children[i];
             const bool is_part = grain.depth > 0 ? m.depth == grain.depth || !has_children[i] : by_level;
             chosen_.push_back(above >= 0 ? above : is_part ? static_cast<std::int32_t>(i) : -1);
         }
     }
     void cut() {
-        std::vector<bool> call_begins(from_.operations.size() + 1);
-        for (std::size_t i = 0; i < from_.modules.size(); ++i)
+        std::vector<bool> call_begins(graph_.operations.size() + 1);
+        for (std::size_t i = 0; i < graph_.modules.size(); ++i)
             if (chosen_[i] == static_cast<std::int32_t>(i))
-                for (const std::int32_t at : from_.modules[i].calls) call_begins[static_cast<std::size_t>(at)] = true;
+                for (const std::int32_t at : graph_.modules[i].calls) call_begins[static_cast<std::size_t>(at)] = true;
         add(part_kind::input, "Input", "Input", -1, 0);
         bool went_back = false;
-        for (std::int32_t i = 0; i < length_of(from_.operations); ++i) {
-            const graph_operation& o = at_place(from_.operations, i);
+        for (std::int32_t i = 0; i < length_of(graph_.operations); ++i) {
+            const graph_operation& o = at_place(graph_.operations, i);
             const std::int32_t module = o.module >= 0 ? at_place(chosen_, o.module) : -1;
-            const bool back = o.pass != graph_pass::forward;
-            const bool goes_on = module >= 0 && back == went_back && out_.parts.back().module == module &&
-                                 out_.parts.back().kind == part_kind::module && !call_begins[static_cast<std::size_t>(i)];
-            if (module >= 0 && !goes_on) {
-                const graph_module& m = at_place(from_.modules, module);
-                add(part_kind::module, m.path + (back ? ".backward" : ""), m.type, module, i);
+            const bool is_backward = o.pass != graph_pass::forward;
+            const bool is_continuation =
+                module >= 0 && is_backward == went_back && out_.parts.back().module == module &&
+                out_.parts.back().kind == part_kind::module && !call_begins[static_cast<std::size_t>(i)];
+            if (module >= 0 && !is_continuation) {
+                const graph_module& m = at_place(graph_.modules, module);
+                add(part_kind::module, m.path + (is_backward ? ".backward" : ""), m.type, module, i);
             } else if (module < 0) {
-                const std::string path = o.module >= 0 ? at_place(from_.modules, o.module).path : std::string();
-                std::string kind(price_of(o.kind).name);
-                if (back) kind += o.pass == graph_pass::meeting ? ".gradients" : ".backward";
+                const std::string path = o.module >= 0 ? at_place(graph_.modules, o.module).path : std::string();
+                std::string kind(op_cost_of(o.kind).name);
+                if (is_backward) kind += o.pass == graph_pass::gradient_sum ? ".gradients" : ".backward";
                 add(part_kind::operation, path.empty() ? kind : path + "." + kind, kind, o.module, i);
             }
-            out_.parts.back().end = i + 1, went_back = back;
+            out_.parts.back().end = i + 1;
+            went_back = is_backward;
             part_of_.push_back(length_of(out_.parts) - 1);
         }
-        add(part_kind::output, "Output", "Output", -1, length_of(from_.operations));
+        add(part_kind::output, "Output", "Output", -1, length_of(graph_.operations));
     }
     void add(part_kind kind, std::string name, std::string type, std::int32_t module, std::int32_t first) {
-        graph_part p;
-        p.kind = kind, p.name = std::move(name), p.type = std::move(type), p.module = module, p.first = p.end = first;
+        graph_node p;
+        p.kind = kind;
+        p.name = std::move(name);
+        p.type = std::move(type);
+        p.module = module;
+        p.first = p.end = first;
         out_.parts.push_back(std::move(p));
     }
 
     void connect() {
-        const auto link = [&](std::int32_t from, std::int32_t to, const graph_input& in) {
-            out_.edges.push_back({from, to, in.tensor, in.producer, in.sizes, in.type, in.bytes});
+        const auto link = [&](std::int32_t source, std::int32_t to, const graph_input& in) {
+            out_.edges.push_back({source, to, in.tensor, in.producer, in.sizes, in.type, in.bytes});
         };
-        for (std::int32_t i = 0; i < length_of(from_.operations); ++i) {
-            const std::int32_t here = at_place(part_of_, i);
-            for (const graph_input& in : at_place(from_.operations, i).inputs) {
-                if (at_place(from_.tensors, in.tensor).origin == tensor_origin::parameter) {
-                    own(here, in.tensor);
+        for (std::int32_t i = 0; i < length_of(graph_.operations); ++i) {
+            const std::int32_t node = at_place(part_of_, i);
+            for (const graph_input& in : at_place(graph_.operations, i).inputs) {
+                if (at_place(graph_.tensors, in.tensor).source == tensor_origin::parameter) {
+                    add_parameter(node, in.tensor);
                 } else if (in.producer < 0) {
-                    link(0, here, in);
-                } else if (at_place(part_of_, in.producer) != here) {
-                    link(at_place(part_of_, in.producer), here, in);
+                    link(0, node, in);
+                } else if (at_place(part_of_, in.producer) != node) {
+                    link(at_place(part_of_, in.producer), node, in);
                 }
             }
         }
-        const auto give_out = [&](std::int32_t tensor) {
-            const graph_tensor& t = at_place(from_.tensors, tensor);
+        const auto add_output_edge = [&](std::int32_t tensor) {
+            const graph_tensor& t = at_place(graph_.tensors, tensor);
             graph_input out;
-            out.tensor = tensor, out.producer = t.producer, out.sizes = t.sizes, out.type = t.type, out.bytes = t.bytes;
+            out.tensor = tensor;
+            out.producer = t.producer;
+            out.sizes = t.sizes;
+            out.type = t.type;
+            out.bytes = t.bytes;
             link(t.producer < 0 ? 0 : at_place(part_of_, t.producer), length_of(out_.parts) - 1, out);
         };
-        if (from_.returned >= 0) give_out(from_.returned);
-        for (const std::int32_t gradient : from_.gradients) give_out(gradient);
-        const auto key = [](const part_edge& e) { return std::tie(e.from, e.to, e.tensor, e.producer, e.sizes); };
+        if (graph_.output >= 0) add_output_edge(graph_.output);
+        for (const std::int32_t gradient : graph_.gradients) add_output_edge(gradient);
+        const auto key = [](const graph_edge& e) { return std::tie(e.source, e.to, e.tensor, e.producer, e.sizes); };
         std::ranges::stable_sort(out_.edges, {}, key);
-        const auto same = [&](const part_edge& a, const part_edge& b) { return key(a) == key(b); };
-        out_.edges.erase(std::unique(out_.edges.begin(), out_.edges.end(), same), out_.edges.end());
+        const auto is_same_edge = [&](const graph_edge& a, const graph_edge& b) { return key(a) == key(b); };
+        out_.edges.erase(std::unique(out_.edges.begin(), out_.edges.end(), is_same_edge), out_.edges.end());
     }
-    void own(std::int32_t part, std::int32_t tensor) {
+    void add_parameter(std::int32_t part, std::int32_t tensor) {
         std::vector<std::int32_t>& mine = at_place(out_.parts, part).parameters;
         if (std::ranges::find(mine, tensor) == mine.end()) mine.push_back(tensor);
     }
     /// What no operation reads lies where its module would have been executed.
-    void own_what_nobody_reads() {
-        for (const graph_module& m : from_.modules)
-            for (const std::int32_t tensor : m.owned)
-                if (at_place(from_.tensors, tensor).consumers.empty() && !part_of_.empty())
-                    own(at_place(part_of_, std::min(m.first, length_of(part_of_) - 1)), tensor);
+    void assign_unread_parameters() {
+        for (const graph_module& m : graph_.modules)
+            for (const std::int32_t tensor : m.parameter_ids)
+                if (at_place(graph_.tensors, tensor).consumers.empty() && !part_of_.empty())
+                    add_parameter(at_place(part_of_, std::min(m.first, length_of(part_of_) - 1)), tensor);
     }
-    void weigh() {
-        for (graph_part& p : out_.parts) {
+    void compute_metrics() {
+        for (graph_node& p : out_.parts) {
             for (const std::int32_t parameter : p.parameters) {
-                const graph_tensor& t = at_place(from_.tensors, parameter);
+                const graph_tensor& t = at_place(graph_.tensors, parameter);
                 std::uint64_t elements = 1;
                 for (const std::int64_t n : t.sizes) elements *= static_cast<std::uint64_t>(n);
-                p.parameter_elements += elements, p.weight_bytes += t.bytes;
+                p.parameter_elements += elements;
+                p.weight_bytes += t.bytes;
             }
             for (std::int32_t i = p.first; i < p.end; ++i) {
-                const graph_operation& o = at_place(from_.operations, i);
-                p.bytes_read += o.bytes_read, p.bytes_written += o.bytes_written;
-                for (const auto primitive : primitive_members<count>) p.done.*primitive += o.done.*primitive;
-                p.done.torch_flops += o.done.torch_flops;
+                const graph_operation& o = at_place(graph_.operations, i);
+                p.bytes_read += o.bytes_read;
+                p.bytes_written += o.bytes_written;
+                for (const auto primitive : primitive_members<count>) p.done.*primitive += o.metrics_of_op.*primitive;
+                p.done.torch_flops += o.metrics_of_op.torch_flops;
             }
         }
-        for (const graph_tensor& t : from_.tensors) {
+        for (const graph_tensor& t : graph_.tensors) {
             if (t.producer < 0) continue;
-            graph_part& maker = at_place(out_.parts, at_place(part_of_, t.producer));
+            graph_node& maker = at_place(out_.parts, at_place(part_of_, t.producer));
             if (t.is_cached) maker.cache_bytes += t.bytes;
             if (t.is_saved) maker.saved_bytes += t.bytes;
         }
-        std::vector<std::array<std::int32_t, 3>> given;
-        for (const part_edge& e : out_.edges) given.push_back({e.tensor, e.producer, e.from});
-        std::ranges::sort(given);
-        given.erase(std::unique(given.begin(), given.end()), given.end());
-        for (const auto& [tensor, producer, part] : given)
-            at_place(out_.parts, part).output_bytes += at_place(from_.tensors, tensor).bytes;
+        std::vector<std::array<std::int32_t, 3>> outputs;
+        for (const graph_edge& e : out_.edges) outputs.push_back({e.tensor, e.producer, e.source});
+        std::ranges::sort(outputs);
+        outputs.erase(std::unique(outputs.begin(), outputs.end()), outputs.end());
+        for (const auto& [tensor, producer, part] : outputs)
+            at_place(out_.parts, part).output_bytes += at_place(graph_.tensors, tensor).bytes;
     }
     /// A tensor lives from its making, or its first reading, to its last one; what the cache holds is told apart.
-    void watch_memory() {
-        const std::size_t n = from_.operations.size();
+    void compute_live_bytes() {
+        const std::size_t n = graph_.operations.size();
         if (n == 0) return;
-        std::vector<std::uint64_t> comes(n), goes(n);
-        std::vector<std::int32_t> made(from_.tensors.size(), -1);
+        std::vector<std::uint64_t> allocated_bytes(n), freed_bytes(n);
+        std::vector<std::int32_t> made(graph_.tensors.size(), -1);
         for (std::size_t i = n; i-- > 0;)
-            if (from_.operations[i].output >= 0) at_place(made, from_.operations[i].output) = static_cast<std::int32_t>(i);
-        std::vector<bool> stays(from_.tensors.size());
-        for (const std::int32_t gradient : from_.gradients) stays[static_cast<std::size_t>(gradient)] = true;
-        for (std::size_t i = 0; i < from_.tensors.size(); ++i) {
-            const graph_tensor& t = from_.tensors[i];
-            if (t.is_cached || t.origin == tensor_origin::parameter) continue;
-            const bool was_made = t.origin == tensor_origin::operation;
+            if (graph_.operations[i].output >= 0)
+                at_place(made, graph_.operations[i].output) = static_cast<std::int32_t>(i);
+        std::vector<bool> stays(graph_.tensors.size());
+        for (const std::int32_t gradient : graph_.gradients) stays[static_cast<std::size_t>(gradient)] = true;
+        for (std::size_t i = 0; i < graph_.tensors.size(); ++i) {
+            const graph_tensor& t = graph_.tensors[i];
+            if (t.is_cached || t.source == tensor_origin::parameter) continue;
+            const bool was_made = t.source == tensor_origin::operation;
             if (!was_made && t.consumers.empty()) continue;
             const std::int32_t first = !was_made ? t.consumers.front() : made[i] >= 0 ? made[i] : t.producer;
             if (first < 0) continue;
             std::int32_t last = t.consumers.empty() ? first : std::max(first, t.consumers.back());
-            if (t.is_saved || stays[i] || static_cast<std::int32_t>(i) == from_.returned)
+            if (t.is_saved || stays[i] || static_cast<std::int32_t>(i) == graph_.output)
                 last = static_cast<std::int32_t>(n) - 1;
-            at_place(comes, first) += t.bytes, at_place(goes, last) += t.bytes;
+            at_place(allocated_bytes, first) += t.bytes;
+            at_place(freed_bytes, last) += t.bytes;
         }
         std::uint64_t live = 0;
         for (std::size_t i = 0; i < n; ++i) {
-            live += comes[i];
-            graph_part& p = at_place(out_.parts, part_of_[i]);
+            live += allocated_bytes[i];
+            graph_node& p = at_place(out_.parts, part_of_[i]);
             p.live_bytes = std::max(p.live_bytes, live);
-            live -= goes[i];
+            live -= freed_bytes[i];
         }
     }
 
-    const operator_graph& from_;
+    const operator_graph& graph_;
     std::vector<std::int32_t> chosen_;   ///< by module
     std::vector<std::int32_t> part_of_;  ///< by operation
-    part_graph out_;
+    node_graph out_;
 };
 
 }  // namespace detail
 
 /// The parts of a pass and what goes between them.
 ///
-/// Every tensor that a part reads and did not make is an edge, a parameter of its own, or a parameter of another part, too.
-[[nodiscard]] inline part_graph parts_of(const operator_graph& from, graph_grain grain = {}) {
-    return detail::part_builder(from, grain).take();
+/// Every tensor that a part reads and did not make is an edge, a parameter of its own, or a parameter of another part,
+/// too.
+[[nodiscard]] inline node_graph parts_of(const operator_graph& graph, graph_granularity grain = {}) {
+    return detail::node_graph_builder(graph, grain).take();
 }
 
 /// Gives parts the seconds of their operations.
-inline void set_times(part_graph& g, const std::vector<double>& seconds_of_operations) {
-    for (graph_part& p : g.parts) {
+inline void set_times(node_graph& g, const std::vector<double>& seconds_of_operations) {
+    for (graph_node& p : g.parts) {
         p.seconds = 0;
         for (std::int32_t i = p.first; i < p.end; ++i) p.seconds += detail::at_place(seconds_of_operations, i);
     }
@@ -265,9 +282,9 @@ inline void set_times(part_graph& g, const std::vector<double>& seconds_of_opera
 }
 
 /// `2x9x2048` of a tensor's sizes; nothing of a number's.
-[[nodiscard]] inline std::string sizes_text(const std::vector<std::int64_t>& sizes, const char* between = "x") {
+[[nodiscard]] inline std::string sizes_text(const std::vector<std::int64_t>& sizes, const char* separator = "x") {
     std::string out;
-    for (const std::int64_t n : sizes) out.append(out.empty() ? "" : between).append(std::to_string(n));
+    for (const std::int64_t n : sizes) out.append(out.empty() ? "" : separator).append(std::to_string(n));
     return out;
 }
 

@@ -22,259 +22,306 @@ class graph_listener final : public listener {
 public:
     explicit graph_listener(operator_graph& out) : out_(out) {}
 
-    void enter(const recorder&, const module_info& m) override {
+    void on_module_enter(const recorder&, const module_info& m) override {
         const std::int32_t parent = open_.empty() ? -1 : open_.back();
         std::string path = parent < 0 ? std::string() : module(parent).path;
-        const auto say = [&](std::string_view segment) { path.append(path.empty() ? "" : ".").append(segment); };
-        if (!is_empty(m.name)) say(m.name);
-        if (m.index >= 0) say(std::to_string(m.index));
+        const auto append_segment = [&](std::string_view segment) {
+            path.append(path.empty() ? "" : ".").append(segment);
+        };
+        if (!is_empty(m.name)) append_segment(m.name);
+        if (m.index >= 0) append_segment(std::to_string(m.index));
         const auto [found, fresh] = by_path_.try_emplace(path, static_cast<std::int32_t>(out_.modules.size()));
         if (fresh) {
-            if (out_.modules.size() == most_modules) report_overflow();
+            if (out_.modules.size() == max_modules) throw_overflow_error();
             graph_module made;
-            made.path = std::move(path), made.type = std::string(m.type.prefix) + std::string(m.type.base);
-            made.what = m.what, made.parent = parent, made.index = m.index, made.leaf = m.leaf;
+            made.path = std::move(path);
+            made.type = std::string(m.class_of_module.prefix) + std::string(m.class_of_module.suffix);
+            made.module_role = m.module_role;
+            made.parent = parent;
+            made.index = m.index;
+            made.is_leaf = m.is_leaf;
             made.depth = parent < 0 ? 0 : module(parent).depth + 1;
-            made.first = made.end = here();
+            made.first = made.end = next_operation();
             out_.modules.push_back(std::move(made));
         }
-        if (!fresh) module(found->second).calls.push_back(here());
+        if (!fresh) module(found->second).calls.push_back(next_operation());
         open_.push_back(found->second);
-        calls_.push_back({fresh, here()});
+        calls_.push_back({fresh, next_operation()});
     }
-    void leave(const recorder&, const module_info&) override {
+    void on_module_leave(const recorder&, const module_info&) override {
         graph_module& m = module(open_.back());
         const call_of_module call = calls_.back();
-        open_.pop_back(), calls_.pop_back();
+        open_.pop_back();
+        calls_.pop_back();
         if (call.first_call) {
-            m.end = here();
+            m.end = next_operation();
         } else {
-            for (std::int32_t i = call.from; i < here(); ++i) m.again.push_back(i);
+            for (std::int32_t i = call.first_operation; i < next_operation(); ++i) m.reuse_operations.push_back(i);
         }
     }
-    void parameter(const recorder&, literal name, const value& v, bool tied) override {
+    void on_parameter(const recorder&, literal name, const tensor& v, bool tied) override {
         const auto [number, fresh] = names_.declared(full_name(name), v, tied);
         if (fresh) {
-            parameters_.push_back(add(v, tensor_origin::parameter, v.elements));
-            tensor(parameters_.back()).name = full_name(name);
+            parameters_.push_back(add(v, tensor_origin::parameter, v.numel));
+            tensor_node(parameters_.back()).name = full_name(name);
         }
         if (tied || open_.empty()) return;
-        module(open_.back()).parameters += v.elements;
-        module(open_.back()).owned.push_back(parameters_[static_cast<std::size_t>(number)]);
+        module(open_.back()).parameters += v.numel;
+        module(open_.back()).parameter_ids.push_back(parameters_[static_cast<std::size_t>(number)]);
     }
-    void parameter_again(const recorder&, literal name, const value& v) override { names_.called_again(full_name(name), v); }
-    void cached(const recorder&, const value& v) override {
-        if (const std::int32_t t = tensor_of(v); t >= 0) tensor(t).is_cached = true;
+    void on_parameter_reuse(const recorder&, literal name, const tensor& v) override {
+        names_.on_reuse(full_name(name), v);
     }
-    void read_beside(const recorder&, const value& v) override { beside_.push_back(input_of(v)); }
-    void saved(const recorder&, const value& v) override { saved_.push_back(v); }
-    void read_in_backward(const recorder&, const value& v) override { kept_.push_back(v); }
-    void saved_besides(const recorder& r, count bytes) override { besides_ += (bytes * r.times()).to_64(); }
-    void saved_integers(const recorder& r, count bytes) override { integers_ += (bytes * r.times()).to_64(); }
-    void came_last(const recorder&, const value& v) override {
-        if (!out_.operations.empty()) set(tensor_of_, static_cast<std::size_t>(v.storage), out_.operations.back().output);
+    void on_cache_append(const recorder&, const tensor& v) override {
+        if (const std::int32_t t = tensor_of(v); t >= 0) tensor_node(t).is_cached = true;
     }
-    void written_into(const recorder&, const value& whole, const value& part) override {
+    void on_parameter_read(const recorder&, const tensor& v) override { pending_parameters_.push_back(input_of(v)); }
+    void on_tensor_saved(const recorder&, const tensor& v) override { saved_.push_back(v); }
+    void on_backward_read(const recorder&, const tensor& v) override { backward_reads_.push_back(v); }
+    void on_bytes_saved(const recorder& r, count bytes) override { besides_ += (bytes * r.multiplier()).to_64(); }
+    void on_integers_saved(const recorder& r, count bytes) override { integers_ += (bytes * r.multiplier()).to_64(); }
+    void on_loop_output(const recorder&, const tensor& v) override {
+        if (!out_.operations.empty())
+            set(tensor_of_, static_cast<std::size_t>(v.storage_id), out_.operations.back().output);
+    }
+    void on_slice_written(const recorder&, const tensor& destination, const tensor& part) override {
         graph_function made;
-        made.behind = here(), made.writes = true, made.module = open_.empty() ? -1 : open_.back();
-        made.output = tensor_of(whole), made.inputs.push_back(input_of(part));
+        made.position = next_operation();
+        made.writes_output = true;
+        made.module = open_.empty() ? -1 : open_.back();
+        made.output = tensor_of(destination);
+        made.inputs.push_back(input_of(part));
         out_.functions.push_back(std::move(made));
     }
-    void goes_through(const recorder&, const value& out, const value* const* in, int n) override {
+    void on_autograd_function(const recorder&, const tensor& out, const tensor* const* in, int n) override {
         graph_function made;
-        made.behind = here(), made.module = open_.empty() ? -1 : open_.back(), made.output = tensor_of(out);
+        made.position = next_operation();
+        made.module = open_.empty() ? -1 : open_.back();
+        made.output = tensor_of(out);
         for (int i = 0; i < n; ++i) made.inputs.push_back(input_of(*in[i]));
-        made.kept = take_kept(-1);
+        made.saved = take_saved_inputs(-1);
         out_.functions.push_back(std::move(made));
     }
-    void executed(const recorder& r, const operation& o) override {
+    void on_op(const recorder& r, const operation& o) override {
         graph_operation n;
-        n.kind = o.kind, n.module = open_.empty() ? -1 : open_.back(), n.times = r.times().to_64();
+        n.kind = o.kind;
+        n.module = open_.empty() ? -1 : open_.back();
+        n.num_time_steps = r.multiplier().to_64();
         for (int i = 0; i < o.input_count; ++i) n.inputs.push_back(input_of(*o.inputs[i]));
-        std::uint64_t beside = 0;
+        std::uint64_t parameter_bytes = 0;
         count trained;  // of these
-        for (graph_input& i : beside_) {
-            beside += i.bytes;
-            if (i.wants_gradient) trained += count(elements_of(i.sizes.data(), static_cast<int>(i.sizes.size())));
+        for (graph_input& i : pending_parameters_) {
+            parameter_bytes += i.bytes;
+            if (i.requires_grad) trained += count(num_elements(i.sizes.data(), static_cast<int>(i.sizes.size())));
             n.inputs.push_back(std::move(i));
         }
-        beside_.clear();
+        pending_parameters_.clear();
         if (o.kind == op::gather) read_ids(n, o.output);
-        n.in_place = o.input_count > 0 && o.output.is_stored() && o.inputs[0]->storage == o.output.storage;
-        n.output = n.in_place ? tensor_of(o.output) : add(o.output, tensor_origin::operation, o.output.storage_elements);
-        if (!n.in_place && o.output.is_stored()) set(tensor_of_, static_cast<std::size_t>(o.output.storage), n.output);
-        n.sizes = sizes_of(o.output), n.type = o.output.type;
-        const ledger now = r.sums();
-        const ledger own = now.since(before_);
-        before_ = now;
-        n.done = figures_of(own);
-        const count times = r.times();
-        n.goes_back = share_backward(own, o, times, trained, n.done.backward);
-        n.bytes_read = read_by(o, times) + (count(beside) * times).to_64(),
-        n.bytes_written = of_elements(o.elements_written() * times, o.output.type);
+        n.in_place = o.input_count > 0 && o.output.is_stored() && o.inputs[0]->storage_id == o.output.storage_id;
+        n.output = n.in_place ? tensor_of(o.output) : add(o.output, tensor_origin::operation, o.output.storage_numel);
+        if (!n.in_place && o.output.is_stored())
+            set(tensor_of_, static_cast<std::size_t>(o.output.storage_id), n.output);
+        n.sizes = sizes_of(o.output);
+        n.type = o.output.type;
+        const trace_totals now = r.totals();
+        const trace_totals op_sums = now.difference_from(previous_sums_);
+        previous_sums_ = now;
+        n.metrics_of_op = model_metrics_of(op_sums);
+        const count times = r.multiplier();
+        n.has_backward = share_backward(op_sums, o, times, trained, n.metrics_of_op.backward);
+        n.bytes_read = read_by(o, times) + (count(parameter_bytes) * times).to_64();
+        n.bytes_written = of_elements(o.num_elements_written() * times, o.output.type);
         for (const graph_input& i : n.inputs)
-            if (i.tensor >= 0) tensor(i.tensor).consumers.push_back(here());
-        if (n.output >= 0) tensor(n.output).producer = here();
-        n.kept = take_kept(here());
+            if (i.tensor >= 0) tensor_node(i.tensor).consumers.push_back(next_operation());
+        if (n.output >= 0) tensor_node(n.output).producer = next_operation();
+        n.saved = take_saved_inputs(next_operation());
         out_.operations.push_back(std::move(n));
     }
-    void renamed(const recorder&, std::int32_t before, std::int32_t now) override {
-        const auto from = static_cast<std::size_t>(before);
-        const std::int32_t kept = from < tensor_of_.size() ? tensor_of_[from] : -1;  // what is idle was never heard of
+    void on_storage_renamed(const recorder&, std::int32_t old_storage, std::int32_t now) override {
+        const auto old_index = static_cast<std::size_t>(old_storage);
+        const std::int32_t tensor_id =
+            old_index < tensor_of_.size() ? tensor_of_[old_index] : -1;  // what is idle was never heard of
         tensor_of_.resize(static_cast<std::size_t>(now), -1);
-        tensor_of_.push_back(kept);
+        tensor_of_.push_back(tensor_id);
     }
     /// When the walk is over: what was told behind the last operation.
-    void finish(const recorder& r) { hand_back(r.sums().since(before_).backward, {}); }
+    void finish(const recorder& r) { hand_back(r.totals().difference_from(previous_sums_).backward, {}); }
     /// The number of a tensor; one that no operation made was handed in. -1: nothing is stored.
-    [[nodiscard]] std::int32_t tensor_of(const value& v) {
+    [[nodiscard]] std::int32_t tensor_of(const tensor& v) {
         if (const std::int32_t p = names_.number_of(v); p >= 0) return parameters_[static_cast<std::size_t>(p)];
         if (!v.is_stored()) return -1;
-        const auto s = static_cast<std::size_t>(v.storage);
+        const auto s = static_cast<std::size_t>(v.storage_id);
         if (s < tensor_of_.size() && tensor_of_[s] >= 0) return tensor_of_[s];
-        const std::int32_t at = add(v, tensor_origin::handed_in, v.storage_elements);
+        const std::int32_t at = add(v, tensor_origin::input, v.storage_numel);
         set(tensor_of_, s, at);
         return at;
     }
 
 private:
-    static constexpr std::size_t most_modules = 131072;
+    static constexpr std::size_t max_modules = 131072;
 
     struct call_of_module {
         bool first_call;
-        std::int32_t from;
+        std::int32_t first_operation;
     };
 
     [[nodiscard]] graph_module& module(std::int32_t i) { return out_.modules[static_cast<std::size_t>(i)]; }
-    [[nodiscard]] graph_tensor& tensor(std::int32_t i) { return out_.tensors[static_cast<std::size_t>(i)]; }
-    [[nodiscard]] std::int32_t here() const noexcept { return static_cast<std::int32_t>(out_.operations.size()); }
+    [[nodiscard]] graph_tensor& tensor_node(std::int32_t i) { return out_.tensors[static_cast<std::size_t>(i)]; }
+    [[nodiscard]] std::int32_t next_operation() const noexcept {
+        return static_cast<std::int32_t>(out_.operations.size());
+    }
     [[nodiscard]] std::string full_name(literal name) const {
-        const std::string path = open_.empty() ? std::string() : out_.modules[static_cast<std::size_t>(open_.back())].path;
+        const std::string path =
+            open_.empty() ? std::string() : out_.modules[static_cast<std::size_t>(open_.back())].path;
         return path.empty() ? std::string(name) : path + "." + std::string(name);
     }
     static void set(std::vector<std::int32_t>& in, std::size_t at, std::int32_t to) {
         if (at >= in.size()) in.resize(at + 1, -1);
         in[at] = to;
     }
-    [[nodiscard]] static std::vector<std::int64_t> sizes_of(const value& v) { return {v.size, v.size + v.rank}; }
-    [[nodiscard]] static std::uint64_t of_elements(count elements, dtype type) { return bytes_of(elements, type).to_64(); }
-    std::int32_t add(const value& v, tensor_origin from, std::uint64_t elements) {
+    [[nodiscard]] static std::vector<std::int64_t> sizes_of(const tensor& v) { return {v.size, v.size + v.rank}; }
+    [[nodiscard]] static std::uint64_t of_elements(count elements, dtype type) {
+        return bytes_of(elements, type).to_64();
+    }
+    std::int32_t add(const tensor& v, tensor_origin source, std::uint64_t elements) {
         const auto at = static_cast<std::int32_t>(out_.tensors.size());
         graph_tensor made;
-        made.sizes = sizes_of(v), made.type = v.type, made.bytes = of_elements(count(elements), v.type), made.origin = from;
+        made.sizes = sizes_of(v);
+        made.type = v.type;
+        made.bytes = of_elements(count(elements), v.type);
+        made.source = source;
         out_.tensors.push_back(std::move(made));
         return at;
     }
-    [[nodiscard]] graph_input input_of(const value& v) {
+    [[nodiscard]] graph_input input_of(const tensor& v) {
         graph_input in;
-        in.sizes = sizes_of(v), in.type = v.type, in.bytes = of_elements(count(v.distinct_elements()), v.type);
+        in.sizes = sizes_of(v);
+        in.type = v.type;
+        in.bytes = of_elements(count(v.unique_numel()), v.type);
         in.tensor = tensor_of(v);
-        if (in.tensor < 0)
-            in.tensor = add(v, tensor_origin::handed_in, v.elements);  // no memory of its own: a mask, a place
-        in.producer = tensor(in.tensor).producer;
-        in.is_view = tensor(in.tensor).sizes != in.sizes, in.wants_gradient = v.requires_grad;
+        if (in.tensor < 0) in.tensor = add(v, tensor_origin::input, v.numel);  // no memory of its own: a mask, a place
+        in.producer = tensor_node(in.tensor).producer;
+        in.is_view = tensor_node(in.tensor).sizes != in.sizes;
+        in.requires_grad = v.requires_grad;
         return in;
     }
     /// What backward will read, of an operation or, with -1, of a function; what nobody knows is a copy of what the
     /// operation overwrites.
-    [[nodiscard]] std::vector<graph_input> take_kept(std::int32_t by) {
+    [[nodiscard]] std::vector<graph_input> take_saved_inputs(std::int32_t producer) {
         std::vector<graph_input> all;
-        const auto own = [&](std::vector<std::int64_t> sizes, dtype type, std::uint64_t bytes) {
+        const auto add_saved_tensor = [&](std::vector<std::int64_t> sizes, dtype type, std::uint64_t bytes) {
             graph_tensor made;
-            made.sizes = std::move(sizes), made.type = type, made.bytes = bytes, made.producer = by;
-            made.origin = by >= 0 ? tensor_origin::operation : tensor_origin::handed_in;
+            made.sizes = std::move(sizes);
+            made.type = type;
+            made.bytes = bytes;
+            made.producer = producer;
+            made.source = producer >= 0 ? tensor_origin::operation : tensor_origin::input;
             graph_input& in = all.emplace_back();
-            in.tensor = static_cast<std::int32_t>(out_.tensors.size()), in.producer = by;
-            in.sizes = made.sizes, in.type = type, in.bytes = bytes;
+            in.tensor = static_cast<std::int32_t>(out_.tensors.size());
+            in.producer = producer;
+            in.sizes = made.sizes;
+            in.type = type;
+            in.bytes = bytes;
             out_.tensors.push_back(std::move(made));
         };
-        for (const value& v : saved_) {
-            const auto s = static_cast<std::size_t>(v.storage);
-            if (by >= 0 && (s >= tensor_of_.size() || tensor_of_[s] < 0)) {
-                own(sizes_of(v), v.type, of_elements(count(v.storage_elements), v.type));
+        for (const tensor& v : saved_) {
+            const auto s = static_cast<std::size_t>(v.storage_id);
+            if (producer >= 0 && (s >= tensor_of_.size() || tensor_of_[s] < 0)) {
+                add_saved_tensor(sizes_of(v), v.type, of_elements(count(v.storage_numel), v.type));
                 set(tensor_of_, s, all.back().tensor);
             } else {
                 all.push_back(input_of(v));
             }
-            tensor(all.back().tensor).is_saved = true;
+            tensor_node(all.back().tensor).is_saved = true;
         }
-        for (const value& v : kept_) all.push_back(input_of(v));
-        if (besides_ > 0) own({static_cast<std::int64_t>(besides_)}, dtype::int8, besides_);
+        for (const tensor& v : backward_reads_) all.push_back(input_of(v));
+        if (besides_ > 0) add_saved_tensor({static_cast<std::int64_t>(besides_)}, dtype::int8, besides_);
         const auto integers = static_cast<std::int64_t>(integers_ / sizeof(std::int64_t));
-        if (integers_ > 0) own({integers}, dtype::unspecified, integers_);
-        saved_.clear(), kept_.clear(), besides_ = integers_ = 0;
+        if (integers_ > 0) add_saved_tensor({integers}, dtype::unspecified, integers_);
+        saved_.clear();
+        backward_reads_.clear();
+        besides_ = integers_ = 0;
         return all;
     }
     /// What rows of parameters are picked by is handed in: ids, places.
-    void read_ids(graph_operation& n, const value& picked) {
+    void read_ids(graph_operation& n, const tensor& picked) {
         for (const graph_input& in : n.inputs)
-            if (tensor(in.tensor).origin != tensor_origin::parameter) return;
+            if (tensor_node(in.tensor).source != tensor_origin::parameter) return;
         graph_tensor ids;
-        ids.sizes = sizes_of(picked), ids.type = dtype::unspecified, ids.origin = tensor_origin::handed_in;
+        ids.sizes = sizes_of(picked);
+        ids.type = dtype::unspecified;
+        ids.source = tensor_origin::input;
         if (!ids.sizes.empty()) ids.sizes.pop_back();
         ids.bytes = sizeof(std::int64_t);
         for (const std::int64_t size : ids.sizes) ids.bytes *= static_cast<std::uint64_t>(size);
         graph_input& in = n.inputs.emplace_back();
         in.tensor = static_cast<std::int32_t>(out_.tensors.size());
-        in.sizes = ids.sizes, in.type = ids.type, in.bytes = ids.bytes;
+        in.sizes = ids.sizes;
+        in.type = ids.type;
+        in.bytes = ids.bytes;
         out_.tensors.push_back(std::move(ids));
     }
     [[nodiscard]] static std::uint64_t read_by(const operation& o, count times) {
-        const reads what = price_of(o.kind).read;
+        const read_pattern read_kind = op_cost_of(o.kind).read;
         count bytes;
-        for (int i = 0; i < o.input_count && what != reads::nothing; ++i) {
-            const bool picked = i == 0 && what == reads::picked;
-            bytes += bytes_of(count(picked ? o.output.elements : o.inputs[i]->distinct_elements()), o.inputs[i]->type);
+        for (int i = 0; i < o.input_count && read_kind != read_pattern::none; ++i) {
+            const bool picked = i == 0 && read_kind == read_pattern::gathered;
+            bytes += bytes_of(count(picked ? o.output.numel : o.inputs[i]->unique_numel()), o.inputs[i]->type);
         }
         return (bytes * times).to_64();
     }
     /// What backward of an operation executes for its inputs, each of which has this gradient alone.
-    [[nodiscard]] static primitives<count> own_backward(const operation& o, count times, count beside) {
-        const backward_price& price = backward_of(o.kind);
-        primitives<count> plus, minus{.add = beside};
-        const auto charge = [&](const primitives<std::int8_t>& of, count n) {
-            for (std::size_t k = 0; k < primitive_kinds; ++k) {
+    [[nodiscard]] static primitives<count> compute_op_backward(const operation& o, count times,
+                                                               count parameter_elements) {
+        const backward_op_cost& price = backward_op_cost_of(o.kind);
+        primitives<count> plus, minus{.add = parameter_elements};
+        const auto charge = [&](const primitives<std::int8_t>& coefficients, count n) {
+            for (std::size_t k = 0; k < num_primitives; ++k) {
                 const auto member = primitive_members<count>[k];
-                add_charge(plus.*member, minus.*member, of.*primitive_members<std::int8_t>[k], n);
+                add_cost(plus.*member, minus.*member, coefficients.*primitive_members<std::int8_t>[k], n);
             }
         };
-        const auto numbers_of = [&](const value& v) {
-            return count(v.elements) * times * count(v.type == dtype::complex64 ? 2 : 1);
+        const auto numbers_of = [&](const tensor& v) {
+            return count(v.numel) * times * count(v.type == dtype::complex64 ? 2 : 1);
         };
         charge(price.per_row, o.rows * times);
         for (int i = 0; i < o.input_count; ++i) {
-            const value& in = *o.inputs[i];
+            const tensor& in = *o.inputs[i];
             if (!in.requires_grad) continue;
             if (i < 2) charge(i == 0 ? price.first : price.second, o.work * times);
             plus.mult += numbers_of(in) * count(price.mult_per_element);
-            if (price.gradient == arrives::as_output) plus.add += numbers_of(o.output);
-            if (price.gradient != arrives::as_input) minus.add += numbers_of(in);
+            if (price.gradient_size == gradient_size_kind::as_output) plus.add += numbers_of(o.output);
+            if (price.gradient_size != gradient_size_kind::as_input) minus.add += numbers_of(in);
         }
         for (const auto member : primitive_members<count>)  // an empty sum spares nothing
             plus.*member = plus.*member > minus.*member ? plus.*member - minus.*member : count{};
         return plus;
     }
-    /// Shares out what was told of backward since the last operation: this one's own part, and what a description tells by
-    /// itself, in front of a fused call, else behind an operation. Whether this one goes back.
-    bool share_backward(const ledger& told, const operation& o, count times, count beside, primitives<count>& own) {
-        bool goes = o.output.requires_grad && told.sole_gradients != count{};
-        if (goes && o.kind == op::attention) {
-            own = told.backward;
-            for (int i = 0; i < o.input_count; ++i) own.add -= count(o.inputs[i]->elements) * times;
+    /// Shares out what was told of backward since the last operation: this one's own part, and what a description tells
+    /// by itself, in front of a fused call, else behind an operation. Whether this one goes back.
+    bool share_backward(const trace_totals& sums, const operation& o, count times, count parameter_elements,
+                        primitives<count>& op_backward) {
+        bool has_backward = o.output.requires_grad && sums.unsummed_gradients != count{};
+        if (has_backward && o.kind == op::attention) {
+            op_backward = sums.backward;
+            for (int i = 0; i < o.input_count; ++i) op_backward.add -= count(o.inputs[i]->numel) * times;
             return true;
         }
-        const primitives<count> price = goes ? own_backward(o, times, beside) : primitives<count>{};
-        for (const auto member : primitive_members<count>) goes = goes && !(told.backward.*member < price.*member);
-        if (goes) own = price;
-        hand_back(told.backward, own);
-        return goes;
+        const primitives<count> price =
+            has_backward ? compute_op_backward(o, times, parameter_elements) : primitives<count>{};
+        for (const auto member : primitive_members<count>)
+            has_backward = has_backward && !(sums.backward.*member < price.*member);
+        if (has_backward) op_backward = price;
+        hand_back(sums.backward, op_backward);
+        return has_backward;
     }
     /// To the last operation; ADDs alone are where gradients meet, and nobody's.
-    void hand_back(const primitives<count>& told, const primitives<count>& own) {
+    void hand_back(const primitives<count>& recorded, const primitives<count>& op_backward) {
         for (const auto member : primitive_members<count>) {
-            if (member == &primitives<count>::add || told.*member == own.*member || out_.operations.empty()) continue;
-            out_.operations.back().done.backward.*member += told.*member - own.*member;
-            out_.operations.back().goes_back = true;
+            if (member == &primitives<count>::add || recorded.*member == op_backward.*member || out_.operations.empty())
+                continue;
+            out_.operations.back().metrics_of_op.backward.*member += recorded.*member - op_backward.*member;
+            out_.operations.back().has_backward = true;
         }
     }
 
@@ -285,10 +332,10 @@ private:
     std::vector<std::int32_t> tensor_of_;   ///< by storage
     std::vector<std::int32_t> parameters_;  ///< tensors, by the parameter's number
     parameter_names names_;
-    std::vector<graph_input> beside_;
-    std::vector<value> saved_, kept_;
+    std::vector<graph_input> pending_parameters_;
+    std::vector<tensor> saved_, backward_reads_;
     std::uint64_t besides_ = 0, integers_ = 0;  ///< bytes kept beside tensors, of integers
-    ledger before_{};
+    trace_totals previous_sums_{};
 };
 
 }  // namespace detail
@@ -298,15 +345,15 @@ private:
 /// Throws `overflow_error` where there are more modules than can be listed.
 [[nodiscard]] inline operator_graph graph_of(const model& m, workload load) {
     operator_graph out;
-    const storage_types types = types_of(m, load);
-    load.typed = true;
-    detail::graph_listener ear{out};
-    trace t{resolved(load, types), &ear};
-    const value given = m.forward(t);
-    t.gradient_arrives(given);
-    out.returned = ear.tensor_of(given);
-    ear.finish(t);
-    out.total = whole_figures_of(t.sums(), types);
+    const storage_types types = storage_types_of(m, load);
+    load.uses_workload_dtypes = true;
+    detail::graph_listener listener{out};
+    trace t{with_storage_types(load, types), &listener};
+    const tensor output = m.forward(t);
+    t.accumulate_gradient(output);
+    out.output = listener.tensor_of(output);
+    listener.finish(t);
+    out.total_metrics = full_model_metrics_of(t.totals(), types);
     return out;
 }
 

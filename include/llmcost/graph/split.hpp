@@ -9,13 +9,14 @@
 #include <utility>
 #include <vector>
 
-#include <llmcost/graph/cuts.hpp>
+#include <llmcost/graph/graph_cuts.hpp>
 
-// A pass over several devices in a row: each executes consecutive parts and hands what is read behind it to the next one.
+// A pass over several devices in a row: each executes consecutive parts and hands what is read behind it to the next
+// one.
 namespace llmcost {
 
 /// One of the devices: how long it takes for each part, and what it holds.
-struct stage_device {
+struct pipeline_device {
     std::vector<double> seconds{};       ///< of parts
     std::vector<double> host_seconds{};  ///< of issuing them, which the device waits for where they are more
     std::uint64_t memory = ~std::uint64_t{};
@@ -38,37 +39,42 @@ struct graph_stage {
 struct graph_split {
     std::vector<graph_stage> stages;  ///< empty: there is no way in which every device holds its part
     double slowest = 0;               ///< seconds from one pass to the next, where passes follow each other
-    double together = 0;              ///< of one pass, through all devices
+    double pass_seconds = 0;          ///< of one pass, through all devices
 };
 
 namespace detail {
 
 /// What consecutive parts are on a device, whatever the device.
-class stage_table {
+class pipeline_dp_table {
 public:
-    stage_table(const operator_graph& from, const part_graph& g) : parts_(g.parts), crossing_(g.parts.size() + 1) {
-        for (const graph_cut& cut : cuts_of(from, g)) at_place(crossing_, cut.at) = cut.bytes;
-        std::vector<std::int32_t> last(from.tensors.size(), -1);  // part that has read a parameter
+    pipeline_dp_table(const operator_graph& graph, const node_graph& g)
+        : parts_(g.parts), crossing_(g.parts.size() + 1) {
+        for (const graph_cut& cut : find_cuts(graph, g)) at_place(crossing_, cut.at) = cut.bytes;
+        std::vector<std::int32_t> last(graph.tensors.size(), -1);  // part that has read a parameter
         for (std::int32_t i = 0; i < length_of(g.parts); ++i) {
-            std::vector<weight>& own = weights_.emplace_back();
+            std::vector<weight>& node_weights = weights_.emplace_back();
             for (const std::int32_t tensor : at_place(g.parts, i).parameters) {
-                own.push_back({at_place(from.tensors, tensor).bytes, std::exchange(at_place(last, tensor), i)});
+                node_weights.push_back(
+                    {at_place(graph.tensors, tensor).bytes, std::exchange(at_place(last, tensor), i)});
             }
         }
     }
     /// Calls `visit(stage)` for ever more parts from `first` on, until it says no; seconds are those of a device.
     template <class Visit>
-    void each_stage(std::int32_t first, const stage_device& on, double bytes_per_second, Visit visit) const {
+    void each_stage(std::int32_t first, const pipeline_device& device, double bytes_per_second, Visit visit) const {
         graph_stage s;
-        s.first = first, s.received = at_place(crossing_, first);
+        s.first = first;
+        s.received = at_place(crossing_, first);
         if (s.received > 0) s.link_seconds = static_cast<double>(s.received) / bytes_per_second;
         double device_seconds = 0, host_seconds = 0;
         for (std::int32_t i = first; i < length_of(parts_); ++i) {
-            const graph_part& p = at_place(parts_, i);
+            const graph_node& p = at_place(parts_, i);
             for (const weight& w : at_place(weights_, i))
-                if (w.before < first) s.weights += w.bytes;
-            s.cache += p.cache_bytes, s.live = std::max(s.live, p.live_bytes);
-            device_seconds += at_place(on.seconds, i), host_seconds += at_place(on.host_seconds, i);
+                if (w.previous_reader < first) s.weights += w.bytes;
+            s.cache += p.cache_bytes;
+            s.live = std::max(s.live, p.live_bytes);
+            device_seconds += at_place(device.seconds, i);
+            host_seconds += at_place(device.host_seconds, i);
             s.seconds = std::max(device_seconds, host_seconds);
             s.end = i + 1;
             if (!visit(s)) return;
@@ -79,66 +85,67 @@ public:
 private:
     struct weight {
         std::uint64_t bytes;
-        std::int32_t before;  ///< the last part before that reads it, too; -1: none
+        std::int32_t previous_reader;  ///< the last part before that reads it, too; -1: none
     };
-    const std::vector<graph_part>& parts_;
+    const std::vector<graph_node>& parts_;
     std::vector<std::uint64_t> crossing_;  ///< by the part behind the cut
     std::vector<std::vector<weight>> weights_;
 };
 
 }  // namespace detail
 
-/// The split over all of these devices in their order whose slowest stage, with what it receives, is the fastest, and of
-/// those the one whose stages take the least together; each device has a part and holds what it needs.
+/// The split over all of these devices in their order whose slowest stage, with what it receives, is the fastest, and
+/// of those the one whose stages take the least together; each device has a part and holds what it needs.
 ///
-/// `links` are bytes per second from each device to the next, one fewer than there are devices. Exact: of two splits of the
-/// same parts over the same devices the better one stays the better one whatever follows.
-[[nodiscard]] inline graph_split split_over(const operator_graph& from, const part_graph& g,
-                                            const std::vector<stage_device>& devices, const std::vector<double>& links) {
+/// `links` are bytes per second from each device to the next, one fewer than there are devices. Exact: of two splits of
+/// the same parts over the same devices the better one stays the better one whatever follows.
+[[nodiscard]] inline graph_split partition_over(const operator_graph& graph, const node_graph& g,
+                                                const std::vector<pipeline_device>& devices,
+                                                const std::vector<double>& links) {
     graph_split out;
-    const detail::stage_table table(from, g);
+    const detail::pipeline_dp_table table(graph, g);
     const std::int32_t n = table.parts();
     const auto k = devices.size();
     if (k == 0) return out;
-    constexpr double never = std::numeric_limits<double>::infinity();
+    constexpr double infinity = std::numeric_limits<double>::infinity();
     // what was handed in stays with the first part, what is given out with the last one
     const auto may_end = [&](std::int32_t at) { return at == n || (at > 1 && at < n - 1); };
-    const auto each_way = [&](std::size_t d, const std::vector<double>& before, double most, auto reach) {
+    const auto each_way = [&](std::size_t d, const std::vector<double>& prefix_costs, double maximum, auto reach) {
         for (std::int32_t first = 0; first < n; ++first) {
-            if (detail::at_place(before, first) == never || (first == 0) != (d == 0)) continue;
+            if (detail::at_place(prefix_costs, first) == infinity || (first == 0) != (d == 0)) continue;
             table.each_stage(first, devices[d], d == 0 ? 1 : links[d - 1], [&](const graph_stage& s) {
-                if (s.memory() > devices[d].memory || s.all_seconds() > most) return false;
-                if (may_end(s.end) && (s.end == n) == (d + 1 == k)) reach(s, detail::at_place(before, first));
+                if (s.memory() > devices[d].memory || s.all_seconds() > maximum) return false;
+                if (may_end(s.end) && (s.end == n) == (d + 1 == k)) reach(s, detail::at_place(prefix_costs, first));
                 return true;
             });
         }
     };
-    std::vector<double> fastest(static_cast<std::size_t>(n) + 1, never);
+    std::vector<double> fastest(static_cast<std::size_t>(n) + 1, infinity);
     fastest[0] = 0;
     for (std::size_t d = 0; d < k; ++d) {
-        std::vector<double> next(fastest.size(), never);
-        each_way(d, fastest, never, [&](const graph_stage& s, double before) {
+        std::vector<double> next(fastest.size(), infinity);
+        each_way(d, fastest, infinity, [&](const graph_stage& s, double prefix_cost) {
             double& best = detail::at_place(next, s.end);
-            best = std::min(best, std::max(before, s.all_seconds()));
+            best = std::min(best, std::max(prefix_cost, s.all_seconds()));
         });
         fastest = std::move(next);
     }
     out.slowest = fastest.back();
-    if (out.slowest == never) return out;
-    std::vector<double> least(static_cast<std::size_t>(n) + 1, never);
-    least[0] = 0;
-    std::vector<std::vector<graph_stage>> chosen(k, std::vector<graph_stage>(least.size()));
+    if (out.slowest == infinity) return out;
+    std::vector<double> minimum(static_cast<std::size_t>(n) + 1, infinity);
+    minimum[0] = 0;
+    std::vector<std::vector<graph_stage>> chosen(k, std::vector<graph_stage>(minimum.size()));
     for (std::size_t d = 0; d < k; ++d) {
-        std::vector<double> next(least.size(), never);
-        each_way(d, least, out.slowest, [&](const graph_stage& s, double before) {
+        std::vector<double> next(minimum.size(), infinity);
+        each_way(d, minimum, out.slowest, [&](const graph_stage& s, double prefix_cost) {
             double& best = detail::at_place(next, s.end);
-            if (before + s.all_seconds() >= best) return;
-            best = before + s.all_seconds();
+            if (prefix_cost + s.all_seconds() >= best) return;
+            best = prefix_cost + s.all_seconds();
             detail::at_place(chosen[d], s.end) = s;
         });
-        least = std::move(next);
+        minimum = std::move(next);
     }
-    out.together = least.back();
+    out.pass_seconds = minimum.back();
     std::int32_t end = n;
     for (std::size_t d = k; d-- > 0; end = out.stages.front().first)
         out.stages.insert(out.stages.begin(), detail::at_place(chosen[d], end));

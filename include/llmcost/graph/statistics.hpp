@@ -17,47 +17,58 @@ struct graph_statistics {
     std::uint64_t edge_bytes = 0;               ///< every tensor once for each part that reads it
     std::int32_t depth = 0;                     ///< parts on the longest way
     std::int32_t width = 0;                     ///< parts that are as many steps away from the front, at most
-    std::int32_t most_readers = 0;              ///< parts that read of one
-    std::int32_t most_read = 0;                 ///< the part that they read of
+    std::int32_t max_readers = 0;               ///< parts that read of one
+    std::int32_t max_read = 0;                  ///< the part that they read of
     double mean_readers = 0;                    ///< of parts that anybody reads of
     double seconds = 0;                         ///< of all parts, one behind the other
     double critical_seconds = 0;                ///< of the critical path
     std::vector<std::int32_t> critical_path{};  ///< the slowest way through the graph; without times the longest one
 };
 
-[[nodiscard]] inline graph_statistics statistics_of(const part_graph& g) {
+[[nodiscard]] inline graph_statistics statistics_of(const node_graph& g) {
     graph_statistics s;
     const std::size_t n = g.parts.size();
-    s.parts = detail::length_of(g.parts), s.edges = detail::length_of(g.edges);
-    std::vector<std::vector<std::int32_t>> before(n), readers(n);
-    for (const part_edge& e : g.edges) {
+    s.parts = detail::length_of(g.parts);
+    s.edges = detail::length_of(g.edges);
+    std::vector<std::vector<std::int32_t>> predecessors(n), readers(n);
+    for (const graph_edge& e : g.edges) {
         s.edge_bytes += e.bytes;
-        detail::at_place(before, e.to).push_back(e.from);
-        std::vector<std::int32_t>& all = detail::at_place(readers, e.from);
+        detail::at_place(predecessors, e.to).push_back(e.source);
+        std::vector<std::int32_t>& all = detail::at_place(readers, e.source);
         if (all.empty() || all.back() != e.to) all.push_back(e.to);  // edges lie in order of their ends
     }
     std::vector<std::int32_t> steps(n), of_level(n + 1), slowest(n, -1);
-    std::vector<double> until(n);
+    std::vector<double> path_seconds(n);
     std::size_t read = 0, last = 0;
     for (std::size_t i = 0; i < n; ++i) {
-        const graph_part& p = g.parts[i];
-        s.modules += p.kind == part_kind::module, s.operations += p.kind == part_kind::operation;
+        const graph_node& p = g.parts[i];
+        s.modules += p.kind == part_kind::module;
+        s.operations += p.kind == part_kind::operation;
         s.seconds += p.seconds;
-        for (const std::int32_t from : before[i]) {
-            steps[i] = std::max(steps[i], 1 + detail::at_place(steps, from));
-            if (slowest[i] < 0 || detail::at_place(until, from) > detail::at_place(until, slowest[i])) slowest[i] = from;
+        for (const std::int32_t predecessor : predecessors[i]) {
+            steps[i] = std::max(steps[i], 1 + detail::at_place(steps, predecessor));
+            if (slowest[i] < 0 ||
+                detail::at_place(path_seconds, predecessor) > detail::at_place(path_seconds, slowest[i]))
+                slowest[i] = predecessor;
         }
-        until[i] = (g.timed ? p.seconds : 1) + (slowest[i] >= 0 ? detail::at_place(until, slowest[i]) : 0);
-        if (until[i] >= until[last]) last = i;
+        path_seconds[i] =
+            (g.timed ? p.seconds : 1) + (slowest[i] >= 0 ? detail::at_place(path_seconds, slowest[i]) : 0);
+        if (path_seconds[i] >= path_seconds[last]) last = i;
         s.depth = std::max(s.depth, steps[i] + 1);
         s.width = std::max(s.width, ++detail::at_place(of_level, steps[i]));
-        const std::int32_t own = detail::length_of(readers[i]);
-        if (own > s.most_readers) s.most_readers = own, s.most_read = static_cast<std::int32_t>(i);
-        if (own > 0) ++read, s.mean_readers += own;
+        const std::int32_t num_readers = detail::length_of(readers[i]);
+        if (num_readers > s.max_readers) {
+            s.max_readers = num_readers;
+            s.max_read = static_cast<std::int32_t>(i);
+        }
+        if (num_readers > 0) {
+            ++read;
+            s.mean_readers += num_readers;
+        }
     }
     if (read > 0) s.mean_readers /= static_cast<double>(read);
     if (n == 0) return s;
-    if (g.timed) s.critical_seconds = until[last];
+    if (g.timed) s.critical_seconds = path_seconds[last];
     for (auto at = static_cast<std::int32_t>(last); at >= 0; at = detail::at_place(slowest, at))
         s.critical_path.insert(s.critical_path.begin(), at);
     return s;

@@ -5,44 +5,47 @@
 #include <cstdint>
 #include <string_view>
 
-#include <llmcost/kernels/shelf.hpp>
-#include <llmcost/serving/intervals.hpp>
+#include <llmcost/kernels/kernel_database.hpp>
 #include <llmcost/serving/kernels.hpp>
+#include <llmcost/serving/prediction_intervals.hpp>
 #include <llmcost/serving/step.hpp>
 
 // Whose measurements a server's times stand on.
 namespace llmcost {
 
 /// Whether engines' own constants are fitted to runs on a device, on so many of them (bench/fit_engines).
-[[nodiscard]] constexpr bool has_fitted_runs(const device& on, std::int64_t devices) noexcept {
-    return devices <= execution::most_devices_of_a_node && (on.names[0] == "h100_sxm" || on.names[0] == "h200_sxm");
+[[nodiscard]] constexpr bool has_measured_runs(const device& device, std::int64_t devices) noexcept {
+    return devices <= execution::default_devices_per_node &&
+           (device.names[0] == "h100_sxm" || device.names[0] == "h200_sxm");
 }
 
-/// What the times of a model on a device under an engine stand on: by the kernels of a prompt of so many tokens, and of its
-/// share of as many steps in which sixteen sequences write behind them, each by its share of the time.
-[[nodiscard]] inline serving_evidence evidence_of(const model& whole, const execution& how, const engine& by,
-                                                  const device& on, kernel_source& from, std::int64_t devices,
-                                                  std::int64_t tokens = 1024) {
+/// What the times of a model on a device under an engine stand on: by the kernels of a prompt of so many tokens, and of
+/// its share of as many steps in which sixteen sequences write behind them, each by its share of the time.
+[[nodiscard]] inline serving_evidence find_evidence(const model& model, const execution& execution_config,
+                                                    const engine& engine, const device& device, kernel_source& kernels,
+                                                    std::int64_t devices, std::int64_t tokens = 1024) {
     constexpr std::int64_t sequences = 16;
-    double all = 0, own = 0, none = 0;
+    double all = 0, measured_seconds = 0, none = 0;
     for (const bool writes : {false, true}) {
-        execution here = how;
-        here.decodes = writes;
+        execution step_execution = execution_config;
+        step_execution.is_decode_step = writes;
         const workload step = writes ? workload{.batch = sequences, .sequence = 1, .past = tokens, .head = logits::last}
                                      : workload{.sequence = tokens, .past = 0, .head = logits::last};
-        for (const known_kernel& k : with_measurements(kernels_of(whole, step, here), here, from)) {
-            const double seconds =
-                cost_of(on, k).seconds * (writes ? static_cast<double>(tokens) / static_cast<double>(sequences) : 1);
+        for (const known_kernel& k : match_kernels(kernels_of(model, step, step_execution), step_execution, kernels)) {
+            const double seconds = cost_of(device, k).seconds *
+                                   (writes ? static_cast<double>(tokens) / static_cast<double>(sequences) : 1);
             all += seconds;
-            if (k.known == nullptr)
+            if (k.calibration == nullptr)
                 none += seconds;
-            else if (!k.known->of_another_device && !stands_in(*k.what.shape.family, std::string_view(by.software), k.known))
-                own += seconds;
+            else if (!k.calibration->is_fallback_device &&
+                     !is_fallback(*k.kernel.shape.type, std::string_view(engine.kernel_software), k.calibration))
+                measured_seconds += seconds;
         }
     }
-    if (none > all / 2 || devices > how.node) return serving_evidence::datasheet;  // no run over several nodes was measured
-    if (own < 0.75 * all) return serving_evidence::stand_ins;
-    return has_fitted_runs(on, devices) ? serving_evidence::runs : serving_evidence::kernels;
+    if (none > all / 2 || devices > execution_config.devices_per_node)
+        return serving_evidence::datasheet;  // no run over several nodes was measured
+    if (measured_seconds < 0.75 * all) return serving_evidence::fallback_kernels;
+    return has_measured_runs(device, devices) ? serving_evidence::measured_runs : serving_evidence::measured_kernels;
 }
 
 }  // namespace llmcost

@@ -23,19 +23,20 @@ namespace detail {
 
 using roofline_point = std::array<double, 4>;  // logarithms of the four constants
 
-inline roofline roofline_at(const roofline_point& p, double least_launch) {
-    const auto within = [](double x, double low, double high) { return std::clamp(std::exp(x), low, high); };
-    return {within(p[0], least_launch, 1e-3), within(p[1], 0.02, 1), within(p[2], 0.02, 2.5), within(p[3], 0.5, 8)};
+inline roofline roofline_at(const roofline_point& p, double min_launch_seconds) {
+    const auto clamp_exp = [](double x, double low, double high) { return std::clamp(std::exp(x), low, high); };
+    return {clamp_exp(p[0], min_launch_seconds, 1e-3), clamp_exp(p[1], 0.02, 1), clamp_exp(p[2], 0.02, 2.5),
+            clamp_exp(p[3], 0.5, 8)};
 }
 
 /// Mean of a soft absolute value of log(predicted / measured): outliers pull like a median's.
-inline double roofline_loss(const std::vector<timing>& timings, const roofline_point& p, double least_launch) {
+inline double roofline_loss(const std::vector<timing>& timings, const roofline_point& p, double min_launch_seconds) {
     constexpr double soft = 0.1;
-    const roofline r = roofline_at(p, least_launch);
+    const roofline r = roofline_at(p, min_launch_seconds);
     double sum = 0;
     for (const timing& t : timings) {
-        const double off = std::log(r(t.compute, t.memory) / t.measured) / soft;
-        sum += std::sqrt(1 + off * off) - 1;
+        const double deviation = std::log(r(t.compute, t.memory) / t.measured) / soft;
+        sum += std::sqrt(1 + deviation * deviation) - 1;
     }
     return sum / static_cast<double>(timings.size());
 }
@@ -59,20 +60,20 @@ roofline_point simplex_minimum(const Loss& loss, const roofline_point& start) {
         roofline_point centre{};
         for (std::size_t i = 0; i < 4; ++i)
             for (std::size_t k = 0; k < 4; ++k) centre[k] += all[i].at[k] / 4;
-        const auto along = [&](double factor) {
+        const auto make_vertex = [&](double factor) {
             vertex v;
             for (std::size_t k = 0; k < 4; ++k) v.at[k] = centre[k] + factor * (all.back().at[k] - centre[k]);
             v.value = loss(v.at);
             return v;
         };
-        const vertex reflected = along(-1);
+        const vertex reflected = make_vertex(-1);
         if (reflected.value < all.front().value) {
-            const vertex expanded = along(-2);
+            const vertex expanded = make_vertex(-2);
             all.back() = expanded.value < reflected.value ? expanded : reflected;
         } else if (reflected.value < all[3].value) {
             all.back() = reflected;
         } else {
-            const vertex contracted = along(reflected.value < all.back().value ? -0.5 : 0.5);
+            const vertex contracted = make_vertex(reflected.value < all.back().value ? -0.5 : 0.5);
             if (contracted.value < std::min(reflected.value, all.back().value)) {
                 all.back() = contracted;
             } else {
@@ -83,7 +84,8 @@ roofline_point simplex_minimum(const Loss& loss, const roofline_point& start) {
             }
         }
     }
-    return std::min_element(all.begin(), all.end(), [](const vertex& a, const vertex& b) { return a.value < b.value; })->at;
+    return std::min_element(all.begin(), all.end(), [](const vertex& a, const vertex& b) { return a.value < b.value; })
+        ->at;
 }
 
 }  // namespace detail
@@ -92,26 +94,32 @@ roofline_point simplex_minimum(const Loss& loss, const roofline_point& start) {
 ///
 /// At most so many measurements are looked at, evenly spaced; nothing is fitted to none. `least_launch`, in seconds, is
 /// known otherwise: long times alone tell little of it.
-[[nodiscard]] inline roofline fit_roofline(const std::vector<timing>& timings, std::size_t most = 4000,
-                                           double least_launch = 1e-7) {
+[[nodiscard]] inline roofline fit_roofline(const std::vector<timing>& timings, std::size_t max_seconds = 4000,
+                                           double min_launch_seconds = 1e-7) {
     if (timings.empty()) return {};
-    std::vector<timing> some;
-    const std::size_t n = std::min(most, timings.size());
-    for (std::size_t i = 0; i < n; ++i) some.push_back(timings[i * timings.size() / n]);
-    const auto loss = [&](const detail::roofline_point& p) { return detail::roofline_loss(some, p, least_launch); };
+    std::vector<timing> sample;
+    const std::size_t n = std::min(max_seconds, timings.size());
+    for (std::size_t i = 0; i < n; ++i) sample.push_back(timings[i * timings.size() / n]);
+    const auto loss = [&](const detail::roofline_point& p) {
+        return detail::roofline_loss(sample, p, min_launch_seconds);
+    };
     detail::roofline_point best{};
-    double least = INFINITY;
-    for (const roofline& start : {roofline{4e-6, 0.7, 0.8, 2.5}, roofline{2e-5, 0.5, 0.5, 1}, roofline{5e-5, 0.3, 1, 4}}) {
-        const detail::roofline_point from{std::log(start.launch), std::log(start.compute_efficiency),
-                                          std::log(start.bandwidth_efficiency), std::log(start.smoothness)};
-        const detail::roofline_point found = detail::simplex_minimum(loss, from);
-        if (loss(found) < least) least = loss(found), best = found;
+    double minimum = INFINITY;
+    for (const roofline& start :
+         {roofline{4e-6, 0.7, 0.8, 2.5}, roofline{2e-5, 0.5, 0.5, 1}, roofline{5e-5, 0.3, 1, 4}}) {
+        const detail::roofline_point initial{std::log(start.launch), std::log(start.compute_efficiency),
+                                             std::log(start.bandwidth_efficiency), std::log(start.smoothness)};
+        const detail::roofline_point found = detail::simplex_minimum(loss, initial);
+        if (loss(found) < minimum) {
+            minimum = loss(found);
+            best = found;
+        }
     }
-    return detail::roofline_at(best, least_launch);
+    return detail::roofline_at(best, min_launch_seconds);
 }
 
 /// The rising sequence that is nearest in the mean square: neighbours that fall are pooled.
-[[nodiscard]] inline std::vector<double> rising(const std::vector<double>& values) {
+[[nodiscard]] inline std::vector<double> make_monotonic(const std::vector<double>& values) {
     struct pool {
         double mean = 0;
         std::size_t size = 0;
@@ -122,9 +130,9 @@ roofline_point simplex_minimum(const Loss& loss, const roofline_point& start) {
         while (pools.size() > 1 && pools[pools.size() - 2].mean > pools.back().mean) {
             const pool last = pools.back();
             pools.pop_back();
-            pool& before = pools.back();
-            const auto a = static_cast<double>(before.size), b = static_cast<double>(last.size);
-            before = {(before.mean * a + last.mean * b) / (a + b), before.size + last.size};
+            pool& previous = pools.back();
+            const auto a = static_cast<double>(previous.size), b = static_cast<double>(last.size);
+            previous = {(previous.mean * a + last.mean * b) / (a + b), previous.size + last.size};
         }
     }
     std::vector<double> out;
@@ -135,17 +143,17 @@ roofline_point simplex_minimum(const Loss& loss, const roofline_point& start) {
 /// The same for a grid of so many rows, each as long: values that rise along both of its axes, near in the mean square.
 ///
 /// Projects on both in turn, and what is then left of falls is lifted to the largest value before it.
-[[nodiscard]] inline std::vector<double> rising(std::vector<double> grid, std::size_t rows) {
+[[nodiscard]] inline std::vector<double> make_monotonic(std::vector<double> grid, std::size_t rows) {
     const std::size_t columns = rows == 0 ? 0 : grid.size() / rows;
     const auto project = [&](std::size_t lines, std::size_t length, std::size_t line_step, std::size_t step) {
         std::vector<double> line(length);
         for (std::size_t i = 0; i < lines; ++i) {
             for (std::size_t k = 0; k < length; ++k) line[k] = grid[i * line_step + k * step];
-            line = rising(line);
+            line = make_monotonic(line);
             for (std::size_t k = 0; k < length; ++k) grid[i * line_step + k * step] = line[k];
         }
     };
-    for (int turn = 0; turn < (rows > 1 && columns > 1 ? 16 : 1); ++turn) {
+    for (int iteration = 0; iteration < (rows > 1 && columns > 1 ? 16 : 1); ++iteration) {
         project(columns, rows, 1, columns);
         project(rows, columns, columns, 1);
     }

@@ -25,7 +25,7 @@ inline constexpr vector_cost vector_costs[]{
 // clang-format on
 
 /// How many additions a primitive of this name is worth; 1 for one that nobody knows.
-[[nodiscard]] constexpr double worth_in_additions(string_ref name) noexcept {
+[[nodiscard]] constexpr double additions_per_operation(string_ref name) noexcept {
     for (const vector_cost& c : vector_costs)
         if (c.name == name) return c.additions;
     return 1;

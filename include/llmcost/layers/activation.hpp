@@ -54,18 +54,18 @@ inline constexpr activation_row activation_table[]{
 // clang-format on
 
 /// An activation applied to every element of x, as a function: no module of its own.
-constexpr value activate(trace& t, activation kind, const value& x) {
+constexpr tensor activate(trace& t, activation kind, const tensor& x) {
     switch (kind) {
         case activation::silu:
         case activation::swish: return t.silu(x);
         case activation::gelu: return t.unary(op::gelu, x);
         case activation::gelu_pytorch_tanh: return t.unary(op::gelu_tanh, x);
         case activation::gelu_new: {  // 0.5 x (1 + tanh(√(2/π) (x + 0.044715 x³)))
-            const value half = t.mul(x);
+            const tensor half = t.mul(x);
             return t.mul(half, t.add(t.tanh(t.mul(t.add(x, t.mul(t.pow(x, 3)))))));
         }
         case activation::gelu_fast: {  // 0.5 x (1 + tanh(x √(2/π) (1 + 0.044715 x x)))
-            const value half = t.mul(x), scaled = t.mul(x);
+            const tensor half = t.mul(x), scaled = t.mul(x);
             return t.mul(half, t.add(t.tanh(t.mul(scaled, t.add(t.mul(t.mul(x), x))))));
         }
         case activation::quick_gelu: return t.mul(x, t.sigmoid(t.mul(x)));
@@ -74,7 +74,7 @@ constexpr value activate(trace& t, activation kind, const value& x) {
         case activation::relu6: return t.unary(op::clamp, x);
         case activation::tanh: return t.tanh(x);
         case activation::gelu_python: {  // 0.5 x (1 + erf(x / √2))
-            const value half = t.mul(x);
+            const tensor half = t.mul(x);
             return t.mul(half, t.add(t.unary(op::erf, t.div(x))));
         }
         case activation::hardswish: return t.unary(op::hardswish, x);
@@ -87,64 +87,68 @@ constexpr value activate(trace& t, activation kind, const value& x) {
 struct activation_module {
     activation kind;
 
-    static constexpr role what = role::none;
-    static constexpr bool leaf = true;
-    [[nodiscard]] constexpr class_name type() const { return {"", activation_table[static_cast<std::size_t>(kind)].type}; }
-    constexpr value describe(trace& t, const value& x) const { return activate(t, kind, x); }
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = true;
+    [[nodiscard]] constexpr class_name type_name() const {
+        return {"", activation_table[static_cast<std::size_t>(kind)].type};
+    }
+    constexpr tensor forward(trace& t, const tensor& x) const { return activate(t, kind, x); }
 };
 
 /// `nn.GELU`, which no configuration names.
 struct gelu_module {
-    static constexpr role what = role::none;
-    static constexpr bool leaf = true;
-    [[nodiscard]] constexpr class_name type() const { return {"", "GELU"}; }
-    constexpr value describe(trace& t, const value& x) const { return t.unary(op::gelu, x); }
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = true;
+    [[nodiscard]] constexpr class_name type_name() const { return {"", "GELU"}; }
+    constexpr tensor forward(trace& t, const tensor& x) const { return t.unary(op::gelu, x); }
 };
 
 /// A module that hands on what it is given: `nn.Identity`.
 struct identity {
     literal named = "Identity";
 
-    static constexpr role what = role::none;
-    static constexpr bool leaf = true;
-    [[nodiscard]] constexpr class_name type() const { return {"", named}; }
-    constexpr value describe(trace&, const value& x) const { return x; }
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = true;
+    [[nodiscard]] constexpr class_name type_name() const { return {"", named}; }
+    constexpr tensor forward(trace&, const tensor& x) const { return x; }
 };
 
 /// `F.dropout` as the CPU executes it in training: a mask as large as x, drawn and divided in place, times x.
 ///
-/// Nothing is kept but the mask, which has the type of x (ATen's Dropout.cpp, `_dropout_impl`). Drawing it costs nothing.
-constexpr value drop(trace& t, const value& x, dropout_of place) {
-    if (!t.drops(place)) return x;
-    value mask = t.zeros_like(x);
+/// Nothing is kept but the mask, which has the type of x (ATen's Dropout.cpp, `_dropout_impl`). Drawing it costs
+/// nothing.
+constexpr tensor functional_dropout(trace& t, const tensor& x, dropout_position position) {
+    if (!t.applies_dropout(position)) return x;
+    tensor mask = t.zeros_like(x);
     t.in_place(op::div, mask);
     return t.mul(x, mask);
 }
 
 /// The module around it, which outside of training hands on what it is given.
 struct dropout_module {
-    dropout_of place = dropout_of::hidden;
+    dropout_position place = dropout_position::hidden;
     literal named = "Dropout";
 
-    static constexpr role what = role::none;
-    static constexpr bool leaf = true;
-    [[nodiscard]] constexpr class_name type() const { return {"", named}; }
-    constexpr value describe(trace& t, const value& x) const { return drop(t, x, place); }
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = true;
+    [[nodiscard]] constexpr class_name type_name() const { return {"", named}; }
+    constexpr tensor forward(trace& t, const tensor& x) const { return functional_dropout(t, x, place); }
 };
 
 /// Calls a dropout module.
-constexpr value dropout(trace& t, literal name, const value& x, dropout_of place = dropout_of::hidden) {
-    return t.call(name, dropout_module{place}, x);
+constexpr tensor dropout(trace& t, literal name, const tensor& x,
+                         dropout_position position = dropout_position::hidden) {
+    return t.call(name, dropout_module{position}, x);
 }
 
 namespace detail {
-consteval bool activation_table_is_in_order() {
+consteval bool is_activation_table_sorted() {
     std::size_t i = 0;
     for (const activation_row& row : activation_table)
         if (row.kind != static_cast<activation>(i++)) return false;
     return true;
 }
-static_assert(activation_table_is_in_order());
+static_assert(is_activation_table_sorted());
 }  // namespace detail
 
 }  // namespace llmcost

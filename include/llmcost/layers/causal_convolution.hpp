@@ -11,57 +11,59 @@
 namespace llmcost {
 
 /// Whether the cache brings the states of recurrent layers along.
-[[nodiscard]] constexpr bool has_recurrent_state(const trace& t) noexcept { return !t.training() && t.load().past > 0; }
+[[nodiscard]] constexpr bool has_recurrent_state(const trace& t) noexcept {
+    return !t.is_training() && t.load().past > 0;
+}
 
 /// A state that the cache keeps: zeros of its own when it is new, overwritten in place from then on.
 ///
 /// `tells` says so to the cache at once; what lies behind other parts of it is told later, by `t.cache`. Source:
 /// transformers/cache_utils.py, `LinearAttentionLayer`.
-constexpr void cache_recurrent_state(trace& t, const extents& sizes, bool tells = true) {
-    if (t.training()) return;
-    if (!has_recurrent_state(t)) (void)t.constant(sizes);
-    if (tells) t.cache(trace::buffer(sizes));
+constexpr void cache_recurrent_state(trace& t, const shape& sizes, bool records_cache = true) {
+    if (t.is_training()) return;
+    if (!has_recurrent_state(t)) (void)t.full(sizes);
+    if (records_cache) t.add_to_cache(trace::buffer(sizes));
 }
 
 /// What an `nn.Conv1d` per channel has that a mixer applies by itself; no bias: of no dimensions.
 struct convolution_weights {
-    value weight;
-    value bias{};
+    tensor weight;
+    tensor bias{};
 
     [[nodiscard]] constexpr bool biased() const noexcept { return bias.rank != 0; }
 };
-constexpr convolution_weights declare_convolution(trace& t, literal name, std::int64_t channels, std::int64_t kernel,
-                                                  bool bias) {
-    const module_info conv{.name = name, .type = {"", "Conv1d"}};
+constexpr convolution_weights declare_conv_weights(trace& t, literal name, std::int64_t channels, std::int64_t kernel,
+                                                   bool bias) {
+    const module_info conv{.name = name, .class_of_module = {"", "Conv1d"}};
     t.enter(conv);
-    convolution_weights of{t.param("weight", {channels, 1, kernel})};
-    if (bias) of.bias = t.param("bias", {channels});
+    convolution_weights weights{t.param("weight", {channels, 1, kernel})};
+    if (bias) weights.bias = t.param("bias", {channels});
     t.leave(conv);
-    return of;
+    return weights;
 }
 
 /// A causal convolution per channel over x (B, channels, S), its last inputs kept in the cache.
 ///
-/// MULT B·channels·L·kernel over the L positions that it computes: S + kernel - 1 in training; max(S, kernel) + kernel - 1
-/// where the cache is new; S + 2·kernel - 1 where it brings its state, but 2 for a single token. The activation works on
-/// those that are not behind the last position. Source: transformers/models/mamba/modeling_mamba.py, `causal_conv1d_fn`,
-/// `causal_conv1d_update`; transformers/cache_utils.py, `LinearAttentionLayer.update_conv_state`.
-constexpr value causal_convolution(trace& t, const value& x, const convolution_weights& of, maybe<activation> act,
-                                   bool tells = true) {
-    const std::int64_t channels = x.dim(1), sequence = x.dim(2), kernel = of.weight.dim(2);
-    const extents state{x.dim(0), channels, kernel};
+/// MULT B·channels·L·kernel over the L positions that it computes: S + kernel - 1 in training; max(S, kernel) + kernel
+/// - 1 where the cache is new; S + 2·kernel - 1 where it brings its state, but 2 for a single token. The activation
+/// works on those that are not behind the last position. Source: transformers/models/mamba/modeling_mamba.py,
+/// `causal_conv1d_fn`, `causal_conv1d_update`; transformers/cache_utils.py, `LinearAttentionLayer.update_conv_state`.
+constexpr tensor causal_convolution(trace& t, const tensor& x, const convolution_weights& weights,
+                                    maybe<activation> activation_kind, bool records_cache = true) {
+    const std::int64_t channels = x.dim(1), sequence = x.dim(2), kernel = weights.weight.dim(2);
+    const shape state{x.dim(0), channels, kernel};
     const bool follows = has_recurrent_state(t), steps = follows && sequence == 1;
-    cache_recurrent_state(t, state, tells);
-    if (!t.training() && !follows) t.edge(axis::sequence, kernel);  // shorter ones are padded
-    value all = x;
+    cache_recurrent_state(t, state, records_cache);
+    if (!t.is_training() && !follows) t.add_region_edge(workload_axis::sequence, kernel);  // shorter ones are padded
+    tensor all = x;
     if (follows)
         all = t.cat({trace::buffer(state), x}, -1);
-    else if (!t.training() && sequence < kernel)
+    else if (!t.is_training() && sequence < kernel)
         all = t.pad(x, -1, kernel - sequence);
-    if (of.biased()) t.beside(of.bias);
-    const value wide = t.convolution(all, of.weight, of.biased(), channels, 1, steps ? 0 : kernel - 1);
-    const value seen = t.slice(wide, -1, steps ? sequence : all.dim(-1));
-    const value out = act ? activate(t, *act, seen) : seen;
+    if (weights.biased()) t.read_parameter_in_next_op(weights.bias);
+    const tensor convolved = t.conv(all, weights.weight, weights.biased(), channels, 1, steps ? 0 : kernel - 1);
+    const tensor features = t.slice(convolved, -1, steps ? sequence : all.dim(-1));
+    const tensor out = activation_kind ? activate(t, *activation_kind, features) : features;
     return t.slice(out, -1, sequence);
 }
 

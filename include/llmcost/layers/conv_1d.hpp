@@ -15,19 +15,19 @@ struct conv_1d {
     std::int64_t in;
     std::int64_t out;
 
-    static constexpr role what = role::none;
-    static constexpr bool leaf = true;
-    [[nodiscard]] constexpr class_name type() const { return {"", "Conv1D"}; }
-    constexpr value describe(trace& t, const value& x) const {
-        const value weight = t.param("weight", {in, out});
-        const value bias = t.param("bias", {out});
-        leaf_policy* const policy = t.policy();
-        extents to;
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = true;
+    [[nodiscard]] constexpr class_name type_name() const { return {"", "Conv1D"}; }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const tensor weight = t.param("weight", {in, out});
+        const tensor bias = t.param("bias", {out});
+        leaf_module_policy* const policy = t.policy();
+        shape to;
         for (to.rank = 0; to.rank + 1 < x.rank; ++to.rank) to.size[to.rank] = x.size[to.rank];
         to.size[to.rank++] = out;
         if (policy == nullptr) return t.addmm(bias, x.view({-1, in}), weight).view(to);
-        const value y = t.addmm(bias, policy->reads(t, x).view({-1, in}), weight).view(to);
-        return policy->gives(t, x, weight, true, &bias, y);
+        const tensor y = t.addmm(bias, policy->transform_linear_input(t, x).view({-1, in}), weight).view(to);
+        return policy->transform_linear_output(t, x, weight, true, &bias, y);
     }
 };
 

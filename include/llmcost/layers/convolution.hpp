@@ -19,13 +19,13 @@ struct convolution_2d {
     bool bias = true;
     std::int64_t dilation = 1;
 
-    static constexpr role what = role::none;
-    static constexpr bool leaf = true;
-    [[nodiscard]] constexpr class_name type() const { return {"", "Conv2d"}; }
-    constexpr value describe(trace& t, const value& x) const {
-        const value weight = t.param("weight", {out, in / groups, kernel, kernel});
-        if (bias) t.beside(t.param("bias", {out}));
-        return t.convolution(x, weight, bias, groups, stride, padding, dilation);
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = true;
+    [[nodiscard]] constexpr class_name type_name() const { return {"", "Conv2d"}; }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const tensor weight = t.param("weight", {out, in / groups, kernel, kernel});
+        if (bias) t.read_parameter_in_next_op(t.param("bias", {out}));
+        return t.conv(x, weight, bias, groups, stride, padding, dilation);
     }
 };
 
@@ -39,13 +39,13 @@ struct convolution_1d {
     std::int64_t groups = 1;
     bool bias = true;
 
-    static constexpr role what = role::none;
-    static constexpr bool leaf = true;
-    [[nodiscard]] constexpr class_name type() const { return {"", "Conv1d"}; }
-    constexpr value describe(trace& t, const value& x) const {
-        const value weight = t.param("weight", {out, in / groups, kernel});
-        if (bias) t.beside(t.param("bias", {out}));
-        return t.convolution(x, weight, bias, groups, stride, padding);
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = true;
+    [[nodiscard]] constexpr class_name type_name() const { return {"", "Conv1d"}; }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const tensor weight = t.param("weight", {out, in / groups, kernel});
+        if (bias) t.read_parameter_in_next_op(t.param("bias", {out}));
+        return t.conv(x, weight, bias, groups, stride, padding);
     }
 };
 
@@ -53,17 +53,17 @@ struct convolution_1d {
 struct convolution_3d {
     std::int64_t in;
     std::int64_t out;
-    extents kernel;
-    extents stride;
+    shape kernel;
+    shape stride;
     bool bias = true;
 
-    static constexpr role what = role::none;
-    static constexpr bool leaf = true;
-    [[nodiscard]] constexpr class_name type() const { return {"", "Conv3d"}; }
-    constexpr value describe(trace& t, const value& x) const {
-        const value weight = t.param("weight", {out, in, kernel.size[0], kernel.size[1], kernel.size[2]});
-        if (bias) t.beside(t.param("bias", {out}));
-        return t.convolution(x, weight, bias, {1, stride, 1, 0});
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = true;
+    [[nodiscard]] constexpr class_name type_name() const { return {"", "Conv3d"}; }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const tensor weight = t.param("weight", {out, in, kernel.size[0], kernel.size[1], kernel.size[2]});
+        if (bias) t.read_parameter_in_next_op(t.param("bias", {out}));
+        return t.conv(x, weight, bias, {1, stride, 1, 0});
     }
 };
 
@@ -72,12 +72,12 @@ struct batch_norm_2d {
     std::int64_t channels;
     literal named = "BatchNorm2d";
 
-    static constexpr role what = role::norm;
-    static constexpr bool leaf = true;
-    [[nodiscard]] constexpr class_name type() const { return {"", named}; }
-    constexpr value describe(trace& t, const value& x) const {
-        t.beside(t.param("weight", {channels}));
-        t.beside(t.param("bias", {channels}));
+    static constexpr role module_role = role::norm;
+    static constexpr bool is_leaf = true;
+    [[nodiscard]] constexpr class_name type_name() const { return {"", named}; }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        t.read_parameter_in_next_op(t.param("weight", {channels}));
+        t.read_parameter_in_next_op(t.param("bias", {channels}));
         return t.batch_norm(x);
     }
 };
@@ -88,10 +88,12 @@ struct max_pool_2d {
     std::int64_t stride;
     std::int64_t padding = 0;
 
-    static constexpr role what = role::none;
-    static constexpr bool leaf = true;
-    [[nodiscard]] constexpr class_name type() const { return {"", "MaxPool2d"}; }
-    constexpr value describe(trace& t, const value& x) const { return t.pool(op::max_pool, x, kernel, stride, padding); }
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = true;
+    [[nodiscard]] constexpr class_name type_name() const { return {"", "MaxPool2d"}; }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        return t.pool(op::max_pool, x, kernel, stride, padding);
+    }
 };
 
 /// `nn.AvgPool2d`.
@@ -100,29 +102,33 @@ struct average_pool_2d {
     std::int64_t stride;
     std::int64_t padding = 0;
 
-    static constexpr role what = role::none;
-    static constexpr bool leaf = true;
-    [[nodiscard]] constexpr class_name type() const { return {"", "AvgPool2d"}; }
-    constexpr value describe(trace& t, const value& x) const { return t.pool(op::average_pool, x, kernel, stride, padding); }
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = true;
+    [[nodiscard]] constexpr class_name type_name() const { return {"", "AvgPool2d"}; }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        return t.pool(op::average_pool, x, kernel, stride, padding);
+    }
 };
 
 /// `nn.AdaptiveAvgPool2d((1, 1))`: (B, channels, height, width) -> (B, channels, 1, 1).
 struct global_average_pool {
-    static constexpr role what = role::none;
-    static constexpr bool leaf = true;
-    [[nodiscard]] constexpr class_name type() const { return {"", "AdaptiveAvgPool2d"}; }
-    constexpr value describe(trace& t, const value& x) const { return t.mean_of_images(x).unsqueeze(2).unsqueeze(3); }
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = true;
+    [[nodiscard]] constexpr class_name type_name() const { return {"", "AdaptiveAvgPool2d"}; }
+    constexpr tensor forward(trace& t, const tensor& x) const { return t.mean_of_images(x).unsqueeze(2).unsqueeze(3); }
 };
 
 /// `nn.Flatten`: all dimensions but the first become one.
 struct flatten {
-    static constexpr role what = role::none;
-    static constexpr bool leaf = true;
-    [[nodiscard]] constexpr class_name type() const { return {"", "Flatten"}; }
-    constexpr value describe(trace& t, const value& x) const { return t.reshape(x, {x.dim(0), -1}); }
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = true;
+    [[nodiscard]] constexpr class_name type_name() const { return {"", "Flatten"}; }
+    constexpr tensor forward(trace& t, const tensor& x) const { return t.reshape(x, {x.dim(0), -1}); }
 };
 
 /// (batch, channels, rows, columns) -> (batch, rows · columns, channels), a view.
-constexpr value as_tokens(const value& x) { return x.view({x.dim(0), x.dim(1), x.dim(2) * x.dim(3)}).transpose(1, 2); }
+constexpr tensor as_tokens(const tensor& x) {
+    return x.view({x.dim(0), x.dim(1), x.dim(2) * x.dim(3)}).transpose(1, 2);
+}
 
 }  // namespace llmcost

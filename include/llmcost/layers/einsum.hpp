@@ -17,101 +17,111 @@ struct dimension_list {
     int n = 0;
 
     constexpr void push(int d) {
-        if (n == max_rank) report_description("einsum: more labels than a tensor may have dimensions");
+        if (n == max_rank) throw_description_error("einsum: more labels than a tensor may have dimensions");
         at[static_cast<std::size_t>(n++)] = d;
     }
-    constexpr void append(const dimension_list& more) {
-        for (int i = 0; i < more.n; ++i) push(more.at[static_cast<std::size_t>(i)]);
+    constexpr void append(const dimension_list& suffix) {
+        for (int i = 0; i < suffix.n; ++i) push(suffix.at[static_cast<std::size_t>(i)]);
     }
     [[nodiscard]] constexpr int operator[](int i) const { return at[static_cast<std::size_t>(i)]; }
 };
 
-constexpr value permuted(const value& v, const dimension_list& order) {
-    value out = v;
-    for (int i = 0; i < order.n; ++i) out.size[i] = v.size[order[i]], out.stride[i] = v.stride[order[i]];
+constexpr tensor permuted(const tensor& v, const dimension_list& order) {
+    tensor out = v;
+    for (int i = 0; i < order.n; ++i) {
+        out.size[i] = v.size[order[i]];
+        out.stride[i] = v.stride[order[i]];
+    }
     return out;
 }
-constexpr std::int64_t size_of(const value& v, const dimension_list& dims) {
+constexpr std::int64_t size_of(const tensor& v, const dimension_list& dims) {
     std::int64_t n = 1;
     for (int i = 0; i < dims.n; ++i) n *= v.size[dims[i]];
     return n;
 }
 
 /// An operand with one dimension for each label in this order; labels that it lacks have one element.
-constexpr value aligned(const value& v, string_ref own, string_ref labels) {
-    if (static_cast<int>(own.size()) != v.rank) report_description("einsum: one label per dimension");
-    value out = v;
+constexpr tensor aligned(const tensor& v, string_ref operand_labels, string_ref labels) {
+    if (static_cast<int>(operand_labels.size()) != v.rank) throw_description_error("einsum: one label per dimension");
+    tensor out = v;
     out.rank = static_cast<int>(labels.size());
     for (int i = 0; i < out.rank; ++i) {
-        const auto at = own.find(labels[static_cast<std::size_t>(i)]);
-        out.size[i] = at == own.npos ? 1 : v.size[at];
-        out.stride[i] = at == own.npos ? 1 : v.stride[at];
+        const auto at = operand_labels.find(labels[static_cast<std::size_t>(i)]);
+        out.size[i] = at == operand_labels.npos ? 1 : v.size[at];
+        out.stride[i] = at == operand_labels.npos ? 1 : v.stride[at];
     }
     return out;
 }
 
 }  // namespace detail
 
-/// `torch.einsum` of two tensors, `einsum(t, "bih,bjh->bij", a, b)`: one batched product, of copies where views will not do.
+/// `torch.einsum` of two tensors, `einsum(t, "bih,bjh->bij", a, b)`: one batched product, of copies where views will
+/// not do.
 ///
 /// MULT: the product of the sizes of all labels, ADD the same less one per result. Labels that are summed over stand in
 /// both operands. Source: aten/src/ATen/native/Linear.cpp, `einsum`, `sumproduct_pair`.
-constexpr value einsum(trace& t, string_ref equation, const value& a, const value& b) {
-    const value* const in[2] = {&a, &b};
-    const recorder::call_guard call{t, {torch_function::einsum, in, 2}};
+constexpr tensor einsum(trace& t, string_ref equation, const tensor& a, const tensor& b) {
+    const tensor* const in[2] = {&a, &b};
+    const recorder::function_call_guard call{t, {torch_function::einsum, in, 2}};
     const auto comma = equation.find(','), arrow = equation.find('-');  // of the "->"
-    if (comma > arrow || arrow == equation.npos) report_description("einsum: expected two operands and a result");
+    if (comma > arrow || arrow == equation.npos) throw_description_error("einsum: expected two operands and a result");
     const string_ref result = equation.substr(arrow + 2);
 
     // the result's labels, then those that are summed over, in the order of their characters
     char order[max_rank]{};
     std::size_t n = 0;
-    const auto take = [&](char c) {
-        if (n == sizeof order) report_description("einsum: more labels than a tensor may have dimensions");
+    const auto append_label = [&](char c) {
+        if (n == sizeof order) throw_description_error("einsum: more labels than a tensor may have dimensions");
         order[n++] = c;
     };
-    for (const char c : result) take(c);
+    for (const char c : result) append_label(c);
     for (char c = 'A'; c <= 'z'; ++c)
-        if (equation.substr(0, arrow).find(c) != equation.npos && result.find(c) == result.npos) take(c);
+        if (equation.substr(0, arrow).find(c) != equation.npos && result.find(c) == result.npos) append_label(c);
     const string_ref labels{order, n};
-    const value left = detail::aligned(a, equation.substr(0, comma), labels);
-    const value right = detail::aligned(b, equation.substr(comma + 1, arrow - comma - 1), labels);
+    const tensor left = detail::aligned(a, equation.substr(0, comma), labels);
+    const tensor right = detail::aligned(b, equation.substr(comma + 1, arrow - comma - 1), labels);
 
-    detail::dimension_list both, only_left, only_right, summed;
+    detail::dimension_list batch_dims, only_left, only_right, summed;
     for (int i = 0; i < left.rank; ++i) {
         const bool in_left = left.size[i] != 1, in_right = right.size[i] != 1;
-        if (in_left && in_right && left.size[i] != right.size[i]) report_description("einsum: sizes do not meet");
+        if (in_left && in_right && left.size[i] != right.size[i]) throw_description_error("einsum: sizes do not meet");
         if (i < static_cast<int>(result.size()))
-            (in_left && in_right ? both : in_left ? only_left : only_right).push(i);
+            (in_left && in_right ? batch_dims : in_left ? only_left : only_right).push(i);
         else if (in_left && in_right)
             summed.push(i);
         else if (in_left || in_right)
-            report_description("einsum: a sum over a dimension of one operand");
+            throw_description_error("einsum: a sum over a dimension of one operand");
         else
             only_right.push(i);
     }
-    value out;
+    tensor out;
     if (summed.n == 0) {
         out = t.mul(left, right);
     } else {
         const std::int64_t rows = detail::size_of(left, only_left), columns = detail::size_of(right, only_right);
-        const std::int64_t batch = detail::size_of(left, both), inner = detail::size_of(left, summed);
-        detail::dimension_list l = both, r = both, o = both;
-        l.append(only_left), l.append(summed), l.append(only_right);
-        r.append(summed), r.append(only_right), r.append(only_left);
-        o.append(only_left), o.append(summed), o.append(only_right);
-        const value x = t.reshape(detail::permuted(left, l), {batch, rows, inner});
-        const value y = t.reshape(detail::permuted(right, r), {batch, inner, columns});
-        extents sizes;
-        detail::dimension_list back = o;
+        const std::int64_t batch = detail::size_of(left, batch_dims), inner = detail::size_of(left, summed);
+        detail::dimension_list l = batch_dims, r = batch_dims, o = batch_dims;
+        l.append(only_left);
+        l.append(summed);
+        l.append(only_right);
+        r.append(summed);
+        r.append(only_right);
+        r.append(only_left);
+        o.append(only_left);
+        o.append(summed);
+        o.append(only_right);
+        const tensor x = t.reshape(detail::permuted(left, l), {batch, rows, inner});
+        const tensor y = t.reshape(detail::permuted(right, r), {batch, inner, columns});
+        shape sizes;
+        detail::dimension_list inverse_order = o;
         for (int i = 0; i < o.n; ++i) {
-            const bool is_summed = i >= both.n + only_left.n && i < both.n + only_left.n + summed.n;
+            const bool is_summed = i >= batch_dims.n + only_left.n && i < batch_dims.n + only_left.n + summed.n;
             sizes.size[sizes.rank++] = is_summed ? 1 : left.size[o[i]] != 1 ? left.size[o[i]] : right.size[o[i]];
-            back.at[static_cast<std::size_t>(o[i])] = i;
+            inverse_order.at[static_cast<std::size_t>(o[i])] = i;
         }
-        out = detail::permuted(t.bmm(x, y).view(sizes), back);
+        out = detail::permuted(t.bmm(x, y).view(sizes), inverse_order);
     }
-    extents sizes;
+    shape sizes;
     for (std::size_t i = 0; i < result.size(); ++i) sizes.size[sizes.rank++] = out.size[i];
     return out.view(sizes);
 }

@@ -11,7 +11,8 @@ namespace llmcost {
 
 /// Labels of whole sequences from one state of each, (B, width) -> (B, labels): dense, an activation, scores.
 ///
-/// Source: transformers/models/roberta/modeling_roberta.py, `RobertaClassificationHead`, and its relatives of BART and T5.
+/// Source: transformers/models/roberta/modeling_roberta.py, `RobertaClassificationHead`, and its relatives of BART and
+/// T5.
 struct classification_head {
     std::int64_t width;
     std::int64_t labels;
@@ -19,28 +20,29 @@ struct classification_head {
     activation act = activation::tanh;
     literal act_name = "";  ///< empty: a function
 
-    static constexpr role what = role::head;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return named; }
-    constexpr value describe(trace& t, const value& x) const {
-        value h = t.call("dense", linear{width, width, true}, dropout(t, "dropout", x, dropout_of::classifier));
+    static constexpr role module_role = role::head;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return named; }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        tensor h = t.call("dense", linear{width, width, true}, dropout(t, "dropout", x, dropout_position::classifier));
         h = is_empty(act_name) ? activate(t, act, h) : t.call(act_name, activation_module{act}, h);
-        return t.call("out_proj", linear{width, labels, true}, dropout(t, "dropout", h, dropout_of::classifier));
+        return t.call("out_proj", linear{width, labels, true}, dropout(t, "dropout", h, dropout_position::classifier));
     }
 };
 
 /// Scores of an answer's start and end, each copied out of both or left there: (B, S, 2) -> (B, S).
 ///
-/// The start's are what is returned first, and all that a loss of what is returned reads; its gradient is as large as both.
-constexpr value start_of_answers(trace& t, const value& both, bool copied = true) {
-    if (!copied) return t.slice(both, -1, 1).squeeze(-1);
-    const value start = t.contiguous(t.slice(both, -1, 1).squeeze(-1));
-    const recorder::off_loss_guard unread{t};
-    (void)t.contiguous(both.slice(-1, 1).squeeze(-1));
+/// The start's are what is returned first, and all that a loss of what is returned reads; its gradient is as large as
+/// both.
+constexpr tensor start_of_answers(trace& t, const tensor& qa_logits, bool copied = true) {
+    if (!copied) return t.slice(qa_logits, -1, 1).squeeze(-1);
+    const tensor start = t.contiguous(t.slice(qa_logits, -1, 1).squeeze(-1));
+    const recorder::detach_guard unread{t};
+    (void)t.contiguous(qa_logits.slice(-1, 1).squeeze(-1));
     return start;
 }
 /// The same of their common product: (B, S, width) -> (B, S).
-constexpr value answer_scores(trace& t, const value& x, literal name = "qa_outputs", bool copied = true) {
+constexpr tensor question_answering_logits(trace& t, const tensor& x, literal name = "qa_outputs", bool copied = true) {
     return start_of_answers(t, t.call(name, head_linear{{x.dim(-1), 2, true}}, x), copied);
 }
 

@@ -12,20 +12,20 @@ namespace llmcost {
 struct unweighted_norm {
     class_name named;
 
-    static constexpr role what = role::norm;
-    static constexpr bool leaf = true;
-    [[nodiscard]] constexpr class_name type() const { return named; }
-    constexpr value describe(trace& t, const value& x) const {
-        const value scale = t.rsqrt(t.add(t.mean(t.pow(t.to(x, dtype::float32), 2), -1, true)));
+    static constexpr role module_role = role::norm;
+    static constexpr bool is_leaf = true;
+    [[nodiscard]] constexpr class_name type_name() const { return named; }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const tensor scale = t.rsqrt(t.add(t.mean(t.pow(t.to(x, dtype::float32), 2), -1, true)));
         return t.mul(x, t.to(scale, x.type));
     }
 };
 
 /// How a block reads streams of hidden states and writes them back.
 struct stream_weights {
-    value post;       ///< of the block's output for each stream, (B, S, n)
-    value comb;       ///< of streams in each other, (B, S, n, n)
-    value collapsed;  ///< what the block reads, (B, S, width)
+    tensor post;       ///< of the block's output for each stream, (B, S, n)
+    tensor comb;       ///< of streams in each other, (B, S, n, n)
+    tensor collapsed;  ///< what the block reads, (B, S, width)
 };
 
 /// Hyper-connections: a block among n streams x (B, S, n, width), whose mixture is made doubly stochastic step by step.
@@ -38,33 +38,36 @@ struct hyper_connection {
     literal prefix;
 
     [[nodiscard]] constexpr module_info module_of(literal name) const {
-        return {.name = name, .type = {prefix, "HyperConnection"}};
+        return {.name = name, .class_of_module = {prefix, "HyperConnection"}};
     }
-    constexpr stream_weights read(trace& t, literal name, const value& x) const {
+    constexpr stream_weights read(trace& t, literal name, const tensor& x) const {
         const module_info m = module_of(name);
         t.enter(m);
         const std::int64_t n = streams, all = (2 + n) * n, batch = x.dim(0), sequence = x.dim(1), width = n * x.dim(3);
-        const value fn = t.param("fn", {all, width}), base = t.param("base", {all}), scale = t.param("scale", {3});
-        const value flat = t.to(x.view({batch, sequence, -1}), dtype::float32);
-        const value normed = t.call("input_norm", unweighted_norm{{prefix, "UnweightedRMSNorm"}}, flat);
-        const value mixes = t.linear(normed, t.to(fn, dtype::float32));
-        const auto affine = [&](const value& w, const value& b) { return t.add(t.mul(w, scale.select(0)), b); };
-        const value pre = t.add(t.sigmoid(affine(mixes.slice(-1, n), base.slice(0, n))));
+        const tensor fn = t.param("fn", {all, width}), base = t.param("base", {all}), scale = t.param("scale", {3});
+        const tensor flat = t.to(x.view({batch, sequence, -1}), dtype::float32);
+        const tensor normed = t.call("input_norm", unweighted_norm{{prefix, "UnweightedRMSNorm"}}, flat);
+        const tensor mixes = t.linear(normed, t.to(fn, dtype::float32));
+        const auto affine = [&](const tensor& w, const tensor& b) { return t.add(t.mul(w, scale.select(0)), b); };
+        const tensor pre = t.add(t.sigmoid(affine(mixes.slice(-1, n), base.slice(0, n))));
         stream_weights out;
         out.post = t.mul(t.sigmoid(affine(mixes.slice(-1, n), base.slice(0, n))));
-        const value square = mixes.slice(-1, n * n).view({batch, sequence, n, n});
-        value comb = t.add(t.softmax_method(affine(square, base.slice(0, n * n).view({n, n}))));
-        const auto divided = [&](int along) { return t.div(comb, t.add(t.sum(comb, along, true))); };
+        const tensor square = mixes.slice(-1, n * n).view({batch, sequence, n, n});
+        tensor comb = t.add(t.softmax_method(affine(square, base.slice(0, n * n).view({n, n}))));
+        const auto divided = [&](int dim) { return t.div(comb, t.add(t.sum(comb, dim, true))); };
         comb = divided(-2);
-        for (repetition each = t.steps(steps - 1, comb); each.next();) comb = divided(-1), comb = divided(-2);
+        for (loop layer_loop = t.loop_time_steps(steps - 1, comb); layer_loop.next();) {
+            comb = divided(-1);
+            comb = divided(-2);
+        }
         out.comb = comb;
         out.collapsed = t.to(t.sum(t.mul(pre.unsqueeze(-1), x), 2), x.type);
         t.leave(m);
         return out;
     }
     /// The streams behind a block that gave this out.
-    static constexpr value write(trace& t, const stream_weights& w, const value& block, const value& x) {
-        const value spread = t.mul(t.to(w.post, x.type).unsqueeze(-1), block.unsqueeze(-2));
+    static constexpr tensor write(trace& t, const stream_weights& w, const tensor& block, const tensor& x) {
+        const tensor spread = t.mul(t.to(w.post, x.type).unsqueeze(-1), block.unsqueeze(-2));
         return t.add(spread, t.matmul(t.to(w.comb, x.type).transpose(-1, -2), x));
     }
 };

@@ -15,109 +15,114 @@ inline constexpr std::int64_t chunk = 64;
 
 /// What the rule reads, (B, S, heads, dim) each, beta (B, S, heads); every element of a head decays by itself.
 struct inputs {
-    value query, key, value_, decay, beta;
+    tensor query, key, value_, decay, beta;
 };
 
 /// x / √(Σ x² + ε)
-constexpr value l2norm(trace& t, const value& x) { return t.div(x, t.unary(op::sqrt, t.add(t.sum(t.mul(x, x), -1, true)))); }
+constexpr tensor l2norm(trace& t, const tensor& x) {
+    return t.div(x, t.unary(op::sqrt, t.add(t.sum(t.mul(x, x), -1, true))));
+}
 
 /// The rule for one token: the state decays, is corrected, and is read.
 ///
 /// Source: transformers/models/kimi_linear/modeling_kimi_linear.py, `recurrent_kimi_delta_attention`.
-constexpr value one_token(trace& t, inputs in, value& state) {
+constexpr tensor recurrent_kimi_delta(trace& t, inputs in, tensor& state) {
     const dtype type = in.query.type;
-    for (value* const v : {&in.query, &in.key, &in.value_, &in.decay, &in.beta}) *v = t.to(*v, dtype::float32);
-    in.query = t.mul(l2norm(t, in.query)), in.key = l2norm(t, in.key);
-    const value out = t.constant({in.key.dim(0), in.key.dim(1), in.key.dim(2), in.value_.dim(3)});
-    const value q = in.query.select(1), k = in.key.select(1), v = in.value_.select(1);
+    for (tensor* const v : {&in.query, &in.key, &in.value_, &in.decay, &in.beta}) *v = t.to(*v, dtype::float32);
+    in.query = t.mul(l2norm(t, in.query));
+    in.key = l2norm(t, in.key);
+    const tensor out = t.full({in.key.dim(0), in.key.dim(1), in.key.dim(2), in.value_.dim(3)});
+    const tensor q = in.query.select(1), k = in.key.select(1), v = in.value_.select(1);
     state = t.mul(state, t.exp(in.decay.select(1).unsqueeze(-1)));
-    const value remembered = t.sum(t.mul(state, k.unsqueeze(-1)), -2);
-    const value delta = t.mul(t.sub(v, remembered), in.beta.select(1).unsqueeze(-1));
+    const tensor kv_mem = t.sum(t.mul(state, k.unsqueeze(-1)), -2);
+    const tensor delta = t.mul(t.sub(v, kv_mem), in.beta.select(1).unsqueeze(-1));
     state = t.add(state, t.mul(k.unsqueeze(-1), delta.unsqueeze(-2)));
     (void)t.sum(t.mul(state, q.unsqueeze(-1)), -2);  // copied into its place
     return t.to(out, type);
 }
 
 /// I + A + A² + … of a strictly triangular A, (…, L, L), row by row in place.
-constexpr value inverted(trace& t, value a) {
+constexpr tensor invert_triangular(trace& t, tensor a) {
     for (std::int64_t i = 1; i < chunk; ++i) {
-        const value row = t.clone(t.slice(t.select(a, -2), -1, i));
-        const value before = t.clone(t.slice(t.slice(a, -2, i), -1, i));
-        t.copy_into(a, t.add(row, t.sum(t.mul(row.unsqueeze(-1), before), -2)));
+        const tensor row = t.clone(t.slice(t.select(a, -2), -1, i));
+        const tensor previous_rows = t.clone(t.slice(t.slice(a, -2, i), -1, i));
+        t.copy_into_slice(a, t.add(row, t.sum(t.mul(row.unsqueeze(-1), previous_rows), -2)));
     }
-    return t.add(a, t.constant({chunk, chunk}));
+    return t.add(a, t.full({chunk, chunk}));
 }
 
 /// Products of every two of a chunk's rows over the elements of a head, decayed and masked: (…, L, dim) -> (…, L, L).
-constexpr value pairwise(trace& t, const value& of, const value& with, const value& decayed) {
-    return t.where(t.sum(t.mul(t.mul(of.unsqueeze(-2), with.unsqueeze(-3)), decayed), -1));
+constexpr tensor pairwise(trace& t, const tensor& left, const tensor& right, const tensor& decayed) {
+    return t.where(t.sum(t.mul(t.mul(left.unsqueeze(-2), right.unsqueeze(-3)), decayed), -1));
 }
 
 /// The rule by chunks of 64 tokens: products of all pairs in each of them, a scan over their states.
 ///
 /// With c chunks, MULT of the pairs alone: 4·B·heads·c·64²·dim. Returns (B, S, heads, dim), leaves the last state in
 /// `state`. Source: transformers/models/kimi_linear/modeling_kimi_linear.py, `chunk_kimi_delta_attention`.
-constexpr value by_chunks(trace& t, inputs in, value& state, bool starts) {
+constexpr tensor chunk_kimi_delta(trace& t, inputs in, tensor& state, bool starts) {
     const std::int64_t batch = in.key.dim(0), sequence = in.key.dim(1), heads = in.key.dim(2), dim = in.key.dim(3);
     const std::int64_t values = in.value_.dim(3);
     const dtype type = in.query.type;
     const std::int64_t padding = (chunk - sequence % chunk) % chunk, chunks = (sequence + padding) / chunk;
-    t.chunked(chunk);
-    for (value* const v : {&in.query, &in.key, &in.value_, &in.beta, &in.decay})
+    t.set_chunk_size(chunk);
+    for (tensor* const v : {&in.query, &in.key, &in.value_, &in.beta, &in.decay})
         *v = t.to(t.contiguous(v->transpose(1, 2)), dtype::float32);
-    in.query = l2norm(t, in.query), in.key = l2norm(t, in.key);
-    for (value* const v : {&in.query, &in.key, &in.value_, &in.decay, &in.beta})
+    in.query = l2norm(t, in.query);
+    in.key = l2norm(t, in.key);
+    for (tensor* const v : {&in.query, &in.key, &in.value_, &in.decay, &in.beta})
         *v = padding > 0 ? t.pad(*v, 2, padding) : t.clone(*v);
-    const auto in_chunks = [&](const value& x) { return t.reshape(x, {batch, heads, -1, chunk, x.dim(-1)}); };
-    const value query = in_chunks(t.mul(in.query)), v_beta = in_chunks(t.mul(in.value_, in.beta.unsqueeze(-1)));
-    const value k_beta = in_chunks(t.mul(in.key, in.beta.unsqueeze(-1))), key = in_chunks(in.key);
-    const value decay = t.cumsum(in_chunks(in.decay), -2);
-    const value decayed = t.exp(t.where(t.sub(decay.unsqueeze(-2), decay.unsqueeze(-3))));
+    const auto in_chunks = [&](const tensor& x) { return t.reshape(x, {batch, heads, -1, chunk, x.dim(-1)}); };
+    const tensor query = in_chunks(t.mul(in.query)), v_beta = in_chunks(t.mul(in.value_, in.beta.unsqueeze(-1)));
+    const tensor k_beta = in_chunks(t.mul(in.key, in.beta.unsqueeze(-1))), key = in_chunks(in.key);
+    const tensor decay = t.cumsum(in_chunks(in.decay), -2);
+    const tensor decayed = t.exp(t.where(t.sub(decay.unsqueeze(-2), decay.unsqueeze(-3))));
 
-    const value system = inverted(t, t.neg(pairwise(t, k_beta, key, decayed)));
-    const value new_values = t.matmul_operator(system, v_beta);
-    const value k_decayed = t.matmul_operator(system, t.mul(k_beta, t.exp(decay)));
-    if (starts) state = t.constant({batch, heads, dim, values});
-    value out = t.zeros_like(new_values);
-    const auto step = [&](value& s, bool read) {
-        const value q = t.select(query, 2), k = t.select(key, 2), v = t.select(new_values, 2), g = t.select(decay, 2);
-        const value across = t.matmul_operator(t.mul(q, t.exp(g)), s);
-        const value within = pairwise(t, q, k, t.select(decayed, 2));
-        const value fresh = t.sub(v, t.matmul_operator(t.select(k_decayed, 2), s));
-        t.copy_into(out, t.add(across, t.matmul_operator(within, fresh)));
-        const recorder::off_loss_guard unread{t, !read};
-        const value kept = t.mul(s, t.exp(t.select(g, 2)).unsqueeze(-1));
-        const value to_end = t.exp(t.sub(t.slice(g, 2, 1), g));
-        s = t.add(kept, t.matmul_operator(t.mul(k, to_end).transpose(-1, -2), fresh));
+    const tensor system = invert_triangular(t, t.neg(pairwise(t, k_beta, key, decayed)));
+    const tensor new_values = t.matmul_operator(system, v_beta);
+    const tensor k_decayed = t.matmul_operator(system, t.mul(k_beta, t.exp(decay)));
+    if (starts) state = t.full({batch, heads, dim, values});
+    tensor out = t.zeros_like(new_values);
+    const auto step = [&](tensor& s, bool read) {
+        const tensor q = t.select(query, 2), k = t.select(key, 2), v = t.select(new_values, 2), g = t.select(decay, 2);
+        const tensor inter_chunk_output = t.matmul_operator(t.mul(q, t.exp(g)), s);
+        const tensor intra_chunk_scores = pairwise(t, q, k, t.select(decayed, 2));
+        const tensor fresh = t.sub(v, t.matmul_operator(t.select(k_decayed, 2), s));
+        t.copy_into_slice(out, t.add(inter_chunk_output, t.matmul_operator(intra_chunk_scores, fresh)));
+        const recorder::detach_guard unread{t, !read};
+        const tensor decayed_state = t.mul(s, t.exp(t.select(g, 2)).unsqueeze(-1));
+        const tensor to_end = t.exp(t.sub(t.slice(g, 2, 1), g));
+        s = t.add(decayed_state, t.matmul_operator(t.mul(k, to_end).transpose(-1, -2), fresh));
     };
     step(state, chunks > 1);  // the first state asks for no gradient, the others do; nothing reads the last one
-    for (repetition other = t.steps(chunks - 2, state); other.next();) step(state, true);
+    for (loop other_loop = t.loop_time_steps(chunks - 2, state); other_loop.next();) step(state, true);
     if (chunks > 1) step(state, false);
-    const value flat = t.reshape(out, {batch, heads, -1, values});
+    const tensor flat = t.reshape(out, {batch, heads, -1, values});
     return t.to(t.contiguous(t.slice(flat, 2, sequence).transpose(1, 2)), type);
 }
 
 /// The rule with the state that a mixer keeps in the cache: (B, S, heads, dim).
-constexpr value cached(trace& t, const inputs& in) {
+constexpr tensor cached(trace& t, const inputs& in) {
     const std::int64_t batch = in.key.dim(0), sequence = in.key.dim(1), heads = in.key.dim(2), dim = in.key.dim(3);
-    const bool caches = !t.training(), starts = t.load().past == 0;
-    value state = trace::buffer({batch, heads, dim, in.value_.dim(3)}), out;
+    const bool caches = !t.is_training(), starts = t.load().past == 0;
+    tensor state = trace::buffer({batch, heads, dim, in.value_.dim(3)}), out;
     {
-        const recorder::fused_guard fused{t,
-                                          {.kind = fused_kind::linear_attention,
-                                           .batch = batch,
-                                           .sequence = sequence,
-                                           .heads = heads,
-                                           .kv_heads = heads,
-                                           .head_dim = dim,
-                                           .value_dim = in.value_.dim(3),
-                                           .chunk = chunk,
-                                           .corrects = true}};
-        out = caches && !starts && sequence == 1 ? one_token(t, in, state) : by_chunks(t, in, state, starts);
+        const recorder::fused_kernel_guard fused{t,
+                                                 {.kind = fused_kernel_kind::linear_attention,
+                                                  .batch = batch,
+                                                  .num_queries = sequence,
+                                                  .heads = heads,
+                                                  .kv_heads = heads,
+                                                  .head_dim = dim,
+                                                  .value_dim = in.value_.dim(3),
+                                                  .chunk = chunk,
+                                                  .uses_delta_rule = true}};
+        out = caches && !starts && sequence == 1 ? recurrent_kimi_delta(t, in, state)
+                                                 : chunk_kimi_delta(t, in, state, starts);
     }
     if (caches) {
         if (starts) (void)t.zeros_like(state);
-        t.cache(state);
+        t.add_to_cache(state);
     }
     return out;
 }
@@ -127,21 +132,21 @@ struct gated_norm {
     std::int64_t width;
     class_name named;
 
-    static constexpr role what = role::norm;
-    static constexpr bool leaf = true;
-    [[nodiscard]] constexpr class_name type() const { return named; }
-    constexpr value describe(trace& t, const value& x, const value& gate) const {
-        const value w = t.param("weight", {width}), h = t.to(x, dtype::float32);
-        const value out = t.mul(h, t.rsqrt(t.add(t.mean(t.pow(h, 2), -1, true))));
-        const value scaled = t.mul(t.to(w, dtype::float32), out);
+    static constexpr role module_role = role::norm;
+    static constexpr bool is_leaf = true;
+    [[nodiscard]] constexpr class_name type_name() const { return named; }
+    constexpr tensor forward(trace& t, const tensor& x, const tensor& gate) const {
+        const tensor w = t.param("weight", {width}), h = t.to(x, dtype::float32);
+        const tensor out = t.mul(h, t.rsqrt(t.add(t.mean(t.pow(h, 2), -1, true))));
+        const tensor scaled = t.mul(t.to(w, dtype::float32), out);
         return t.to(t.mul(scaled, t.sigmoid(t.to(gate, dtype::float32))), x.type);
     }
 };
 
 }  // namespace kimi_delta
 
-/// Kimi delta attention: projections, a short convolution, the rule, a gated norm. `Gates` makes the decay of every element,
-/// (B, S, heads, dim), and what the norm is gated by, (B, S, heads · dim).
+/// Kimi delta attention: projections, a short convolution, the rule, a gated norm. `Gates` makes the decay of every
+/// element, (B, S, heads, dim), and what the norm is gated by, (B, S, heads · dim).
 ///
 /// Source: transformers/models/kimi_linear/modeling_kimi_linear.py, `KimiLinearDeltaAttention`.
 template <class Gates>
@@ -154,23 +159,23 @@ struct kimi_delta_attention {
     literal prefix;
     Gates gates;
 
-    static constexpr role what = role::mixer;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return {prefix, "DeltaAttention"}; }
-    constexpr value describe(trace& t, const value& x) const {
+    static constexpr role module_role = role::mixer;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return {prefix, "DeltaAttention"}; }
+    constexpr tensor forward(trace& t, const tensor& x) const {
         const std::int64_t batch = x.dim(0), sequence = x.dim(1), all = heads * head_dim;
         const auto projected = [&](literal name) { return t.call(name, linear{width, all}, x); };
-        const value q = projected("q_proj"), k = projected("k_proj");
-        const value joined = t.cat({q, k, projected("v_proj")}, -1).transpose(1, 2);
-        const convolution_weights kernel = declare_convolution(t, "conv1d", 3 * all, conv_kernel, false);
-        const value mixed = causal_convolution(t, joined, kernel, act).transpose(1, 2);
+        const tensor q = projected("q_proj"), k = projected("k_proj");
+        const tensor qkv = t.cat({q, k, projected("v_proj")}, -1).transpose(1, 2);
+        const convolution_weights kernel = declare_conv_weights(t, "conv1d", 3 * all, conv_kernel, false);
+        const tensor mixed = causal_convolution(t, qkv, kernel, act).transpose(1, 2);
         kimi_delta::inputs in;
         in.query = in.key = in.value_ = mixed.slice(-1, all).view({batch, sequence, heads, head_dim});
         in.decay = gates.decay(t, x);
         in.beta = t.sigmoid(t.call("b_proj", linear{width, heads}, x));
-        const value found = kimi_delta::cached(t, in);
-        const value gate = gates.output(t, x).view({batch, sequence, heads, head_dim});
-        const value out = t.call("o_norm", kimi_delta::gated_norm{head_dim, {prefix, "RMSNormGated"}}, found, gate);
+        const tensor found = kimi_delta::cached(t, in);
+        const tensor gate = gates.output(t, x).view({batch, sequence, heads, head_dim});
+        const tensor out = t.call("o_norm", kimi_delta::gated_norm{head_dim, {prefix, "RMSNormGated"}}, found, gate);
         return t.call("o_proj", linear{all, width}, t.reshape(out, {batch, sequence, -1}));
     }
 };

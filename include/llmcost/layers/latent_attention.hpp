@@ -6,9 +6,9 @@
 
 #include <llmcost/layers/attention.hpp>
 #include <llmcost/layers/linear.hpp>
+#include <llmcost/layers/model_config.hpp>
 #include <llmcost/layers/norm.hpp>
 #include <llmcost/layers/rotary.hpp>
-#include <llmcost/model/sizes.hpp>
 
 namespace llmcost {
 
@@ -19,87 +19,88 @@ namespace llmcost {
 struct latent_attention {
     std::int64_t width;
     std::int64_t heads;
-    mla_sizes dims;
+    mla_config config;
     bool bias;
     literal prefix;
-    context where;
-    const value& mask;
-    const value& cos;
-    const value& sin;
-    rotation rotated;
+    attention_pattern pattern;
+    const tensor& mask;
+    const tensor& cos;
+    const tensor& sin;
+    rotary_style rotated;
 
-    static constexpr role what = role::attn;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return {prefix, "Attention"}; }
-    constexpr value describe(trace& t, const value& x) const {
-        return joined(t, looked_up(t, remembered(t, x, queries(t, x)), mask));
+    static constexpr role module_role = role::attn;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return {prefix, "Attention"}; }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        return output_projection(t,
+                                 latent_attention_forward(t, update_latent_cache(t, x, project_queries(t, x)), mask));
     }
 
     /// Queries of x, (B, H, S, nope + rope), by way of a low-rank vector where there is one, which is left in `low`.
-    constexpr value queries(trace& t, const value& x, value* low = nullptr) const {
-        const std::int64_t each = dims.qk_nope_head_dim + dims.qk_rope_head_dim;
-        value q = x;
-        if (dims.q_lora_rank == 0) {
-            q = t.call("q_proj", linear{width, heads * each}, q);
+    constexpr tensor project_queries(trace& t, const tensor& x, tensor* low = nullptr) const {
+        const std::int64_t qk_head_dim = config.qk_nope_head_dim + config.qk_rope_head_dim;
+        tensor q = x;
+        if (config.q_lora_rank == 0) {
+            q = t.call("q_proj", linear{width, heads * qk_head_dim}, q);
         } else {
-            q = t.call("q_a_proj", linear{width, dims.q_lora_rank, bias}, q);
-            q = t.call("q_a_layernorm", norm<norm_kind::rms>{dims.q_lora_rank, {prefix, "RMSNorm"}}, q);
+            q = t.call("q_a_proj", linear{width, config.q_lora_rank, bias}, q);
+            q = t.call("q_a_layernorm", norm_module{norm_kind::rms, config.q_lora_rank, {prefix, "RMSNorm"}}, q);
             if (low != nullptr) *low = q;
-            q = t.call("q_b_proj", linear{dims.q_lora_rank, heads * each}, q);
+            q = t.call("q_b_proj", linear{config.q_lora_rank, heads * qk_head_dim}, q);
         }
-        return q.view({x.dim(0), x.dim(1), heads, each}).transpose(1, 2);
+        return q.view({x.dim(0), x.dim(1), heads, qk_head_dim}).transpose(1, 2);
     }
     /// Queries with their positions, and what the cache holds: latents (B, 1, T, rank) and turned keys (B, 1, T, rope).
-    struct parts {
-        value q, latent, k_rope;
+    struct projected_states {
+        tensor q, latent, k_rope;
     };
-    constexpr parts remembered(trace& t, const value& x, const value& q) const {
-        const std::int64_t nope = dims.qk_nope_head_dim, rope = dims.qk_rope_head_dim, rank = dims.kv_lora_rank;
+    constexpr projected_states update_latent_cache(trace& t, const tensor& x, const tensor& q) const {
+        const std::int64_t nope = config.qk_nope_head_dim, rope = config.qk_rope_head_dim, rank = config.kv_lora_rank;
         const std::int64_t batch = x.dim(0), sequence = x.dim(1);
-        const value compressed = t.call("kv_a_proj_with_mqa", linear{width, rank + rope, bias}, x);
-        const norm<norm_kind::rms> normed{rank, {prefix, "RMSNorm"}};
-        parts p;
+        const tensor compressed = t.call("kv_a_proj_with_mqa", linear{width, rank + rope, bias}, x);
+        const norm_module normed{norm_kind::rms, rank, {prefix, "RMSNorm"}};
+        projected_states p;
         p.latent = t.call("kv_a_layernorm", normed, compressed.slice(-1, rank)).view({batch, 1, sequence, rank});
         p.k_rope = compressed.slice(-1, rope).view({batch, 1, sequence, rope});
-        value turned;
-        if (rotated != rotation::none) {
-            turned = rotate(t, rotated, q.slice(-1, rope), cos, sin);
+        tensor rotated_query;
+        if (rotated != rotary_style::none) {
+            rotated_query = rotate(t, rotated, q.slice(-1, rope), cos, sin);
             p.k_rope = rotate(t, rotated, p.k_rope, cos, sin);
         }
-        p.latent = update_cache(t, p.latent, where);
-        p.k_rope = update_cache(t, p.k_rope, where);
-        p.q = rotated != rotation::none ? t.cat({q.slice(-1, nope), turned}, -1) : q;
+        p.latent = update_kv_cache(t, p.latent, pattern);
+        p.k_rope = update_kv_cache(t, p.k_rope, pattern);
+        p.q = rotated != rotary_style::none ? t.cat({q.slice(-1, nope), rotated_query}, -1) : q;
         return p;
     }
     /// What queries find, heads side by side: (B, S, H · v).
-    constexpr value looked_up(trace& t, const parts& p, const value& masked) const {
+    constexpr tensor latent_attention_forward(trace& t, const projected_states& p, const tensor& masked) const {
         return t.contiguous(t.reshape(attended(t, p, masked), {p.q.dim(0), p.q.dim(2), -1}));
     }
-    constexpr value joined(trace& t, const value& found) const {
-        return t.call("o_proj", linear{heads * dims.v_head_dim, width, bias}, found);
+    constexpr tensor output_projection(trace& t, const tensor& found) const {
+        return t.call("o_proj", linear{heads * config.v_head_dim, width, bias}, found);
     }
     /// The same in heads: (B, S, H, v).
-    constexpr value attended(trace& t, const parts& p, const value& masked) const {
+    constexpr tensor attended(trace& t, const projected_states& p, const tensor& masked) const {
         const auto& [q, latent, k_rope] = p;
-        const std::int64_t nope = dims.qk_nope_head_dim, rope = dims.qk_rope_head_dim, rank = dims.kv_lora_rank;
-        const std::int64_t batch = q.dim(0), length = where.length();
-        const recorder::fused_guard fused{t,
-                                          {.kind = fused_kind::latent_attention,
-                                           .batch = batch,
-                                           .sequence = q.dim(2),
-                                           .past = where.seen,
-                                           .heads = heads,
-                                           .head_dim = nope,
-                                           .rope_dim = rope,
-                                           .value_dim = dims.v_head_dim,
-                                           .latent_dim = rank,
-                                           .expansion = "kv_b_proj"}};
-        const value expanded = t.call("kv_b_proj", linear{rank, heads * (nope + dims.v_head_dim)}, latent);
-        const value both = expanded.view({batch, length, heads, nope + dims.v_head_dim}).transpose(1, 2);
-        value k = t.constant({batch, heads, length, nope + rope}, q.type);
-        t.copy_into(k, both.slice(-1, nope));
-        t.copy_into(k, k_rope.expand({batch, heads, length, rope}));
-        return eager_attention(t, q, k, both.slice(-1, dims.v_head_dim), where, {.mask = &masked});
+        const std::int64_t nope = config.qk_nope_head_dim, rope = config.qk_rope_head_dim, rank = config.kv_lora_rank;
+        const std::int64_t batch = q.dim(0), length = pattern.key_length();
+        const recorder::fused_kernel_guard fused{t,
+                                                 {.kind = fused_kernel_kind::latent_attention,
+                                                  .batch = batch,
+                                                  .num_queries = q.dim(2),
+                                                  .past_length = pattern.num_previous_tokens,
+                                                  .heads = heads,
+                                                  .head_dim = nope,
+                                                  .rope_dim = rope,
+                                                  .value_dim = config.v_head_dim,
+                                                  .latent_dim = rank,
+                                                  .expansion_module = "kv_b_proj"}};
+        const tensor expanded = t.call("kv_b_proj", linear{rank, heads * (nope + config.v_head_dim)}, latent);
+        const tensor keys_and_values = expanded.view({batch, length, heads, nope + config.v_head_dim}).transpose(1, 2);
+        tensor k = t.full({batch, heads, length, nope + rope}, q.type);
+        t.copy_into_slice(k, keys_and_values.slice(-1, nope));
+        t.copy_into_slice(k, k_rope.expand({batch, heads, length, rope}));
+        return attention_forward(t, q, k, keys_and_values.slice(-1, config.v_head_dim), pattern, {.mask = &masked});
     }
 };
 

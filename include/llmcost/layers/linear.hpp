@@ -10,72 +10,77 @@ namespace llmcost {
 
 /// `nn.Linear`: x (…, in) -> (…, out); MULT rows·in·out, ADD rows·(in−1)·out, a bias rows·out more.
 struct linear {
-    std::int64_t in;
-    std::int64_t out;
+    std::int64_t in_features;
+    std::int64_t out_features;
     bool bias = false;
-    bool shares_weight = false;  ///< tied to a tensor that another module names first
-    bool shares_bias = false;    ///< the same of its bias
-    class_name named{"", "Linear"};
+    bool is_weight_tied = false;  ///< tied to a tensor that another module names first
+    bool is_bias_tied = false;    ///< the same of its bias
+    class_name reference_class{"", "Linear"};
 
-    static constexpr role what = role::none;
-    static constexpr bool leaf = true;
-    [[nodiscard]] constexpr class_name type() const { return named; }
-    constexpr value describe(trace& t, const value& x) const {
-        if (leaf_policy* const policy = t.policy()) {
-            const value weight = weight_of(t), b = bias ? bias_of(t) : value{};
-            const value read = policy->reads(t, x);
-            return policy->gives(t, x, weight, false, bias ? &b : nullptr, t.linear(read, weight, bias ? &b : nullptr));
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = true;
+    [[nodiscard]] constexpr class_name type_name() const { return reference_class; }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        if (leaf_module_policy* const policy = t.policy()) {
+            const tensor weight = declare_weight(t), b = bias ? declare_bias(t) : tensor{};
+            const tensor read = policy->transform_linear_input(t, x);
+            return policy->transform_linear_output(t, x, weight, false, bias ? &b : nullptr,
+                                                   t.linear(read, weight, bias ? &b : nullptr));
         }
-        const value weight = weight_of(t);
+        const tensor weight = declare_weight(t);
         if (!bias) return t.linear(x, weight);
-        const value b = bias_of(t);
+        const tensor b = declare_bias(t);
         return t.linear(x, weight, &b);
     }
 
 private:
-    constexpr value weight_of(trace& t) const {
-        return shares_weight ? t.tied("weight", {out, in}) : t.param("weight", {out, in});
+    constexpr tensor declare_weight(trace& t) const {
+        return is_weight_tied ? t.tied("weight", {out_features, in_features})
+                              : t.param("weight", {out_features, in_features});
     }
-    constexpr value bias_of(trace& t) const { return shares_bias ? t.tied("bias", {out}) : t.param("bias", {out}); }
+    constexpr tensor declare_bias(trace& t) const {
+        return is_bias_tied ? t.tied("bias", {out_features}) : t.param("bias", {out_features});
+    }
 };
 
 /// A linear layer with the role of a model's head.
 struct head_linear : linear {
-    static constexpr role what = role::head;
+    static constexpr role module_role = role::head;
 };
 
 /// A linear layer that brings a tower's features to the width of a text.
 struct projector_linear : linear {
-    static constexpr role what = role::projector;
+    static constexpr role module_role = role::projector;
 };
 
 /// `nn.Embedding`: integers of these sizes -> (…, width), a copy of rows without arithmetic.
 struct embedding {
-    std::int64_t rows;
-    std::int64_t width;
-    bool scaled = false;  ///< multiplied by a constant inside the module
+    std::int64_t num_embeddings;
+    std::int64_t embedding_dim;
+    bool has_scale = false;  ///< multiplied by a constant inside the module
     class_name named{"", "Embedding"};
-    bool shares_weight = false;  ///< tied to a tensor that another module names first
-    bool makes_indices = false;  ///< the pass makes the integers that are looked up: positions
+    bool shares_weight = false;    ///< tied to a tensor that another module names first
+    bool creates_indices = false;  ///< the pass makes the integers that are looked up: positions
 
-    static constexpr role what = role::embedding;
-    static constexpr bool leaf = true;
-    [[nodiscard]] constexpr class_name type() const { return named; }
-    constexpr value describe(trace& t, const extents& ids) const {
-        const value weight = shares_weight ? t.tied("weight", {rows, width}) : t.param("weight", {rows, width});
-        extents to = ids;
-        if (makes_indices) t.save_integers(count(elements_of(ids.size, ids.rank)));
-        to.size[to.rank++] = width;
-        leaf_policy* const policy = t.policy();
-        const value x = t.gather(weight, policy == nullptr ? to : policy->looks_up(rows, to));
-        const value found = scaled ? t.mul(x) : x;
-        return policy == nullptr ? found : policy->looked_up(t, weight, scaled, found);
+    static constexpr role module_role = role::embedding;
+    static constexpr bool is_leaf = true;
+    [[nodiscard]] constexpr class_name type_name() const { return named; }
+    constexpr tensor forward(trace& t, const shape& ids) const {
+        const tensor weight = shares_weight ? t.tied("weight", {num_embeddings, embedding_dim})
+                                            : t.param("weight", {num_embeddings, embedding_dim});
+        shape to = ids;
+        if (creates_indices) t.save_integers_for_backward(count(num_elements(ids.size, ids.rank)));
+        to.size[to.rank++] = embedding_dim;
+        leaf_module_policy* const policy = t.policy();
+        const tensor x = t.gather(weight, policy == nullptr ? to : policy->transform_embedding_ids(num_embeddings, to));
+        const tensor found = has_scale ? t.mul(x) : x;
+        return policy == nullptr ? found : policy->transform_embedding_output(t, weight, has_scale, found);
     }
     /// The module alone, for others that are tied to it.
     constexpr void declare(trace& t, literal name) const {
-        const module_info m{.name = name, .type = named, .what = what, .leaf = leaf};
+        const module_info m{.name = name, .class_of_module = named, .module_role = module_role, .is_leaf = is_leaf};
         t.enter(m);
-        (void)t.param("weight", {rows, width});
+        (void)t.param("weight", {num_embeddings, embedding_dim});
         t.leave(m);
     }
 };

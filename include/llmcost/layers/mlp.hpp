@@ -25,7 +25,7 @@ struct mlp_names {
 };
 
 /// A feed-forward block of any kind: x (…, width) -> (…, width) through `inner` features.
-struct any_mlp {
+struct mlp_module {
     mlp_kind kind;
     std::int64_t width;
     std::int64_t inner;
@@ -34,32 +34,25 @@ struct any_mlp {
     bool bias = false;
     mlp_names names{};
 
-    static constexpr role what = role::mlp;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return named; }
-    constexpr value describe(trace& t, const value& x) const {
-        const linear wide{width, inner, bias}, down{inner, width, bias};
-        if (kind == mlp_kind::plain) return t.call(names.down, down, activated(t, t.call(names.up, wide, x)));
+    static constexpr role module_role = role::mlp;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return named; }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const linear projection{width, inner, bias}, down{inner, width, bias};
+        if (kind == mlp_kind::plain)
+            return t.call(names.down, down, apply_activation(t, t.call(names.up, projection, x)));
         if (kind == mlp_kind::gated) {
-            const value gate = activated(t, t.call(names.gate, wide, x));
-            return t.call(names.down, down, t.mul(gate, t.call(names.up, wide, x)));
+            const tensor gate = apply_activation(t, t.call(names.gate, projection, x));
+            return t.call(names.down, down, t.mul(gate, t.call(names.up, projection, x)));
         }
-        const value half = t.call(names.gate, linear{width, 2 * inner, bias}, x).slice(-1, inner);
-        return t.call(names.down, down, t.mul(half, activated(t, half)));
+        const tensor half = t.call(names.gate, linear{width, 2 * inner, bias}, x).slice(-1, inner);
+        return t.call(names.down, down, t.mul(half, apply_activation(t, half)));
     }
 
 private:
-    constexpr value activated(trace& t, const value& x) const {
+    constexpr tensor apply_activation(trace& t, const tensor& x) const {
         return is_empty(names.act) ? activate(t, act, x) : t.call(names.act, activation_module{act}, x);
     }
-};
-
-/// A feed-forward block of one kind: `mlp<mlp_kind::gated>{width, inner, activation::silu, named}`.
-template <mlp_kind Kind>
-struct mlp : any_mlp {
-    constexpr mlp(std::int64_t from, std::int64_t through, activation function, class_name called, bool biased = false,
-                  mlp_names children = {})
-        : any_mlp{Kind, from, through, function, called, biased, children} {}
 };
 
 }  // namespace llmcost

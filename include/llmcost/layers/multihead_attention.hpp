@@ -9,7 +9,8 @@
 
 namespace llmcost {
 
-/// `nn.MultiheadAttention`, batch first, of queries (batch, L, width) over keys (batch, S, width) that are the values, too.
+/// `nn.MultiheadAttention`, batch first, of queries (batch, L, width) over keys (batch, S, width) that are the values,
+/// too.
 ///
 /// Source: torch/nn/functional.py, `multi_head_attention_forward`.
 struct multihead_attention {
@@ -18,77 +19,82 @@ struct multihead_attention {
     bool weights = true;  ///< `need_weights`: the scores' mean over the heads is handed out, too
     bool hides = false;   ///< keys stand behind a mask of truth values (`key_padding_mask`)
 
-    static constexpr role what = role::attn;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return {"", "MultiheadAttention"}; }
+    static constexpr role module_role = role::attn;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return {"", "MultiheadAttention"}; }
     /// `mask` (batch · heads, L, S) is added to the scores where there is one.
-    constexpr value describe(trace& t, const value& queries, const value& keys, const value* mask = nullptr) const {
+    constexpr tensor forward(trace& t, const tensor& queries, const tensor& keys, const tensor* mask = nullptr) const {
         const std::int64_t batch = queries.dim(0), others = keys.dim(1);
-        value of_keys;
+        tensor of_keys;
         if (hides) {
-            const value each = t.constant({batch, others}, queries.type).view({batch, 1, 1, others});
-            of_keys = t.copy(each.expand({batch, heads, 1, others})).view({batch * heads, 1, others});
+            const tensor x = t.full({batch, others}, queries.type).view({batch, 1, 1, others});
+            of_keys = t.copy(x.expand({batch, heads, 1, others})).view({batch * heads, 1, others});
             mask = &of_keys;
         }
-        const value weight = t.param("in_proj_weight", {3 * width, width}), bias = t.param("in_proj_bias", {3 * width});
-        const value bias_q = t.slice(bias, 0, width), bias_kv = t.slice(bias, 0, 2 * width);
-        const value q = t.linear(queries.transpose(0, 1), t.slice(weight, 0, width), &bias_q);
-        const value kv = t.linear(keys.transpose(0, 1), t.slice(weight, 0, 2 * width), &bias_kv);
-        const value apart = t.copy(kv.view({others, batch, 2, width}).permute({2, 0, 1, 3}));
-        return attend(t, q, t.select(apart, 0), t.select(apart, 0), mask);
+        const tensor weight = t.param("in_proj_weight", {3 * width, width}),
+                     bias = t.param("in_proj_bias", {3 * width});
+        const tensor bias_q = t.slice(bias, 0, width), bias_kv = t.slice(bias, 0, 2 * width);
+        const tensor q = t.linear(queries.transpose(0, 1), t.slice(weight, 0, width), &bias_q);
+        const tensor kv = t.linear(keys.transpose(0, 1), t.slice(weight, 0, 2 * width), &bias_kv);
+        const tensor unpacked_kv = t.copy(kv.view({others, batch, 2, width}).permute({2, 0, 1, 3}));
+        return attend(t, q, t.select(unpacked_kv, 0), t.select(unpacked_kv, 0), mask);
     }
     /// Of queries over keys and values of their own: a product for each, behind a mask that is made of booleans.
-    constexpr value describe(trace& t, const value& queries, const value& keys, const value& values) const {
-        const value mask = t.constant({queries.dim(0) * heads, queries.dim(1), keys.dim(1)}, queries.type);
-        const value weight = t.param("in_proj_weight", {3 * width, width}), bias = t.param("in_proj_bias", {3 * width});
-        const auto project = [&](const value& x) {
-            const value of_one = t.slice(bias, 0, width);
+    constexpr tensor forward(trace& t, const tensor& queries, const tensor& keys, const tensor& values) const {
+        const tensor mask = t.full({queries.dim(0) * heads, queries.dim(1), keys.dim(1)}, queries.type);
+        const tensor weight = t.param("in_proj_weight", {3 * width, width}),
+                     bias = t.param("in_proj_bias", {3 * width});
+        const auto project = [&](const tensor& x) {
+            const tensor of_one = t.slice(bias, 0, width);
             return t.linear(x.transpose(0, 1), t.slice(weight, 0, width), &of_one);
         };
-        const value q = project(queries), k = project(keys);
+        const tensor q = project(queries), k = project(keys);
         return attend(t, q, k, project(values), &mask);
     }
     /// Of a sequence over itself: one product makes queries, keys and values.
-    constexpr value describe(trace& t, const value& x) const {
+    constexpr tensor forward(trace& t, const tensor& x) const {
         const std::int64_t batch = x.dim(0), length = x.dim(1);
-        const value weight = t.param("in_proj_weight", {3 * width, width}), bias = t.param("in_proj_bias", {3 * width});
-        const value packed = t.linear(x.transpose(0, 1), weight, &bias);
-        const value apart = t.contiguous(packed.view({length, batch, 3, width}).permute({2, 0, 1, 3}));
-        const value q = t.select(apart, 0), k = t.select(apart, 0);
-        return attend(t, q, k, t.select(apart, 0));
+        const tensor weight = t.param("in_proj_weight", {3 * width, width}),
+                     bias = t.param("in_proj_bias", {3 * width});
+        const tensor packed = t.linear(x.transpose(0, 1), weight, &bias);
+        const tensor unpacked_kv = t.contiguous(packed.view({length, batch, 3, width}).permute({2, 0, 1, 3}));
+        const tensor q = t.select(unpacked_kv, 0), k = t.select(unpacked_kv, 0);
+        return attend(t, q, k, t.select(unpacked_kv, 0));
     }
 
 private:
     /// All three are (length, batch, width).
-    constexpr value attend(trace& t, const value& q, const value& k, const value& v, const value* mask = nullptr) const {
+    constexpr tensor attend(trace& t, const tensor& q, const tensor& k, const tensor& v,
+                            const tensor* mask = nullptr) const {
         const std::int64_t length = q.dim(0), batch = q.dim(1), others = k.dim(0), d = width / heads;
-        const auto heads_first = [&](const value& x, std::int64_t n) {
+        const auto heads_first = [&](const tensor& x, std::int64_t n) {
             return t.reshape(x, {n, batch * heads, d}).transpose(0, 1);
         };
-        const value queries = heads_first(q, length), keys = heads_first(k, others), values = heads_first(v, others);
-        value mixed;
+        const tensor queries = heads_first(q, length), keys = heads_first(k, others), values = heads_first(v, others);
+        tensor mixed;
         if (weights) {
             const op kind = mask == nullptr ? op::batched_matmul : op::batched_matmul_bias;
-            const value scores = t.softmax(t.bmm(kind, t.mul(queries), keys.transpose(1, 2), 0, mask));
+            const tensor scores = t.softmax(t.bmm(kind, t.mul(queries), keys.transpose(1, 2), 0, mask));
             mixed = t.contiguous(t.bmm(scores, values).transpose(0, 1)).view({length * batch, width});
             (void)t.mean(scores.view({batch, heads, length, others}), 1);
         } else {
-            const auto by_batch = [&](const value& x, std::int64_t n) { return x.view({batch, heads, n, d}); };
-            const context all{.sequence = length, .past = others - length, .causal = false};
-            const value seen =
+            const auto by_batch = [&](const tensor& x, std::int64_t n) { return x.view({batch, heads, n, d}); };
+            const attention_pattern all{.query_length = length, .cached_length = others - length, .is_causal = false};
+            const tensor features =
                 over_heads(t, by_batch(queries, length), by_batch(keys, others), by_batch(values, others), all);
-            mixed = t.reshape(seen.permute({2, 0, 1, 3}), {batch * length, width});
+            mixed = t.reshape(features.permute({2, 0, 1, 3}), {batch * length, width});
         }
         const linear out{width, width, true, false, false, {"", "NonDynamicallyQuantizableLinear"}};
         // its weights are read beside the module: `out_proj` is never called
-        t.enter({.name = "out_proj", .type = out.type(), .leaf = true});
-        const value w = t.param("weight", {width, width}), b = t.param("bias", {width});
-        t.leave({.name = "out_proj", .type = out.type(), .leaf = true});
+        t.enter({.name = "out_proj", .class_of_module = out.type_name(), .is_leaf = true});
+        const tensor w = t.param("weight", {width, width}), b = t.param("bias", {width});
+        t.leave({.name = "out_proj", .class_of_module = out.type_name(), .is_leaf = true});
         return t.linear(mixed, w, &b).view({length, batch, width}).transpose(0, 1);
     }
-    constexpr value over_heads(trace& t, const value& q, const value& k, const value& v, const context& all) const {
-        if (t.load().implementation != attention_implementation::sdpa) return attention_heads_by_parts(t, q, k, v, all);
-        return attention_in_one_call(t, q, k, v, all, {}).transpose(1, 2);
+    constexpr tensor over_heads(trace& t, const tensor& q, const tensor& k, const tensor& v,
+                                const attention_pattern& all) const {
+        if (t.load().implementation != attention_implementation::sdpa) return math_attention_heads(t, q, k, v, all);
+        return sdpa_attention_forward(t, q, k, v, all, {}).transpose(1, 2);
     }
 };
 

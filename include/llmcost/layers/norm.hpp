@@ -24,7 +24,7 @@ enum class norm_kind : std::uint8_t {
 };
 
 /// A norm of any kind over the last dimension of x (rows, width); see `docs/counting.md` for the price of a row.
-struct any_norm {
+struct norm_module {
     norm_kind kind;
     std::int64_t width;
     class_name named{};
@@ -32,50 +32,43 @@ struct any_norm {
     bool bias = true;         ///< of `layer`; the other kinds have none
     std::int64_t groups = 0;  ///< the weight is (groups, width) where norms per head have weights of their own
 
-    static constexpr role what = role::norm;
-    static constexpr bool leaf = true;
-    [[nodiscard]] constexpr class_name type() const {
-        return kind == norm_kind::layer && is_empty(named.base) ? class_name{"", "LayerNorm"} : named;
+    static constexpr role module_role = role::norm;
+    static constexpr bool is_leaf = true;
+    [[nodiscard]] constexpr class_name type_name() const {
+        return kind == norm_kind::layer && is_empty(named.suffix) ? class_name{"", "LayerNorm"} : named;
     }
-    constexpr value describe(trace& t, const value& x) const {
-        const extents sizes = groups != 0 ? extents{groups, width} : extents{width};
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const shape sizes = groups != 0 ? shape{groups, width} : shape{width};
         const bool weightless = kind == norm_kind::rms_weightless || kind == norm_kind::layer_weightless;
-        const value w = weight && !weightless ? t.param("weight", sizes) : value{};
+        const tensor w = weight && !weightless ? t.param("weight", sizes) : tensor{};
         if (kind == norm_kind::layer || kind == norm_kind::layer_plus_one) {
-            const value scale = kind == norm_kind::layer_plus_one ? t.add(w) : w;
+            const tensor scale = kind == norm_kind::layer_plus_one ? t.add(w) : w;
             if (kind == norm_kind::layer_plus_one) t.save_for_backward(scale);
-            if (weight) t.beside(scale);
-            if (bias) t.beside(t.param("bias", sizes));
+            if (weight) t.read_parameter_in_next_op(scale);
+            if (bias) t.read_parameter_in_next_op(t.param("bias", sizes));
             return t.layer_norm(x, (weight ? 1 : 0) + (bias ? 1 : 0));
         }
-        const value h = t.to(x, dtype::float32);
+        const tensor h = t.to(x, dtype::float32);
         if (kind == norm_kind::layer_weightless) return t.to(t.layer_norm(h, 0), x.type);
         if (kind == norm_kind::layer_spelled) {
-            const value mean = t.mean(h, -1, true);
-            const value variance = t.mean(t.pow(t.sub(h, mean), 2), -1, true);
-            const value out = t.mul(t.sub(h, mean), t.rsqrt(t.add(variance)));
+            const tensor mean = t.mean(h, -1, true);
+            const tensor variance = t.mean(t.pow(t.sub(h, mean), 2), -1, true);
+            const tensor out = t.mul(t.sub(h, mean), t.rsqrt(t.add(variance)));
             return t.to(t.mul(t.to(w, dtype::float32), out), x.type);
         }
-        const value mean_square = t.add(t.mean(t.pow(h, 2), -1, true));
+        const tensor mean_square = t.add(t.mean(t.pow(h, 2), -1, true));
         if (kind == norm_kind::rms_power) {
-            const value out = t.mul(h, t.unary(op::inverse_root_power, mean_square));
+            const tensor out = t.mul(h, t.unary(op::inverse_root_power, mean_square));
             return t.to(weight ? t.mul(out, t.to(w, dtype::float32)) : out, x.type);
         }
-        const value scale = t.rsqrt(mean_square);
-        const value out = t.mul(kind == norm_kind::rms_float_variance ? x : h, scale);
+        const tensor scale = t.rsqrt(mean_square);
+        const tensor out = t.mul(kind == norm_kind::rms_float_variance ? x : h, scale);
         if (kind == norm_kind::rms_cast_last) return t.to(t.mul(w, out), x.type);
         if (kind == norm_kind::rms_float_weight) return t.to(t.mul(t.to(w, dtype::float32), out), x.type);
         if (kind == norm_kind::rms_plus_one) return t.to(t.mul(out, t.add(t.to(w, dtype::float32))), x.type);
-        const value cast = t.to(out, x.type);
+        const tensor cast = t.to(out, x.type);
         return weight && !weightless ? t.mul(w, cast) : cast;
     }
-};
-
-/// A norm of one kind: `norm<norm_kind::rms>{width}`. Its kind is chosen here alone: each `any_norm` compiles once.
-template <norm_kind Kind>
-struct norm : any_norm {
-    constexpr explicit norm(std::int64_t over, class_name called = {}, bool weighted = true, bool biased = true)
-        : any_norm{Kind, over, called, weighted, biased} {}
 };
 
 /// A layer norm without bias for each head of x (batch, heads, sequence, width), joined again.
@@ -86,25 +79,25 @@ struct norm_of_each_head {
     std::int64_t width;
     class_name named;
 
-    static constexpr role what = role::norm;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return named; }
-    constexpr value describe(trace& t, const value& x) const {
-        const value head = x.slice(1, 1);
-        value out = head;
-        for (repetition each = t.repeat(heads, out); each.next();)
-            out = t.call({"norms", each.index()}, norm<norm_kind::layer>{width, {}, true, false}, head);
-        value joined = t.cat({x}, 1);  // as large as the normed heads together
-        joined.requires_grad = out.requires_grad;
-        return joined;
+    static constexpr role module_role = role::norm;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return named; }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const tensor head = x.slice(1, 1);
+        tensor out = head;
+        for (loop layer_loop = t.loop_modules(heads, out); layer_loop.next();)
+            out = t.call({"norms", layer_loop.index()}, norm_module{norm_kind::layer, width, {}, true, false}, head);
+        tensor concatenated = t.cat({x}, 1);  // as large as the normed heads together
+        concatenated.requires_grad = out.requires_grad;
+        return concatenated;
     }
 };
 
 /// Calls the norm of a kind that is known only when a configuration has been read.
-constexpr value call_norm(trace& t, literal name, norm_kind kind, std::int64_t width, class_name named, const value& x,
-                          bool bias = true, std::int64_t groups = 0) {
+constexpr tensor call_norm(trace& t, literal name, norm_kind kind, std::int64_t width, class_name reference_class,
+                           const tensor& x, bool bias = true, std::int64_t groups = 0) {
     const bool plain = kind == norm_kind::layer;  // PyTorch's class, whatever the family calls its own
-    return t.call(name, any_norm{kind, width, plain ? class_name{} : named, true, bias, groups}, x);
+    return t.call(name, norm_module{kind, width, plain ? class_name{} : reference_class, true, bias, groups}, x);
 }
 
 }  // namespace llmcost

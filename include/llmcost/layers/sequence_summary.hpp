@@ -32,8 +32,9 @@ struct summary_form {
                activates << 6 | static_cast<std::int64_t>(act) << 7;
     }
     [[nodiscard]] static constexpr summary_form unpacked(std::int64_t n) noexcept {
-        return {static_cast<summary_kind>(n & 3), (n & 4) != 0, (n & 8) != 0, (n & 16) != 0, (n & 32) != 0, (n & 64) != 0,
-                static_cast<activation>(n >> 7)};
+        return {
+            static_cast<summary_kind>(n & 3), (n & 4) != 0, (n & 8) != 0, (n & 16) != 0, (n & 32) != 0, (n & 64) != 0,
+            static_cast<activation>(n >> 7)};
     }
 };
 
@@ -41,29 +42,29 @@ struct summary_form {
 ///
 /// Source: transformers/models/xlm/modeling_xlm.py, `XLMSequenceSummary`, and its copies.
 struct sequence_summary {
-    summary_form how;
+    summary_form form;
     std::int64_t width;
     std::int64_t labels;
     class_name named;
 
-    static constexpr role what = role::head;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return named; }
-    constexpr value describe(trace& t, const value& x) const {
-        value h = dropped(t, "first_dropout", how.drops_first, summed(t, x));
-        const std::int64_t to = how.to_labels ? labels : width;
-        h = how.projects ? t.call("summary", linear{width, to, true}, h) : t.call("summary", identity{}, h);
-        h = how.activates ? t.call("activation", activation_module{how.act}, h) : t.call("activation", identity{}, h);
-        return dropped(t, "last_dropout", how.drops_last, h);
+    static constexpr role module_role = role::head;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return named; }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        tensor h = dropped(t, "first_dropout", form.drops_first, summed(t, x));
+        const std::int64_t to = form.to_labels ? labels : width;
+        h = form.projects ? t.call("summary", linear{width, to, true}, h) : t.call("summary", identity{}, h);
+        h = form.activates ? t.call("activation", activation_module{form.act}, h) : t.call("activation", identity{}, h);
+        return dropped(t, "last_dropout", form.drops_last, h);
     }
 
 private:
-    static constexpr value dropped(trace& t, literal name, bool drops, const value& x) {
-        return drops ? dropout(t, name, x, dropout_of::always) : t.call(name, identity{}, x);
+    static constexpr tensor dropped(trace& t, literal name, bool drops, const tensor& x) {
+        return drops ? dropout(t, name, x, dropout_position::unconditional) : t.call(name, identity{}, x);
     }
-    constexpr value summed(trace& t, const value& x) const {
-        if (how.kind == summary_kind::mean) return t.mean(x, 1);
-        if (how.kind == summary_kind::picked) {
+    constexpr tensor summed(trace& t, const tensor& x) const {
+        if (form.kind == summary_kind::mean) return t.mean(x, 1);
+        if (form.kind == summary_kind::picked) {
             t.save_for_backward(x);
             return t.gather(x, {x.dim(0), 1, x.dim(2)}).squeeze(-2);
         }

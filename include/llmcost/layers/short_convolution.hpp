@@ -19,15 +19,15 @@ struct short_convolution {
     bool bias;
     literal prefix;
 
-    static constexpr role what = role::mixer;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return {prefix, "ShortConv"}; }
-    constexpr value describe(trace& t, const value& x) const {
-        const convolution_weights weights = declare_convolution(t, "conv", width, kernel, bias);
-        const value all = t.call("in_proj", linear{width, 3 * width, bias}, x).transpose(-1, -2);
-        const value part = all.slice(-2, width);
-        const value mixed = causal_convolution(t, t.mul(part, part), weights, {});
-        const value gated = t.mul(part, mixed);
+    static constexpr role module_role = role::mixer;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return {prefix, "ShortConv"}; }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const convolution_weights weights = declare_conv_weights(t, "conv", width, kernel, bias);
+        const tensor all = t.call("in_proj", linear{width, 3 * width, bias}, x).transpose(-1, -2);
+        const tensor part = all.slice(-2, width);
+        const tensor mixed = causal_convolution(t, t.mul(part, part), weights, {});
+        const tensor gated = t.mul(part, mixed);
         return t.call("out_proj", linear{width, width, bias}, t.contiguous(gated.transpose(-1, -2)));
     }
 };

@@ -7,21 +7,21 @@
 #include <llmcost/base/string_ref.hpp>
 #include <llmcost/layers/causal_convolution.hpp>
 #include <llmcost/layers/linear.hpp>
+#include <llmcost/layers/model_config.hpp>
 #include <llmcost/layers/norm.hpp>
-#include <llmcost/model/sizes.hpp>
 
 namespace llmcost {
 
 /// What a selective scan reads: u and the gate (B, I, S), time steps (B, I, S), A (I, N), B and C (B, S, N), D (I).
 struct selective_scan_inputs {
-    value u;
-    value time_step;
-    value a;
-    value b;
-    value c;
-    value d;
-    value gate;
-    value time_step_bias;
+    tensor u;
+    tensor time_step;
+    tensor a;
+    tensor b;
+    tensor c;
+    tensor d;
+    tensor gate;
+    tensor time_step_bias;
 };
 
 /// The selective scan over a whole sequence, h_s = exp(Δ_s A) h_{s-1} + Δ_s B_s u_s and y_s = C_s h_s + D u_s, gated:
@@ -31,46 +31,49 @@ struct selective_scan_inputs {
 /// (B·I·S·N): MULT 5, ADD 2, EXP 1, less B·I·S ADD of the products with C; per element of u the softplus, the
 /// skip connection and the gate besides. Whoever keeps several states as one tells the cache by itself (`tells`).
 /// Source: `mamba_selective_scan` of transformers/models/mamba/modeling_mamba.py.
-constexpr value selective_scan(trace& t, const selective_scan_inputs& in, bool tells = true) {
+constexpr tensor selective_scan(trace& t, const selective_scan_inputs& in, bool records_cache = true) {
     const std::int64_t batch = in.u.dim(0), inner = in.u.dim(1), sequence = in.u.dim(2), states = in.a.dim(1);
     const dtype type = in.u.type;
-    const value step = t.softplus(t.add(in.time_step, t.to(in.time_step_bias, in.time_step.type).unsqueeze(-1)));
-    const value decay = t.exp(t.mul(in.a.unsqueeze(0).unsqueeze(2), step.unsqueeze(3)));
-    const value scaled = t.mul(step.unsqueeze(3), t.to(in.b, dtype::float32).unsqueeze(1));
-    const value entering = t.mul(scaled, t.to(in.u, dtype::float32).unsqueeze(3));
+    const tensor step = t.softplus(t.add(in.time_step, t.to(in.time_step_bias, in.time_step.type).unsqueeze(-1)));
+    const tensor decay = t.exp(t.mul(in.a.unsqueeze(0).unsqueeze(2), step.unsqueeze(3)));
+    const tensor scaled = t.mul(step.unsqueeze(3), t.to(in.b, dtype::float32).unsqueeze(1));
+    const tensor entering = t.mul(scaled, t.to(in.u, dtype::float32).unsqueeze(3));
 
     // one step's state is (B, I, N), a tensor of its own: here they lie one behind the other
-    const value zeros = t.constant({batch, inner, states}, type);
-    const value before = zeros.unsqueeze(1).expand({batch, sequence, inner, states});
-    const value kept = trace::contiguous_like(t.mul(t.cut_apart(decay, sequence).permute({0, 2, 1, 3}), before));
-    const value h = t.add(kept, t.cut_apart(entering, sequence).permute({0, 2, 1, 3}));
-    const value each_c = trace::contiguous_like(t.cut_apart(in.c, sequence));  // a step's part is read as it lies
-    const value read = t.matmul(t.to(h, type), each_c.unsqueeze(-1));
-    value multiplied = h.slice(1, sequence - 1);  // what the next steps multiply, cast or not, is all but the last state
-    multiplied.storage_elements = multiplied.elements;
+    const tensor zeros = t.full({batch, inner, states}, type);
+    const tensor previous_state = zeros.unsqueeze(1).expand({batch, sequence, inner, states});
+    const tensor decayed_state =
+        trace::contiguous_like(t.mul(t.split_sequentially(decay, sequence).permute({0, 2, 1, 3}), previous_state));
+    const tensor h = t.add(decayed_state, t.split_sequentially(entering, sequence).permute({0, 2, 1, 3}));
+    const tensor each_c =
+        trace::contiguous_like(t.split_sequentially(in.c, sequence));  // a step's part is read as it lies
+    const tensor read = t.matmul(t.to(h, type), each_c.unsqueeze(-1));
+    tensor multiplied =
+        h.slice(1, sequence - 1);  // what the next steps multiply, cast or not, is all but the last state
+    multiplied.storage_numel = multiplied.numel;
     t.save_for_backward(multiplied);
-    if (multiplied.requires_grad) t.backward({.mult = count(multiplied.elements)});
-    t.gradient_arrives(multiplied);
-    const value stacked = t.cat({read.squeeze(-1).transpose(1, 2)}, -1);
+    if (multiplied.requires_grad) t.add_backward_cost({.mult = count(multiplied.numel)});
+    t.accumulate_gradient(multiplied);
+    const tensor stacked = t.cat({read.squeeze(-1).transpose(1, 2)}, -1);
 
-    cache_recurrent_state(t, {batch, inner, states}, tells);
-    const value out = t.add(stacked, t.mul(in.u, t.to(in.d, dtype::float32).unsqueeze(0).unsqueeze(-1)));
+    cache_recurrent_state(t, {batch, inner, states}, records_cache);
+    const tensor out = t.add(stacked, t.mul(in.u, t.to(in.d, dtype::float32).unsqueeze(0).unsqueeze(-1)));
     return t.mul(out, t.silu(in.gate));
 }
 
 /// One step of the selective scan from the state that the cache holds: (B, I, 1).
 ///
 /// Source: `mamba_selective_state_update` of transformers/models/mamba/modeling_mamba.py.
-constexpr value selective_state_update(trace& t, const selective_scan_inputs& in, bool tells = true) {
+constexpr tensor selective_state_update(trace& t, const selective_scan_inputs& in, bool records_cache = true) {
     const std::int64_t batch = in.u.dim(0), inner = in.u.dim(1), states = in.a.dim(1);
-    const value u = in.u.select(-1);
-    const value step = t.softplus(t.add(in.time_step.select(-1), in.time_step_bias));
-    const value decay = t.exp(t.mul(step.unsqueeze(-1), in.a));
-    const value entering = t.mul(t.mul(step.unsqueeze(-1), in.b.select(1).unsqueeze(1)), u.unsqueeze(-1));
-    const value h = t.add(t.mul(trace::buffer({batch, inner, states}), decay), entering);
-    cache_recurrent_state(t, {batch, inner, states}, tells);
-    const value read = t.matmul(h, in.c.select(1).unsqueeze(-1)).squeeze(-1);
-    const value out = t.add(read, t.mul(u, in.d));
+    const tensor u = in.u.select(-1);
+    const tensor step = t.softplus(t.add(in.time_step.select(-1), in.time_step_bias));
+    const tensor decay = t.exp(t.mul(step.unsqueeze(-1), in.a));
+    const tensor entering = t.mul(t.mul(step.unsqueeze(-1), in.b.select(1).unsqueeze(1)), u.unsqueeze(-1));
+    const tensor h = t.add(t.mul(trace::buffer({batch, inner, states}), decay), entering);
+    cache_recurrent_state(t, {batch, inner, states}, records_cache);
+    const tensor read = t.matmul(h, in.c.select(1).unsqueeze(-1)).squeeze(-1);
+    const tensor out = t.add(read, t.mul(u, in.d));
     return t.mul(out, t.silu(in.gate.select(-1))).unsqueeze(-1);
 }
 
@@ -87,46 +90,47 @@ enum class state_norm : std::uint8_t {
 /// Source: transformers/models/mamba/modeling_mamba.py, `MambaMixer`.
 struct selective_state_space {
     std::int64_t hidden_size;
-    const state_space_sizes& dims;
+    const state_space_config& config;
     activation act;
     class_name named;
     state_norm norms = state_norm::none;
     class_name norm_named{};
 
-    static constexpr role what = role::mixer;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return named; }
+    static constexpr role module_role = role::mixer;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return named; }
 
-    constexpr value describe(trace& t, const value& x) const {
-        const std::int64_t inner = dims.intermediate_size, states = dims.state_size, rank = dims.time_step_rank;
-        const value a_log = t.param("A_log", {inner, states});
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const std::int64_t inner = config.intermediate_size, states = config.state_size, rank = config.time_step_rank;
+        const tensor a_log = t.param("A_log", {inner, states});
         selective_scan_inputs in{};
         in.d = t.param("D", {inner});
-        const linear in_proj{hidden_size, 2 * inner, dims.use_bias};
-        const value projected = t.call("in_proj", in_proj, x).transpose(1, 2);
+        const linear in_proj{hidden_size, 2 * inner, config.use_bias};
+        const tensor projected = t.call("in_proj", in_proj, x).transpose(1, 2);
         in.a = t.neg(t.exp(t.to(a_log, dtype::float32)));
         in.gate = projected.slice(1, inner);
-        const convolution_weights kernel = declare_convolution(t, "conv1d", inner, dims.conv_kernel, dims.use_conv_bias);
+        const convolution_weights kernel =
+            declare_conv_weights(t, "conv1d", inner, config.conv_kernel, config.use_conv_bias);
         in.u = causal_convolution(t, projected.slice(1, inner), kernel, act);
-        const value chosen = t.call("x_proj", linear{inner, rank + 2 * states}, in.u.transpose(1, 2));
+        const tensor chosen = t.call("x_proj", linear{inner, rank + 2 * states}, in.u.transpose(1, 2));
         in.time_step = normed(t, "dt_layernorm", rank, chosen.slice(-1, rank));
         in.b = normed(t, "b_layernorm", states, chosen.slice(-1, states));
         in.c = normed(t, "c_layernorm", states, chosen.slice(-1, states));
-        const module_info dt_proj{.name = "dt_proj", .type = {"", "Linear"}};
+        const module_info dt_proj{.name = "dt_proj", .class_of_module = {"", "Linear"}};
         t.enter(dt_proj);
-        const value weight = t.param("weight", {inner, rank}), bias = t.param("bias", {inner});
+        const tensor weight = t.param("weight", {inner, rank}), bias = t.param("bias", {inner});
         t.leave(dt_proj);
         in.time_step = t.matmul_operator(weight, in.time_step.transpose(1, 2));
         in.time_step_bias = t.to(bias, dtype::float32);
         const bool steps = has_recurrent_state(t) && x.dim(1) == 1;
-        const value mixed = steps ? selective_state_update(t, in) : selective_scan(t, in);
-        return t.call("out_proj", linear{inner, hidden_size, dims.use_bias}, t.to(mixed.transpose(1, 2), x.type));
+        const tensor mixed = steps ? selective_state_update(t, in) : selective_scan(t, in);
+        return t.call("out_proj", linear{inner, hidden_size, config.use_bias}, t.to(mixed.transpose(1, 2), x.type));
     }
 
 private:
-    constexpr value normed(trace& t, literal name, std::int64_t width, const value& x) const {
+    constexpr tensor normed(trace& t, literal name, std::int64_t width, const tensor& x) const {
         if (norms == state_norm::none) return x;
-        return t.call(name, norm<norm_kind::rms>{width, norm_named, norms == state_norm::weighted}, x);
+        return t.call(name, norm_module{norm_kind::rms, width, norm_named, norms == state_norm::weighted}, x);
     }
 };
 

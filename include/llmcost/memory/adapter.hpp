@@ -17,7 +17,8 @@ namespace llmcost {
 enum class adapter_kind : std::uint8_t {
     none,
     lora,      ///< two products of a low rank beside a linear layer (arXiv 2106.09685); rsLoRA scales them otherwise
-    dora,      ///< the same with a magnitude for each output, of weights whose norm is worked out in every pass (2402.09353)
+    dora,      ///< the same with a magnitude for each output, of weights whose norm is worked out in every pass
+               ///< (2402.09353)
     ia3,       ///< a factor for each feature (2205.05638)
     prompt,    ///< tokens in front of the text (2104.08691)
     p_tuning,  ///< the same, made by a perceptron (2103.10385)
@@ -32,7 +33,7 @@ enum class adapter_bias : std::uint8_t { none, all, lora_only };
 
 /// A rank for the modules whose paths an expression names.
 struct adapter_rank {
-    path_expression of;
+    path_expression path_pattern;
     std::int64_t rank;
 };
 
@@ -68,8 +69,8 @@ struct adapter {
 
     /// Whether it stands beside modules and names none.
     [[nodiscard]] bool needs_targets() const noexcept {
-        const bool beside = is_low_rank() || kind == adapter_kind::ia3 || kind == adapter_kind::norms;
-        return beside && !all_linear && targets.empty() && parameters.empty();
+        const bool is_module_based = is_low_rank() || kind == adapter_kind::ia3 || kind == adapter_kind::norms;
+        return is_module_based && !all_linear && targets.empty() && parameters.empty();
     }
     [[nodiscard]] bool is_low_rank() const noexcept { return kind == adapter_kind::lora || kind == adapter_kind::dora; }
     /// Whether it is LoRA beside layers and nothing more.
@@ -77,28 +78,31 @@ struct adapter {
         return kind == adapter_kind::lora && saved.empty() && rows.empty() && parameters.empty();
     }
     /// Whether it puts tokens in front of the text.
-    [[nodiscard]] bool is_prompt() const noexcept { return kind == adapter_kind::prompt || kind == adapter_kind::p_tuning; }
+    [[nodiscard]] bool is_prompt() const noexcept {
+        return kind == adapter_kind::prompt || kind == adapter_kind::p_tuning;
+    }
 
     /// Whether tokens that nobody wrote come before the text in one way or another.
     [[nodiscard]] bool adds_tokens() const noexcept { return is_prompt() || kind == adapter_kind::prefix; }
 
     /// Whether a module is one that is trained as a copy, or lies in one.
-    [[nodiscard]] bool saves(std::string_view path) const {
+    [[nodiscard]] bool saves_module(std::string_view path) const {
         return std::ranges::any_of(saved, [&](const std::string& name) { return module_names::is_part(path, name); });
     }
     /// Whether its targets name a module (peft/tuners/tuners_utils.py, `check_target_module_exists`).
-    [[nodiscard]] bool names(std::string_view path) const {
-        if (!targets.names(path) || excluded.names(path) || saves(path)) return false;
+    [[nodiscard]] bool targets_module(std::string_view path) const {
+        if (!targets.names(path) || excluded.names(path) || saves_module(path)) return false;
         return layers.empty() || std::ranges::find(layers, layer_of(path)) != layers.end();
     }
     /// The same of a linear layer, all of which it may name.
     [[nodiscard]] bool names_linear(std::string_view path) const {
-        return all_linear ? !excluded.names(path) && !saves(path) : names(path);
+        return all_linear ? !excluded.names(path) && !saves_module(path) : targets_module(path);
     }
     /// The rank beside a module or a parameter.
     [[nodiscard]] std::int64_t rank_at(std::string_view path) const {
-        const auto own = std::ranges::find_if(ranks, [&](const adapter_rank& r) { return r.of.matches(path); });
-        return own == ranks.end() ? rank : own->rank;
+        const auto match =
+            std::ranges::find_if(ranks, [&](const adapter_rank& r) { return r.path_pattern.matches(path); });
+        return match == ranks.end() ? rank : match->rank;
     }
 
 private:
@@ -108,17 +112,19 @@ private:
         for (std::string_view rest = path; !rest.empty();) {
             const std::size_t dot = rest.find('.');
             const std::string_view segment = rest.substr(0, dot);
-            const bool inside = dot != std::string_view::npos && !segment.empty() && segment.size() < 10 &&
-                                segment.find_first_not_of("0123456789") == std::string_view::npos;
+            const bool is_list_index = dot != std::string_view::npos && !segment.empty() && segment.size() < 10 &&
+                                       segment.find_first_not_of("0123456789") == std::string_view::npos;
             // without names of lists, PEFT's expression wants a module around the list
-            const bool listed = lists.empty() ? !before_last.empty()
-                                              : std::ranges::any_of(lists, [&](const std::string& l) { return l == last; });
-            if (inside && listed) {
+            const bool listed = lists.empty()
+                                    ? !before_last.empty()
+                                    : std::ranges::any_of(lists, [&](const std::string& l) { return l == last; });
+            if (is_list_index && listed) {
                 std::int64_t n = 0;
                 for (const char c : segment) n = n * 10 + (c - '0');
                 return n;
             }
-            before_last = last, last = segment;
+            before_last = last;
+            last = segment;
             rest.remove_prefix(dot == std::string_view::npos ? rest.size() : dot + 1);
         }
         return -1;
@@ -126,10 +132,10 @@ private:
 };
 
 /// The parts of a list.
-[[nodiscard]] inline std::vector<std::string> split_list(std::string_view list, char between) {
+[[nodiscard]] inline std::vector<std::string> split_list(std::string_view list, char delimiter) {
     std::vector<std::string> out;
     while (!list.empty()) {
-        const std::size_t at = list.find(between);
+        const std::size_t at = list.find(delimiter);
         out.emplace_back(list.substr(0, at));
         list.remove_prefix(at == std::string_view::npos ? list.size() : at + 1);
     }

@@ -15,7 +15,7 @@
 namespace llmcost {
 
 /// What an adapter finds in a model.
-struct adapter_match {
+struct adapter_match_result {
     std::vector<std::string> adapted{};    ///< paths of modules, and of parameters that are adapted themselves
     std::vector<std::string> unmatched{};  ///< names of the adapter that no module has
     std::vector<std::string> names{};      ///< what modules are called that could be named, each once
@@ -27,16 +27,19 @@ namespace detail {
 /// Hears what modules and parameters of a model are called.
 class path_listener final : public listener {
 public:
-    void enter(const recorder&, const module_info& m) override {
-        outside_.push_back(path_.size());
+    void on_module_enter(const recorder&, const module_info& m) override {
+        parent_path_lengths_.push_back(path_.size());
         const std::string_view name = m.name;
         if (!name.empty()) path_.append(path_.empty() ? "" : ".").append(name);
         if (m.index >= 0) path_.append(path_.empty() ? "" : ".").append(std::to_string(m.index));
         paths.push_back(path_);
-        roles[static_cast<std::size_t>(m.what)] = true;
+        roles[static_cast<std::size_t>(m.module_role)] = true;
     }
-    void leave(const recorder&, const module_info&) override { path_.resize(outside_.back()), outside_.pop_back(); }
-    void parameter(const recorder&, literal name, const value& v, bool) override {
+    void on_module_leave(const recorder&, const module_info&) override {
+        path_.resize(parent_path_lengths_.back());
+        parent_path_lengths_.pop_back();
+    }
+    void on_parameter(const recorder&, literal name, const tensor& v, bool) override {
         paths.push_back(path_ + '.' + std::string(name));
         const std::string last = path_.substr(path_.rfind('.') + 1);
         if (v.rank >= 2 && std::ranges::find(names, last) == names.end()) names.push_back(last);
@@ -47,47 +50,49 @@ public:
 
 private:
     std::string path_;
-    std::vector<std::size_t> outside_;
+    std::vector<std::size_t> parent_path_lengths_;
 };
 
 }  // namespace detail
 
 /// What an adapter with names of its own finds in a model: two walks of one token.
-[[nodiscard]] inline adapter_match match_adapter(const adapter& of, const model& m) {
-    adapter_match out;
-    const auto walk = [](const model& walked, listener* ear) {
+[[nodiscard]] inline adapter_match_result find_adapter_targets(const adapter& adapter_config, const model& m) {
+    adapter_match_result out;
+    const auto trace_model = [](const model& traced_model, listener* listener) {
         const workload one{.sequence = 1, .training = true};
-        trace t{resolved(one, types_of(walked, one)), ear};
-        walked.describe(t);
+        trace t{with_storage_types(one, storage_types_of(traced_model, one)), listener};
+        traced_model.trace_with_loss(t);
     };
-    detail::path_listener ear;
-    walk(m, &ear);
+    detail::path_listener listener;
+    trace_model(m, &listener);
     const auto miss = [&](const std::vector<std::string>& names, bool dot) {
         for (const std::string& name : names)
-            if (std::ranges::none_of(ear.paths, [&](const std::string& path) {
+            if (std::ranges::none_of(listener.paths, [&](const std::string& path) {
                     return dot ? module_names::is_end(path, name) : std::string_view(path).ends_with(name);
                 }))
                 out.unmatched.push_back(name);
     };
-    miss(of.targets.endings, true), miss(of.parameters, true);
-    std::vector<std::string> frozen = of.frozen;
+    miss(adapter_config.targets.endings, true);
+    miss(adapter_config.parameters, true);
+    std::vector<std::string> frozen = adapter_config.frozen;
     std::erase_if(frozen, [&](const std::string& name) {
-        const role what = role_from(string_ref(name.data(), name.size()));
-        return what != role::none && ear.roles[static_cast<std::size_t>(what)];
+        const role module_role = role_from(string_ref(name.data(), name.size()));
+        return module_role != role::none && listener.roles[static_cast<std::size_t>(module_role)];
     });
     miss(frozen, true);
     if (!frozen.empty())
         for (std::size_t i = 1; i < std::size(role_names); ++i)
-            if (ear.roles[i]) ear.names.emplace_back(role_names[i]);
+            if (listener.roles[i]) listener.names.emplace_back(role_names[i]);
     std::vector<std::string> tables;
-    for (const trained_tokens& rows : of.rows) tables.push_back(rows.table);
+    for (const trained_tokens& rows : adapter_config.rows) tables.push_back(rows.table);
     miss(tables, false);
-    out.names = std::move(ear.names);
-    adapter_policy policy{of, m};
+    out.names = std::move(listener.names);
+    adapter_policy policy{adapter_config, m};
     model adapted = m;
     adapted.policy = &policy;
-    walk(adapted, nullptr);
-    out.adapted = policy.adapted(), out.problem = policy.problem();
+    trace_model(adapted, nullptr);
+    out.adapted = policy.adapted_modules();
+    out.problem = policy.problem();
     return out;
 }
 

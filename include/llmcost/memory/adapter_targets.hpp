@@ -130,19 +130,20 @@ inline constexpr std::size_t former_module_kinds = std::size(numbered_experts);
     for (const usual_targets& t : usual_targets_of_types) {
         if (t.model_type != model_type) continue;
         a.targets.endings = split_list(a.kind == adapter_kind::ia3 ? t.ia3 : t.lora, ' ');
-        if (a.kind == adapter_kind::ia3 && a.feedforward.empty()) a.feedforward.endings = split_list(t.feedforward, ' ');
+        if (a.kind == adapter_kind::ia3 && a.feedforward.empty())
+            a.feedforward.endings = split_list(t.feedforward, ' ');
     }
     return a;
 }
 
-/// The adapter with names of experts' linear layers as the parameters that they became; `missing` is the name of one that
-/// is fused with others that are not named.
+/// The adapter with names of experts' linear layers as the parameters that they became; `missing` is the name of one
+/// that is fused with others that are not named.
 ///
 /// Source: peft/utils/transformers_weight_conversion.py, `_convert_peft_config_moe`.
 [[nodiscard]] inline adapter with_fused_experts(adapter a, std::string_view model_type, std::string& missing) {
     const former_module* const former = detail::former_modules_of(model_type);
     if (former == nullptr || !a.is_low_rank() || a.targets.expression) return a;
-    std::vector<std::string> kept;
+    std::vector<std::string> remaining_targets;
     std::size_t fused = 0;
     const auto rename = [&](std::string_view target) {
         for (std::size_t i = 0; i < detail::former_module_kinds; ++i) {
@@ -161,8 +162,8 @@ inline constexpr std::size_t former_module_kinds = std::size(numbered_experts);
         }
     }
     for (std::string& target : a.targets.endings)
-        if (!rename(target)) kept.push_back(std::move(target));
-    a.targets.endings = std::move(kept);
+        if (!rename(target)) remaining_targets.push_back(std::move(target));
+    a.targets.endings = std::move(remaining_targets);
     if (fused == 1) missing = "gate_up_proj";
     if (fused > 1) a.ranks.push_back({*path_expression::parse(".*\\.gate_up_proj"), 2 * a.rank});
     return a;

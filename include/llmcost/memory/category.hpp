@@ -20,25 +20,33 @@ enum class memory_category : std::uint8_t {
     optimizer,    ///< its state, and what a step makes for a moment
     others        ///< inputs
 };
-inline constexpr std::size_t memory_categories = 7;
-inline constexpr std::string_view memory_category_names[memory_categories]{"PARAM", "BUFFER", "GRAD", "ACT",
-                                                                           "TEMP",  "OPT",    "OTH"};
+inline constexpr std::size_t num_memory_categories = 7;
+inline constexpr std::string_view memory_category_names[num_memory_categories]{"PARAM", "BUFFER", "GRAD", "ACT",
+                                                                               "TEMP",  "OPT",    "OTH"};
 
 /// Bytes of every category at one moment, or the most of each.
 struct memory_bytes {
-    std::uint64_t of[memory_categories]{};
+    std::uint64_t by_category[num_memory_categories]{};
     std::uint64_t total = 0;
 
-    [[nodiscard]] constexpr std::uint64_t& operator[](memory_category c) noexcept { return of[static_cast<std::size_t>(c)]; }
-    [[nodiscard]] constexpr std::uint64_t operator[](memory_category c) const noexcept {
-        return of[static_cast<std::size_t>(c)];
+    [[nodiscard]] constexpr std::uint64_t& operator[](memory_category c) noexcept {
+        return by_category[static_cast<std::size_t>(c)];
     }
-    constexpr void add(memory_category c, std::uint64_t bytes) noexcept { (*this)[c] += bytes, total += bytes; }
-    constexpr void take(memory_category c, std::uint64_t bytes) noexcept { (*this)[c] -= bytes, total -= bytes; }
+    [[nodiscard]] constexpr std::uint64_t operator[](memory_category c) const noexcept {
+        return by_category[static_cast<std::size_t>(c)];
+    }
+    constexpr void add(memory_category c, std::uint64_t bytes) noexcept {
+        (*this)[c] += bytes;
+        total += bytes;
+    }
+    constexpr void subtract(memory_category c, std::uint64_t bytes) noexcept {
+        (*this)[c] -= bytes;
+        total -= bytes;
+    }
     /// Raises each figure to that of another moment where that is more.
-    constexpr void raise(const memory_bytes& now) noexcept {
-        for (std::size_t i = 0; i < memory_categories; ++i)
-            if (now.of[i] > of[i]) of[i] = now.of[i];
+    constexpr void set_maximum(const memory_bytes& now) noexcept {
+        for (std::size_t i = 0; i < num_memory_categories; ++i)
+            if (now.by_category[i] > by_category[i]) by_category[i] = now.by_category[i];
         if (now.total > total) total = now.total;
     }
     friend constexpr bool operator==(const memory_bytes&, const memory_bytes&) = default;

@@ -15,16 +15,16 @@ struct label_loss {
     bool in_float = true;  ///< scores are made 32 bits wide first
     bool shifts = true;    ///< labels are copied, each to the token before
 
-    static constexpr role what = role::none;
-    static constexpr bool leaf = true;
-    [[nodiscard]] constexpr class_name type() const { return {"", "CrossEntropyLoss"}; }
-    constexpr value describe(trace& t, const value& scores) const {
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = true;
+    [[nodiscard]] constexpr class_name type_name() const { return {"", "CrossEntropyLoss"}; }
+    constexpr tensor forward(trace& t, const tensor& scores) const {
         // autocast computes cross-entropy in 32 bits (ATen, autocast_mode.cpp)
-        const value wide = in_float || t.load().autocast ? t.to(scores, dtype::float32) : scores;
-        const value rows = t.reshape(wide, {-1, wide.dim(-1)});
-        const value each = t.log_softmax(rows);
-        if (shifts) t.save_integers(count(static_cast<std::uint64_t>(rows.dim(0))));
-        return t.nll_loss(each);
+        const tensor float_logits = in_float || t.load().autocast ? t.to(scores, dtype::float32) : scores;
+        const tensor rows = t.reshape(float_logits, {-1, float_logits.dim(-1)});
+        const tensor x = t.log_softmax(rows);
+        if (shifts) t.save_integers_for_backward(count(static_cast<std::uint64_t>(rows.dim(0))));
+        return t.nll_loss(x);
     }
 };
 

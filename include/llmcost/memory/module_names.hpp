@@ -30,14 +30,15 @@ public:
             out.ahead_.push_back({*ahead, rest[2] == '!'});
             rest.remove_prefix(end + 1);
         }
-        auto whole = name_pattern::parse("(?:" + std::string(rest) + ")$");
-        if (!whole) return {};
-        out.whole_.push_back(std::move(*whole));
+        auto main_pattern = name_pattern::parse("(?:" + std::string(rest) + ")$");
+        if (!main_pattern) return {};
+        out.main_pattern_.push_back(std::move(*main_pattern));
         return out;
     }
     [[nodiscard]] bool matches(std::string_view path) const {
-        return whole_.front().begins(path, false) &&
-               std::ranges::all_of(ahead_, [&](const looking& l) { return l.pattern.begins(path, false) != l.refuses; });
+        return main_pattern_.front().begins(path, false) && std::ranges::all_of(ahead_, [&](const looking& l) {
+                   return l.pattern.begins(path, false) != l.refuses;
+               });
     }
 
 private:
@@ -60,7 +61,7 @@ private:
     }
 
     std::vector<looking> ahead_;
-    std::vector<name_pattern> whole_;  ///< one
+    std::vector<name_pattern> main_pattern_;  ///< one
 };
 
 /// Modules as PEFT's configurations name them: by the ends of their paths, or by one expression for all of a path.

@@ -17,8 +17,8 @@ namespace llmcost {
 /// The time that a match takes is that of the name times the expression, whatever either says.
 class name_pattern {
 public:
-    /// Nothing for a text that is no expression, that is longer than `longest`, or that uses what names of modules need not:
-    /// looking around, references, flags.
+    /// Nothing for a text that is no expression, that is longer than `longest`, or that uses what names of modules need
+    /// not: looking around, references, flags.
     [[nodiscard]] static std::optional<name_pattern> parse(std::string_view text);
     /// A pattern of `fnmatch`: `*`, `?` and `[...]`, of the whole name.
     [[nodiscard]] static std::optional<name_pattern> parse_wildcard(std::string_view text) {
@@ -28,49 +28,54 @@ public:
                 expression += ".*";
             else if (c == '?')
                 expression += '.';
-            else if (std::string_view("\\.+^$(){}|").find(c) != std::string_view::npos)
-                expression += '\\', expression += c;
-            else
+            else if (std::string_view("\\.+^$(){}|").find(c) != std::string_view::npos) {
+                expression += '\\';
+                expression += c;
+            } else
                 expression += c;
         }
         return parse(expression + '$');
     }
 
-    /// Whether a beginning of the name is one that the expression means; where `at_boundary`, one that ends with a segment:
-    /// after a dot, in front of one, or with the name.
+    /// Whether a beginning of the name is one that the expression means; where `at_boundary`, one that ends with a
+    /// segment: after a dot, in front of one, or with the name.
     [[nodiscard]] bool begins(std::string_view name, bool at_boundary) const {
         if (name.size() < prefix_.size()) return false;
         for (std::size_t i = 0; i < prefix_.size(); ++i)
             if (prefix_[i] != '.' && prefix_[i] != name[i]) return false;
-        std::vector<bool> here(states_.size()), then(states_.size());
+        std::vector<bool> active(states_.size()), next_active(states_.size());
         std::vector<std::uint32_t> open;
-        const auto reach = [&](std::vector<bool>& into, std::uint32_t first, std::size_t at) {
+        const auto reach = [&](std::vector<bool>& reached, std::uint32_t first, std::size_t at) {
             open.assign(1, first);
             while (!open.empty()) {
                 const std::uint32_t s = open.back();
                 open.pop_back();
-                if (into[s]) continue;
-                into[s] = true;
-                const state& of = states_[s];
-                const bool passes = of.kind == step::fork || (of.kind == step::begin && at == 0) ||
-                                    (of.kind == step::end && at == name.size()) ||
-                                    (of.kind == step::edge && is_word(name, at) != (at > 0 && is_word(name, at - 1)));
-                if (passes) open.push_back(of.next);
-                if (of.kind == step::fork) open.push_back(of.other);
+                if (reached[s]) continue;
+                reached[s] = true;
+                const state& current = states_[s];
+                const bool passes = current.kind == step::fork || (current.kind == step::begin && at == 0) ||
+                                    (current.kind == step::end && at == name.size()) ||
+                                    (current.kind == step::edge &&
+                                     is_word_character(name, at) != (at > 0 && is_word_character(name, at - 1)));
+                if (passes) open.push_back(current.next);
+                if (current.kind == step::fork) open.push_back(current.alternative);
             }
         };
-        reach(here, first_, 0);
+        reach(active, first_, 0);
         for (std::size_t at = 0;; ++at) {
             const bool boundary = at == name.size() || name[at] == '.' || (at > 0 && name[at - 1] == '.');
-            if (here[accept] && (boundary || !at_boundary)) return true;
+            if (active[accept] && (boundary || !at_boundary)) return true;
             if (at == name.size()) return false;
             bool alive = false;
-            then.assign(states_.size(), false);
+            next_active.assign(states_.size(), false);
             for (std::uint32_t s = 0; s < states_.size(); ++s)
-                if (here[s] && states_[s].kind == step::letter && states_[s].letters[static_cast<unsigned char>(name[at])])
-                    alive = true, reach(then, states_[s].next, at + 1);
+                if (active[s] && states_[s].kind == step::letter &&
+                    states_[s].letters[static_cast<unsigned char>(name[at])]) {
+                    alive = true;
+                    reach(next_active, states_[s].next, at + 1);
+                }
             if (!alive) return false;
-            here.swap(then);
+            active.swap(next_active);
         }
     }
 
@@ -82,16 +87,16 @@ private:
     struct state {
         step kind = step::accept;
         std::uint32_t next = 0;
-        std::uint32_t other = 0;
+        std::uint32_t alternative = 0;
         name_pattern::letters letters{};
     };
     static constexpr std::uint32_t accept = 0;
-    static constexpr std::size_t most_states = 4096;
+    static constexpr std::size_t max_states = 4096;
 
     class builder;
 
     /// Whether a name has a letter of words at a place.
-    [[nodiscard]] static bool is_word(std::string_view name, std::size_t at) {
+    [[nodiscard]] static bool is_word_character(std::string_view name, std::size_t at) {
         if (at >= name.size()) return false;
         const char c = name[at];
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
@@ -120,64 +125,67 @@ public:
 
     /// The first state, or nothing.
     [[nodiscard]] std::optional<std::uint32_t> build() {
-        const std::uint32_t whole = choice(0);
+        const std::uint32_t root = choice(0);
         if (bad_ || at_ != text_.size()) return {};
-        const std::uint32_t first = emit(whole, accept);
+        const std::uint32_t first = emit(root, accept);
         return bad_ ? std::nullopt : std::optional(first);
     }
 
 private:
-    enum class part_kind : std::uint8_t { nothing, letter, begin, end, edge, both, either, repeated };
+    enum class part_kind : std::uint8_t { empty, letter, begin, end, edge, concatenation, alternation, repeated };
     struct part {
-        part_kind kind = part_kind::nothing;
+        part_kind kind = part_kind::empty;
         std::uint32_t a = 0, b = 0;
-        int least = 0, most = 0;  ///< of a repetition; most below 0: any
+        int minimum = 0, maximum = 0;  ///< of a repetition; most below 0: any
         name_pattern::letters letters{};
     };
-    static constexpr int deepest = 32, most_times = 64;
+    static constexpr int deepest = 32, max_times = 64;
 
-    [[nodiscard]] bool more() const { return at_ < text_.size(); }
-    [[nodiscard]] bool eat(char c) { return more() && text_[at_] == c && ++at_ > 0; }
-    std::uint32_t put(part p) {
+    [[nodiscard]] bool has_remaining() const { return at_ < text_.size(); }
+    [[nodiscard]] bool eat(char c) { return has_remaining() && text_[at_] == c && ++at_ > 0; }
+    std::uint32_t add_part(part p) {
         parts_.push_back(p);
         return static_cast<std::uint32_t>(parts_.size() - 1);
     }
     std::uint32_t fail() {
         bad_ = true;
-        return put({});
+        return add_part({});
     }
     std::uint32_t choice(int depth) {
         if (depth > deepest) return fail();
         std::uint32_t left = sequence(depth);
         while (!bad_ && eat('|')) {
             const std::uint32_t right = sequence(depth);
-            left = put({.kind = part_kind::either, .a = left, .b = right});
+            left = add_part({.kind = part_kind::alternation, .a = left, .b = right});
         }
         return left;
     }
     std::uint32_t sequence(int depth) {
-        std::uint32_t left = put({});
-        while (!bad_ && more() && text_[at_] != '|' && text_[at_] != ')') {
+        std::uint32_t left = add_part({});
+        while (!bad_ && has_remaining() && text_[at_] != '|' && text_[at_] != ')') {
             const std::uint32_t right = repetition(depth);
-            left = put({.kind = part_kind::both, .a = left, .b = right});
+            left = add_part({.kind = part_kind::concatenation, .a = left, .b = right});
         }
         return left;
     }
     std::uint32_t repetition(int depth) {
         const std::uint32_t one = atom(depth);
-        if (bad_ || !more()) return one;
+        if (bad_ || !has_remaining()) return one;
         part p{.kind = part_kind::repeated, .a = one};
-        if (eat('*'))
-            p.least = 0, p.most = -1;
-        else if (eat('+'))
-            p.least = 1, p.most = -1;
-        else if (eat('?'))
-            p.least = 0, p.most = 1;
-        else if (!times(p))
+        if (eat('*')) {
+            p.minimum = 0;
+            p.maximum = -1;
+        } else if (eat('+')) {
+            p.minimum = 1;
+            p.maximum = -1;
+        } else if (eat('?')) {
+            p.minimum = 0;
+            p.maximum = 1;
+        } else if (!times(p))
             return one;
         (void)eat('?');  // whether few or many are tried first does not change what matches
-        if (more() && (text_[at_] == '*' || text_[at_] == '+' || text_[at_] == '{')) return fail();
-        return bad_ ? one : put(p);
+        if (has_remaining() && (text_[at_] == '*' || text_[at_] == '+' || text_[at_] == '{')) return fail();
+        return bad_ ? one : add_part(p);
     }
     /// `{2}`, `{2,}`, `{,3}` or `{2,3}`; any other brace is a letter.
     bool times(part& p) {
@@ -196,25 +204,29 @@ private:
             int& n = bound[commas];
             n = (n < 0 ? 0 : n * 10) + (text_[i] - '0');
             digits = true;
-            if (n > most_times) bad_ = true, n = most_times;
+            if (n > max_times) {
+                bad_ = true;
+                n = max_times;
+            }
         }
         if (!digits) return false;
         at_ = close + 1;
-        p.least = bound[0], p.most = commas == 0 ? bound[0] : bound[1];
-        if (p.most >= 0 && p.most < p.least) bad_ = true;
+        p.minimum = bound[0];
+        p.maximum = commas == 0 ? bound[0] : bound[1];
+        if (p.maximum >= 0 && p.maximum < p.minimum) bad_ = true;
         return true;
     }
     std::uint32_t atom(int depth) {
         const char c = text_[at_++];
         if (c == '(') {
             if (eat('?') && !eat(':')) return fail();
-            const std::uint32_t inside = choice(depth + 1);
-            return bad_ || !eat(')') ? fail() : inside;
+            const std::uint32_t group = choice(depth + 1);
+            return bad_ || !eat(')') ? fail() : group;
         }
         if (c == '*' || c == '+' || c == '?') return fail();
-        if (c == '^') return put({.kind = part_kind::begin});
-        if (c == '$') return put({.kind = part_kind::end});
-        if (c == '\\' && eat('b')) return put({.kind = part_kind::edge});
+        if (c == '^') return add_part({.kind = part_kind::begin});
+        if (c == '$') return add_part({.kind = part_kind::end});
+        if (c == '\\' && eat('b')) return add_part({.kind = part_kind::edge});
         part p{.kind = part_kind::letter};
         if (c == '.')
             p.letters.set().reset('\n');
@@ -224,49 +236,51 @@ private:
             escaped(p.letters);
         else
             p.letters.set(static_cast<unsigned char>(c));
-        return put(p);
+        return add_part(p);
     }
-    void escaped(name_pattern::letters& into) {
-        if (!more()) {
+    void escaped(name_pattern::letters& letter_set) {
+        if (!has_remaining()) {
             bad_ = true;
             return;
         }
         const char c = text_[at_++];
         const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
         if (!letter)
-            into.set(static_cast<unsigned char>(c));
+            letter_set.set(static_cast<unsigned char>(c));
         else if (c == 'd' || c == 'w')
-            add_class(into, c == 'w');
+            add_class(letter_set, c == 'w');
         else
             bad_ = true;
     }
-    static void add_class(name_pattern::letters& into, bool words) {
-        for (unsigned c = '0'; c <= '9'; ++c) into.set(c);
-        for (unsigned c = 'a'; words && c <= 'z'; ++c) into.set(c).set(c - 'a' + 'A');
-        if (words) into.set('_');
+    static void add_class(name_pattern::letters& letter_set, bool includes_word_characters) {
+        for (unsigned c = '0'; c <= '9'; ++c) letter_set.set(c);
+        for (unsigned c = 'a'; includes_word_characters && c <= 'z'; ++c) letter_set.set(c).set(c - 'a' + 'A');
+        if (includes_word_characters) letter_set.set('_');
     }
-    void set_of(name_pattern::letters& into) {
+    void set_of(name_pattern::letters& letter_set) {
         const bool others = eat('^');
         bool first = true;
-        while (more() && (first || text_[at_] != ']')) {
+        while (has_remaining() && (first || text_[at_] != ']')) {
             first = false;
-            const auto from = static_cast<unsigned char>(text_[at_++]);
-            if (from == '\\') {
-                escaped(into);
+            const auto range_begin = static_cast<unsigned char>(text_[at_++]);
+            if (range_begin == '\\') {
+                escaped(letter_set);
                 continue;
             }
-            unsigned to = from;
-            if (at_ + 1 < text_.size() && text_[at_] == '-' && text_[at_ + 1] != ']')
-                to = static_cast<unsigned char>(text_[at_ + 1]), at_ += 2;
-            if (to < from) bad_ = true;
-            for (unsigned c = from; c <= to; ++c) into.set(c);
+            unsigned to = range_begin;
+            if (at_ + 1 < text_.size() && text_[at_] == '-' && text_[at_ + 1] != ']') {
+                to = static_cast<unsigned char>(text_[at_ + 1]);
+                at_ += 2;
+            }
+            if (to < range_begin) bad_ = true;
+            for (unsigned c = range_begin; c <= to; ++c) letter_set.set(c);
         }
         if (!eat(']')) bad_ = true;
-        if (others) into.flip();
+        if (others) letter_set.flip();
     }
 
     std::uint32_t make(state s) {
-        if (states_.size() == most_states) {
+        if (states_.size() == max_states) {
             bad_ = true;
             return accept;
         }
@@ -277,29 +291,29 @@ private:
         if (bad_) return next;
         const part p = parts_[at];
         switch (p.kind) {
-            case part_kind::nothing: return next;
+            case part_kind::empty: return next;
             case part_kind::letter: return make({step::letter, next, 0, p.letters});
             case part_kind::begin: return make({step::begin, next, 0, {}});
             case part_kind::end: return make({step::end, next, 0, {}});
             case part_kind::edge: return make({step::edge, next, 0, {}});
-            case part_kind::both: return emit(p.a, emit(p.b, next));
-            case part_kind::either: {
+            case part_kind::concatenation: return emit(p.a, emit(p.b, next));
+            case part_kind::alternation: {
                 const std::uint32_t left = emit(p.a, next), right = emit(p.b, next);
                 return make({step::fork, left, right, {}});
             }
             case part_kind::repeated: break;
         }
         std::uint32_t first = next;
-        if (p.most < 0) {
+        if (p.maximum < 0) {
             first = make({step::fork, next, next, {}});
             const std::uint32_t body = emit(p.a, first);
             states_[first].next = body;
         }
-        for (int i = p.least; i < p.most; ++i) {
+        for (int i = p.minimum; i < p.maximum; ++i) {
             const std::uint32_t body = emit(p.a, first);
             first = make({step::fork, body, next, {}});
         }
-        for (int i = 0; i < p.least; ++i) first = emit(p.a, first);
+        for (int i = 0; i < p.minimum; ++i) first = emit(p.a, first);
         return first;
     }
 

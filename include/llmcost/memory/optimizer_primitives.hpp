@@ -15,26 +15,32 @@
 namespace llmcost::detail {
 
 /// Adds to what is executed so many times what an element takes.
-inline void execute(primitives<count>& out, const primitives<std::int8_t>& each, count times) {
-    for (std::size_t i = 0; i < primitive_kinds; ++i)
-        out.*primitive_members<count>[i] += count(each.*primitive_members<std::int8_t>[i]) * times;
+inline void execute(primitives<count>& out, const primitives<std::int8_t>& per_element, count times) {
+    for (std::size_t i = 0; i < num_primitives; ++i)
+        out.*primitive_members<count>[i] += count(per_element.*primitive_members<std::int8_t>[i]) * times;
 }
 
 /// Adafactor's step of a tensor: norms of it and of its update, means of squares by row and by column, their product.
 inline void execute_factored(primitives<count>& out, const tape_parameter& p) {
     const count all(p.elements), one(1);
-    out.add += one, out.sqrt += count(2);
-    if (p.sizes.size() < 2)
-        return execute(out, {.add = 5, .mult = 6, .div = 1, .sqrt = 1, .cmp = 1}, all), void(out.add -= count(2));
+    out.add += one;
+    out.sqrt += count(2);
+    if (p.sizes.size() < 2) {
+        execute(out, {.add = 5, .mult = 6, .div = 1, .sqrt = 1, .cmp = 1}, all);
+        return void(out.add -= count(2));
+    }
     const matrix_sides m = sides_of(p);
-    const count rows(m.rows), columns(m.columns), matrices(m.rows / static_cast<std::uint64_t>(p.sizes[p.sizes.size() - 2]));
+    const count rows(m.rows), columns(m.columns),
+        matrices(m.rows / static_cast<std::uint64_t>(p.sizes[p.sizes.size() - 2]));
     execute(out, {.add = 5, .mult = 7, .div = 2, .sqrt = 1, .cmp = 1}, all);
     execute(out, {.mult = 2, .div = 1, .sqrt = 1}, rows + columns);
     out.add += count(2) * rows + columns - matrices - count(2);
-    out.div += matrices, out.cmp += matrices;
+    out.div += matrices;
+    out.cmp += matrices;
 }
-/// The products of a matrix's step: Muon's five turns of Newton-Schulz, or GaLore's projection and what leads back from it.
-[[nodiscard]] inline std::vector<optimizer_product> products_of(const optimizer_row& o, std::int64_t rank,
+/// The products of a matrix's step: Muon's five turns of Newton-Schulz, or GaLore's projection and what leads back from
+/// it.
+[[nodiscard]] inline std::vector<optimizer_product> products_of(const optimizer_spec& o, std::int64_t rank,
                                                                 const tape_parameter& p) {
     if (!is_hidden_matrix(p)) return {};
     const projection q(p, static_cast<std::uint64_t>(rank));
@@ -49,29 +55,34 @@ inline void execute_factored(primitives<count>& out, const tape_parameter& p) {
 [[nodiscard]] inline primitives<count> primitives_of(const std::vector<optimizer_product>& products) {
     primitives<count> out;
     for (const optimizer_product& p : products) {
-        const count results = count(p.rows) * count(p.columns) * count(p.times);
-        out.mult += results * count(p.inner), out.add += results * count(p.inner - 1);
+        const count results = count(p.rows) * count(p.columns) * count(p.repetitions);
+        out.mult += results * count(p.inner);
+        out.add += results * count(p.inner - 1);
     }
     return out;
 }
 inline void execute(primitives<count>& out, const std::vector<optimizer_product>& products) {
-    const primitives<count> more = primitives_of(products);
-    out.mult += more.mult, out.add += more.add;
+    const primitives<count> product_primitives = primitives_of(products);
+    out.mult += product_primitives.mult;
+    out.add += product_primitives.add;
 }
 
 /// Muon's step of a matrix: two interpolations, a norm, five turns of Newton-Schulz.
-inline void execute_matrix(primitives<count>& out, const tape_parameter& p, const std::vector<optimizer_product>& products) {
+inline void execute_matrix(primitives<count>& out, const tape_parameter& p,
+                           const std::vector<optimizer_product>& products) {
     const count all(p.elements), side(static_cast<std::uint64_t>(std::min(p.sizes[0], p.sizes[1])));
     const count turns(5), one(1);
     execute(out, {.add = 6, .mult = 5, .div = 1}, all);
-    out.add -= one, out.sqrt += one, out.cmp += one;
+    out.add -= one;
+    out.sqrt += one;
+    out.cmp += one;
     execute(out, products);
     out.add += turns * (side * side + all);  // the second and the third are added to what there is
 }
 /// GaLore's step of a matrix where the projection is there: down, Adam's of what is left, up.
-inline void execute_projected(primitives<count>& out, const tape_parameter& p, std::int64_t asked,
+inline void execute_projected(primitives<count>& out, const tape_parameter& p, std::int64_t requested_rank,
                               const std::vector<optimizer_product>& products) {
-    const projection q(p, static_cast<std::uint64_t>(asked));
+    const projection q(p, static_cast<std::uint64_t>(requested_rank));
     const count all(p.elements), left(q.longer * q.rank);
     execute(out, products);
     execute(out, {.add = 3, .mult = 4, .div = 1, .sqrt = 1}, left);
@@ -79,12 +90,12 @@ inline void execute_projected(primitives<count>& out, const tape_parameter& p, s
 }
 
 /// What one step executes.
-[[nodiscard]] inline primitives<count> step_primitives(const optimizer_row& o, std::int64_t rank,
+[[nodiscard]] inline primitives<count> step_primitives(const optimizer_spec& o, std::int64_t rank,
                                                        const std::vector<tape_parameter>& trained) {
     primitives<count> out;
     for (const tape_parameter& p : trained) {
         const bool hidden = is_hidden_matrix(p);
-        if (o.state == optimizer_state::rows_columns) {
+        if (o.state == optimizer_state::factored) {
             execute_factored(out, p);
         } else if (o.state == optimizer_state::matrix && hidden) {
             execute_matrix(out, p, products_of(o, rank, p));
@@ -92,20 +103,20 @@ inline void execute_projected(primitives<count>& out, const tape_parameter& p, s
             execute_projected(out, p, rank, products_of(o, rank, p));
         } else {
             execute(out, o.per_element, count(p.elements));
-            if (o.counts_steps || o.state == optimizer_state::matrix) out.add += count(1);
+            if (o.has_step_counter || o.state == optimizer_state::matrix) out.add += count(1);
         }
     }
     return out;
 }
 /// The products of one step, those of equal sizes together.
-[[nodiscard]] inline std::vector<optimizer_product> step_products(const optimizer_row& o, std::int64_t rank,
+[[nodiscard]] inline std::vector<optimizer_product> step_products(const optimizer_spec& o, std::int64_t rank,
                                                                   const std::vector<tape_parameter>& trained) {
     std::vector<optimizer_product> out;
     for (const tape_parameter& p : trained)
         for (const optimizer_product& one : products_of(o, rank, p)) {
-            const auto same = std::ranges::find_if(out, [&](const optimizer_product& q) { return q.is_like(one); });
-            if (same != out.end())
-                same->times += one.times;
+            const auto match = std::ranges::find_if(out, [&](const optimizer_product& q) { return q.is_like(one); });
+            if (match != out.end())
+                match->repetitions += one.repetitions;
             else
                 out.push_back(one);
         }

@@ -28,37 +28,42 @@ struct matrix_sides {
     return {side(1), side(2)};
 }
 /// Whether it is a matrix of a layer, which Muon and GaLore move in their own way.
-[[nodiscard]] inline bool is_hidden_matrix(const tape_parameter& p) noexcept { return p.region >= 0 && p.sizes.size() == 2; }
+[[nodiscard]] inline bool is_hidden_matrix(const tape_parameter& p) noexcept {
+    return p.region_id >= 0 && p.sizes.size() == 2;
+}
 
 /// What GaLore makes of a matrix: the side that it projects, what is left, and what it projects with.
 ///
 /// A view of so many of a factor's vectors keeps the whole factor; in 16 bits the view is copied, and the factor goes.
 struct projection {
     std::uint64_t rank, longer, shorter, low, keeps;
-    projection(const tape_parameter& p, std::uint64_t asked) {
+    projection(const tape_parameter& p, std::uint64_t requested_rank) {
         const auto a = static_cast<std::uint64_t>(p.sizes[0]), b = static_cast<std::uint64_t>(p.sizes[1]);
-        longer = std::max(a, b), shorter = std::min(a, b), rank = std::min(asked, shorter);
+        longer = std::max(a, b);
+        shorter = std::min(a, b);
+        rank = std::min(requested_rank, shorter);
         low = longer * rank * element_bytes(p);
         keeps = element_bytes(p) < 4 ? shorter * rank * element_bytes(p) : shorter * shorter * 4;
     }
 };
 
 /// Bytes of a tensor's count of steps, among its state.
-[[nodiscard]] inline std::uint64_t count_of_steps(const optimizer_row& o, const tape_parameter& p) noexcept {
-    return o.counts_steps || (o.state == optimizer_state::matrix && !is_hidden_matrix(p)) ? 4 : 0;
+[[nodiscard]] inline std::uint64_t step_counter_bytes_of(const optimizer_spec& o, const tape_parameter& p) noexcept {
+    return o.has_step_counter || (o.state == optimizer_state::matrix && !is_hidden_matrix(p)) ? 4 : 0;
 }
-[[nodiscard]] inline std::uint64_t state_of(const optimizer_row& o, std::int64_t rank, const tape_parameter& p) noexcept {
-    const std::uint64_t steps = count_of_steps(o, p);
+[[nodiscard]] inline std::uint64_t state_of(const optimizer_spec& o, std::int64_t rank,
+                                            const tape_parameter& p) noexcept {
+    const std::uint64_t steps = step_counter_bytes_of(o, p);
     switch (o.state) {
-        case optimizer_state::nothing: break;
+        case optimizer_state::none: break;
         case optimizer_state::one: return p.bytes + steps;
         case optimizer_state::two: return 2 * p.bytes + steps;
         case optimizer_state::three: return 3 * p.bytes + steps;
-        case optimizer_state::rows_columns: {
+        case optimizer_state::factored: {
             const matrix_sides m = sides_of(p);
             return (m.rows == 0 ? p.bytes : (m.rows + m.columns) * element_bytes(p)) + steps;
         }
-        case optimizer_state::two_in_bytes:  // small tensors stay in 32 bits
+        case optimizer_state::two_8bit:  // small tensors stay in 32 bits
             return p.elements < 4096 ? 8 * p.elements : 2 * p.elements + 2 * 4 * ((p.elements + 255) / 256);
         case optimizer_state::matrix: return (is_hidden_matrix(p) ? p.bytes : 2 * p.bytes) + steps;
         case optimizer_state::projected: {
@@ -74,14 +79,21 @@ struct projection {
 class loop_names {
 public:
     /// Binds a name to something new while what it was bound to still lives.
-    void bind(std::uint64_t& name, std::uint64_t bytes) { make(bytes), held_ -= name, name = bytes; }
+    void bind(std::uint64_t& name, std::uint64_t bytes) {
+        make(bytes);
+        live_bytes_ -= name;
+        name = bytes;
+    }
     /// Something new, which stays.
-    void make(std::uint64_t bytes) { held_ += bytes, most_ = std::max(most_, held_); }
-    void drop(std::uint64_t bytes) { held_ -= bytes; }
-    [[nodiscard]] std::uint64_t most() const noexcept { return most_; }
+    void make(std::uint64_t bytes) {
+        live_bytes_ += bytes;
+        peak_bytes_ = std::max(peak_bytes_, live_bytes_);
+    }
+    void drop(std::uint64_t bytes) { live_bytes_ -= bytes; }
+    [[nodiscard]] std::uint64_t peak_bytes() const noexcept { return peak_bytes_; }
 
 private:
-    std::uint64_t held_ = 0, most_ = 0;
+    std::uint64_t live_bytes_ = 0, peak_bytes_ = 0;
 };
 
 /// The most that Adafactor's loop holds beside its state.
@@ -90,16 +102,19 @@ private:
     std::uint64_t rows = 0, columns = 0, square = 0, update = 0;
     for (const tape_parameter& p : trained) {
         const matrix_sides m = sides_of(p);
-        const std::uint64_t each = element_bytes(p);
-        if (m.rows != 0)
-            names.bind(rows, m.rows * each), names.bind(columns, m.columns * each);
-        else
+        const std::uint64_t bytes_per_element = element_bytes(p);
+        if (m.rows != 0) {
+            names.bind(rows, m.rows * bytes_per_element);
+            names.bind(columns, m.columns * bytes_per_element);
+        } else
             names.bind(square, p.bytes);
         // beside the estimate the mean of the rows' means, by which it is divided
         const std::uint64_t means = m.rows == 0 ? 0 : m.rows / static_cast<std::uint64_t>(p.sizes[p.sizes.size() - 2]);
-        names.make(means * each), names.bind(update, p.bytes), names.drop(means * each);
+        names.make(means * bytes_per_element);
+        names.bind(update, p.bytes);
+        names.drop(means * bytes_per_element);
     }
-    return names.most();
+    return names.peak_bytes();
 }
 
 /// The most that Muon's loop holds beside its state, then AdamW's step over the others.
@@ -115,71 +130,90 @@ private:
         const std::uint64_t half = 2 * p.elements, gram = 2 * side * side;
         names.bind(update, p.bytes);
         // a turn of Newton-Schulz: the matrix times itself, that times itself, and both with the matrix
-        names.make(half), names.make(2 * gram), names.make(half);
-        names.drop(half), names.drop(2 * gram);
-        names.make(3 * gram), names.drop(3 * gram);  // the next turn's product beside both of the turn before
-        names.drop(update), update = half;
+        names.make(half);
+        names.make(2 * gram);
+        names.make(half);
+        names.drop(half);
+        names.drop(2 * gram);
+        names.make(3 * gram);
+        names.drop(3 * gram);  // the next turn's product beside both of the turn before
+        names.drop(update);
+        update = half;
     }
-    return std::max(names.most(), others);
+    return std::max(names.peak_bytes(), others);
 }
 
 /// The most that GaLore's loop holds, state included: `first` makes state and projections.
-[[nodiscard]] inline std::uint64_t projected_most(std::int64_t rank, const std::vector<tape_parameter>& trained,
-                                                  bool first) noexcept {
+[[nodiscard]] inline std::uint64_t galore_peak_bytes(std::int64_t rank, const std::vector<tape_parameter>& trained,
+                                                     bool first) noexcept {
     loop_names names;
     std::uint64_t gradient = 0, root = 0, quotient = 0;
-    const auto turn = [&](const tape_parameter& p) {
+    const auto step_parameter = [&](const tape_parameter& p) {
         if (!is_hidden_matrix(p)) {
-            names.drop(gradient), gradient = 0;
+            names.drop(gradient);
+            gradient = 0;
             names.make(first ? 2 * p.bytes : 0);
-            names.bind(root, p.bytes), names.bind(quotient, p.bytes);
+            names.bind(root, p.bytes);
+            names.bind(quotient, p.bytes);
             return;
         }
         const projection q(p, static_cast<std::uint64_t>(rank));
-        names.drop(gradient), gradient = 0;
+        names.drop(gradient);
+        gradient = 0;
         if (first) {  // both factors and the singular values, then a product that nobody reads
-            const std::uint64_t wide = element_bytes(p) < 4 ? 4 * p.elements : 0;
+            const std::uint64_t float32_bytes = element_bytes(p) < 4 ? 4 * p.elements : 0;
             const std::uint64_t factors = 4 * (q.longer * q.shorter + q.shorter + q.shorter * q.shorter);
             const std::uint64_t diagonal = 4 * q.rank * q.rank, scaled = 4 * q.longer * q.rank;
-            names.make(wide), names.make(factors), names.make(diagonal), names.make(scaled), names.drop(diagonal);
-            if (wide != 0) names.make(q.keeps);
-            names.drop(wide + factors + scaled);
-            if (wide == 0) names.make(q.keeps);
+            names.make(float32_bytes);
+            names.make(factors);
+            names.make(diagonal);
+            names.make(scaled);
+            names.drop(diagonal);
+            if (float32_bytes != 0) names.make(q.keeps);
+            names.drop(float32_bytes + factors + scaled);
+            if (float32_bytes == 0) names.make(q.keeps);
         }
-        names.make(q.low), gradient = q.low;
+        names.make(q.low);
+        gradient = q.low;
         names.make(first ? 2 * q.low : 0);
-        names.bind(root, q.low), names.bind(quotient, q.low);
-        names.make(p.bytes), names.bind(quotient, p.bytes), names.drop(p.bytes);
+        names.bind(root, q.low);
+        names.bind(quotient, q.low);
+        names.make(p.bytes);
+        names.bind(quotient, p.bytes);
+        names.drop(p.bytes);
     };
     if (!first)
         for (const tape_parameter& p : trained) names.make(state_of(*find_optimizer("galore"), rank, p));
     for (const bool hidden : {false, true})
         for (const tape_parameter& p : trained)
-            if (is_hidden_matrix(p) == hidden) turn(p);
-    return names.most();
+            if (is_hidden_matrix(p) == hidden) step_parameter(p);
+    return names.peak_bytes();
 }
 
 /// Bytes of what an optimizer keeps, and of the most that a step holds of it and makes.
 struct optimizer_memory {
-    std::uint64_t state = 0, most = 0;
+    std::uint64_t state = 0, maximum = 0;
 };
-[[nodiscard]] inline optimizer_memory optimizer_memory_of(const optimizer_row& o, std::int64_t rank,
-                                                          const std::vector<tape_parameter>& trained, bool first) noexcept {
-    std::uint64_t all = 0, largest = 0, turns = 0, before = 0, state = 0;
+[[nodiscard]] inline optimizer_memory compute_optimizer_memory(const optimizer_spec& o, std::int64_t rank,
+                                                               const std::vector<tape_parameter>& trained,
+                                                               bool first) noexcept {
+    std::uint64_t all = 0, largest = 0, turns = 0, previous_bytes = 0, state = 0;
     for (const tape_parameter& p : trained) {
-        all += p.bytes, largest = std::max(largest, p.bytes);
-        turns = std::max(turns, before + 2 * p.bytes), before = p.bytes;
+        all += p.bytes;
+        largest = std::max(largest, p.bytes);
+        turns = std::max(turns, previous_bytes + 2 * p.bytes);
+        previous_bytes = p.bytes;
         state += state_of(o, rank, p);
     }
-    switch (o.work) {
-        case optimizer_work::nothing: return {state, state};
-        case optimizer_work::all: return {state, state + all};
-        case optimizer_work::one_by_one: return {state, state + turns};
-        case optimizer_work::factored: return {state, state + factored_work(trained)};
-        case optimizer_work::one: return {state, state + largest};
-        case optimizer_work::two: return {state, state + 2 * largest};
-        case optimizer_work::matrix: return {state, state + matrix_work(trained)};
-        case optimizer_work::projected: return {state, std::max(state, projected_most(rank, trained, first))};
+    switch (o.temporaries) {
+        case optimizer_temporaries::none: return {state, state};
+        case optimizer_temporaries::all: return {state, state + all};
+        case optimizer_temporaries::one_by_one: return {state, state + turns};
+        case optimizer_temporaries::factored: return {state, state + factored_work(trained)};
+        case optimizer_temporaries::one: return {state, state + largest};
+        case optimizer_temporaries::two: return {state, state + 2 * largest};
+        case optimizer_temporaries::matrix: return {state, state + matrix_work(trained)};
+        case optimizer_temporaries::projected: return {state, std::max(state, galore_peak_bytes(rank, trained, first))};
     }
     return {state, state};
 }

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include <llmcost/analysis/least_workload.hpp>
+#include <llmcost/analysis/minimal_workload.hpp>
 #include <llmcost/memory/quantization.hpp>
 
 // What the weights of a checkpoint take, tensor by tensor.
@@ -36,7 +36,7 @@ struct stored_weights {
     std::vector<std::string> unmatched;  ///< words of the configuration's lists that name no module of this model
 
     /// The part of the parameters that is quantised, 0 to 1.
-    [[nodiscard]] double share() const noexcept {
+    [[nodiscard]] double quantized_fraction() const noexcept {
         return elements == 0 ? 0 : static_cast<double>(quantized) / static_cast<double>(elements);
     }
     /// Bytes of the tensors of one type.
@@ -52,11 +52,11 @@ namespace detail {
 /// Modules that Transformers keeps in 32 bits and so quantises in no format, by the type of the model.
 ///
 /// Source: `_keep_in_fp32_modules` of the reference's classes, as far as it names linear layers.
-struct wide_module {
+struct unquantized_module {
     std::string_view model_type;
     std::string_view ending;
 };
-inline constexpr wide_module wide_modules[]{
+inline constexpr unquantized_module unquantized_modules[]{
     {"t5", "wo"},
     {"mt5", "wo"},
     {"umt5", "wo"},
@@ -73,16 +73,17 @@ inline constexpr wide_module wide_modules[]{
     {"deepseek_v4", "self_attn.compressor.indexer.scorer.weights_proj"},
 };
 
-/// Names that a checkpoint may use for a module: that of the reference's class, and what it was called before models that
-/// see or hear were taken apart (transformers/conversion_mapping.py).
+/// Names that a checkpoint may use for a module: that of the reference's class, and what it was called before models
+/// that see or hear were taken apart (transformers/conversion_mapping.py).
 inline std::vector<std::string> names_of_module(const std::string& path) {
     std::vector<std::string> out{path};
     if (!path.starts_with("model.")) return out;
-    constexpr std::string_view words = "model.language_model.";
-    if (path.starts_with(words)) {
-        const std::string inner = path.substr(words.size());
-        out.push_back("model." + inner), out.push_back("language_model.model." + inner),
-            out.push_back("language_model." + inner);
+    constexpr std::string_view language_model_prefix = "model.language_model.";
+    if (path.starts_with(language_model_prefix)) {
+        const std::string inner = path.substr(language_model_prefix.size());
+        out.push_back("model." + inner);
+        out.push_back("language_model.model." + inner);
+        out.push_back("language_model." + inner);
     } else {
         out.push_back(path.substr(6));
     }
@@ -90,7 +91,7 @@ inline std::vector<std::string> names_of_module(const std::string& path) {
 }
 
 /// What a parameter is to a format.
-enum class weight_kind : std::uint8_t { other, linear, relative, grouped, turned, embedding, experts };
+enum class weight_kind : std::uint8_t { unsupported, linear, relative, grouped, conv1d, embedding, experts };
 
 /// A tensor of experts and the linear layers that it was made of; any other was one layer of its own name, from the
 /// model's width.
@@ -103,7 +104,7 @@ inline constexpr string_ref gate_and_up[]{"gate_proj", "up_proj"}, only_down[]{"
 inline constexpr expert_tensor expert_tensors[]{{"gate_up_proj", gate_and_up, false}, {"down_proj", only_down, true}};
 
 /// A parameter as a walk told it.
-struct told_weight {
+struct reported_weight {
     std::size_t module;
     std::string_view name;
     weight_kind kind;
@@ -119,58 +120,58 @@ struct told_weight {
 /// Hears of parameters and of what the plan's lists say of the modules that hold them.
 class weights_listener final : public listener {
 public:
-    struct module_told {
+    struct reported_module {
         std::string path;
         std::string_view prefix, base;
     };
 
-    weights_listener(const quantization& plan, std::int64_t words) : words_(words) {
-        for (const module_rule& rule : plan.kept) rules_.push_back(&rule);
+    weights_listener(const quantization& plan, std::int64_t vocab_size) : vocab_size_(vocab_size) {
+        for (const module_rule& rule : plan.modules_to_not_convert) rules_.push_back(&rule);
         for (const quantization_group& group : plan.groups)
             for (const module_rule& rule : group.targets) rules_.push_back(&rule);
-        met_.resize(rules_.size());
+        is_rule_matched_.resize(rules_.size());
     }
 
-    void enter(const recorder&, const module_info& m) override {
+    void on_module_enter(const recorder&, const module_info& m) override {
         std::string path = open_.empty() ? std::string() : modules_[open_.back().at].path;
         const std::string_view name = m.name;
         if (!name.empty()) path.append(path.empty() ? "" : ".").append(name);
         if (m.index >= 0) path.append(path.empty() ? "" : ".").append(std::to_string(m.index));
-        meet(names_of_module(path), m.type.base);
-        open_.push_back({modules_.size(), m.what});
-        modules_.push_back({std::move(path), m.type.prefix, m.type.base});
+        mark_matching_rules(names_of_module(path), m.class_of_module.suffix);
+        open_.push_back({modules_.size(), m.module_role});
+        modules_.push_back({std::move(path), m.class_of_module.prefix, m.class_of_module.suffix});
     }
-    void leave(const recorder&, const module_info&) override { open_.pop_back(); }
-    void parameter(const recorder&, literal name, const value& v, bool tied) override {
+    void on_module_leave(const recorder&, const module_info&) override { open_.pop_back(); }
+    void on_parameter(const recorder&, literal name, const tensor& v, bool tied) override {
         if (tied) return;
-        const module_told& m = modules_[open_.back().at];
-        told_weight w{open_.back().at, name, kind_of(m, name, v.rank), {v.size, v.size + v.rank}, false, false};
-        w.head = open_.back().what == role::head && v.rank == 2 && v.size[0] == words_;
+        const reported_module& m = modules_[open_.back().at];
+        reported_weight w{open_.back().at, name, kind_of(m, name, v.rank), {v.size, v.size + v.rank}, false, false};
+        w.head = open_.back().module_role == role::head && v.rank == 2 && v.size[0] == vocab_size_;
         w.unpacked = m.prefix == "Llama4" && m.base == "TextExperts";
         if (w.kind == weight_kind::experts) {
             const auto row =
                 std::ranges::find_if(expert_tensors, [&](const expert_tensor& e) { return e.tensor == w.name; });
             if (row != std::end(expert_tensors)) w.made_of = row;
-            for (const std::string& matrix : matrices_of(w)) meet(names_of_module(matrix), "Linear");
+            for (const std::string& matrix : matrices_of(w)) mark_matching_rules(names_of_module(matrix), "Linear");
         }
         weights_.push_back(std::move(w));
     }
 
-    [[nodiscard]] const std::vector<told_weight>& weights() const noexcept { return weights_; }
-    [[nodiscard]] const module_told& module_of(const told_weight& w) const { return modules_[w.module]; }
+    [[nodiscard]] const std::vector<reported_weight>& weights() const noexcept { return weights_; }
+    [[nodiscard]] const reported_module& module_of(const reported_weight& w) const { return modules_[w.module]; }
     [[nodiscard]] bool has_module_below(const std::string& path) const {
-        return std::ranges::any_of(modules_, [&](const module_told& m) {
+        return std::ranges::any_of(modules_, [&](const reported_module& m) {
             return m.path.starts_with(path) && m.path.size() > path.size() && m.path[path.size()] == '.';
         });
     }
     [[nodiscard]] std::vector<std::string> unmet() const {
         std::vector<std::string> out;
         for (std::size_t i = 0; i < rules_.size(); ++i)
-            if (!met_[i] && rules_[i]->told) out.push_back(rules_[i]->text);
+            if (!is_rule_matched_[i] && rules_[i]->is_from_config) out.push_back(rules_[i]->text);
         return out;
     }
     /// The linear layers that a tensor of experts was: those of the first expert stand for all.
-    [[nodiscard]] std::vector<std::string> matrices_of(const told_weight& w) const {
+    [[nodiscard]] std::vector<std::string> matrices_of(const reported_weight& w) const {
         const std::string one = modules_[w.module].path + ".0.";
         if (w.made_of == nullptr) return {one + std::string(w.name)};
         std::vector<std::string> out;
@@ -178,95 +179,99 @@ public:
         return out;
     }
     /// Whether a rule means a module by one of its names or its class.
-    [[nodiscard]] static bool means(const module_rule& rule, const std::vector<std::string>& names, std::string_view type) {
+    [[nodiscard]] static bool means(const module_rule& rule, const std::vector<std::string>& names,
+                                    std::string_view type) {
         if (rule.means == module_rule::kind::name && rule.text == type) return true;
-        return std::ranges::any_of(names, [&](const std::string& name) { return rule.names(name); });
+        return std::ranges::any_of(names, [&](const std::string& name) { return rule.matches_module(name); });
     }
 
 private:
     struct open_module {
         std::size_t at;
-        role what;
+        role module_role;
     };
-    void meet(const std::vector<std::string>& names, std::string_view type) {
+    void mark_matching_rules(const std::vector<std::string>& names, std::string_view type) {
         for (std::size_t i = 0; i < rules_.size(); ++i)
-            if (!met_[i] && means(*rules_[i], names, type)) met_[i] = true;
+            if (!is_rule_matched_[i] && means(*rules_[i], names, type)) is_rule_matched_[i] = true;
     }
-    static weight_kind kind_of(const module_told& m, std::string_view name, int rank) {
+    static weight_kind kind_of(const reported_module& m, std::string_view name, int rank) {
         if (rank == 3 && m.path.ends_with(".experts") && name.ends_with("_proj")) return weight_kind::experts;
-        if (name != "weight" || rank != 2) return weight_kind::other;
+        if (name != "weight" || rank != 2) return weight_kind::unsupported;
         if (m.base == "Linear") return m.prefix.empty() ? weight_kind::linear : weight_kind::relative;
         if (m.base == "NonDynamicallyQuantizableLinear") return weight_kind::relative;
         if (m.base == "GroupedLinear") return weight_kind::grouped;
-        if (m.base == "Conv1D") return weight_kind::turned;
-        return m.base == "Embedding" ? weight_kind::embedding : weight_kind::other;
+        if (m.base == "Conv1D") return weight_kind::conv1d;
+        return m.base == "Embedding" ? weight_kind::embedding : weight_kind::unsupported;
     }
 
-    std::int64_t words_;
+    std::int64_t vocab_size_;
     std::vector<open_module> open_;
-    std::vector<module_told> modules_;
-    std::vector<told_weight> weights_;
+    std::vector<reported_module> modules_;
+    std::vector<reported_weight> weights_;
     std::vector<const module_rule*> rules_;
-    std::vector<bool> met_;
+    std::vector<bool> is_rule_matched_;
 };
 
 /// Puts the tensors of a plan in the place of those that a walk told.
 class weights_writer {
 public:
-    weights_writer(const model& m, const quantization& plan, dtype otherwise, const weights_listener& heard,
+    weights_writer(const model& m, const quantization& plan, dtype otherwise, const weights_listener& listener,
                    stored_weights& out)
-        : plan_(plan), otherwise_(otherwise), heard_(heard), out_(out) {
-        for (const wide_module& w : wide_modules)
-            if (plan.keeps_32_bits && (is(m.kind, w) || is(m.text, w))) wide_.push_back(w.ending);
+        : plan_(plan), otherwise_(otherwise), listener_(listener), out_(out) {
+        for (const unquantized_module& w : unquantized_modules)
+            if (plan.keeps_32_bits && (is(m.spec, w) || is(m.text_spec, w))) float32_suffixes_.push_back(w.ending);
         for (const std::string& block : plan.blocks)
-            if (heard.has_module_below(block)) {
+            if (listener.has_module_below(block)) {
                 block_ = block + ".";
                 break;
             }
-        hidden_ = m.dims.hidden_size;
+        hidden_ = m.config.hidden_size;
     }
 
     void write() {
-        const std::vector<told_weight>& all = heard_.weights();
+        const std::vector<reported_weight>& all = listener_.weights();
         for (std::size_t i = 0; i < all.size(); ++i) {
-            const bool kept = plan_.keeps_head && (all[i].head || i + 1 == all.size());
-            const weight_layout* how = kept ? nullptr : layout_of(all[i]);
-            if (how != nullptr && how->whole_blocks && inputs_of(all[i]) % how->block_inputs != 0) how = nullptr;
-            how == nullptr ? keep(all[i]) : quantize(all[i], *how);
+            const bool is_excluded_head = plan_.keeps_head && (all[i].head || i + 1 == all.size());
+            const weight_layout* layout = is_excluded_head ? nullptr : layout_of(all[i]);
+            if (layout != nullptr && layout->requires_full_blocks && inputs_of(all[i]) % layout->block_inputs != 0)
+                layout = nullptr;
+            layout == nullptr ? store_unquantized(all[i]) : store_quantized(all[i], *layout);
         }
     }
 
 private:
-    static bool is(const architecture* kind, const wide_module& w) {
+    static bool is(const model_spec* kind, const unquantized_module& w) {
         return kind != nullptr && std::string_view(kind->model_type) == w.model_type;
     }
-    [[nodiscard]] bool reaches(const told_weight& w) const {
+    [[nodiscard]] bool reaches(const reported_weight& w) const {
         switch (w.kind) {
-            case weight_kind::other: return false;
+            case weight_kind::unsupported: return false;
             case weight_kind::linear: return plan_.reach.linear;
             case weight_kind::relative: return plan_.reach.relatives;
             case weight_kind::grouped: return plan_.reach.grouped;
-            case weight_kind::turned: return plan_.reach.turned;
+            case weight_kind::conv1d: return plan_.reach.conv1d;
             case weight_kind::embedding: return plan_.reach.embedding;
             case weight_kind::experts: break;
         }
-        return plan_.reach.experts == expert_reach::all || (plan_.reach.experts == expert_reach::unpacked && w.unpacked);
+        return plan_.reach.experts == expert_scope::all ||
+               (plan_.reach.experts == expert_scope::unpacked && w.unpacked);
     }
     /// How a weight is stored; nothing where it stays as it is.
-    [[nodiscard]] const weight_layout* layout_of(const told_weight& w) const {
-        const std::string& path = heard_.module_of(w).path;
-        const bool outside = !plan_.blocks.empty() && (block_.empty() || !path.starts_with(block_));
-        if (outside || !reaches(w)) return nullptr;
-        const bool wide = std::ranges::any_of(wide_, [&](std::string_view ending) { return path.ends_with(ending); });
-        if (wide) return nullptr;
+    [[nodiscard]] const weight_layout* layout_of(const reported_weight& w) const {
+        const std::string& path = listener_.module_of(w).path;
+        const bool is_outside_blocks = !plan_.blocks.empty() && (block_.empty() || !path.starts_with(block_));
+        if (is_outside_blocks || !reaches(w)) return nullptr;
+        const bool is_kept_in_float32 =
+            std::ranges::any_of(float32_suffixes_, [&](std::string_view ending) { return path.ends_with(ending); });
+        if (is_kept_in_float32) return nullptr;
         const bool experts = w.kind == weight_kind::experts;
         std::vector<std::string> names = names_of_module(path);
         if (experts)
-            for (const std::string& matrix : heard_.matrices_of(w))
+            for (const std::string& matrix : listener_.matrices_of(w))
                 for (std::string& name : names_of_module(matrix)) names.push_back(std::move(name));
         const std::string_view type = w.kind == weight_kind::embedding ? "Embedding" : "Linear";
         const auto means = [&](const module_rule& rule) { return weights_listener::means(rule, names, type); };
-        if (std::ranges::any_of(plan_.kept, means)) return nullptr;
+        if (std::ranges::any_of(plan_.modules_to_not_convert, means)) return nullptr;
         for (const quantization_group& group : plan_.groups) {
             // a table is quantised where a list names it, a linear layer where none does
             const bool named =
@@ -276,83 +281,85 @@ private:
         return nullptr;
     }
     /// Experts lie outputs × inputs or the other way round; the width that is the model's tells them apart.
-    [[nodiscard]] bool turned(const told_weight& w) const {
-        if (w.kind != weight_kind::experts) return w.kind == weight_kind::turned;
+    [[nodiscard]] bool is_transposed(const reported_weight& w) const {
+        if (w.kind != weight_kind::experts) return w.kind == weight_kind::conv1d;
         const bool down = w.made_of != nullptr && w.made_of->to_width;
         const std::int64_t in = w.sizes[2], out = w.sizes[1];
         return down ? out != hidden_ && in == hidden_ : in != hidden_ && out == hidden_;
     }
-    [[nodiscard]] std::int64_t inputs_of(const told_weight& w) const {
-        return w.sizes[w.sizes.size() - (turned(w) ? 2 : 1)];
+    [[nodiscard]] std::int64_t inputs_of(const reported_weight& w) const {
+        return w.sizes[w.sizes.size() - (is_transposed(w) ? 2 : 1)];
     }
 
-    void add(std::string name, const told_weight& w, std::uint64_t elements, count bytes, std::string_view format) {
+    void add(std::string name, const reported_weight& w, std::uint64_t elements, count bytes, std::string_view format) {
         out_.rows.push_back({std::move(name), elements, bytes.to_64(), format, name_of_parameter(w)});
         out_.elements = (count(out_.elements) + count(elements)).to_64();
         out_.bytes = (count(out_.bytes) + bytes).to_64();
     }
-    [[nodiscard]] static std::uint64_t elements_of(const told_weight& w) {
+    [[nodiscard]] static std::uint64_t elements_of(const reported_weight& w) {
         count n = 1;
         for (const std::int64_t size : w.sizes) n *= count(size);
         return n.to_64();
     }
-    [[nodiscard]] std::string name_of_parameter(const told_weight& w) const {
-        const std::string& path = heard_.module_of(w).path;
+    [[nodiscard]] std::string name_of_parameter(const reported_weight& w) const {
+        const std::string& path = listener_.module_of(w).path;
         return path.empty() ? std::string(w.name) : path + "." + std::string(w.name);
     }
-    [[nodiscard]] std::string name_of_tensor(const told_weight& w, std::string_view tensor) const {
+    [[nodiscard]] std::string name_of_tensor(const reported_weight& w, std::string_view tensor) const {
         std::string name = name_of_parameter(w);
         if (w.kind != weight_kind::experts) return name.replace(name.size() - w.name.size(), w.name.size(), tensor);
         if (tensor.starts_with("weight")) return name.append(tensor.substr(6));
         return name.append(tensor.starts_with("_") ? "" : "_").append(tensor);
     }
-    void keep(const told_weight& w) {
+    void store_unquantized(const reported_weight& w) {
         const std::uint64_t elements = elements_of(w);
         const count bits = count(elements) * count(bits_of(otherwise_));
         add(name_of_parameter(w), w, elements, (bits + count(7)) / count(8), name_of(otherwise_));
     }
-    void quantize(const told_weight& w, const weight_layout& how) {
+    void store_quantized(const reported_weight& w, const weight_layout& layout) {
         const bool experts = w.kind == weight_kind::experts;
         std::int64_t outputs = w.sizes[w.sizes.size() - 2], inputs = w.sizes.back();
-        if (turned(w)) std::swap(outputs, inputs);
+        if (is_transposed(w)) std::swap(outputs, inputs);
         const count matrices = (experts ? count(w.sizes[0]) : count(1)) * count(w.layers());
         outputs /= w.layers();
         const std::uint64_t elements = elements_of(w);
-        add(name_of_tensor(w, how.numbers), w, elements, matrices * bytes_of_numbers(how, outputs, inputs), how.type);
-        for (const tensor_beside& t : how.beside)
-            add(name_of_tensor(w, t.name), w, 0, matrices * bytes_of_beside(how, t, outputs, inputs, otherwise_),
+        add(name_of_tensor(w, layout.numbers), w, elements, matrices * bytes_of_numbers(layout, outputs, inputs),
+            layout.type);
+        for (const auxiliary_tensor& t : layout.auxiliary_tensors)
+            add(name_of_tensor(w, t.name), w, 0,
+                matrices * bytes_of_auxiliary_tensor(layout, t, outputs, inputs, otherwise_),
                 t.type.empty() ? std::string_view(name_of(otherwise_)) : t.type);
         out_.quantized = (count(out_.quantized) + count(elements)).to_64();
     }
 
     const quantization& plan_;
     dtype otherwise_;
-    const weights_listener& heard_;
+    const weights_listener& listener_;
     stored_weights& out_;
-    std::vector<std::string_view> wide_;
+    std::vector<std::string_view> float32_suffixes_;
     std::string block_;
     std::int64_t hidden_ = 0;
 };
 
 }  // namespace detail
 
-/// The tensors of a checkpoint as its plan says; `otherwise` is the type of weights that are not quantised, by default that
-/// of the configuration, else of the plan, else float32.
+/// The tensors of a checkpoint as its plan says; `otherwise` is the type of weights that are not quantised, by default
+/// that of the configuration, else of the plan, else float32.
 ///
 /// Tied weights are stored once, under the name that comes first and never quantised as a head. Buffers are no weights.
 /// Throws `overflow_error` where a figure passes 64 bits.
 [[nodiscard]] inline stored_weights quantized_weights(const model& m, const quantization& plan,
                                                       dtype otherwise = dtype::unspecified) {
-    if (otherwise == dtype::unspecified) otherwise = m.dims.type;
+    if (otherwise == dtype::unspecified) otherwise = m.config.dtype_of_weights;
     if (otherwise == dtype::unspecified) otherwise = plan.otherwise;
     if (otherwise == dtype::unspecified) otherwise = dtype::float32;
     stored_weights out;
-    detail::weights_listener ear{plan, m.dims.vocab_size};
-    const workload any = least_workload(m);
-    trace t{resolved(any, types_of(m, any)), &ear};
-    m.describe(t);
-    detail::weights_writer{m, plan, otherwise, ear, out}.write();
-    out.unmatched = ear.unmet();
+    detail::weights_listener listener{plan, m.config.vocab_size};
+    const workload load = minimal_workload(m);
+    trace t{with_storage_types(load, storage_types_of(m, load)), &listener};
+    m.trace_with_loss(t);
+    detail::weights_writer{m, plan, otherwise, listener, out}.write();
+    out.unmatched = listener.unmet();
     return out;
 }
 

@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include <llmcost/detail/config_edit_distance.hpp>
+#include <llmcost/base/config_view.hpp>
+#include <llmcost/base/edit_distance.hpp>
 #include <llmcost/memory/adapter.hpp>
-#include <llmcost/reading/config.hpp>
 
 // An adapter as PEFT writes it down: `adapter_config.json`.
 namespace llmcost {
@@ -29,7 +29,7 @@ namespace detail {
 /// What a key of a configuration means for what is executed and held.
 enum class adapter_key_use : std::uint8_t {
     read,
-    nothing,  ///< nothing: how values begin, what is written about them
+    ignored,  ///< nothing: how values begin, what is written about them
     refused   ///< something that nobody describes here, unless it is off
 };
 struct adapter_key {
@@ -41,13 +41,13 @@ struct adapter_key {
 // clang-format off
 inline constexpr adapter_key keys_of_all[]{
     {"peft_type", adapter_key_use::read}, {"task_type", adapter_key_use::read},
-    {"base_model_name_or_path", adapter_key_use::read}, {"auto_mapping", adapter_key_use::nothing},
-    {"revision", adapter_key_use::nothing}, {"inference_mode", adapter_key_use::nothing},
-    {"peft_version", adapter_key_use::nothing},
+    {"base_model_name_or_path", adapter_key_use::read}, {"auto_mapping", adapter_key_use::ignored},
+    {"revision", adapter_key_use::ignored}, {"inference_mode", adapter_key_use::ignored},
+    {"peft_version", adapter_key_use::ignored},
 };
 inline constexpr adapter_key keys_of_targets[]{
     {"target_modules", adapter_key_use::read}, {"exclude_modules", adapter_key_use::read},
-    {"modules_to_save", adapter_key_use::read}, {"fan_in_fan_out", adapter_key_use::nothing},
+    {"modules_to_save", adapter_key_use::read}, {"fan_in_fan_out", adapter_key_use::ignored},
 };
 inline constexpr adapter_key keys_of_lora[]{
     {"r", adapter_key_use::read}, {"lora_alpha", adapter_key_use::read}, {"bias", adapter_key_use::read},
@@ -55,13 +55,13 @@ inline constexpr adapter_key keys_of_lora[]{
     {"rank_pattern", adapter_key_use::read}, {"layers_to_transform", adapter_key_use::read},
     {"layers_pattern", adapter_key_use::read}, {"target_parameters", adapter_key_use::read},
     {"trainable_token_indices", adapter_key_use::read}, {"init_lora_weights", adapter_key_use::read},
-    {"alpha_pattern", adapter_key_use::nothing}, {"lora_dropout", adapter_key_use::read},
-    {"loftq_config", adapter_key_use::nothing}, {"eva_config", adapter_key_use::nothing},
-    {"corda_config", adapter_key_use::nothing}, {"lora_ga_config", adapter_key_use::nothing},
-    {"megatron_core", adapter_key_use::nothing}, {"runtime_config", adapter_key_use::nothing},
-    {"qalora_group_size", adapter_key_use::nothing}, {"modules_to_tie", adapter_key_use::nothing},
-    {"target_modules_to_tie", adapter_key_use::nothing}, {"enable_lora", adapter_key_use::nothing},
-    {"merge_weights", adapter_key_use::nothing},
+    {"alpha_pattern", adapter_key_use::ignored}, {"lora_dropout", adapter_key_use::read},
+    {"loftq_config", adapter_key_use::ignored}, {"eva_config", adapter_key_use::ignored},
+    {"corda_config", adapter_key_use::ignored}, {"lora_ga_config", adapter_key_use::ignored},
+    {"megatron_core", adapter_key_use::ignored}, {"runtime_config", adapter_key_use::ignored},
+    {"qalora_group_size", adapter_key_use::ignored}, {"modules_to_tie", adapter_key_use::ignored},
+    {"target_modules_to_tie", adapter_key_use::ignored}, {"enable_lora", adapter_key_use::ignored},
+    {"merge_weights", adapter_key_use::ignored},
     {"layer_replication", adapter_key_use::refused}, {"use_qalora", adapter_key_use::refused},
     {"megatron_config", adapter_key_use::refused}, {"alora_invocation_tokens", adapter_key_use::refused},
     {"velora_config", adapter_key_use::refused}, {"monteclora_config", adapter_key_use::refused},
@@ -69,22 +69,22 @@ inline constexpr adapter_key keys_of_lora[]{
     {"kasa_config", adapter_key_use::refused}, {"ensure_weight_tying", adapter_key_use::refused},
 };
 inline constexpr adapter_key keys_of_ia3[]{
-    {"feedforward_modules", adapter_key_use::read}, {"init_ia3_weights", adapter_key_use::nothing},
+    {"feedforward_modules", adapter_key_use::read}, {"init_ia3_weights", adapter_key_use::ignored},
 };
 inline constexpr adapter_key keys_of_prompts[]{
-    {"num_virtual_tokens", adapter_key_use::read}, {"prompt_tuning_init", adapter_key_use::nothing},
-    {"prompt_tuning_init_text", adapter_key_use::nothing}, {"tokenizer_name_or_path", adapter_key_use::nothing},
-    {"tokenizer_kwargs", adapter_key_use::nothing}, {"token_dim", adapter_key_use::nothing},
-    {"num_transformer_submodules", adapter_key_use::read}, {"num_attention_heads", adapter_key_use::nothing},
-    {"num_layers", adapter_key_use::nothing}, {"modules_to_save", adapter_key_use::read},
+    {"num_virtual_tokens", adapter_key_use::read}, {"prompt_tuning_init", adapter_key_use::ignored},
+    {"prompt_tuning_init_text", adapter_key_use::ignored}, {"tokenizer_name_or_path", adapter_key_use::ignored},
+    {"tokenizer_kwargs", adapter_key_use::ignored}, {"token_dim", adapter_key_use::ignored},
+    {"num_transformer_submodules", adapter_key_use::read}, {"num_attention_heads", adapter_key_use::ignored},
+    {"num_layers", adapter_key_use::ignored}, {"modules_to_save", adapter_key_use::read},
 };
 inline constexpr adapter_key keys_of_prefix[]{
     {"encoder_hidden_size", adapter_key_use::read}, {"prefix_projection", adapter_key_use::read},
-    {"init_weights", adapter_key_use::nothing},
+    {"init_weights", adapter_key_use::ignored},
 };
 inline constexpr adapter_key keys_of_p_tuning[]{
     {"encoder_reparameterization_type", adapter_key_use::read}, {"encoder_hidden_size", adapter_key_use::read},
-    {"encoder_num_layers", adapter_key_use::nothing}, {"encoder_dropout", adapter_key_use::nothing},
+    {"encoder_num_layers", adapter_key_use::ignored}, {"encoder_dropout", adapter_key_use::ignored},
 };
 // clang-format on
 
@@ -102,12 +102,13 @@ struct adapter_keys {
 
 /// Appends names that are near to a word, at most three.
 template <class Names>
-[[nodiscard]] std::string nearest_of(std::string_view word, const Names& names) {
+[[nodiscard]] std::string nearest_of(std::string_view text, const Names& names) {
     std::string out;
-    const int most = 1 + static_cast<int>(word.size() < 64 ? word.size() / 4 : 16);
-    for (int distance = 0, told = 0; distance <= most && told < 3; ++distance)
+    const int maximum = 1 + static_cast<int>(text.size() < 64 ? text.size() / 4 : 16);
+    for (int distance = 0, num_suggestions = 0; distance <= maximum && num_suggestions < 3; ++distance)
         for (const std::string_view name : names)
-            if (edit_distance(word, name) == distance && told++ < 3) out.append(out.empty() ? "" : ", ").append(name);
+            if (edit_distance(text, name) == distance && num_suggestions++ < 3)
+                out.append(out.empty() ? "" : ", ").append(name);
     return out.empty() ? out : "; nearest: " + out;
 }
 
@@ -130,81 +131,85 @@ inline void check_keys(config_view root, std::initializer_list<adapter_keys> tab
                 if (name == key.name) known = &key;
         if (known != nullptr && known->use != adapter_key_use::refused) continue;
         if (is_off(entry)) continue;
-        const std::string why = known != nullptr
-                                    ? std::string("changes what the adapter executes and holds, and is not described")
-                                    : "no key of this kind of adapter" + nearest_of(name, names);
-        fail_unsupported(root, std::string(name).c_str(), why.c_str());
+        const std::string reason =
+            known != nullptr ? std::string("changes what the adapter executes and holds, and is not described")
+                             : "no key of this kind of adapter" + nearest_of(name, names);
+        throw_unsupported(root, std::string(name).c_str(), reason.c_str());
     }
 }
 
-[[nodiscard]] inline path_expression read_expression(config_view at, std::string_view text) {
+[[nodiscard]] inline path_expression parse_expression(config_view at, std::string_view text) {
     auto read = path_expression::parse(text);
-    if (!read) fail_unsupported(at, "no regular expression, or one with parts that are not read here");
+    if (!read) throw_unsupported(at, "no regular expression, or one with parts that are not read here");
     return std::move(*read);
 }
 /// Names of a list, or one as a string.
-[[nodiscard]] inline std::vector<std::string> read_strings(config_view root, literal key) {
+[[nodiscard]] inline std::vector<std::string> parse_strings(config_view root, literal key) {
     std::vector<std::string> out;
     const auto found = root.find(key);
     if (!found || found->is_null()) return out;
     if (found->is_string()) return {std::string(found->as_string())};
     for (const config_view name : found->as_array()) {
-        if (name.as_string().empty()) fail_value(name, "a name");
+        if (name.as_string().empty()) throw_invalid_value(name, "a name");
         out.emplace_back(name.as_string());
     }
     return out;
 }
 /// Names of modules: a list of ends, or an expression.
-[[nodiscard]] inline module_names read_names_of_modules(config_view root, literal key) {
+[[nodiscard]] inline module_names parse_names_of_modules(config_view root, literal key) {
     module_names out;
     const auto found = root.find(key);
     if (found && found->is_string())
-        out.expression = read_expression(*found, found->as_string());
+        out.expression = parse_expression(*found, found->as_string());
     else
-        out.endings = read_strings(root, key);
+        out.endings = parse_strings(root, key);
     return out;
 }
 /// Whether a text is a word in small letters, whatever its own.
-[[nodiscard]] inline bool is_word(std::string_view text, std::string_view word) {
-    const auto same = [](char a, char b) { return (a >= 'A' && a <= 'Z' ? static_cast<char>(a - 'A' + 'a') : a) == b; };
-    return std::ranges::equal(text, word, same);
+[[nodiscard]] inline bool equals_ignoring_case(std::string_view text, std::string_view name) {
+    const auto equals_lowercase = [](char a, char b) {
+        return (a >= 'A' && a <= 'Z' ? static_cast<char>(a - 'A' + 'a') : a) == b;
+    };
+    return std::ranges::equal(text, name, equals_lowercase);
 }
 
-/// Modules of a head that training makes from nothing (peft_model.py: `PeftModelForSequenceClassification` and the like).
+/// Modules of a head that training makes from nothing (peft_model.py: `PeftModelForSequenceClassification` and the
+/// like).
 inline void add_modules_of_task(config_view root, adapter& out) {
     const std::string_view task = root.string("task_type", "");
     if (task == "SEQ_CLS" || task == "TOKEN_CLS") out.saved.insert(out.saved.end(), {"classifier", "score"});
     if (task == "QUESTION_ANS") out.saved.emplace_back("qa_outputs");
 }
 
-inline void read_targets(config_view root, adapter& out) {
+inline void parse_targets(config_view root, adapter& out) {
     const auto targets = root.find("target_modules");
-    out.all_linear = targets && targets->is_string() && is_word(targets->as_string(), "all-linear");
-    if (!out.all_linear) out.targets = read_names_of_modules(root, "target_modules");
-    out.excluded = read_names_of_modules(root, "exclude_modules");
-    out.saved = read_strings(root, "modules_to_save");
+    out.all_linear = targets && targets->is_string() && equals_ignoring_case(targets->as_string(), "all-linear");
+    if (!out.all_linear) out.targets = parse_names_of_modules(root, "target_modules");
+    out.excluded = parse_names_of_modules(root, "exclude_modules");
+    out.saved = parse_strings(root, "modules_to_save");
     add_modules_of_task(root, out);
 }
-inline void read_layers(config_view root, adapter& out) {
+inline void parse_layers(config_view root, adapter& out) {
     const auto layers = root.find("layers_to_transform");
-    out.lists = read_strings(root, "layers_pattern");
+    out.lists = parse_strings(root, "layers_pattern");
     if (!layers || layers->is_null()) {
-        if (!out.lists.empty()) fail_value(root, "layers_to_transform", "numbers of layers, as layers_pattern wants them");
+        if (!out.lists.empty())
+            throw_invalid_value(root, "layers_to_transform", "numbers of layers, as layers_pattern wants them");
         return;
     }
     if (out.all_linear || out.targets.expression)
-        fail_unsupported(*layers, "PEFT takes numbers of layers beside a list of target_modules alone");
+        throw_unsupported(*layers, "PEFT takes numbers of layers beside a list of target_modules alone");
     if (!layers->is_array())
         out.layers.push_back(layers->as_non_negative());
     else
         for (const config_view layer : *layers) out.layers.push_back(layer.as_non_negative());
 }
-inline void read_trained_tokens(config_view root, adapter& out) {
+inline void parse_trained_tokens(config_view root, adapter& out) {
     const auto found = root.find("trainable_token_indices");
     if (!found || found->is_null()) return;
     const auto add = [&](config_view list, std::string table) {
         for (const config_view token : list.as_array()) (void)token.as_non_negative();
-        if (list.size() == 0) fail_value(list, "numbers of tokens");
+        if (list.size() == 0) throw_invalid_value(list, "numbers of tokens");
         out.rows.push_back({std::move(table), static_cast<std::int64_t>(list.size())});
     };
     if (!found->is_object())
@@ -212,74 +217,75 @@ inline void read_trained_tokens(config_view root, adapter& out) {
     else
         for (const config_view table : *found) add(table, std::string(table.key()));
 }
-inline void read_lora(config_view root, adapter& out) {
+inline void parse_lora(config_view root, adapter& out) {
     check_keys(root, {keys_of_all, keys_of_targets, keys_of_lora});
-    read_targets(root, out);
+    parse_targets(root, out);
     out.rank = root.positive("r", 8);
     const double alpha = root.real("lora_alpha", 8), rank = static_cast<double>(out.rank);
     out.unit_scale = root.boolean("use_rslora", false) ? alpha * alpha == rank : alpha == rank;
     if (root.boolean("use_dora", false)) out.kind = adapter_kind::dora;
     const double rate = root.real("lora_dropout", 0);
-    if (rate < 0 || rate > 1) fail_value(root, "lora_dropout", "a rate from 0 to 1");
+    if (rate < 0 || rate > 1) throw_invalid_value(root, "lora_dropout", "a rate from 0 to 1");
     out.drops = rate > 0;
     out.second_bias = root.boolean("lora_bias", false);
-    if (out.second_bias && out.kind == adapter_kind::dora) fail_unsupported(root, "lora_bias", "PEFT takes none with DoRA");
+    if (out.second_bias && out.kind == adapter_kind::dora)
+        throw_unsupported(root, "lora_bias", "PEFT takes none with DoRA");
     const std::string_view bias = root.string("bias", "none");
     if (bias != "none" && bias != "all" && bias != "lora_only")
-        fail_value(root, "bias", "\"none\", \"all\" or \"lora_only\"");
+        throw_invalid_value(root, "bias", "\"none\", \"all\" or \"lora_only\"");
     out.bias = bias == "all" ? adapter_bias::all : bias == "none" ? adapter_bias::none : adapter_bias::lora_only;
     if (const auto ranks = root.optional_object("rank_pattern"))
         for (const config_view rank_of : *ranks)
             out.ranks.push_back(
-                {read_expression(rank_of, "(.*\\.)?(" + std::string(rank_of.key()) + ")"), rank_of.as_positive()});
-    read_layers(root, out);
+                {parse_expression(rank_of, "(.*\\.)?(" + std::string(rank_of.key()) + ")"), rank_of.as_positive()});
+    parse_layers(root, out);
     const auto parameters = root.find("target_parameters");
     if (parameters && !parameters->is_null()) (void)parameters->as_array();
-    out.parameters = read_strings(root, "target_parameters");
+    out.parameters = parse_strings(root, "target_parameters");
     if (!out.parameters.empty() && out.kind == adapter_kind::dora)
-        fail_unsupported(root, "target_parameters", "PEFT has no DoRA of parameters");
+        throw_unsupported(root, "target_parameters", "PEFT has no DoRA of parameters");
     if (!out.parameters.empty() && out.second_bias)
-        fail_unsupported(root, "target_parameters", "PEFT takes none with lora_bias");
-    read_trained_tokens(root, out);
+        throw_unsupported(root, "target_parameters", "PEFT takes none with lora_bias");
+    parse_trained_tokens(root, out);
     // MiCA leaves one of the two matrices as it was
     if (const auto first = root.find("init_lora_weights");
-        first && first->is_string() && is_word(first->as_string(), "mica"))
-        fail_unsupported(*first, "changes what is trained, and is not described");
+        first && first->is_string() && equals_ignoring_case(first->as_string(), "mica"))
+        throw_unsupported(*first, "changes what is trained, and is not described");
 }
-inline void read_ia3(config_view root, adapter& out) {
+inline void parse_ia3(config_view root, adapter& out) {
     check_keys(root, {keys_of_all, keys_of_targets, keys_of_ia3});
-    read_targets(root, out);
-    out.feedforward = read_names_of_modules(root, "feedforward_modules");
+    parse_targets(root, out);
+    out.feedforward = parse_names_of_modules(root, "feedforward_modules");
     if (out.targets.expression || out.feedforward.expression) return;
     for (const std::string& name : out.feedforward.endings) {
         bool targeted = out.all_linear || out.targets.empty();
         for (const std::string& target : out.targets.endings) targeted = targeted || target == name;
-        if (!targeted) fail_value(root, "feedforward_modules", "some of target_modules");
+        if (!targeted) throw_invalid_value(root, "feedforward_modules", "some of target_modules");
     }
 }
-inline void read_norms(config_view root, adapter& out) {
+inline void parse_norms(config_view root, adapter& out) {
     check_keys(root, {keys_of_all, keys_of_targets});
-    read_targets(root, out);
-    if (out.all_linear) fail_value(root, "target_modules", "names of norms");
+    parse_targets(root, out);
+    if (out.all_linear) throw_invalid_value(root, "target_modules", "names of norms");
 }
-inline void read_tokens(config_view root, adapter& out) {
+inline void parse_tokens(config_view root, adapter& out) {
     out.tokens = root.positive("num_virtual_tokens");
     out.one_side = root.positive("num_transformer_submodules", 2) == 1;
 }
-inline void read_prompt(config_view root, adapter& out) {
+inline void parse_prompt(config_view root, adapter& out) {
     check_keys(root, {keys_of_all, keys_of_prompts});
-    read_tokens(root, out);
+    parse_tokens(root, out);
 }
-inline void read_p_tuning(config_view root, adapter& out) {
+inline void parse_p_tuning(config_view root, adapter& out) {
     check_keys(root, {keys_of_all, keys_of_prompts, keys_of_p_tuning});
-    read_tokens(root, out);
+    parse_tokens(root, out);
     out.hidden = root.positive("encoder_hidden_size", 0);
     if (root.string("encoder_reparameterization_type", "MLP") != "MLP")
-        fail_unsupported(root, "encoder_reparameterization_type", "MLP is described, and nothing else");
+        throw_unsupported(root, "encoder_reparameterization_type", "MLP is described, and nothing else");
 }
-inline void read_prefix(config_view root, adapter& out) {
+inline void parse_prefix(config_view root, adapter& out) {
     check_keys(root, {keys_of_all, keys_of_prompts, keys_of_prefix});
-    read_tokens(root, out);
+    parse_tokens(root, out);
     out.projects = root.boolean("prefix_projection", false);
     out.hidden = root.positive("encoder_hidden_size", 0);
 }
@@ -291,12 +297,12 @@ struct adapter_reader {
     void (*read)(config_view, adapter&);
 };
 inline constexpr adapter_reader adapter_readers[]{
-    {"LORA", adapter_kind::lora, read_lora},
-    {"IA3", adapter_kind::ia3, read_ia3},
-    {"PROMPT_TUNING", adapter_kind::prompt, read_prompt},
-    {"P_TUNING", adapter_kind::p_tuning, read_p_tuning},
-    {"PREFIX_TUNING", adapter_kind::prefix, read_prefix},
-    {"LN_TUNING", adapter_kind::norms, read_norms},
+    {"LORA", adapter_kind::lora, parse_lora},
+    {"IA3", adapter_kind::ia3, parse_ia3},
+    {"PROMPT_TUNING", adapter_kind::prompt, parse_prompt},
+    {"P_TUNING", adapter_kind::p_tuning, parse_p_tuning},
+    {"PREFIX_TUNING", adapter_kind::prefix, parse_prefix},
+    {"LN_TUNING", adapter_kind::norms, parse_norms},
 };
 
 }  // namespace detail
@@ -304,7 +310,7 @@ inline constexpr adapter_reader adapter_readers[]{
 /// What PEFT's configuration says of an adapter.
 ///
 /// Throws `config_error` for what is none, and with `unsupported` for one that is not described.
-[[nodiscard]] inline adapter_file read_adapter(config_view root) {
+[[nodiscard]] inline adapter_file parse_adapter(config_view root) {
     adapter_file out;
     const std::string_view type = root.string("peft_type");
     std::vector<std::string_view> types;
@@ -316,10 +322,10 @@ inline constexpr adapter_reader adapter_readers[]{
         if (const auto base = root.optional_string("base_model_name_or_path")) out.base = std::string(*base);
         return out;
     }
-    const std::string why =
+    const std::string reason =
         "no adapter of this kind is described; LORA, IA3, PROMPT_TUNING, P_TUNING, PREFIX_TUNING and LN_TUNING are" +
         detail::nearest_of(type, types);
-    fail_unsupported(root, "peft_type", why.c_str());
+    throw_unsupported(root, "peft_type", reason.c_str());
 }
 
 }  // namespace llmcost

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <string_view>
 
+#include <llmcost/base/config_view.hpp>
 #include <llmcost/memory/quantization.hpp>
 #include <llmcost/memory/read_list.hpp>
-#include <llmcost/reading/config.hpp>
 
 // What compressed-tensors writes, and how its configuration says it.
 //
@@ -28,31 +28,34 @@ struct compression_arguments {
     bool reorders_groups = false;
 };
 
-inline compression_arguments read_arguments(config_view at) {
+inline compression_arguments parse_arguments(config_view at) {
     compression_arguments a;
     a.bits = at.positive("num_bits", 8);
-    if (a.bits > 8) fail_value(at, "num_bits", "1 to 8");
+    if (a.bits > 8) throw_invalid_value(at, "num_bits", "1 to 8");
     const string_ref type = at.string("type", "int");
-    if (type != "int" && type != "float") fail_value(at, "type", "\"int\" or \"float\"");
+    if (type != "int" && type != "float") throw_invalid_value(at, "type", "\"int\" or \"float\"");
     a.floating = type == "float";
     a.symmetric = at.boolean("symmetric", true);
     const std::int64_t group = at.integer("group_size", 0);
-    if (group < -1 || group > largest_input) fail_value(at, "group_size", "a positive integer below 2^31 or -1");
+    if (group < -1 || group > max_input) throw_invalid_value(at, "group_size", "a positive integer below 2^31 or -1");
     const bool grouped = at.optional_integer("group_size").has_value();
-    if (grouped && group == 0) fail_value(at, "group_size", "a positive integer or -1");
+    if (grouped && group == 0) throw_invalid_value(at, "group_size", "a positive integer or -1");
     a.strategy = at.string("strategy", !grouped ? "tensor" : group == -1 ? "channel" : "group");
     if (a.strategy == "group" || a.strategy == "tensor_group") {
-        if (group <= 0) fail_value(at, "group_size", "a positive integer, as the strategy asks for groups");
-        a.group = a.block_inputs = group, a.block_outputs = 1;
+        if (group <= 0) throw_invalid_value(at, "group_size", "a positive integer, as the strategy asks for groups");
+        a.group = a.block_inputs = group;
+        a.block_outputs = 1;
     } else if (a.strategy == "channel") {
         a.block_outputs = 1;
     } else if (a.strategy == "block") {
         const config_view block = at.array("block_structure");
-        if (block.size() != 2) fail_value(block, "the outputs and inputs of a block");
-        a.block_outputs = block[0].as_positive(), a.block_inputs = block[1].as_positive();
+        if (block.size() != 2) throw_invalid_value(block, "the outputs and inputs of a block");
+        a.block_outputs = block[0].as_positive();
+        a.block_inputs = block[1].as_positive();
     } else if (a.strategy != "tensor" && a.strategy != "token") {
-        fail_unsupported(at, "strategy",
-                         "no layout of such scales is known; those of tensor, channel, group, tensor_group and block are");
+        throw_unsupported(
+            at, "strategy",
+            "no layout of such scales is known; those of tensor, channel, group, tensor_group and block are");
     }
     a.scales_are_bytes = at.string("scale_dtype", "") == "torch.uint8" || at.string("scale_dtype", "") == "uint8";
     if (const auto order = at.find("actorder"); order && !order->is_null())
@@ -61,34 +64,37 @@ inline compression_arguments read_arguments(config_view at) {
 }
 
 /// What `dynamic` says of activations: nothing is stored of those that are scaled as they come.
-enum class activation_scales : std::uint8_t { none, of_groups, whole };
+enum class activation_scales : std::uint8_t { none, of_groups, static_scales };
 
-inline activation_scales read_dynamic(config_view at) {
+inline activation_scales parse_dynamic(config_view at) {
     const auto found = at.find("dynamic");
-    if (!found || found->is_null()) return activation_scales::whole;
+    if (!found || found->is_null()) return activation_scales::static_scales;
     if (found->is_string()) {
-        if (found->as_string() != "local") fail_value(*found, "true, false or \"local\"");
+        if (found->as_string() != "local") throw_invalid_value(*found, "true, false or \"local\"");
         return activation_scales::of_groups;
     }
-    return found->as_boolean() ? activation_scales::none : activation_scales::whole;
+    return found->as_boolean() ? activation_scales::none : activation_scales::static_scales;
 }
 
 /// Scales of what goes into or comes out of a layer.
-inline void add_activation_scales(config_view group, literal key, bool inputs, weight_layout& how) {
+inline void add_activation_scales(config_view group, literal key, bool inputs, weight_layout& layout) {
     const auto found = group.optional_object(key);
     if (!found) return;
-    const compression_arguments a = read_arguments(*found);
-    const activation_scales kept = read_dynamic(*found);
-    if (kept == activation_scales::none) return;
+    const compression_arguments a = parse_arguments(*found);
+    const activation_scales stored_scales = parse_dynamic(*found);
+    if (stored_scales == activation_scales::none) return;
     if (a.strategy == "tensor_group")
-        how.beside.push_back({inputs ? "input_global_scale" : "output_global_scale", "float32", 32, each::matrix});
-    if (kept == activation_scales::of_groups) return;
+        layout.auxiliary_tensors.push_back(
+            {inputs ? "input_global_scale" : "output_global_scale", "float32", 32, quantization_granularity::matrix});
+    if (stored_scales == activation_scales::of_groups) return;
     if (a.strategy != "tensor")
-        fail_unsupported(*found, "strategy", "no layout of fixed scales of activations is known but one scale");
-    how.beside.push_back({inputs ? "input_scale" : "output_scale", "", 0, each::matrix});
+        throw_unsupported(*found, "strategy", "no layout of fixed scales of activations is known but one scale");
+    layout.auxiliary_tensors.push_back(
+        {inputs ? "input_scale" : "output_scale", "", 0, quantization_granularity::matrix});
     if (!a.symmetric)
-        how.beside.push_back(
-            {inputs ? "input_zero_point" : "output_zero_point", a.floating ? "float8_e4m3fn" : "int8", 8, each::matrix});
+        layout.auxiliary_tensors.push_back({inputs ? "input_zero_point" : "output_zero_point",
+                                            a.floating ? "float8_e4m3fn" : "int8", 8,
+                                            quantization_granularity::matrix});
 }
 
 /// The format where neither the group nor the file names one.
@@ -102,63 +108,78 @@ inline string_ref inferred_format(const compression_arguments& a, config_view gr
     return !a.floating && !floating_inputs ? "pack-quantized" : "naive-quantized";
 }
 
-inline weight_layout read_group_layout(config_view file, config_view group) {
+inline weight_layout parse_group_layout(config_view file, config_view group) {
     const config_view weights = group.object("weights");
-    const compression_arguments a = read_arguments(weights);
-    if (a.strategy == "token") fail_value(weights, "strategy", "a strategy of weights");
-    weight_layout how;
-    how.bits = static_cast<int>(a.bits);
-    how.block_outputs = a.block_outputs, how.block_inputs = a.block_inputs;
+    const compression_arguments a = parse_arguments(weights);
+    if (a.strategy == "token") throw_invalid_value(weights, "strategy", "a strategy of weights");
+    weight_layout layout;
+    layout.bits = static_cast<int>(a.bits);
+    layout.block_outputs = a.block_outputs;
+    layout.block_inputs = a.block_inputs;
     const config_view place = group.optional_string("format") ? group : file;
     string_ref format = place.string("format", "");
     if (format.empty() || format == "mixed-precision") format = inferred_format(a, group);
     const string_ref type = a.floating ? "float8_e4m3fn" : "int8";
     if (format == "pack-quantized" && !a.floating) {
-        how.numbers = "weight_packed", how.type = "int32", how.word = 32;
-        how.beside = {{"weight_scale", "", 0}, {"weight_shape", "int64", 64, each::matrix, 2}};
+        layout.numbers = "weight_packed";
+        layout.type = "int32";
+        layout.element_bits = 32;
+        layout.auxiliary_tensors = {{"weight_scale", "", 0},
+                                    {"weight_shape", "int64", 64, quantization_granularity::matrix, 2}};
         const bool packs = a.strategy == "group" || a.strategy == "channel";
         if (!a.symmetric)
-            how.beside.push_back({"weight_zero_point", packs ? "int32" : "int8", packs ? how.bits : 8,
-                                  packs ? each::packed_block : each::block});
+            layout.auxiliary_tensors.push_back(
+                {"weight_zero_point", packs ? "int32" : "int8", packs ? layout.bits : 8,
+                 packs ? quantization_granularity::packed_block : quantization_granularity::block});
         // vllm/model_executor/layers/quantization/compressed_tensors/schemes/compressed_tensors_wNa16.py, `has_g_idx`
-        if (a.reorders_groups) how.beside.push_back({"weight_g_idx", "int32", 32, each::input});
+        if (a.reorders_groups)
+            layout.auxiliary_tensors.push_back({"weight_g_idx", "int32", 32, quantization_granularity::input});
     } else if (format == "int-quantized" || format == "float-quantized" || format == "naive-quantized") {
-        if (a.floating && a.bits != 8) fail_value(weights, "num_bits", "8");
-        how.numbers = "weight", how.type = std::string_view(type), how.bits = 8;
-        how.beside = {{"weight_scale", "", 0}};
-        if (!a.symmetric) how.beside.push_back({"weight_zero_point", how.type, 8});
+        if (a.floating && a.bits != 8) throw_invalid_value(weights, "num_bits", "8");
+        layout.numbers = "weight";
+        layout.type = std::string_view(type);
+        layout.bits = 8;
+        layout.auxiliary_tensors = {{"weight_scale", "", 0}};
+        if (!a.symmetric) layout.auxiliary_tensors.push_back({"weight_zero_point", layout.type, 8});
     } else if ((format == "nvfp4-pack-quantized" || format == "mxfp4-pack-quantized") && a.floating && a.bits == 4) {
         const bool nv = format == "nvfp4-pack-quantized";
-        how.numbers = "weight_packed", how.type = "uint8";
-        how.beside = {{"weight_scale", nv ? "float8_e4m3fn" : "uint8", 8}};
-        if (a.strategy == "tensor_group") how.beside.push_back({"weight_global_scale", "float32", 32, each::matrix});
+        layout.numbers = "weight_packed";
+        layout.type = "uint8";
+        layout.auxiliary_tensors = {{"weight_scale", nv ? "float8_e4m3fn" : "uint8", 8}};
+        if (a.strategy == "tensor_group")
+            layout.auxiliary_tensors.push_back(
+                {"weight_global_scale", "float32", 32, quantization_granularity::matrix});
     } else if (format == "mxfp8-quantized" && a.floating && a.bits == 8) {
-        how.numbers = "weight", how.type = "float8_e4m3fn", how.beside = {{"weight_scale", "uint8", 8}};
+        layout.numbers = "weight";
+        layout.type = "float8_e4m3fn";
+        layout.auxiliary_tensors = {{"weight_scale", "uint8", 8}};
     } else {
-        fail_unsupported(place, "format",
-                         "no layout of such weights is known; those of pack-quantized, int-quantized, float-quantized, "
-                         "naive-quantized, nvfp4-pack-quantized, mxfp4-pack-quantized and mxfp8-quantized are");
+        throw_unsupported(
+            place, "format",
+            "no layout of such weights is known; those of pack-quantized, int-quantized, float-quantized, "
+            "naive-quantized, nvfp4-pack-quantized, mxfp4-pack-quantized and mxfp8-quantized are");
     }
-    add_activation_scales(group, "input_activations", true, how);
-    add_activation_scales(group, "output_activations", false, how);
-    return how;
+    add_activation_scales(group, "input_activations", true, layout);
+    add_activation_scales(group, "output_activations", false, layout);
+    return layout;
 }
 
-/// Groups of modules by class, name or expression; experts are linear layers each, as they were when they were compressed.
-inline void read_compressed_tensors(config_view q, quantization& out) {
+/// Groups of modules by class, name or expression; experts are linear layers each, as they were when they were
+/// compressed.
+inline void parse_compressed_tensors(config_view q, quantization& out) {
     if (const auto sparse = q.optional_object("sparsity_config"))
         if (const string_ref format = sparse->string("format", "dense"); format != "dense")
-            fail_unsupported(*sparse, "format", "no layout of sparse weights is known");
+            throw_unsupported(*sparse, "format", "no layout of sparse weights is known");
     for (const config_view group : q.object("config_groups")) {
         if (!group.is_object())
-            fail_unsupported(group, "no group that names a preset is known; one with weights and targets is");
+            throw_unsupported(group, "no group that names a preset is known; one with weights and targets is");
         if (!group.optional_object("weights")) continue;
-        quantization_group one{.targets = read_names(group, "targets"), .layout = read_group_layout(q, group)};
-        if (one.targets.empty()) fail_value(group, "targets", "a list of modules");
+        quantization_group one{.targets = parse_names(group, "targets"), .layout = parse_group_layout(q, group)};
+        if (one.targets.empty()) throw_invalid_value(group, "targets", "a list of modules");
         out.groups.push_back(std::move(one));
     }
-    out.reach = {.relatives = true, .grouped = true, .embedding = true, .experts = expert_reach::all};
-    out.kept = read_names(q, "ignore");
+    out.reach = {.relatives = true, .grouped = true, .embedding = true, .experts = expert_scope::all};
+    out.modules_to_not_convert = parse_names(q, "ignore");
 }
 
 }  // namespace llmcost::detail

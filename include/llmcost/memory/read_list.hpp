@@ -7,24 +7,25 @@
 #include <utility>
 #include <vector>
 
+#include <llmcost/base/config_view.hpp>
 #include <llmcost/memory/quantization.hpp>
-#include <llmcost/reading/config.hpp>
 
 // Lists of modules in a configuration.
 namespace llmcost::detail {
 
 /// Adds a rule with this text, which stands somewhere in `at`.
-inline void add_rule(std::vector<module_rule>& into, config_view at, std::string_view text, module_rule::kind means) {
+inline void add_rule(std::vector<module_rule>& rules, config_view at, std::string_view text, module_rule::kind means) {
     std::optional<module_rule> rule = module_rule::read(means, text);
-    if (!rule) fail_unsupported(at, "no regular expression, or one with parts that no list of modules is known to use");
-    into.push_back(std::move(*rule));
+    if (!rule)
+        throw_unsupported(at, "no regular expression, or one with parts that no list of modules is known to use");
+    rules.push_back(std::move(*rule));
 }
-inline void add_rule(std::vector<module_rule>& into, config_view entry, module_rule::kind means) {
-    add_rule(into, entry, entry.as_string(), means);
+inline void add_rule(std::vector<module_rule>& rules, config_view entry, module_rule::kind means) {
+    add_rule(rules, entry, entry.as_string(), means);
 }
 
 /// The rules of a list, or none where it is null or not there.
-[[nodiscard]] inline std::vector<module_rule> read_rules(config_view object, literal key, module_rule::kind means) {
+[[nodiscard]] inline std::vector<module_rule> parse_rules(config_view object, literal key, module_rule::kind means) {
     std::vector<module_rule> out;
     if (const auto list = object.optional_array(key))
         for (const config_view entry : *list) add_rule(out, entry, means);
@@ -32,7 +33,7 @@ inline void add_rule(std::vector<module_rule>& into, config_view entry, module_r
 }
 
 /// Rules of compressed-tensors: names or classes, or expressions after `re:`.
-[[nodiscard]] inline std::vector<module_rule> read_names(config_view object, literal key) {
+[[nodiscard]] inline std::vector<module_rule> parse_names(config_view object, literal key) {
     std::vector<module_rule> out;
     const auto list = object.optional_array(key);
     if (!list) return out;

@@ -5,31 +5,31 @@
 #include <cstdint>
 #include <string_view>
 
-#include <llmcost/model/architecture.hpp>
+#include <llmcost/model/model_spec.hpp>
 
 // Closed formulas for FLOPs of a training step, which papers use for dense decoders.
 namespace llmcost {
 
 /// Why formulas for dense decoders say nothing of a model; empty where they do.
-[[nodiscard]] inline std::string_view dense_formulas_fail(const model& m) noexcept {
-    const sizes& d = m.dims;
+[[nodiscard]] inline std::string_view why_formula_undefined(const model& m) noexcept {
+    const model_config& d = m.config;
     if (d.vocab_size == 0) return "it reads no tokens";
-    if (m.text != nullptr) return "it holds other models beside its text";
+    if (m.text_spec != nullptr) return "it holds other models beside its text";
     if (d.encoder.num_hidden_layers > 0) return "it has two stacks that read different tokens";
     if (d.moe.num_experts > 0) return "not every parameter meets every token";
     if (d.num_attention_heads == 0) return "it has no attention heads";
-    if (d.layers.has(mixer_kind::recurrent, d.num_hidden_layers)) return "not every layer attends";
+    if (d.layers.contains(token_mixer_kind::recurrent, d.num_hidden_layers)) return "not every layer attends";
     return {};
 }
 
 /// FLOPs of a step by parameters alone: 6 N for each token (arXiv 2001.08361, section 2.1).
-[[nodiscard]] inline count six_n_d(count parameters, count tokens) { return count(6) * parameters * tokens; }
+[[nodiscard]] inline count flops_6nd(count parameters, count tokens) { return count(6) * parameters * tokens; }
 
 /// The same with attention: (6 N + 12 L H Q T) for each token (arXiv 2204.02311, appendix B).
 [[nodiscard]] inline count palm_step_flops(const model& m, count parameters, count tokens, count sequence) {
-    const auto of = [](std::int64_t n) { return count(static_cast<std::uint64_t>(n)); };
-    const count heads = of(m.dims.num_attention_heads) * of(m.dims.head_dim);
-    return six_n_d(parameters, tokens) + tokens * count(12) * of(m.dims.num_hidden_layers) * heads * sequence;
+    const auto to_count = [](std::int64_t n) { return count(static_cast<std::uint64_t>(n)); };
+    const count heads = to_count(m.config.num_attention_heads) * to_count(m.config.head_dim);
+    return flops_6nd(parameters, tokens) + tokens * count(12) * to_count(m.config.num_hidden_layers) * heads * sequence;
 }
 
 }  // namespace llmcost

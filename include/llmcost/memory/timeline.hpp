@@ -5,34 +5,36 @@
 #include <algorithm>
 #include <cstdint>
 
-#include <llmcost/memory/backward_player.hpp>
+#include <llmcost/memory/backward_replay.hpp>
 
 namespace llmcost {
 
 namespace detail {
 
 /// Plays a tape over some steps.
-class tape_player final : private backward_player {
+class tape_replay final : private backward_replay {
 public:
-    tape_player(const tape& of, const training_schedule& plan, memory_timeline& out) : backward_player(of, plan, out) {}
+    tape_replay(const tape& tape, const training_schedule& plan, memory_timeline& out)
+        : backward_replay(tape, plan, out) {}
 
-    void play() {
+    void replay() {
         // from the second pass of a step on all are alike
-        const auto passes = static_cast<int>(std::min<std::int64_t>(plan_.accumulation, 2));
-        for (step_ = 1; step_ <= plan_.steps; ++step_) {
+        const auto passes = static_cast<int>(std::min<std::int64_t>(plan_.gradient_accumulation_steps, 2));
+        for (step_ = 1; step_ <= plan_.num_steps; ++step_) {
             for (int pass = 1; pass <= passes; ++pass) {
-                first_ = step_ == 1 && pass == 1, last_ = pass == passes;
+                is_first_pass_ = step_ == 1 && pass == 1;
+                is_last_pass_ = pass == passes;
                 forward();
-                out_.after_forward = now_.now();
-                let_go_of_outputs();
+                out_.after_forward = tracker_.now();
+                free_unreached_outputs();
                 backward();
-                out_.after_backward = now_.now();
-                let_go_of_loss();
+                out_.after_backward = tracker_.now();
+                free_loss_and_leaves();
             }
-            parameters_->update();
-            note(-1, true);
-            out_.after_step = now_.now();
-            parameters_->end();
+            parameters_->optimizer_step();
+            record_snapshot(-1, true);
+            out_.after_step = tracker_.now();
+            parameters_->zero_gradients();
         }
     }
 };
@@ -40,9 +42,9 @@ public:
 }  // namespace detail
 
 /// Memory of a pass that is trained so many steps.
-[[nodiscard]] inline memory_timeline timeline_of(const tape& pass, const training_schedule& plan) {
+[[nodiscard]] inline memory_timeline replay_training(const tape& pass, const training_schedule& plan) {
     memory_timeline out;
-    detail::tape_player(pass, plan, out).play();
+    detail::tape_replay(pass, plan, out).replay();
     return out;
 }
 

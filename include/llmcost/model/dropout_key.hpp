@@ -10,26 +10,26 @@
 namespace llmcost {
 
 /// What a rate is where a configuration has none: that of hidden states, or what an entry before has said of its place.
-inline constexpr double as_hidden = -1, as_before = -2;
+inline constexpr double same_as_hidden = -1, same_as_previous = -2;
 
 /// A rate of dropout: where it holds, under which key it stands, what it is without one.
 struct dropout_key {
-    dropout_of place = dropout_of::hidden;
+    dropout_position position = dropout_position::hidden;
     literal key = "";
-    double otherwise = 0;
+    double default_rate = 0;
 };
 
 /// A family's table, as a row refers to it; a row without one does not say where its walk drops something.
-struct dropout_keys {
+struct dropout_key_table {
     const dropout_key* first = nullptr;
     std::size_t count = 0;
 
-    constexpr dropout_keys() noexcept = default;
+    constexpr dropout_key_table() noexcept = default;
     template <std::size_t N>
-    constexpr dropout_keys(const dropout_key (&table)[N]) noexcept : first(table), count(N) {}
-    [[nodiscard]] constexpr bool described() const noexcept { return first != nullptr; }
+    constexpr dropout_key_table(const dropout_key (&table)[N]) noexcept : first(table), count(N) {}
+    [[nodiscard]] constexpr bool has_entries() const noexcept { return first != nullptr; }
     /// Of a row whose walk drops nothing that has a key in this table.
-    [[nodiscard]] static constexpr dropout_keys none() noexcept;
+    [[nodiscard]] static constexpr dropout_key_table none() noexcept;
 };
 
 namespace detail {
@@ -38,8 +38,8 @@ inline constexpr dropout_key no_dropout[]{{}};
 
 }  // namespace detail
 
-constexpr dropout_keys dropout_keys::none() noexcept {
-    dropout_keys empty(detail::no_dropout);
+constexpr dropout_key_table dropout_key_table::none() noexcept {
+    dropout_key_table empty(detail::no_dropout);
     empty.count = 0;
     return empty;
 }

@@ -36,13 +36,13 @@ namespace llmcost {
     {
         google::protobuf::io::StringOutputStream bytes(&out);
         google::protobuf::io::CodedOutputStream coded(&bytes);
-        const auto put = [&](const google::protobuf::MessageLite& m) {
+        const auto write_message = [&](const google::protobuf::MessageLite& m) {
             coded.WriteVarint32(static_cast<std::uint32_t>(m.ByteSizeLong()));
             m.SerializeToCodedStream(&coded);
         };
         chakra::Metadata head;
         head.set_version("0.0.4");
-        put(head);
+        write_message(head);
         for (const trace_node& n : nodes) {
             chakra::Node node;
             const auto attribute = [&](const char* name) {
@@ -50,7 +50,8 @@ namespace llmcost {
                 a->set_name(name);
                 return a;
             };
-            node.set_id(n.id), node.set_name(n.name);
+            node.set_id(n.id);
+            node.set_name(n.name);
             for (const std::uint64_t id : n.data) node.add_data_deps(id);
             for (const std::uint64_t id : n.control) node.add_ctrl_deps(id);
             attribute("is_cpu_op")->set_bool_val(false);
@@ -69,11 +70,11 @@ namespace llmcost {
             } else {
                 node.set_type(n.kind == trace_kind::send ? chakra::SEND : chakra::RECEIVE);
                 attribute("comm_size")->set_int64_val(static_cast<std::int64_t>(n.bytes));
-                attribute("comm_src")->set_int32_val(n.from);
+                attribute("comm_src")->set_int32_val(n.source_device);
                 attribute("comm_dst")->set_int32_val(n.to);
                 attribute("comm_tag")->set_int32_val(n.tag);
             }
-            put(node);
+            write_message(node);
         }
     }
     return out;

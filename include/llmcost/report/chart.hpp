@@ -30,7 +30,7 @@ struct svg_picture {
 struct chart_series {
     std::string name;
     std::vector<double> x, y;
-    bool joined = true;    ///< by a line
+    bool has_line = true;  ///< by a line
     bool marked = true;    ///< by a marker at each value
     std::size_t kind = 0;  ///< how it looks
 };
@@ -42,7 +42,7 @@ struct chart_limit {
 };
 
 /// What all charts are told.
-struct chart_words {
+struct chart_text {
     std::string title;
     std::string description;    ///< for those who do not see it; the picture's figures in words
     std::string prefix = "lc";  ///< of the names of patterns; of its own where a page has several pictures
@@ -52,16 +52,19 @@ struct chart_words {
 class chart_area {
 public:
     double left = 0, top = 0, width = 0, height = 0;
-    chart_axis across{}, up{};
+    chart_axis x_axis{}, up{};
     double x_low = 0, x_high = 1, y_low = 0, y_high = 1;
 
-    [[nodiscard]] double x(double value) const { return left + width * share(value, x_low, x_high, across.scale); }
+    [[nodiscard]] double x(double value) const { return left + width * share(value, x_low, x_high, x_axis.scale); }
     [[nodiscard]] double y(double value) const { return top + height - height * share(value, y_low, y_high, up.scale); }
 
     /// Bounds that hold all values: from zero on a linear axis, round on both.
     static void widen(double& low, double& high, const chart_axis& axis, bool from_zero) {
         if (axis.scale == axis_scale::logarithmic) {
-            if (!(high > low)) low /= 2, high *= 2;
+            if (!(high > low)) {
+                low /= 2;
+                high *= 2;
+            }
             return;
         }
         if (from_zero) low = std::min(low, 0.0);
@@ -76,7 +79,7 @@ public:
             out.line(left, y(t.at), left + width, y(t.at), "lc-grid");
             out.text(left - 8, y(t.at) + 5, t.label, svg_anchor::end);
         }
-        out.text(left - room_for_labels() + 4, top - 12, up.title, svg_anchor::start, "lc-soft");
+        out.text(left - label_width() + 4, top - 12, up.title, svg_anchor::start, "lc-soft");
         out.line(left, top, left, top + height, "lc-axis");
     }
     /// Ticks below the axis that goes across: at these values, as many as there is room for.
@@ -86,7 +89,7 @@ public:
             out.line(x(t.at), top + height, x(t.at), top + height + 5, "lc-axis");
             out.text(x(t.at), top + height + 20, t.label, svg_anchor::middle);
         }
-        out.text(left + width / 2, top + height + 42, across.title, svg_anchor::middle, "lc-soft");
+        out.text(left + width / 2, top + height + 42, x_axis.title, svg_anchor::middle, "lc-soft");
     }
     /// A line at a value, with its name at the end.
     void draw_limit(svg_writer& out, const chart_limit& limit) const {
@@ -95,7 +98,7 @@ public:
         out.text(left + width - 4, y(limit.at) - 6, limit.name, svg_anchor::end, "lc-halo");
     }
     /// Columns that the labels of the axis that goes up take.
-    [[nodiscard]] double room_for_labels() const {
+    [[nodiscard]] double label_width() const {
         double widest = 0;
         for (const axis_tick& t : axis_ticks(y_low, y_high, up, 6)) widest = std::max(widest, svg_width_of(t.label));
         return widest + 14;
@@ -116,19 +119,22 @@ double draw_legend(svg_writer& out, double left, double top, double right, const
                    Symbol symbol) {
     double x = left, y = top;
     for (std::size_t i = 0; i < names.size(); ++i) {
-        const double wide = 34 + svg_width_of(names[i]) + 20;
-        if (x > left && x + wide > right) x = left, y += 22;
+        const double slot_width = 34 + svg_width_of(names[i]) + 20;
+        if (x > left && x + slot_width > right) {
+            x = left;
+            y += 22;
+        }
         symbol(i, x, y);
         out.text(x + 34, y + 5, names[i]);
-        x += wide;
+        x += slot_width;
     }
     return names.empty() ? 0 : y - top + 22;
 }
 
 /// The longest beginning of a text that is about so wide.
-[[nodiscard]] inline std::string svg_cut(std::string_view text, double wide) {
-    if (svg_width_of(text) <= wide) return std::string(text);
-    while (!text.empty() && svg_width_of(text) + 9 > wide) {
+[[nodiscard]] inline std::string svg_cut(std::string_view text, double expanded_width) {
+    if (svg_width_of(text) <= expanded_width) return std::string(text);
+    while (!text.empty() && svg_width_of(text) + 9 > expanded_width) {
         text.remove_suffix(1);
         while (!text.empty() && (static_cast<unsigned char>(text.back()) & 0xC0U) == 0x80U) text.remove_suffix(1);
     }
@@ -136,9 +142,9 @@ double draw_legend(svg_writer& out, double left, double top, double right, const
     return std::string(text) + "…";
 }
 
-[[nodiscard]] inline svg_picture begun(const chart_words& words) {
-    svg_picture out{svg_writer(words.prefix), 640, 0, words.title, words.description};
-    out.drawn.text(14, 26, svg_cut(words.title, 540), svg_anchor::start, "lc-title");
+[[nodiscard]] inline svg_picture begin_picture(const chart_text& text) {
+    svg_picture out{svg_writer(text.prefix), 640, 0, text.title, text.description};
+    out.drawn.text(14, 26, svg_cut(text.title, 540), svg_anchor::start, "lc-title");
     return out;
 }
 
@@ -150,55 +156,63 @@ double draw_legend(svg_writer& out, double left, double top, double right, const
     for (const chart_series& s : all) at.insert(at.end(), s.x.begin(), s.x.end());
     std::sort(at.begin(), at.end());
     at.erase(std::unique(at.begin(), at.end()), at.end());
-    const double wide = area.width / static_cast<double>(std::max<std::size_t>(1, at.size()));
+    const double slot_width = area.width / static_cast<double>(std::max<std::size_t>(1, at.size()));
     bool even = at.size() <= 16;
-    for (std::size_t i = 1; i < at.size(); ++i) even = even && area.x(at[i]) - area.x(at[i - 1]) > wide / 2;
-    if (!even) return axis_ticks(area.x_low, area.x_high, area.across, 8);
+    for (std::size_t i = 1; i < at.size(); ++i) even = even && area.x(at[i]) - area.x(at[i - 1]) > slot_width / 2;
+    if (!even) return axis_ticks(area.x_low, area.x_high, area.x_axis, 8);
     std::vector<axis_tick> out;
-    for (const double v : at) out.push_back({v, tick_label(v, area.across.unit)});
+    for (const double v : at) out.push_back({v, tick_label(v, area.x_axis.unit)});
     return out;
 }
 
 /// Whether an axis has a place for a value.
-[[nodiscard]] inline bool is_shown(double value, const chart_axis& axis) noexcept {
+[[nodiscard]] inline bool is_on_axis(double value, const chart_axis& axis) noexcept {
     return axis.scale == axis_scale::linear || value > 0;
 }
 
 /// The smallest and largest values of all series; of a power of ten where there are none.
 struct chart_bounds {
     double x_low = 1, x_high = 10, y_low = 1, y_high = 10;
-    bool any = false;
+    bool has_values = false;
 };
-[[nodiscard]] inline chart_bounds bounds_of(const std::vector<chart_series>& all, const chart_axis& across,
+[[nodiscard]] inline chart_bounds bounds_of(const std::vector<chart_series>& all, const chart_axis& x_axis,
                                             const chart_axis& up) {
     chart_bounds out;
     for (const chart_series& s : all)
         for (std::size_t i = 0; i < s.x.size(); ++i) {
             const double x = s.x[i], y = s.y[i];
-            if (!is_shown(x, across) || !is_shown(y, up)) continue;
-            if (!out.any) out = {x, x, y, y, true};
-            out.x_low = std::min(out.x_low, x), out.x_high = std::max(out.x_high, x);
-            out.y_low = std::min(out.y_low, y), out.y_high = std::max(out.y_high, y);
+            if (!is_on_axis(x, x_axis) || !is_on_axis(y, up)) continue;
+            if (!out.has_values) out = {x, x, y, y, true};
+            out.x_low = std::min(out.x_low, x);
+            out.x_high = std::max(out.x_high, x);
+            out.y_low = std::min(out.y_low, y);
+            out.y_high = std::max(out.y_high, y);
         }
     return out;
 }
 
 /// Lines or points over two axes. A logarithmic axis leaves out what is not above zero.
-[[nodiscard]] inline svg_picture line_chart(const chart_words& words, const chart_axis& across, const chart_axis& up,
+[[nodiscard]] inline svg_picture line_chart(const chart_text& text, const chart_axis& x_axis, const chart_axis& up,
                                             const std::vector<chart_series>& all,
                                             const std::vector<chart_limit>& limits = {}) {
-    svg_picture out = detail::begun(words);
+    svg_picture out = detail::begin_picture(text);
     chart_area area;
-    area.across = across, area.up = up;
-    const chart_bounds bounds = bounds_of(all, across, up);
-    area.x_low = bounds.x_low, area.x_high = bounds.x_high, area.y_low = bounds.y_low, area.y_high = bounds.y_high;
+    area.x_axis = x_axis;
+    area.up = up;
+    const chart_bounds bounds = bounds_of(all, x_axis, up);
+    area.x_low = bounds.x_low;
+    area.x_high = bounds.x_high;
+    area.y_low = bounds.y_low;
+    area.y_high = bounds.y_high;
     for (const chart_limit& l : limits)
         if (l.at > 0) area.y_high = std::max(area.y_high, l.at * 1.05);
-    const auto shown = [&](double x, double y) { return is_shown(x, across) && is_shown(y, up); };
-    chart_area::widen(area.x_low, area.x_high, across, false);
+    const auto is_visible = [&](double x, double y) { return is_on_axis(x, x_axis) && is_on_axis(y, up); };
+    chart_area::widen(area.x_low, area.x_high, x_axis, false);
     chart_area::widen(area.y_low, area.y_high, up, true);
-    area.left = 6 + area.room_for_labels(), area.top = 68;
-    area.width = 640 - area.left - 40, area.height = 280;
+    area.left = 6 + area.label_width();
+    area.top = 68;
+    area.width = 640 - area.left - 40;
+    area.height = 280;
     area.draw_up(out.drawn);
     area.draw_across(out.drawn, ticks_of(all, area));
     for (const chart_limit& l : limits) area.draw_limit(out.drawn, l);
@@ -206,18 +220,18 @@ struct chart_bounds {
     for (const chart_series& s : all) {
         names.push_back(s.name);
         std::string d;
-        for (std::size_t i = 0; s.joined && i < s.x.size(); ++i)
-            if (shown(s.x[i], s.y[i]))
+        for (std::size_t i = 0; s.has_line && i < s.x.size(); ++i)
+            if (is_visible(s.x[i], s.y[i]))
                 d += (d.empty() ? "M" : "L") + svg_number(area.x(s.x[i])) + " " + svg_number(area.y(s.y[i]));
         if (!d.empty()) out.drawn.path(d, svg_class("line", s.kind));
         for (std::size_t i = 0; s.marked && i < s.x.size(); ++i)
-            if (shown(s.x[i], s.y[i]))
+            if (is_visible(s.x[i], s.y[i]))
                 out.drawn.marker(area.x(s.x[i]), area.y(s.y[i]), s.kind,
-                                 s.name + ": " + tick_label(s.x[i], across.unit) + ", " + tick_label(s.y[i], up.unit));
+                                 s.name + ": " + tick_label(s.x[i], x_axis.unit) + ", " + tick_label(s.y[i], up.unit));
     }
     const double below = area.top + area.height + 70;
     const double took = detail::draw_legend(out.drawn, 20, below, 626, names, [&](std::size_t i, double x, double y) {
-        if (all[i].joined) out.drawn.line(x, y, x + 28, y, svg_class("line", all[i].kind));
+        if (all[i].has_line) out.drawn.line(x, y, x + 28, y, svg_class("line", all[i].kind));
         if (all[i].marked) out.drawn.marker(x + 14, y, all[i].kind);
     });
     out.height = below + took;
@@ -227,16 +241,16 @@ struct chart_bounds {
 /// A stretch of an axis that has a name, from one place up to another.
 struct chart_section {
     std::string name;
-    std::size_t from = 0, to = 0;
+    std::size_t begin = 0, to = 0;
 };
 
 /// Layers one upon the other, a step for each place; `layers` have as many `y` as there are places. Sections are named
 /// below.
-[[nodiscard]] inline svg_picture stacked_areas(const chart_words& words, const chart_axis& up,
+[[nodiscard]] inline svg_picture stacked_areas(const chart_text& text, const chart_axis& up,
                                                const std::vector<chart_series>& layers,
                                                const std::vector<chart_section>& sections,
                                                const std::vector<chart_limit>& limits = {}) {
-    svg_picture out = detail::begun(words);
+    svg_picture out = detail::begin_picture(text);
     std::size_t places = 0;
     for (const chart_series& s : layers) places = std::max(places, s.y.size());
     std::vector<double> below(places, 0);
@@ -244,34 +258,38 @@ struct chart_section {
         for (std::size_t i = 0; i < s.y.size(); ++i) below[i] += s.y[i];
     chart_area area;
     area.up = up;
-    area.x_high = static_cast<double>(std::max<std::size_t>(1, places)), area.y_high = 0;
+    area.x_high = static_cast<double>(std::max<std::size_t>(1, places));
+    area.y_high = 0;
     for (const double total : below) area.y_high = std::max(area.y_high, total);
     for (const chart_limit& l : limits) area.y_high = std::max(area.y_high, l.at * 1.05);
     chart_area::widen(area.y_low, area.y_high, up, true);
-    area.left = 6 + area.room_for_labels(), area.top = 68;
-    area.width = 640 - area.left - 20, area.height = 280;
+    area.left = 6 + area.label_width();
+    area.top = 68;
+    area.width = 640 - area.left - 20;
+    area.height = 280;
     area.draw_up(out.drawn);
     std::fill(below.begin(), below.end(), 0.0);
     std::vector<std::string> names;
     for (const chart_series& s : layers) {
         names.push_back(s.name);
-        std::string there, back;
+        std::string upper_path, lower_path;
         for (std::size_t i = 0; i < s.y.size(); ++i) {
-            const std::string from = svg_number(area.x(static_cast<double>(i))),
+            const std::string x_begin = svg_number(area.x(static_cast<double>(i))),
                               to = svg_number(area.x(static_cast<double>(i + 1)));
             const std::string low = svg_number(area.y(below[i])), high = svg_number(area.y(below[i] + s.y[i]));
-            there += (there.empty() ? "M" : "L") + from + " " + high + "H" + to;
-            back.insert(0, "L" + to + " " + low + "H" + from);
+            upper_path += (upper_path.empty() ? "M" : "L") + x_begin + " " + high + "H" + to;
+            lower_path.insert(0, "L" + to + " " + low + "H" + x_begin);
             below[i] += s.y[i];
         }
-        if (!there.empty()) out.drawn.path(there + back + "Z", svg_class("fill", s.kind), out.drawn.filling(s.kind), s.name);
+        if (!upper_path.empty())
+            out.drawn.path(upper_path + lower_path + "Z", svg_class("fill", s.kind), out.drawn.filling(s.kind), s.name);
     }
     out.drawn.line(area.left, area.top + area.height, area.left + area.width, area.top + area.height, "lc-axis");
     for (const chart_section& s : sections) {
-        const double from = area.x(static_cast<double>(s.from)), to = area.x(static_cast<double>(s.to));
-        if (s.from > 0) out.drawn.line(from, area.top, from, area.top + area.height + 8, "lc-limit");
-        const bool fits = svg_width_of(s.name) <= to - from;
-        const double half = svg_width_of(s.name) / 2, middle = std::min((from + to) / 2, 634 - half);
+        const double x_begin = area.x(static_cast<double>(s.begin)), to = area.x(static_cast<double>(s.to));
+        if (s.begin > 0) out.drawn.line(x_begin, area.top, x_begin, area.top + area.height + 8, "lc-limit");
+        const bool fits = svg_width_of(s.name) <= to - x_begin;
+        const double half = svg_width_of(s.name) / 2, middle = std::min((x_begin + to) / 2, 634 - half);
         out.drawn.text(middle, area.top + area.height + (fits ? 20 : 38), s.name, svg_anchor::middle);
     }
     for (const chart_limit& l : limits) area.draw_limit(out.drawn, l);
@@ -298,31 +316,35 @@ struct chart_group {
 };
 
 /// Bars from left to right, names in front of them, labels behind.
-[[nodiscard]] inline svg_picture bar_chart(const chart_words& words, const std::vector<chart_group>& groups,
+[[nodiscard]] inline svg_picture bar_chart(const chart_text& text, const std::vector<chart_group>& groups,
                                            const std::vector<chart_limit>& limits = {}) {
-    svg_picture out = detail::begun(words);
-    double most = 0, names = 0, labels = 0;
+    svg_picture out = detail::begin_picture(text);
+    double maximum = 0, names = 0, labels = 0;
     for (const chart_group& g : groups)
         for (const chart_bar& b : g.bars) {
-            most = std::max(most, b.value);
-            names = std::max(names, svg_width_of(b.name)), labels = std::max(labels, svg_width_of(b.label));
+            maximum = std::max(maximum, b.value);
+            names = std::max(names, svg_width_of(b.name));
+            labels = std::max(labels, svg_width_of(b.label));
         }
-    for (const chart_limit& l : limits) most = std::max(most, l.at);
-    if (!(most > 0)) most = 1;
+    for (const chart_limit& l : limits) maximum = std::max(maximum, l.at);
+    if (!(maximum > 0)) maximum = 1;
     names = std::min(names, 250.0);
-    const double left = 20 + names + 8, wide = 640 - left - labels - 24, top = limits.empty() ? 48 : 66;
+    const double left = 20 + names + 8, slot_width = 640 - left - labels - 24, top = limits.empty() ? 48 : 66;
     double below = top;
     for (const chart_group& g : groups) below += 26 * static_cast<double>(g.bars.size()) + (g.name.empty() ? 0 : 34);
     for (const chart_limit& l : limits) {
-        const double at = left + wide * l.at / most;
+        const double at = left + slot_width * l.at / maximum;
         out.drawn.line(at, top - 6, at, below + 2, "lc-limit");
         out.drawn.text(at, top - 12, l.name, at > 480 ? svg_anchor::end : svg_anchor::middle);
     }
     double y = top;
     for (const chart_group& g : groups) {
-        if (!g.name.empty()) out.drawn.text(14, y + 14, detail::svg_cut(g.name, 600)), y += 24;
+        if (!g.name.empty()) {
+            out.drawn.text(14, y + 14, detail::svg_cut(g.name, 600));
+            y += 24;
+        }
         for (const chart_bar& b : g.bars) {
-            const double long_as = wide * b.value / most;
+            const double long_as = slot_width * b.value / maximum;
             out.drawn.text(left - 8, y + 17, detail::svg_cut(b.name, names), svg_anchor::end,
                            g.name.empty() ? "" : "lc-soft");
             if (b.value > 0) out.drawn.filled(left, y + 3, std::max(1.0, long_as), 19, b.kind, b.name + ": " + b.label);

@@ -17,9 +17,9 @@ struct trace_span {
     std::string name;
     std::string category{};
     std::size_t stream = 0;
-    double begins = 0, takes = 0;  ///< seconds
+    double begins = 0, duration = 0;  ///< seconds
     std::vector<std::pair<std::string, double>> numbers{};
-    std::vector<std::pair<std::string, std::string>> words{};
+    std::vector<std::pair<std::string, std::string>> texts{};
 };
 
 /// Streams of one process as a trace; spans of a stream lie one behind the other or inside of each other.
@@ -28,19 +28,19 @@ struct trace_span {
     constexpr double micro = 1e6;  // of which the format counts
     json_writer json(1);
     json.object().member("displayTimeUnit", "ns").key("traceEvents").array();
-    const auto name = [&](const char* what, std::size_t stream, const std::string& words) {
-        json.object().member("name", what).member("ph", "M").member("pid", 1);
-        json.member("tid", static_cast<std::ptrdiff_t>(stream) + 1).key("args").object().member("name", words);
+    const auto name = [&](const char* event, std::size_t stream, const std::string& content) {
+        json.object().member("name", event).member("ph", "M").member("pid", 1);
+        json.member("tid", static_cast<std::ptrdiff_t>(stream) + 1).key("args").object().member("name", content);
         json.end_object().end_object();
     };
     name("process_name", 0, process);
     for (std::size_t i = 0; i < streams.size(); ++i) name("thread_name", i, streams[i]);
     for (const trace_span& s : spans) {
         json.object().member("name", s.name).member("cat", s.category).member("ph", "X");
-        json.member("ts", micro * s.begins).member("dur", micro * s.takes).member("pid", 1);
+        json.member("ts", micro * s.begins).member("dur", micro * s.duration).member("pid", 1);
         json.member("tid", static_cast<std::ptrdiff_t>(s.stream) + 1).key("args").object();
         for (const auto& [key, n] : s.numbers) json.member(key, n);
-        for (const auto& [key, words] : s.words) json.member(key, words);
+        for (const auto& [key, text] : s.texts) json.member(key, text);
         json.end_object().end_object();
     }
     json.end_array().end_object();

@@ -21,9 +21,9 @@ namespace llmcost {
 namespace detail {
 
 /// An operation as EdgeShard calls it: Python's operators by their words, functions by torch's names.
-[[nodiscard]] inline std::string edgeshard_name(const operator_graph& from, const graph_operation& o) {
+[[nodiscard]] inline std::string edgeshard_name(const operator_graph& graph, const graph_operation& o) {
     const bool of_weight =
-        o.inputs.size() > 1 && at_place(from.tensors, o.inputs[1].tensor).origin == tensor_origin::parameter;
+        o.inputs.size() > 1 && at_place(graph.tensors, o.inputs[1].tensor).source == tensor_origin::parameter;
     const std::string in_place = o.in_place ? "(inplace)" : "";
     switch (o.kind) {
         case op::add: return "Add" + in_place;
@@ -36,26 +36,27 @@ namespace detail {
         case op::matmul_bias: return of_weight ? "linear" : "matmul";
         case op::batched_matmul: return "matmul";
         case op::gather:
-            return at_place(from.tensors, o.inputs[0].tensor).origin == tensor_origin::parameter ? "embedding" : "GetItem";
+            return at_place(graph.tensors, o.inputs[0].tensor).source == tensor_origin::parameter ? "embedding"
+                                                                                                  : "GetItem";
         case op::convolution:
         case op::convolution_bias: return "conv2d";
         case op::attention: return "scaled_dot_product_attention";
         case op::layer_norm_weight:
         case op::layer_norm_affine: return "layer_norm";
         case op::batch_norm_affine: return "batch_norm";
-        default: return std::string(price_of(o.kind).name);
+        default: return std::string(op_cost_of(o.kind).name);
     }
 }
 
 /// A node of EdgeShard's graph: a part, or all calls of a module.
 struct edgeshard_node {
-    const graph_part* part;
+    const graph_node* part;
     double seconds = 0;
     int calls = 0;
 
     [[nodiscard]] bool is_module() const noexcept { return part->kind == part_kind::module; }
-    [[nodiscard]] std::string words(const operator_graph& from) const {
-        return part->kind == part_kind::operation ? edgeshard_name(from, at_place(from.operations, part->first))
+    [[nodiscard]] std::string type_name(const operator_graph& graph) const {
+        return part->kind == part_kind::operation ? edgeshard_name(graph, at_place(graph.operations, part->first))
                                                   : part->type;
     }
     /// Milliseconds of a call.
@@ -67,11 +68,11 @@ struct edgeshard_graph {
     std::size_t modules = 0;
 };
 
-[[nodiscard]] inline edgeshard_graph edgeshard_nodes(const operator_graph& from, const part_graph& g) {
+[[nodiscard]] inline edgeshard_graph edgeshard_nodes(const operator_graph& graph, const node_graph& g) {
     edgeshard_graph out;
     std::vector<std::int32_t> node_of;  // by part
-    std::vector<std::int32_t> by_module(from.modules.size(), -1);
-    for (const graph_part& p : g.parts) {
+    std::vector<std::int32_t> by_module(graph.modules.size(), -1);
+    for (const graph_node& p : g.parts) {
         const bool is_module = p.kind == part_kind::module;
         std::int32_t at = is_module ? at_place(by_module, p.module) : -1;
         if (at < 0) {
@@ -81,13 +82,14 @@ struct edgeshard_graph {
         }
         if (is_module) at_place(by_module, p.module) = at;
         edgeshard_node& n = at_place(out.nodes, at);
-        n.seconds += p.seconds, ++n.calls;
+        n.seconds += p.seconds;
+        ++n.calls;
         node_of.push_back(at);
     }
-    std::set<std::pair<std::int32_t, std::int32_t>> told;
-    for (const part_edge& e : g.edges) {
-        const std::pair edge{at_place(node_of, e.from), at_place(node_of, e.to)};
-        if (edge.first != edge.second && told.insert(edge).second) out.edges.push_back(edge);
+    std::set<std::pair<std::int32_t, std::int32_t>> unique_edges;
+    for (const graph_edge& e : g.edges) {
+        const std::pair edge{at_place(node_of, e.source), at_place(node_of, e.to)};
+        if (edge.first != edge.second && unique_edges.insert(edge).second) out.edges.push_back(edge);
     }
     return out;
 }
@@ -101,45 +103,50 @@ template <class... Values>
 
 }  // namespace detail
 
-/// A graph as EdgeShard Profiler exports it: its statistics, a line for each node, its edges; no line's end behind the last.
+/// A graph as EdgeShard Profiler exports it: its statistics, a line for each node, its edges; no line's end behind the
+/// last.
 ///
-/// A module that is called several times is one node with the mean time of its calls. Bytes of weights are those of their
-/// element type, of which EdgeShard takes two for each parameter.
-[[nodiscard]] inline std::string edgeshard_text(const operator_graph& from, const part_graph& g) {
-    const detail::edgeshard_graph own = detail::edgeshard_nodes(from, g);
-    std::string out =
-        "==== Stats ====\nTotal nodes: " + std::to_string(own.nodes.size()) + " (modules=" + std::to_string(own.modules) +
-        ", ops=" + std::to_string(own.nodes.size() - own.modules) + ")\nTotal edges: " + std::to_string(own.edges.size()) +
-        "\n================\nNodeID\tType\tAvgForward(ms)\tBackward(ms)\tParamSize\tDesc\tGPUMemory(MB)";
-    for (std::size_t i = 0; i < own.nodes.size(); ++i) {
-        const detail::edgeshard_node& n = own.nodes[i];
+/// A module that is called several times is one node with the mean time of its calls. Bytes of weights are those of
+/// their element type, of which EdgeShard takes two for each parameter.
+[[nodiscard]] inline std::string edgeshard_text(const operator_graph& graph, const node_graph& g) {
+    const detail::edgeshard_graph exported_graph = detail::edgeshard_nodes(graph, g);
+    std::string out = "==== Stats ====\nTotal nodes: " + std::to_string(exported_graph.nodes.size()) +
+                      " (modules=" + std::to_string(exported_graph.modules) +
+                      ", ops=" + std::to_string(exported_graph.nodes.size() - exported_graph.modules) +
+                      ")\nTotal edges: " + std::to_string(exported_graph.edges.size()) +
+                      "\n================\nNodeID\tType\tAvgForward(ms)\tBackward(ms)\tParamSize\tDesc\tGPUMemory(MB)";
+    for (std::size_t i = 0; i < exported_graph.nodes.size(); ++i) {
+        const detail::edgeshard_node& n = exported_graph.nodes[i];
         const double megabytes = n.is_module() ? static_cast<double>(n.part->weight_bytes) / 1048576 : 0;
-        out += '\n' + std::to_string(i + 1) + (n.is_module() ? "\tModule\t" : "\tOp\t") + detail::printed("%.3f", n.mean()) +
-               "\t\t0.0\t\t" + (n.is_module() ? std::to_string(n.part->parameter_elements) : "-1") + '\t' + n.words(from) +
-               '\t' + detail::printed("%.3f", megabytes);
+        out += '\n' + std::to_string(i + 1) + (n.is_module() ? "\tModule\t" : "\tOp\t") +
+               detail::printed("%.3f", n.mean()) + "\t\t0.0\t\t" +
+               (n.is_module() ? std::to_string(n.part->parameter_elements) : "-1") + '\t' + n.type_name(graph) + '\t' +
+               detail::printed("%.3f", megabytes);
     }
     out += "\n-- Edges --";
-    for (const auto& [a, b] : own.edges) out += '\n' + std::to_string(a + 1) + " -> " + std::to_string(b + 1);
+    for (const auto& [a, b] : exported_graph.edges)
+        out += '\n' + std::to_string(a + 1) + " -> " + std::to_string(b + 1);
     return out;
 }
 
 /// What EdgeShard Profiler's `Graph.stats()` prints: the numbers of nodes and edges, the five slowest modules.
-[[nodiscard]] inline std::string edgeshard_stats(const operator_graph& from, const part_graph& g) {
-    const detail::edgeshard_graph own = detail::edgeshard_nodes(from, g);
+[[nodiscard]] inline std::string edgeshard_stats(const operator_graph& graph, const node_graph& g) {
+    const detail::edgeshard_graph exported_graph = detail::edgeshard_nodes(graph, g);
     std::vector<std::size_t> slowest;
-    for (std::size_t i = 0; i < own.nodes.size(); ++i)
-        if (own.nodes[i].is_module()) slowest.push_back(i);
-    std::ranges::stable_sort(slowest,
-                             [&](std::size_t a, std::size_t b) { return own.nodes[a].seconds > own.nodes[b].seconds; });
+    for (std::size_t i = 0; i < exported_graph.nodes.size(); ++i)
+        if (exported_graph.nodes[i].is_module()) slowest.push_back(i);
+    std::ranges::stable_sort(slowest, [&](std::size_t a, std::size_t b) {
+        return exported_graph.nodes[a].seconds > exported_graph.nodes[b].seconds;
+    });
     if (slowest.size() > 5) slowest.resize(5);
-    std::string out = "==== Graph Stats ====\nTotal nodes: " + std::to_string(own.nodes.size()) +
-                      "\n  Module nodes: " + std::to_string(own.modules) +
-                      "\n  Op nodes: " + std::to_string(own.nodes.size() - own.modules) +
-                      "\nTotal edges: " + std::to_string(own.edges.size()) +
+    std::string out = "==== Graph Stats ====\nTotal nodes: " + std::to_string(exported_graph.nodes.size()) +
+                      "\n  Module nodes: " + std::to_string(exported_graph.modules) +
+                      "\n  Op nodes: " + std::to_string(exported_graph.nodes.size() - exported_graph.modules) +
+                      "\nTotal edges: " + std::to_string(exported_graph.edges.size()) +
                       "\nTop 5 module forward times (ms total over epochs):\n";
     for (const std::size_t i : slowest) {
-        const detail::edgeshard_node& n = own.nodes[i];
-        out += detail::printed("  id=%-4zu %-25s total=%.2f avg=%.2f epochs=%d\n", i + 1, n.words(from).c_str(),
+        const detail::edgeshard_node& n = exported_graph.nodes[i];
+        out += detail::printed("  id=%-4zu %-25s total=%.2f avg=%.2f epochs=%d\n", i + 1, n.type_name(graph).c_str(),
                                1e3 * n.seconds, n.mean(), n.calls);
     }
     return out + "=====================\n";

@@ -30,47 +30,51 @@ namespace detail {
 class term_listener final : public listener {
 public:
     term_listener(std::vector<std::string>& names, std::unordered_map<std::string, std::size_t>& places,
-                  const storage_types& types, count (*of)(const figures&))
-        : names_(names), places_(places), types_(types), of_(of) {}
+                  const storage_types& types, count (*metric)(const model_metrics&))
+        : names_(names), places_(places), types_(types), metric_(metric) {}
 
-    void enter(const recorder& r, const module_info& m) override {
+    void on_module_enter(const recorder& r, const module_info& m) override {
         share(r);
-        outside_.push_back(path_.size());
+        parent_path_lengths_.push_back(path_.size());
         const std::string_view name = m.name;
         if (!name.empty()) path_.append(path_.empty() ? "" : ".").append(name);
         if (m.index >= 0) path_.append(path_.empty() ? "" : ".").append(std::to_string(m.index));
-        leaf_.push_back(m.leaf);
+        leaf_.push_back(m.is_leaf);
     }
-    void leave(const recorder& r, const module_info&) override {
+    void on_module_leave(const recorder& r, const module_info&) override {
         share(r);
-        path_.resize(outside_.back());
-        outside_.pop_back(), leaf_.pop_back();
+        path_.resize(parent_path_lengths_.back());
+        parent_path_lengths_.pop_back();
+        leaf_.pop_back();
     }
-    void executed(const recorder& r, const operation& o) override {
+    void on_op(const recorder& r, const operation& o) override {
         if (leaf_.empty() || leaf_.back()) return;  // a module without children is one term
-        const ledger now = r.sums(), told = now.since(before_);
-        before_ = now;
-        ledger held{};  // what modules own and hold is no operation's
-        held.parameters = told.parameters, held.active_parameters = told.active_parameters;
-        held.cache = told.cache, held.encoder_cache = told.encoder_cache, held.out = told.out;
-        add(path_, held);
-        const std::string_view kind = price_of(o.kind).name;
-        add(path_.empty() ? std::string(kind) : path_ + '.' + std::string(kind), told.since(held));
+        const trace_totals now = r.totals(), op_sums = now.difference_from(previous_sums_);
+        previous_sums_ = now;
+        trace_totals module_sums{};  // what modules own and hold is no operation's
+        module_sums.parameters = op_sums.parameters;
+        module_sums.active_parameters = op_sums.active_parameters;
+        module_sums.cache_elements = op_sums.cache_elements;
+        module_sums.encoder_cache_elements = op_sums.encoder_cache_elements;
+        module_sums.module_output_elements = op_sums.module_output_elements;
+        add(path_, module_sums);
+        const std::string_view kind = op_cost_of(o.kind).name;
+        add(path_.empty() ? std::string(kind) : path_ + '.' + std::string(kind), op_sums.difference_from(module_sums));
     }
     /// When the walk is over: each name's part.
-    [[nodiscard]] std::vector<polynomial::wide> take(const recorder& r) {
+    [[nodiscard]] std::vector<polynomial::int128> take(const recorder& r) {
         share(r);
         return std::move(parts_);
     }
 
 private:
     void share(const recorder& r) {
-        const ledger now = r.sums();
-        add(path_, now.since(before_));
-        before_ = now;
+        const trace_totals now = r.totals();
+        add(path_, now.difference_from(previous_sums_));
+        previous_sums_ = now;
     }
-    void add(const std::string& name, const ledger& told) {
-        const auto n = static_cast<polynomial::wide>(of_(figures_of(told, types_)).to_wide());
+    void add(const std::string& name, const trace_totals& sums) {
+        const auto n = static_cast<polynomial::int128>(metric_(model_metrics_of(sums, types_)).to_uint128());
         if (n == 0) return;
         const auto [found, fresh] = places_.try_emplace(name, names_.size());
         if (fresh) names_.push_back(name);
@@ -81,12 +85,12 @@ private:
     std::vector<std::string>& names_;
     std::unordered_map<std::string, std::size_t>& places_;
     storage_types types_;
-    count (*of_)(const figures&);
-    std::vector<polynomial::wide> parts_;
-    std::vector<std::size_t> outside_;  ///< letters of the path around each open module
+    count (*metric_)(const model_metrics&);
+    std::vector<polynomial::int128> parts_;
+    std::vector<std::size_t> parent_path_lengths_;  ///< letters of the path around each open module
     std::vector<bool> leaf_;
     std::string path_;
-    ledger before_{};
+    trace_totals previous_sums_{};
 };
 
 }  // namespace detail
@@ -94,35 +98,36 @@ private:
 /// A figure of a model, or of a part of it, name by name at any workload; walks are remembered.
 class term_samples {
 public:
-    term_samples(const model& m, scope_query asked, count (*of)(const figures&)) : model_(m), asked_(asked), of_(of) {}
+    term_samples(const model& m, scope_query query, count (*metric)(const model_metrics&))
+        : model_(m), query_(query), metric_(metric) {}
 
     /// Paths in the order of their first appearance.
     [[nodiscard]] const std::vector<std::string>& names() const noexcept { return names_; }
     /// The parts of all names at a workload; those behind its end are 0.
-    const std::vector<polynomial::wide>& at(const workload& load) {
-        for (const auto& [known, parts] : walked_)
+    const std::vector<polynomial::int128>& at(const workload& load) {
+        for (const auto& [known, parts] : samples_)
             if (known == load) return parts;
-        const storage_types types = types_of(model_, load);
-        for (scope_query asked = asked_;;) {
-            detail::term_listener ear{names_, places_, types, of_};
-            trace t{resolved(load, types), &ear, asked};
-            model_.describe(t);
-            if (t.found() || !asked.by_word() || !asked.understood_otherwise())
-                return walked_.emplace_back(load, ear.take(t)).second;
+        const storage_types types = storage_types_of(model_, load);
+        for (scope_query query = query_;;) {
+            detail::term_listener listener{names_, places_, types, metric_};
+            trace t{with_storage_types(load, types), &listener, query};
+            model_.trace_with_loss(t);
+            if (t.has_match() || !query.is_text() || !query.try_next_kind())
+                return samples_.emplace_back(load, listener.take(t)).second;
         }
     }
-    [[nodiscard]] polynomial::wide part(const workload& load, std::size_t name) {
-        const std::vector<polynomial::wide>& parts = at(load);
+    [[nodiscard]] polynomial::int128 part(const workload& load, std::size_t name) {
+        const std::vector<polynomial::int128>& parts = at(load);
         return name < parts.size() ? parts[name] : 0;
     }
 
 private:
     const model& model_;
-    scope_query asked_;
-    count (*of_)(const figures&);
+    scope_query query_;
+    count (*metric_)(const model_metrics&);
     std::vector<std::string> names_;
     std::unordered_map<std::string, std::size_t> places_;
-    std::vector<std::pair<workload, std::vector<polynomial::wide>>> walked_;
+    std::vector<std::pair<workload, std::vector<polynomial::int128>>> samples_;
 };
 
 /// The terms of parts by name, like ones of like layers as one.
@@ -139,24 +144,25 @@ private:
         return path.substr(star, path.find('.', star) - star);
     };
     std::vector<group> groups;
-    std::unordered_map<std::string, std::vector<std::size_t>> alike;  // by folded path
+    std::unordered_map<std::string, std::vector<std::size_t>> groups_by_path;  // by folded path
     for (std::size_t i = 0; i < parts.size(); ++i) {
         if (parts[i] == polynomial{}) continue;
         std::string folded = fold_indices(names[i]);
-        std::vector<std::size_t>& same = alike[folded];
+        std::vector<std::size_t>& same_path_groups = groups_by_path[folded];
         std::size_t k = 0;
-        while (k < same.size() && !(groups[same[k]].term.sum == parts[i])) ++k;
-        if (k == same.size()) {
-            same.push_back(groups.size());
+        while (k < same_path_groups.size() && !(groups[same_path_groups[k]].term.sum == parts[i])) ++k;
+        if (k == same_path_groups.size()) {
+            same_path_groups.push_back(groups.size());
             groups.push_back({{folded, 0, parts[i]}, names[i]});
         }
-        group& into = groups[same[k]];
-        ++into.term.times;
-        if (std::string number = number_in(names[i], folded); !number.empty()) into.numbers.push_back(std::move(number));
+        group& target = groups[same_path_groups[k]];
+        ++target.term.times;
+        if (std::string number = number_in(names[i], folded); !number.empty())
+            target.numbers.push_back(std::move(number));
     }
     std::vector<formula_term> out;
     for (group& g : groups) {
-        const bool differ = alike[g.term.name].size() > 1;
+        const bool differ = groups_by_path[g.term.name].size() > 1;
         if (differ && !g.numbers.empty()) g.term.name.replace(g.term.name.find('*'), 1, number_ranges(g.numbers));
         if (g.term.times == 1) g.term.name = g.first;
         out.push_back(std::move(g.term));

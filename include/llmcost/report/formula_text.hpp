@@ -12,7 +12,8 @@
 #include <llmcost/base/count.hpp>
 #include <llmcost/report/formula_pieces.hpp>
 
-// Pieces of a figure as people, LaTeX, C and Python write them: sequences are B, their new tokens S, tokens of the cache P.
+// Pieces of a figure as people, LaTeX, C and Python write them: sequences are B, their new tokens S, tokens of the
+// cache P.
 namespace llmcost {
 
 enum class formula_language { text, latex, c, python };
@@ -20,7 +21,7 @@ enum class formula_language { text, latex, c, python };
 namespace detail {
 
 struct formula_signs {
-    std::string_view times, square, at_least, at_most, both, range;
+    std::string_view times, square, greater_equal, less_equal, conjunction, range;
 };
 // clang-format off
 inline constexpr std::array<formula_signs, 4> signs_of_formula{{
@@ -30,37 +31,43 @@ inline constexpr std::array<formula_signs, 4> signs_of_formula{{
     {"*",       "",   " >= ",   " <= ",   " and ", "=="},
 }};
 // clang-format on
-[[nodiscard]] inline const formula_signs& signs_of(formula_language as) {
-    return signs_of_formula[static_cast<std::size_t>(as)];
+[[nodiscard]] inline const formula_signs& signs_of(formula_language language) {
+    return signs_of_formula[static_cast<std::size_t>(language)];
 }
 
 /// A whole number; in C one of 128 bits where it is none of 64.
-[[nodiscard]] inline std::string number_in(polynomial::wide n, formula_language as) {
-    const auto size = static_cast<count::wide>(n < 0 ? -n : n);
-    const auto digits_of = [](count::wide value) { return std::string(count_text{count::from_wide(value)}.view()); };
-    constexpr count::wide split = 1'000'000'000'000'000'000;
-    if (as != formula_language::c || size >> 63 == 0) return digits_of(size);
+[[nodiscard]] inline std::string number_in(polynomial::int128 n, formula_language language) {
+    const auto size = static_cast<count::uint128>(n < 0 ? -n : n);
+    const auto digits_of = [](count::uint128 value) {
+        return std::string(count_text{count::from_uint128(value)}.view());
+    };
+    constexpr count::uint128 split = 1'000'000'000'000'000'000;
+    if (language != formula_language::c || size >> 63 == 0) return digits_of(size);
     return "((__int128)" + digits_of(size / split) + "*" + digits_of(split) + " + " + digits_of(size % split) + ")";
 }
 
 /// `3·S² + 5·S·P − 7`; empty where there is nothing.
-[[nodiscard]] inline std::string sum_in(const polynomial::wide (&twice)[polynomial::monomials], bool halves, bool chunks,
-                                        formula_language as, bool& several) {
+[[nodiscard]] inline std::string sum_in(const polynomial::int128 (&twice)[polynomial::monomials], bool halves,
+                                        bool chunks, formula_language language, bool& several) {
     constexpr std::array<std::size_t, polynomial::monomials> order{3, 8, 7, 5, 9, 4, 1, 6, 2, 0};
-    const formula_signs& signs = signs_of(as);
+    const formula_signs& signs = signs_of(language);
     std::string out;
     std::size_t terms = 0;
     for (const std::size_t k : order) {
-        const polynomial::wide n = halves ? twice[k] : twice[k] / 2;
+        const polynomial::int128 n = halves ? twice[k] : twice[k] / 2;
         if (n == 0) continue;
         const auto& [tokens, rest, past] = polynomial::exponents[k];
         std::string monomial;
         const auto factor = [&](std::string_view name, std::int64_t power) {
             for (std::int64_t i = 0; i < (signs.square.empty() ? power : power > 0); ++i)
-                monomial.append(monomial.empty() ? "" : signs.times).append(name).append(power == 2 ? signs.square : "");
+                monomial.append(monomial.empty() ? "" : signs.times)
+                    .append(name)
+                    .append(power == 2 ? signs.square : "");
         };
-        factor(chunks ? "N" : "S", tokens), factor("R", rest), factor("P", past);
-        const std::string size = number_in(n, as);
+        factor(chunks ? "N" : "S", tokens);
+        factor("R", rest);
+        factor("P", past);
+        const std::string size = number_in(n, language);
         const bool minus = n < 0;
         out += terms == 0 ? (minus ? "-" : "") : minus ? " - " : " + ";
         out += monomial.empty() ? size : size == "1" ? monomial : size + std::string(signs.times) + monomial;
@@ -71,77 +78,85 @@ inline constexpr std::array<formula_signs, 4> signs_of_formula{{
 }
 
 /// A condition on one name, empty where it always holds.
-[[nodiscard]] inline std::string bounds_in(std::string_view name, const region::interval& in, std::int64_t least,
-                                           std::int64_t most, formula_language as) {
-    const formula_signs& signs = signs_of(as);
+[[nodiscard]] inline std::string bounds_in(std::string_view name, const region::interval& in, std::int64_t minimum,
+                                           std::int64_t maximum, formula_language language) {
+    const formula_signs& signs = signs_of(language);
     const std::string n(name), low = std::to_string(in.low), high = std::to_string(in.high);
     if (in.low == in.high) return n + " " + std::string(signs.range) + " " + low;
-    if (in.low <= least) return in.high >= most ? std::string() : n + std::string(signs.at_most) + high;
-    if (in.high >= most) return n + std::string(signs.at_least) + low;
-    if (as == formula_language::c) return n + " >= " + low + " && " + n + " <= " + high;
-    return low + std::string(signs.at_most) + n + std::string(signs.at_most) + high;
+    if (in.low <= minimum) return in.high >= maximum ? std::string() : n + std::string(signs.less_equal) + high;
+    if (in.high >= maximum) return n + std::string(signs.greater_equal) + low;
+    if (language == formula_language::c) return n + " >= " + low + " && " + n + " <= " + high;
+    return low + std::string(signs.less_equal) + n + std::string(signs.less_equal) + high;
 }
 
 }  // namespace detail
 
 /// A polynomial as an expression; of chunks where a piece has any.
-[[nodiscard]] inline std::string expression_in(const polynomial& sum, bool chunks, formula_language as) {
-    const detail::formula_signs& signs = detail::signs_of(as);
+[[nodiscard]] inline std::string expression_in(const polynomial& sum, bool chunks, formula_language language) {
+    const detail::formula_signs& signs = detail::signs_of(language);
     bool halves = false;
     for (const auto& part : sum.twice)
-        for (const polynomial::wide n : part) halves = halves || n % 2 != 0;
+        for (const polynomial::int128 n : part) halves = halves || n % 2 != 0;
     bool several = false, ignored = false;
-    const std::string each = detail::sum_in(sum.twice[1], halves, chunks, as, several);
-    const std::string once = detail::sum_in(sum.twice[0], halves, chunks, as, ignored);
+    const std::string batch_terms = detail::sum_in(sum.twice[1], halves, chunks, language, several);
+    const std::string constant_terms = detail::sum_in(sum.twice[0], halves, chunks, language, ignored);
     std::string out;
-    if (!each.empty()) out = "B" + std::string(signs.times) + (several || each.starts_with('-') ? "(" + each + ")" : each);
-    if (!once.empty() && !out.empty()) out += once.starts_with('-') ? " - " + once.substr(1) : " + " + once;
-    if (out.empty()) out = once.empty() ? "0" : once;
+    if (!batch_terms.empty())
+        out = "B" + std::string(signs.times) +
+              (several || batch_terms.starts_with('-') ? "(" + batch_terms + ")" : batch_terms);
+    if (!constant_terms.empty() && !out.empty())
+        out += constant_terms.starts_with('-') ? " - " + constant_terms.substr(1) : " + " + constant_terms;
+    if (out.empty()) out = constant_terms.empty() ? "0" : constant_terms;
     if (!halves) return out;
-    return as == formula_language::latex ? "\\tfrac{1}{2}\\left(" + out + "\\right)"
-                                         : "(" + out + (as == formula_language::python ? ")//2" : ")/2");
+    return language == formula_language::latex ? "\\tfrac{1}{2}\\left(" + out + "\\right)"
+                                               : "(" + out + (language == formula_language::python ? ")//2" : ")/2");
 }
 
 /// A piece's polynomial as an expression.
-[[nodiscard]] inline std::string expression_in(const formula_piece& piece, formula_language as) {
-    return expression_in(piece.sum, piece.where.chunk != 0, as);
+[[nodiscard]] inline std::string expression_in(const formula_piece& piece, formula_language language) {
+    return expression_in(piece.sum, piece.domain.chunk != 0, language);
 }
 
 namespace detail {
 
 /// A name in what languages take for a comment, or LaTeX for text.
-[[nodiscard]] inline std::string term_name_in(const std::string& name, formula_language as) {
+[[nodiscard]] inline std::string term_name_in(const std::string& name, formula_language language) {
     std::string out;
     for (std::size_t i = 0; i < name.size(); ++i) {
         const char letter = name[i];
-        if (as == formula_language::latex && std::string_view("_#$%&{}").find(letter) != std::string_view::npos) out += '\\';
-        if (as == formula_language::c && letter == '/' && i > 0 && name[i - 1] == '*')
+        if (language == formula_language::latex && std::string_view("_#$%&{}").find(letter) != std::string_view::npos)
+            out += '\\';
+        if (language == formula_language::c && letter == '/' && i > 0 && name[i - 1] == '*')
             out += '.';
         else
-            out += as == formula_language::latex && (letter == '\\' || letter == '^' || letter == '~') ? '.' : letter;
+            out += language == formula_language::latex && (letter == '\\' || letter == '^' || letter == '~') ? '.'
+                                                                                                             : letter;
     }
     return out;
 }
 
 /// The terms of a piece as a sum over several lines, each with its name.
-[[nodiscard]] inline std::string terms_in(const formula_piece& piece, formula_language as) {
+[[nodiscard]] inline std::string terms_in(const formula_piece& piece, formula_language language) {
     std::string out;
     for (std::size_t i = 0; i < piece.terms.size(); ++i) {
         const formula_term& term = piece.terms[i];
-        const std::string name = term_name_in(term.name, as), times = std::to_string(term.times);
-        const std::string sum = expression_in(term.sum, piece.where.chunk != 0, as);
-        const bool last = i + 1 == piece.terms.size(), once = term.times == 1;
-        switch (as) {
-            case formula_language::text: out += "      " + name + (once ? "" : " ×" + times) + ": " + sum + '\n'; break;
+        const std::string name = term_name_in(term.name, language), times = std::to_string(term.times);
+        const std::string sum = expression_in(term.sum, piece.domain.chunk != 0, language);
+        const bool last = i + 1 == piece.terms.size(), is_single = term.times == 1;
+        switch (language) {
+            case formula_language::text:
+                out += "      " + name + (is_single ? "" : " ×" + times) + ": " + sum + '\n';
+                break;
             case formula_language::latex:
-                out += std::string(i == 0 ? "    & " : "    + {} & ") + (once ? "" : times + " \\cdot \\left(") + sum +
-                       (once ? "" : "\\right)") + " && \\texttt{" + name + '}' + (last ? "\n" : " \\\\\n");
+                out += std::string(i == 0 ? "    & " : "    + {} & ") + (is_single ? "" : times + " \\cdot \\left(") +
+                       sum + (is_single ? "" : "\\right)") + " && \\texttt{" + name + '}' + (last ? "\n" : " \\\\\n");
                 break;
             case formula_language::c:
                 out += "        /* " + name + " */ (__int128)" + times + "*(" + sum + (last ? ");\n" : ") +\n");
                 break;
             case formula_language::python:
-                out += std::string(i == 0 ? "            " : "            + ") + times + "*(" + sum + ")  # " + name + '\n';
+                out += std::string(i == 0 ? "            " : "            + ") + times + "*(" + sum + ")  # " + name +
+                       '\n';
                 break;
         }
     }
@@ -151,31 +166,32 @@ namespace detail {
 }  // namespace detail
 
 /// Where a piece holds; empty where it does everywhere.
-[[nodiscard]] inline std::string condition_in(const formula_piece& piece, formula_language as) {
+[[nodiscard]] inline std::string condition_in(const formula_piece& piece, formula_language language) {
     using detail::bounds_in;
-    const region& r = piece.where;
+    const region& r = piece.domain;
     std::vector<std::string> parts{
-        bounds_in("B", r.batch, 1, largest_input, as), bounds_in("S", r.sequence, 1, largest_input, as),
-        bounds_in("P", r.past, 0, largest_input, as), bounds_in("S + P", r.total, 0, 2 * largest_input, as)};
-    const bool short_of_one = !r.whole_chunks && r.sequence.high < r.chunk;  // says so already
+        bounds_in("B", r.batch, 1, max_input, language), bounds_in("S", r.sequence, 1, max_input, language),
+        bounds_in("P", r.past, 0, max_input, language), bounds_in("S + P", r.total, 0, 2 * max_input, language)};
+    const bool short_of_one = !r.is_chunk_multiple && r.sequence.high < r.chunk;  // says so already
     if (r.chunk != 0 && !piece.any_rest && !short_of_one) {
         const std::string chunk = std::to_string(r.chunk);
         constexpr std::array<std::string_view, 4> divides{" divides S", " \\mid S", "", ""},
             does_not{" does not divide S", " \\nmid S", "", ""};
-        const auto& words = r.whole_chunks ? divides : does_not;
-        const std::string_view word = words[static_cast<std::size_t>(as)];
-        parts.push_back(word.empty() ? "S % " + chunk + (r.whole_chunks ? " == 0" : " != 0") : chunk + std::string(word));
+        const auto& relations = r.is_chunk_multiple ? divides : does_not;
+        const std::string_view name = relations[static_cast<std::size_t>(language)];
+        parts.push_back(name.empty() ? "S % " + chunk + (r.is_chunk_multiple ? " == 0" : " != 0")
+                                     : chunk + std::string(name));
     }
     std::string out;
     for (const std::string& part : parts)
-        if (!part.empty()) out.append(out.empty() ? "" : detail::signs_of(as).both).append(part);
+        if (!part.empty()) out.append(out.empty() ? "" : detail::signs_of(language).conjunction).append(part);
     return out;
 }
 
 /// The chunk that sequences are padded to in some piece, else 0.
 [[nodiscard]] inline std::int64_t chunk_of(const std::vector<formula_piece>& pieces) {
     for (const formula_piece& p : pieces)
-        if (p.where.chunk != 0) return p.where.chunk;
+        if (p.domain.chunk != 0) return p.domain.chunk;
     return 0;
 }
 
@@ -196,84 +212,92 @@ enum class formula_inputs : std::uint8_t { batch, batch_and_tokens, all };
 /// The fewest that pieces need.
 [[nodiscard]] inline formula_inputs inputs_of(const std::vector<formula_piece>& pieces) {
     bool tokens = false, past = false;
-    const auto bounds = [](const region::interval& in, std::int64_t least, std::int64_t most) {
-        return in.low > least || in.high < most;
+    const auto bounds = [](const region::interval& in, std::int64_t minimum, std::int64_t maximum) {
+        return in.low > minimum || in.high < maximum;
     };
     for (const formula_piece& p : pieces) {
-        past = past || bounds(p.where.past, 0, largest_input) || bounds(p.where.total, 0, 2 * largest_input);
-        tokens = tokens || bounds(p.where.sequence, 1, largest_input) || p.where.chunk != 0;
+        past = past || bounds(p.domain.past, 0, max_input) || bounds(p.domain.total, 0, 2 * max_input);
+        tokens = tokens || bounds(p.domain.sequence, 1, max_input) || p.domain.chunk != 0;
         for (const auto& part : p.sum.twice)
             for (std::size_t k = 0; k < polynomial::monomials; ++k) {
                 const auto& [of_tokens, of_rest, of_past] = polynomial::exponents[k];
-                if (part[k] != 0) tokens = tokens || of_tokens + of_rest > 0, past = past || of_past > 0;
+                if (part[k] != 0) {
+                    tokens = tokens || of_tokens + of_rest > 0;
+                    past = past || of_past > 0;
+                }
             }
     }
     return past ? formula_inputs::all : tokens ? formula_inputs::batch_and_tokens : formula_inputs::batch;
 }
 
 /// A figure in a language; `name` is what it is called, `about` what it is of, in words.
-[[nodiscard]] inline std::string formula_in(formula_language as, const std::string& name, const std::string& about,
-                                            const std::vector<formula_piece>& pieces,
+[[nodiscard]] inline std::string formula_in(formula_language language, const std::string& name,
+                                            const std::string& about, const std::vector<formula_piece>& pieces,
                                             formula_inputs inputs = formula_inputs::all) {
     constexpr std::array<std::string_view, 3> lists{"B", "B, S", "B, S, P"},
         typed{"__int128 B", "__int128 B, __int128 S", "__int128 B, __int128 S, __int128 P"},
         unused{"(void)B", "(void)B, (void)S", "(void)B, (void)S, (void)P"};
-    const auto of = [&](const std::array<std::string_view, 3>& words) {
-        return std::string(words[static_cast<std::size_t>(inputs)]);
+    const auto select = [&](const std::array<std::string_view, 3>& variants) {
+        return std::string(variants[static_cast<std::size_t>(inputs)]);
     };
     const std::int64_t chunk = chunk_of(pieces);
     const std::string c = std::to_string(chunk), id = identifier_of(name);
     std::string out;
-    if (as == formula_language::c) {
+    if (language == formula_language::c) {
         // a comment that nothing in it ends
-        std::string said;
-        for (const char letter : about) said += letter == '*' ? '.' : letter;
-        out = "/* " + said +
+        std::string comment;
+        for (const char letter : about) comment += letter == '*' ? '.' : letter;
+        out = "/* " + comment +
               ".\n   -1 where no polynomial is known. __int128 is GCC's and Clang's. */\nstatic inline __int128 " + id +
-              '(' + of(typed) + ") {\n";
+              '(' + select(typed) + ") {\n";
         if (chunk != 0)
-            out += "    const __int128 N = (S + " + std::to_string(chunk - 1) + ")/" + c + ", R = S - (N - 1)*" + c + ";\n";
-        out += "    " + of(unused) + std::string(chunk != 0 ? ", (void)R" : "") + ";\n";
+            out += "    const __int128 N = (S + " + std::to_string(chunk - 1) + ")/" + c + ", R = S - (N - 1)*" + c +
+                   ";\n";
+        out += "    " + select(unused) + std::string(chunk != 0 ? ", (void)R" : "") + ";\n";
     }
-    if (as == formula_language::python) {
-        std::string said;
-        for (const char letter : about) said += letter == '"' || letter == '\\' ? '\'' : letter;
-        out = "def " + id + '(' + of(lists) + "):\n    \"\"\"" + said + ".\"\"\"\n";
-        if (chunk != 0) out += "    N = (S + " + std::to_string(chunk - 1) + ")//" + c + "\n    R = S - (N - 1)*" + c + "\n";
+    if (language == formula_language::python) {
+        std::string comment;
+        for (const char letter : about) comment += letter == '"' || letter == '\\' ? '\'' : letter;
+        out = "def " + id + '(' + select(lists) + "):\n    \"\"\"" + comment + ".\"\"\"\n";
+        if (chunk != 0)
+            out += "    N = (S + " + std::to_string(chunk - 1) + ")//" + c + "\n    R = S - (N - 1)*" + c + "\n";
     }
     std::string escaped;
     for (const char letter : id) escaped += letter == '_' ? std::string("\\_") : std::string(1, letter);
-    if (as == formula_language::latex)
-        out = "% " + about + "\n\\[ \\mathrm{" + escaped + "}(" + of(lists) + ") = \\begin{cases}\n";
-    if (as == formula_language::text) out = name + " of " + about + "\n";
+    if (language == formula_language::latex)
+        out = "% " + about + "\n\\[ \\mathrm{" + escaped + "}(" + select(lists) + ") = \\begin{cases}\n";
+    if (language == formula_language::text) out = name + " of " + about + "\n";
     for (const formula_piece& p : pieces) {
-        if (!p.known && as != formula_language::text) continue;
-        const std::string where = condition_in(p, as), sum = p.known ? expression_in(p, as) : "no polynomial is known";
+        if (!p.known && language != formula_language::text) continue;
+        const std::string condition = condition_in(p, language),
+                          sum = p.known ? expression_in(p, language) : "no polynomial is known";
         const bool named = !p.terms.empty();
-        const std::string terms = detail::terms_in(p, as);
-        switch (as) {
+        const std::string terms = detail::terms_in(p, language);
+        switch (language) {
             case formula_language::text:
-                out += (where.empty() ? "" : "  " + where + ":\n") + "    " + sum + '\n' + terms;
+                out += (condition.empty() ? "" : "  " + condition + ":\n") + "    " + sum + '\n' + terms;
                 break;
             case formula_language::latex:
-                out += "  " + (named ? "\\begin{aligned}\n" + terms + "  \\end{aligned}" : sum) + " & " + where + " \\\\\n";
+                out += "  " + (named ? "\\begin{aligned}\n" + terms + "  \\end{aligned}" : sum) + " & " + condition +
+                       " \\\\\n";
                 break;
             case formula_language::c:
-                out += "    if (" + (where.empty() ? "1" : where) + ") return" + (named ? "\n" + terms : " " + sum + ";\n");
+                out += "    if (" + (condition.empty() ? "1" : condition) + ") return" +
+                       (named ? "\n" + terms : " " + sum + ";\n");
                 break;
             case formula_language::python:
-                out += "    if " + (where.empty() ? "True" : where) + ":\n        return " +
+                out += "    if " + (condition.empty() ? "True" : condition) + ":\n        return " +
                        (named ? "(\n" + terms + "        )" : sum) + "\n";
                 break;
         }
     }
-    if (as == formula_language::c) out += "    return -1;\n}\n";
-    if (as == formula_language::python) out += "    raise ValueError(\"no polynomial is known here\")\n";
-    if (as == formula_language::latex) {
+    if (language == formula_language::c) out += "    return -1;\n}\n";
+    if (language == formula_language::python) out += "    raise ValueError(\"no polynomial is known here\")\n";
+    if (language == formula_language::latex) {
         out += "\\end{cases} \\]\n";
         if (chunk != 0) out += "% N = \\lceil S/" + c + " \\rceil, R = S - " + c + " (N - 1)\n";
     }
-    if (as == formula_language::text && chunk != 0)
+    if (language == formula_language::text && chunk != 0)
         out += "  N = ⌈S / " + c + "⌉ chunks, R = S − " + c + "·(N − 1) tokens in the last one\n";
     return out;
 }

@@ -57,7 +57,7 @@ namespace detail {
 }  // namespace detail
 
 /// A graph for Graphviz; the parts of a split stand in a frame for each device.
-[[nodiscard]] inline std::string dot_of(const operator_graph& from, const part_graph& g, std::string_view title,
+[[nodiscard]] inline std::string dot_of(const operator_graph& graph, const node_graph& g, std::string_view title,
                                         const graph_split& split = {}, const std::vector<std::string>& devices = {}) {
     using detail::three_digits;
     std::string out = "digraph " + detail::dot_quoted(title) + " {\n  label=" + detail::dot_quoted(title) +
@@ -65,7 +65,7 @@ namespace detail {
                       "  node [shape=box, style=rounded, fontname=\"sans-serif\", fontsize=10];\n"
                       "  edge [fontname=\"sans-serif\", fontsize=8];\n";
     for (std::int32_t i = 0; i < detail::length_of(g.parts); ++i) {
-        const graph_part& p = detail::at_place(g.parts, i);
+        const graph_node& p = detail::at_place(g.parts, i);
         std::string label = p.name;
         if (p.kind == part_kind::module) label += "\n" + p.type;
         if (p.parameter_elements > 0)
@@ -80,35 +80,38 @@ namespace detail {
     }
     for (std::size_t s = 0; s < split.stages.size(); ++s) {
         out += "  subgraph cluster_" + std::to_string(s) + " { label=" + detail::dot_quoted(devices[s]) + ";";
-        for (std::int32_t i = split.stages[s].first; i < split.stages[s].end; ++i) out += " n" + std::to_string(i + 1) + ";";
+        for (std::int32_t i = split.stages[s].first; i < split.stages[s].end; ++i)
+            out += " n" + std::to_string(i + 1) + ";";
         out += " }\n";
     }
-    constexpr std::size_t most_labels = 200;  // a label takes the room of a node: thousands take dot minutes
-    const std::string words = g.edges.size() > most_labels ? " [tooltip=" : " [label=";
+    constexpr std::size_t max_labels = 200;  // a label takes the room of a node: thousands take dot minutes
+    const std::string label_attribute = g.edges.size() > max_labels ? " [tooltip=" : " [label=";
     std::vector<std::int32_t> latest(g.parts.size(), -1);  // of the parts that one reads of
-    for (const part_edge& e : g.edges) detail::at_place(latest, e.to) = std::max(detail::at_place(latest, e.to), e.from);
-    for (const part_edge& e : g.edges) {
-        const bool goes_on = detail::at_place(latest, e.to) == e.from;  // drawn straight, all else beside it
-        out += "  n" + std::to_string(e.from + 1) + " -> n" + std::to_string(e.to + 1) + words +
-               detail::dot_quoted(detail::tensor_name(from, e.tensor) + "\n" + sizes_text(e.sizes) + " " +
+    for (const graph_edge& e : g.edges)
+        detail::at_place(latest, e.to) = std::max(detail::at_place(latest, e.to), e.source);
+    for (const graph_edge& e : g.edges) {
+        const bool is_main_edge = detail::at_place(latest, e.to) == e.source;  // drawn straight, all else beside it
+        out += "  n" + std::to_string(e.source + 1) + " -> n" + std::to_string(e.to + 1) + label_attribute +
+               detail::dot_quoted(detail::tensor_name(graph, e.tensor) + "\n" + sizes_text(e.sizes) + " " +
                                   std::string(std::string_view(element_name(e.type))) + "\n" +
                                   three_digits(static_cast<double>(e.bytes), "B")) +
-               (goes_on ? ", weight=9];\n" : ", color=gray50, fontcolor=gray40];\n");
+               (is_main_edge ? ", weight=9];\n" : ", color=gray50, fontcolor=gray40];\n");
     }
     return out + "}\n";
 }
 
 /// A graph for yEd, Gephi, NetworkX and others that read GraphML.
-[[nodiscard]] inline std::string graphml_of(const operator_graph& from, const part_graph& g) {
+[[nodiscard]] inline std::string graphml_of(const operator_graph& graph, const node_graph& g) {
     std::string out =
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\">\n";
-    const auto key = [&](std::string_view what, std::string_view name, std::string_view type) {
-        out += "  <key id=\"" + std::string(what.substr(0, 1)) + "_" + std::string(name) + "\" for=\"" + std::string(what) +
-               "\" attr.name=\"" + std::string(name) + "\" attr.type=\"" + std::string(type) + "\"/>\n";
+    const auto key = [&](std::string_view element, std::string_view name, std::string_view type) {
+        out += "  <key id=\"" + std::string(element.substr(0, 1)) + "_" + std::string(name) + "\" for=\"" +
+               std::string(element) + "\" attr.name=\"" + std::string(name) + "\" attr.type=\"" + std::string(type) +
+               "\"/>\n";
     };
     for (const std::string_view name : {"kind", "name", "type"}) key("node", name, "string");
-    for (const std::string_view name :
-         {"parameters", "weight_bytes", "flops", "bytes_read", "bytes_written", "output_bytes", "cache_bytes", "live_bytes"})
+    for (const std::string_view name : {"parameters", "weight_bytes", "flops", "bytes_read", "bytes_written",
+                                        "output_bytes", "cache_bytes", "live_bytes"})
         key("node", name, "long");
     key("node", "seconds", "double");
     for (const std::string_view name : {"tensor", "shape", "dtype"}) key("edge", name, "string");
@@ -118,9 +121,11 @@ namespace detail {
         out += "<data key=\"" + std::string(id) + "\">" + detail::xml_text(value) + "</data>";
     };
     for (std::int32_t i = 0; i < detail::length_of(g.parts); ++i) {
-        const graph_part& p = detail::at_place(g.parts, i);
+        const graph_node& p = detail::at_place(g.parts, i);
         out += "    <node id=\"n" + std::to_string(i + 1) + "\">";
-        data("n_kind", name_of(p.kind)), data("n_name", p.name), data("n_type", p.type);
+        data("n_kind", name_of(p.kind));
+        data("n_name", p.name);
+        data("n_type", p.type);
         data("n_flops", count_text{p.done.flops()}.view());
         for (const auto& [id, n] : {std::pair<std::string_view, std::uint64_t>{"n_parameters", p.parameter_elements},
                                     {"n_weight_bytes", p.weight_bytes},
@@ -136,10 +141,13 @@ namespace detail {
         }
         out += "</node>\n";
     }
-    for (const part_edge& e : g.edges) {
-        out += "    <edge source=\"n" + std::to_string(e.from + 1) + "\" target=\"n" + std::to_string(e.to + 1) + "\">";
-        data("e_tensor", detail::tensor_name(from, e.tensor)), data("e_shape", sizes_text(e.sizes));
-        data("e_dtype", std::string_view(element_name(e.type))), data("e_bytes", std::to_string(e.bytes));
+    for (const graph_edge& e : g.edges) {
+        out +=
+            "    <edge source=\"n" + std::to_string(e.source + 1) + "\" target=\"n" + std::to_string(e.to + 1) + "\">";
+        data("e_tensor", detail::tensor_name(graph, e.tensor));
+        data("e_shape", sizes_text(e.sizes));
+        data("e_dtype", std::string_view(element_name(e.type)));
+        data("e_bytes", std::to_string(e.bytes));
         out += "</edge>\n";
     }
     return out + "  </graph>\n</graphml>\n";

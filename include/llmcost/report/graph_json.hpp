@@ -7,12 +7,13 @@
 #include <string_view>
 #include <vector>
 
-#include <llmcost/graph/cuts.hpp>
+#include <llmcost/graph/graph_cuts.hpp>
 #include <llmcost/graph/split.hpp>
 #include <llmcost/graph/statistics.hpp>
 #include <llmcost/report/json_writer.hpp>
 
-// A graph of parts as members of a JSON object; numbers of parts and tensors are those of `nodes` and `tensors`, from 1.
+// A graph of parts as members of a JSON object; numbers of parts and tensors are those of `nodes` and `tensors`,
+// from 1.
 namespace llmcost {
 
 [[nodiscard]] constexpr literal name_of(part_kind kind) noexcept {
@@ -23,18 +24,19 @@ namespace llmcost {
 namespace detail {
 
 /// What is called a tensor: a parameter by its name, another by its number.
-[[nodiscard]] inline std::string tensor_name(const operator_graph& from, std::int32_t tensor) {
-    const graph_tensor& t = at_place(from.tensors, tensor);
+[[nodiscard]] inline std::string tensor_name(const operator_graph& graph, std::int32_t tensor) {
+    const graph_tensor& t = at_place(graph.tensors, tensor);
     return t.name.empty() ? "t" + std::to_string(tensor + 1) : t.name;
 }
 
-inline void put_sizes(json_writer& json, const std::vector<std::int64_t>& sizes) {
+inline void write_shape(json_writer& json, const std::vector<std::int64_t>& sizes) {
     json.key("shape").array(true);
     for (const std::int64_t n : sizes) json.value(n);
     json.end_array();
 }
 
-inline void put_node(json_writer& json, const operator_graph& from, const graph_part& p, std::int32_t number, bool timed) {
+inline void write_node(json_writer& json, const operator_graph& graph, const graph_node& p, std::int32_t number,
+                       bool timed) {
     json.object().member("id", number + 1).member("kind", name_of(p.kind)).member("name", p.name);
     json.member("type", p.type).member("operations", p.end - p.first);
     json.member("parameters", count(p.parameter_elements)).member("weight_bytes", count(p.weight_bytes));
@@ -45,9 +47,9 @@ inline void put_node(json_writer& json, const operator_graph& from, const graph_
     timed ? json.value(p.seconds) : json.null();
     json.key("tensors").array();
     for (const std::int32_t tensor : p.parameters) {
-        const graph_tensor& t = at_place(from.tensors, tensor);
+        const graph_tensor& t = at_place(graph.tensors, tensor);
         json.object().member("name", t.name);
-        put_sizes(json, t.sizes);
+        write_shape(json, t.sizes);
         json.member("dtype", std::string_view(element_name(t.type))).member("bytes", count(t.bytes)).end_object();
     }
     json.end_array().end_object();
@@ -55,12 +57,12 @@ inline void put_node(json_writer& json, const operator_graph& from, const graph_
 
 }  // namespace detail
 
-inline void put_statistics(json_writer& json, const part_graph& g) {
+inline void write_statistics(json_writer& json, const node_graph& g) {
     const graph_statistics s = statistics_of(g);
     json.key("statistics").object().member("nodes", s.parts).member("modules", s.modules);
     json.member("operations", s.operations).member("edges", s.edges).member("edge_bytes", count(s.edge_bytes));
     json.member("depth", s.depth).member("width", s.width);
-    json.key("fan_out").object().member("most", s.most_readers).member("of", s.most_read + 1);
+    json.key("fan_out").object().member("most", s.max_readers).member("of", s.max_read + 1);
     json.member("mean", s.mean_readers).end_object();
     json.key("seconds");
     g.timed ? json.value(s.seconds) : json.null();
@@ -72,15 +74,16 @@ inline void put_statistics(json_writer& json, const part_graph& g) {
 }
 
 /// `nodes` and `edges`; `bytes_per_second` of a link makes times of edges, 0 none.
-inline void put_parts(json_writer& json, const operator_graph& from, const part_graph& g, double bytes_per_second = 0) {
+inline void write_nodes(json_writer& json, const operator_graph& graph, const node_graph& g,
+                        double bytes_per_second = 0) {
     json.key("nodes").array();
     for (std::int32_t i = 0; i < detail::length_of(g.parts); ++i)
-        detail::put_node(json, from, detail::at_place(g.parts, i), i, g.timed);
+        detail::write_node(json, graph, detail::at_place(g.parts, i), i, g.timed);
     json.end_array().key("edges").array();
-    for (const part_edge& e : g.edges) {
-        json.object().member("from", e.from + 1).member("to", e.to + 1);
-        json.member("tensor", detail::tensor_name(from, e.tensor));
-        detail::put_sizes(json, e.sizes);
+    for (const graph_edge& e : g.edges) {
+        json.object().member("from", e.source + 1).member("to", e.to + 1);
+        json.member("tensor", detail::tensor_name(graph, e.tensor));
+        detail::write_shape(json, e.sizes);
         json.member("dtype", std::string_view(element_name(e.type))).member("bytes", count(e.bytes)).key("seconds");
         bytes_per_second > 0 ? json.value(static_cast<double>(e.bytes) / bytes_per_second) : json.null();
         json.end_object();
@@ -88,16 +91,16 @@ inline void put_parts(json_writer& json, const operator_graph& from, const part_
     json.end_array();
 }
 
-inline void put_cuts(json_writer& json, const operator_graph& from, const part_graph& g) {
+inline void write_cuts(json_writer& json, const operator_graph& graph, const node_graph& g) {
     json.key("cuts").array();
-    for (const graph_cut& cut : cuts_of(from, g)) {
+    for (const graph_cut& cut : find_cuts(graph, g)) {
         json.object().member("before", cut.at + 1).member("bytes", count(cut.bytes)).key("tensors").array(true);
-        for (const std::int32_t t : cut.tensors) json.value(detail::tensor_name(from, t));
+        for (const std::int32_t t : cut.tensors) json.value(detail::tensor_name(graph, t));
         json.end_array().member("weights_before", count(cut.weights_before));
-        json.member("weights_behind", count(cut.weights_behind)).member("cache_before", count(cut.cache_before));
-        json.member("cache_behind", count(cut.cache_behind));
+        json.member("weights_behind", count(cut.weights_after)).member("cache_before", count(cut.cache_before));
+        json.member("cache_behind", count(cut.cache_after));
         for (const auto& [name, seconds] : {std::pair<std::string_view, double>{"seconds_before", cut.seconds_before},
-                                            {"seconds_behind", cut.seconds_behind}}) {
+                                            {"seconds_behind", cut.seconds_after}}) {
             json.key(name);
             g.timed ? json.value(seconds) : json.null();
         }
@@ -107,15 +110,17 @@ inline void put_cuts(json_writer& json, const operator_graph& from, const part_g
 }
 
 /// `devices` are names of the stages' devices.
-inline void put_split(json_writer& json, const graph_split& split, const std::vector<std::string>& devices,
-                      const std::vector<stage_device>& holds) {
+inline void write_partition(json_writer& json, const graph_split& split, const std::vector<std::string>& devices,
+                            const std::vector<pipeline_device>& holds) {
     json.key("split").object().member("fits", !split.stages.empty());
-    json.member("slowest_seconds", split.slowest).member("seconds", split.together).key("stages").array();
+    json.member("slowest_seconds", split.slowest).member("seconds", split.pass_seconds).key("stages").array();
     for (std::size_t i = 0; i < split.stages.size(); ++i) {
         const graph_stage& s = split.stages[i];
         json.object().member("device", devices[i]).member("first", s.first + 1).member("last", s.end);
         json.member("received_bytes", count(s.received)).member("link_seconds", s.link_seconds);
-        json.member("seconds", s.seconds).member("weight_bytes", count(s.weights)).member("cache_bytes", count(s.cache));
+        json.member("seconds", s.seconds)
+            .member("weight_bytes", count(s.weights))
+            .member("cache_bytes", count(s.cache));
         json.member("live_bytes", count(s.live)).member("bytes", count(s.memory()));
         json.member("available", count(holds[i].memory)).end_object();
     }

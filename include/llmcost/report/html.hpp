@@ -26,14 +26,14 @@ public:
         return *this;
     }
     /// An element that holds a text alone.
-    html_writer& element(std::string_view name, std::string_view words,
+    html_writer& element(std::string_view name, std::string_view content,
                          std::initializer_list<svg_attribute> attributes = {}) {
         begin(name, attributes);
-        body_ += xml_text(words) + "</" + std::string(name) + ">\n";
+        body_ += xml_text(content) + "</" + std::string(name) + ">\n";
         return *this;
     }
-    html_writer& text(std::string_view words) {
-        body_ += xml_text(words);
+    html_writer& text(std::string_view content) {
+        body_ += xml_text(content);
         return *this;
     }
     /// What is markup already: a picture, a style.
@@ -41,7 +41,7 @@ public:
         body_ += written;
         return *this;
     }
-    [[nodiscard]] const std::string& written() const noexcept { return body_; }
+    [[nodiscard]] const std::string& take_text() const noexcept { return body_; }
 
 private:
     void begin(std::string_view element, std::initializer_list<svg_attribute> attributes) {
@@ -113,11 +113,12 @@ h2,h3,caption{break-after:avoid}
     html_writer head;
     head.markup("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
     head.markup("<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n");
-    head.markup("<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; ");
+    head.markup(
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; ");
     head.markup("script-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'\">\n");
     head.markup("<link rel=\"icon\" href=\"data:,\">\n").element("title", title);
     head.markup("<style>").markup(style).markup("</style>\n</head>\n<body>\n");
-    std::string out = head.written() + body.written();
+    std::string out = head.take_text() + body.take_text();
     if (!script.empty()) out += "<script>\n" + std::string(script) + "</script>\n";
     return out + "</body>\n</html>\n";
 }

@@ -46,26 +46,26 @@ struct icicle {
 
 /// Where a box begins and how wide it is, of a whole of 1.
 struct icicle_place {
-    double from = 0, wide = 0;
+    double left = 0, width = 0;
 };
 
 /// The places of all boxes by a measure: children one behind the other from their parent's left side.
-[[nodiscard]] inline std::vector<icicle_place> icicle_places(const icicle& of, std::size_t measure) {
-    std::vector<icicle_place> places(of.boxes.size());
-    std::vector<double> inside(of.boxes.size()), used(of.boxes.size());
-    for (const icicle_box& b : of.boxes)
-        if (b.parent >= 0) inside[static_cast<std::size_t>(b.parent)] += b.sizes[measure];
-    for (std::size_t i = 0; i < of.boxes.size(); ++i) {
-        const icicle_box& b = of.boxes[i];
+[[nodiscard]] inline std::vector<icicle_place> icicle_places(const icicle& diagram, std::size_t measure) {
+    std::vector<icicle_place> places(diagram.boxes.size());
+    std::vector<double> children_sizes(diagram.boxes.size()), used(diagram.boxes.size());
+    for (const icicle_box& b : diagram.boxes)
+        if (b.parent >= 0) children_sizes[static_cast<std::size_t>(b.parent)] += b.sizes[measure];
+    for (std::size_t i = 0; i < diagram.boxes.size(); ++i) {
+        const icicle_box& b = diagram.boxes[i];
         if (b.parent < 0) {
             places[i] = {0, 1};
             continue;
         }
         const auto above = static_cast<std::size_t>(b.parent);
-        const double whole = std::max(of.boxes[above].sizes[measure], inside[above]);
-        const double wide = whole > 0 ? places[above].wide * b.sizes[measure] / whole : 0;
-        places[i] = {places[above].from + used[above], wide};
-        used[above] += wide;
+        const double total_size = std::max(diagram.boxes[above].sizes[measure], children_sizes[above]);
+        const double width = total_size > 0 ? places[above].width * b.sizes[measure] / total_size : 0;
+        places[i] = {places[above].left + used[above], width};
+        used[above] += width;
     }
     return places;
 }
@@ -73,53 +73,56 @@ struct icicle_place {
 namespace detail {
 
 /// `16 × 0-15` of several that are alike.
-[[nodiscard]] inline std::string icicle_name(const icicle& of, const icicle_box& b) {
-    const std::uint64_t around = b.parent >= 0 ? of.boxes[static_cast<std::size_t>(b.parent)].times : 1;
-    const std::uint64_t own = b.times / std::max<std::uint64_t>(1, around);
-    return own > 1 ? std::to_string(own) + " × " + b.name : b.name;
+[[nodiscard]] inline std::string icicle_name(const icicle& diagram, const icicle_box& b) {
+    const std::uint64_t parent_count = b.parent >= 0 ? diagram.boxes[static_cast<std::size_t>(b.parent)].times : 1;
+    const std::uint64_t num_per_parent = b.times / std::max<std::uint64_t>(1, parent_count);
+    return num_per_parent > 1 ? std::to_string(num_per_parent) + " × " + b.name : b.name;
 }
 /// `flops 2.1 T, 61.8 %`.
-[[nodiscard]] inline std::string icicle_words(const icicle& of, const icicle_box& b, std::size_t measure) {
-    const double whole = of.boxes.front().sizes[measure], size = b.sizes[measure];
-    const icicle_measure& m = of.measures[measure];
+[[nodiscard]] inline std::string icicle_label(const icicle& diagram, const icicle_box& b, std::size_t measure) {
+    const double total_size = diagram.boxes.front().sizes[measure], size = b.sizes[measure];
+    const icicle_measure& m = diagram.measures[measure];
     std::string amount = three_digits(size, m.unit);
     if (amount.ends_with(' ')) amount.pop_back();
-    return m.name + ' ' + amount + ", " + tick_label(whole > 0 ? 100 * size / whole : 0, axis_unit::number) + " %";
+    return m.name + ' ' + amount + ", " + tick_label(total_size > 0 ? 100 * size / total_size : 0, axis_unit::number) +
+           " %";
 }
 /// The looks that mean something.
-[[nodiscard]] inline std::vector<std::size_t> icicle_kinds(const icicle& of) {
+[[nodiscard]] inline std::vector<std::size_t> icicle_kinds(const icicle& diagram) {
     std::vector<std::size_t> out;
-    for (std::size_t k = 0; k < of.kinds.size(); ++k)
-        if (!of.kinds[k].empty()) out.push_back(k);
+    for (std::size_t k = 0; k < diagram.kinds.size(); ++k)
+        if (!diagram.kinds[k].empty()) out.push_back(k);
     return out;
 }
-[[nodiscard]] inline int icicle_rows(const icicle& of) {
+[[nodiscard]] inline int icicle_rows(const icicle& diagram) {
     int deepest = 0;
-    for (const icicle_box& b : of.boxes) deepest = std::max(deepest, b.depth);
+    for (const icicle_box& b : diagram.boxes) deepest = std::max(deepest, b.depth);
     return deepest + 1;
 }
 
 }  // namespace detail
 
 /// The whole icicle by its first measure, as a picture that does nothing.
-[[nodiscard]] inline svg_picture icicle_picture(const icicle& of, const std::string& prefix = "lc") {
-    constexpr double row = 30, left = 14, wide = 612, top = 46;
-    svg_picture out = detail::begun({of.title, of.description, prefix});
-    const std::vector<icicle_place> places = icicle_places(of, 0);
-    for (std::size_t i = 0; i < of.boxes.size(); ++i) {
-        const icicle_box& b = of.boxes[i];
-        const double x = left + wide * places[i].from, w = wide * places[i].wide, y = top + row * b.depth;
+[[nodiscard]] inline svg_picture icicle_picture(const icicle& diagram, const std::string& prefix = "lc") {
+    constexpr double row = 30, left = 14, width = 612, top = 46;
+    svg_picture out = detail::begin_picture({diagram.title, diagram.description, prefix});
+    const std::vector<icicle_place> places = icicle_places(diagram, 0);
+    for (std::size_t i = 0; i < diagram.boxes.size(); ++i) {
+        const icicle_box& b = diagram.boxes[i];
+        const double x = left + width * places[i].left, w = width * places[i].width, y = top + row * b.depth;
         if (w < 0.5) continue;
-        const std::string name = detail::icicle_name(of, b);
+        const std::string name = detail::icicle_name(diagram, b);
         out.drawn.filled(x, y, w, row - 2, b.kind,
-                         (b.path.empty() ? b.type : b.path) + ": " + detail::icicle_words(of, b, 0));
-        const std::string shown = svg_width_of(name) <= w - 8 ? name : w > 46 ? detail::svg_cut(name, w - 8) : std::string();
-        out.drawn.text(x + 5, y + 19, shown, svg_anchor::start, "lc-halo");
+                         (b.path.empty() ? b.type : b.path) + ": " + detail::icicle_label(diagram, b, 0));
+        const std::string label = svg_width_of(name) <= w - 8 ? name
+                                  : w > 46                    ? detail::svg_cut(name, w - 8)
+                                                              : std::string();
+        out.drawn.text(x + 5, y + 19, label, svg_anchor::start, "lc-halo");
     }
-    const double below = top + row * detail::icicle_rows(of) + 22;
-    const std::vector<std::size_t> kinds = detail::icicle_kinds(of);
+    const double below = top + row * detail::icicle_rows(diagram) + 22;
+    const std::vector<std::size_t> kinds = detail::icicle_kinds(diagram);
     std::vector<std::string> names;
-    for (const std::size_t k : kinds) names.push_back(of.kinds[k]);
+    for (const std::size_t k : kinds) names.push_back(diagram.kinds[k]);
     const double took = detail::draw_legend(out.drawn, 20, below, 626, names, [&](std::size_t i, double x, double y) {
         out.drawn.filled(x, y - 9, 26, 18, kinds[i]);
     });
@@ -128,10 +131,10 @@ namespace detail {
 }
 
 /// The same as a part of a page whose `icicle_script` makes it a thing to walk about in: each box a button.
-inline void put_icicle(html_writer& page, const icicle& of) {
-    const std::vector<icicle_place> now = icicle_places(of, 0);
+inline void write_icicle(html_writer& page, const icicle& diagram) {
+    const std::vector<icicle_place> now = icicle_places(diagram, 0);
     std::vector<std::vector<icicle_place>> places;
-    for (std::size_t m = 0; m < of.measures.size(); ++m) places.push_back(icicle_places(of, m));
+    for (std::size_t m = 0; m < diagram.measures.size(); ++m) places.push_back(icicle_places(diagram, m));
     const auto in_percent = [](double share) { return svg_number(100 * share) + "%"; };
     const auto short_number = [](double x) {
         std::array<char, 32> text{};
@@ -140,49 +143,50 @@ inline void put_icicle(html_writer& page, const icicle& of) {
     };
     page.open("div", {{"class", "controls"}});
     page.open("label").text("Width by ").open("select", {{"id", "icicle-measure"}});
-    for (const icicle_measure& m : of.measures) page.element("option", m.name, {{"data-unit", m.unit}});
+    for (const icicle_measure& m : diagram.measures) page.element("option", m.name, {{"data-unit", m.unit}});
     page.close().close();
     page.element("button", "Out", {{"type", "button"}, {"id", "icicle-out"}}).close();
     page.element("p", " ", {{"id", "icicle-now"}, {"aria-live", "polite"}});
     page.open("div", {{"class", "icicle"},
                       {"id", "icicle"},
                       {"role", "group"},
-                      {"aria-label", of.title},
-                      {"style", "--rows:" + std::to_string(detail::icicle_rows(of))}});
-    for (std::size_t i = 0; i < of.boxes.size(); ++i) {
-        const icicle_box& b = of.boxes[i];
-        std::string from, wide, sizes;
-        for (std::size_t m = 0; m < of.measures.size(); ++m) {
+                      {"aria-label", diagram.title},
+                      {"style", "--rows:" + std::to_string(detail::icicle_rows(diagram))}});
+    for (std::size_t i = 0; i < diagram.boxes.size(); ++i) {
+        const icicle_box& b = diagram.boxes[i];
+        std::string lefts, widths, sizes;
+        for (std::size_t m = 0; m < diagram.measures.size(); ++m) {
             const char* const comma = m == 0 ? "" : ",";
-            from += comma + short_number(places[m][i].from), wide += comma + short_number(places[m][i].wide);
+            lefts += comma + short_number(places[m][i].left);
+            widths += comma + short_number(places[m][i].width);
             sizes += comma + short_number(b.sizes[m]);
         }
         const std::string path = b.path.empty() ? b.type : b.path;
         page.open("button", {{"type", "button"},
                              {"class", "box k" + std::to_string(b.kind % svg_kinds)},
-                             {"style", "left:" + in_percent(now[i].from) + ";width:" + in_percent(now[i].wide) +
+                             {"style", "left:" + in_percent(now[i].left) + ";width:" + in_percent(now[i].width) +
                                            ";--row:" + std::to_string(b.depth)},
                              {"data-path", b.path},
                              {"data-type", b.type},
                              {"data-times", std::to_string(b.times)},
                              {"data-parent", std::to_string(b.parent)},
-                             {"data-from", from},
-                             {"data-wide", wide},
+                             {"data-from", lefts},
+                             {"data-wide", widths},
                              {"data-sizes", sizes},
-                             {"aria-label", path + ", " + detail::icicle_words(of, b, 0)}});
-        page.element("span", detail::icicle_name(of, b)).close();
+                             {"aria-label", path + ", " + detail::icicle_label(diagram, b, 0)}});
+        page.element("span", detail::icicle_name(diagram, b)).close();
     }
     page.close();
     page.open("ul", {{"class", "legend"}, {"aria-label", "What the fillings mean"}});
-    for (const std::size_t k : detail::icicle_kinds(of)) {
+    for (const std::size_t k : detail::icicle_kinds(diagram)) {
         page.open("li").element("span", "",
                                 {{"class", "swatch k" + std::to_string(k % svg_kinds)}, {"aria-hidden", "true"}});
-        page.text(of.kinds[k]).close();
+        page.text(diagram.kinds[k]).close();
     }
     page.close();
 }
 
-/// How the boxes of `put_icicle` look: a filling for each kind, names on paper.
+/// How the boxes of `write_icicle` look: a filling for each kind, names on paper.
 [[nodiscard]] inline std::string icicle_style() {
     std::string out = R"css(
 .icicle{position:relative;height:calc(var(--rows)*2.75rem)}
@@ -212,9 +216,10 @@ background:var(--band);border:1px solid var(--soft);border-radius:.3rem}
                                                 "repeating-linear-gradient(135deg,var(--k) 0 1px,transparent 1px 7px)",
                                                 "repeating-linear-gradient(90deg,var(--k) 0 4px,transparent 4px 16px)",
                                                 "linear-gradient(var(--band),var(--band))"};
-    const auto colours = [&](const std::array<std::string_view, svg_kinds>& of) {
+    const auto colours = [&](const std::array<std::string_view, svg_kinds>& palette) {
         std::string rules;
-        for (std::size_t k = 0; k < svg_kinds; ++k) rules += ".k" + std::to_string(k) + "{--k:" + std::string(of[k]) + "}";
+        for (std::size_t k = 0; k < svg_kinds; ++k)
+            rules += ".k" + std::to_string(k) + "{--k:" + std::string(palette[k]) + "}";
         return rules;
     };
     for (std::size_t k = 0; k < svg_kinds; ++k)

@@ -6,15 +6,15 @@
 #include <string>
 #include <string_view>
 
-#include <llmcost/report/bytes_as_stored.hpp>
 #include <llmcost/report/json_writer.hpp>
 #include <llmcost/report/listing.hpp>
 #include <llmcost/report/metrics.hpp>
+#include <llmcost/report/stored_bytes.hpp>
 
 namespace llmcost {
 
 /// What a model is called and where its configuration came from.
-struct model_identity {
+struct model_name {
     std::string name;
     std::string source;
     std::optional<std::string> type{};  ///< the file's `model_type` where `--as` names another row; empty: it has none
@@ -25,7 +25,7 @@ struct json_parts {
     bool scopes = false;
     bool tensors = false;
     bool training = false;
-    const bytes_as_stored* weights = nullptr;  ///< where they are not all of one type
+    const stored_bytes* weights = nullptr;  ///< where they are not all of one type
 };
 
 namespace detail {
@@ -33,51 +33,53 @@ namespace detail {
 /// Whether the bytes that autograd keeps are among figures, or nobody asked.
 enum class saved_figure : bool { unknown, known };
 
-inline void write_figures(json_writer& json, const figures& f, saved_figure saved = saved_figure::unknown) {
+inline void write_figures(json_writer& json, const model_metrics& f, saved_figure saved = saved_figure::unknown) {
     for (const metric& m : metrics)
         if (m.name == "saved_bytes" && saved == saved_figure::unknown)
             json.key(m.name).null();
         else
-            json.member(m.name, m.of(f));
+            json.member(m.name, m.value_of(f));
 }
 
 /// Primitives that are no whole model's, a backward pass's or an optimizer's, and their FLOPs.
 inline void write_primitives(json_writer& json, const primitives<count>& p) {
-    figures f;
+    model_metrics f;
     static_cast<primitives<count>&>(f) = p;
     json.object();
-    for (std::size_t i = 0; i < primitive_kinds; ++i) json.member(metrics[i].name, metrics[i].of(f));
+    for (std::size_t i = 0; i < num_primitives; ++i) json.member(metrics[i].name, metrics[i].value_of(f));
     json.member("flops", f.flops()).end_object();
 }
 
 /// `"name", "model_type"`, and `"as"` where the row of another type reads the file.
-inline void write_name(json_writer& json, const model& m, const model_identity& who) {
-    const std::string_view row = m.kind->model_type;
-    json.member("name", who.name).member("model_type", who.type ? std::string_view(*who.type) : row);
-    if (who.type) json.member("as", row);
+inline void write_name(json_writer& json, const model& m, const model_name& name) {
+    const std::string_view row = m.spec->model_type;
+    json.member("name", name.name).member("model_type", name.type ? std::string_view(*name.type) : row);
+    if (name.type) json.member("as", row);
 }
 
 inline std::string_view name_of(logits l) { return l == logits::all ? "all" : l == logits::last ? "last" : "none"; }
 inline std::string_view name_of(attention_scores a) { return a == attention_scores::full ? "full" : "causal"; }
 
 /// What a sequence shows, and how many tokens stand for it: with a past they lie there.
-inline void write_media(json_writer& json, const media_shapes& shown, const workload& load) {
+inline void write_media(json_writer& json, const media_shapes& media, const workload& load) {
     if (load.images > 0) {
-        json.member("images", load.images).member("image_tokens", load.images * shown.image.tokens);
+        json.member("images", load.images).member("image_tokens", load.images * media.image.num_tokens);
         json.key("image").object();
-        json.member("tokens", shown.image.tokens).member("tiles", shown.image.tiles);
-        json.member("height", shown.image.height).member("width", shown.image.width).end_object();
+        json.member("tokens", media.image.num_tokens).member("tiles", media.image.num_tiles);
+        json.member("height", media.image.height).member("width", media.image.width).end_object();
     }
     if (load.videos > 0) {
-        json.member("videos", load.videos).member("video_tokens", load.videos * shown.video.tokens);
+        json.member("videos", load.videos).member("video_tokens", load.videos * media.video.num_tokens);
         json.key("video").object();
-        json.member("frames", load.video_frames).member("tokens", shown.video.tokens).member("tiles", shown.video.tiles);
-        json.member("height", shown.video.height).member("width", shown.video.width).end_object();
+        json.member("frames", load.video_frames)
+            .member("tokens", media.video.num_tokens)
+            .member("tiles", media.video.num_tiles);
+        json.member("height", media.video.height).member("width", media.video.width).end_object();
     }
     if (load.audio_milliseconds > 0) {
-        json.member("audio_milliseconds", load.audio_milliseconds).member("audio_tokens", shown.audio.tokens);
+        json.member("audio_milliseconds", load.audio_milliseconds).member("audio_tokens", media.audio.num_tokens);
         json.key("audio").object();
-        json.member("samples", shown.audio.samples).member("frames", shown.audio.frames).end_object();
+        json.member("samples", media.audio.num_samples).member("frames", media.audio.num_frames).end_object();
     }
 }
 
@@ -86,9 +88,10 @@ inline void write_workload(json_writer& json, const model& m, const workload& lo
     json.member("batch", load.batch).member("sequence", load.sequence).member("past", load.past);
     json.member("encoder_sequence", load.encoder_sequence);
     if (load.image_height > 0) json.member("image_height", load.image_height).member("image_width", load.image_width);
-    if (m.kind->media != nullptr) write_media(json, m.kind->media(m, load), load);
+    if (m.spec->compute_media_shapes != nullptr) write_media(json, m.spec->compute_media_shapes(m, load), load);
     json.member("logits", name_of(load.head)).member("attention", name_of(load.attention));
-    json.member("dtype", llmcost::name_of(types.weights)).member("activation_dtype", llmcost::name_of(types.activations));
+    json.member("dtype", llmcost::name_of(types.weights))
+        .member("activation_dtype", llmcost::name_of(types.activations));
     json.member("cache_dtype", llmcost::name_of(types.cache));
     json.end_object();
 }
@@ -101,12 +104,13 @@ inline void write_sizes(json_writer& json, const std::vector<std::int64_t>& size
 
 /// `"tensors": [{"name", "shape", "dtype"}], "tied": [name]`.
 inline void write_tensors(json_writer& json, const model_listing& listing, const storage_types& types,
-                          const bytes_as_stored* stored) {
+                          const stored_bytes* stored) {
     json.key("tensors").array();
     for (const tensor_shape& t : listing.tensors) {
         json.object().member("name", t.name).key("shape");
         write_sizes(json, t.sizes);
-        json.member("dtype", stored == nullptr ? std::string(llmcost::name_of(types.weights)) : stored->type_of(t.name));
+        json.member("dtype",
+                    stored == nullptr ? std::string(llmcost::name_of(types.weights)) : stored->type_of(t.name));
         json.end_object();
     }
     json.end_array().key("tied").array();
@@ -117,28 +121,28 @@ inline void write_tensors(json_writer& json, const model_listing& listing, const
 }  // namespace detail
 
 /// The JSON report that scripts rest on: model, workload, totals, and the parts asked for.
-[[nodiscard]] inline std::string json_report(const model& m, const model_identity& who, const workload& load,
+[[nodiscard]] inline std::string json_report(const model& m, const model_name& name, const workload& load,
                                              json_parts parts) {
-    const storage_types types = types_of(m, load);
+    const storage_types types = storage_types_of(m, load);
     const model_listing listing = list_model(m, load);
     workload step = load;
     step.training = true;
-    const figures trained = parts.training ? count_model(m, step) : figures{};
-    figures totals = listing.total;
+    const model_metrics trained = parts.training ? count_model(m, step) : model_metrics{};
+    model_metrics totals = listing.total;
     if (parts.weights != nullptr) totals.weight_bytes = parts.weights->total;
     totals.saved_bytes = trained.saved_bytes;
     json_writer json;
     json.object();
     json.key("model").object();
-    detail::write_name(json, m, who);
+    detail::write_name(json, m, name);
     json.member("architecture", listing.scopes.empty() ? std::string() : listing.scopes.front().type);
-    json.member("source", who.source).end_object();
+    json.member("source", name.source).end_object();
     detail::write_workload(json, m, load, types);
     json.key("totals").object();
     detail::write_figures(json, totals, static_cast<detail::saved_figure>(parts.training));
     json.end_object();
     json.key("cache_layers").array();
-    for (const cached_layer& layer : listing.cache) {
+    for (const kv_cache_entry& layer : listing.cache) {
         json.array(true);
         for (const auto& sizes : layer.tensors) detail::write_sizes(json, sizes);
         json.end_array();
@@ -151,8 +155,8 @@ inline void write_tensors(json_writer& json, const model_listing& listing, const
         for (std::size_t i = 0; i < listing.scopes.size(); ++i) {
             const scope_figures& s = listing.scopes[i];
             if (s.path.empty()) continue;
-            json.object().member("path", s.path).member("class", s.type).member("role", name_of(s.what));
-            figures f = figures_of(s.sums, types);
+            json.object().member("path", s.path).member("class", s.type).member("role", name_of(s.module_role));
+            model_metrics f = model_metrics_of(s.sums, types);
             if (parts.weights != nullptr) f.weight_bytes = bytes[i];
             detail::write_figures(json, f);
             json.end_object();

@@ -12,12 +12,12 @@
 #include <string_view>
 
 #include <llmcost/base/count.hpp>
-#include <llmcost/detail/utf8.hpp>
+#include <llmcost/base/utf8.hpp>
 
 namespace llmcost {
 
-/// Writes JSON text in UTF-8, whatever its strings hold; integers keep all their digits, as 128-bit counts need, and other
-/// numbers as many as they have.
+/// Writes JSON text in UTF-8, whatever its strings hold; integers keep all their digits, as 128-bit counts need, and
+/// other numbers as many as they have.
 class json_writer {
 public:
     explicit json_writer(int indent = 2) : indent_(indent) {}
@@ -103,13 +103,14 @@ private:
     void quote(std::string_view s) {
         text_ += '"';
         while (!s.empty()) {
-            const std::size_t whole = detail::utf8_length(s);
-            const std::string_view character = s.substr(0, whole == 0 ? 1 : whole);
+            const std::size_t character_length = detail::utf8_length(s);
+            const std::string_view character = s.substr(0, character_length == 0 ? 1 : character_length);
             const unsigned unsafe = detail::unprintable(character);
-            if (whole == 0) {
+            if (character_length == 0) {
                 text_ += "\xEF\xBF\xBD";  // U+FFFD
             } else if (unsafe > 0xFFFF && unsafe < 0x110000) {
-                escape(0xD800 + ((unsafe - 0x10000) >> 10)), escape(0xDC00 + ((unsafe - 0x10000) & 0x3FFU));
+                escape(0xD800 + ((unsafe - 0x10000) >> 10));
+                escape(0xDC00 + ((unsafe - 0x10000) & 0x3FFU));
             } else if (unsafe < 0x110000) {
                 escape(unsafe);
             } else {

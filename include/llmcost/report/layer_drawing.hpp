@@ -21,51 +21,55 @@ namespace llmcost {
 
 /// A layer's parts: which of a graph's they are, and what they read from outside.
 struct layer_parts {
-    std::string path;                   ///< of the layer's module
-    std::vector<std::int32_t> inside;   ///< parts of the whole graph, in order
-    std::vector<std::int32_t> outside;  ///< parts before the layer that it reads of
-    std::vector<part_edge> edges;       ///< `from` and `to` count what is inside, then what is outside, then what follows
-    [[nodiscard]] std::int32_t boxes() const { return static_cast<std::int32_t>(inside.size() + outside.size()) + 1; }
+    std::string path;                          ///< of the layer's module
+    std::vector<std::int32_t> internal_nodes;  ///< parts of the whole graph, in order
+    std::vector<std::int32_t> external_nodes;  ///< parts before the layer that it reads of
+    std::vector<graph_edge> edges;  ///< `from` and `to` count what is inside, then what is outside, then what follows
+    [[nodiscard]] std::int32_t boxes() const {
+        return static_cast<std::int32_t>(internal_nodes.size() + external_nodes.size()) + 1;
+    }
 };
 
 /// The parts that lie in a module of the graph that they were cut from.
-[[nodiscard]] inline layer_parts layer_parts_of(const operator_graph& from, const part_graph& g, std::int32_t module) {
+[[nodiscard]] inline layer_parts layer_parts_of(const operator_graph& graph, const node_graph& g, std::int32_t module) {
     layer_parts out;
-    const graph_module& layer = detail::at_place(from.modules, module);
+    const graph_module& layer = detail::at_place(graph.modules, module);
     out.path = layer.path;
     std::map<std::int32_t, std::int32_t> place;
     for (std::int32_t i = 0; i < detail::length_of(g.parts); ++i) {
-        const graph_part& p = detail::at_place(g.parts, i);
+        const graph_node& p = detail::at_place(g.parts, i);
         if (p.first < layer.first || p.end > layer.end || p.first == p.end) continue;
-        place[i] = detail::length_of(out.inside);
-        out.inside.push_back(i);
+        place[i] = detail::length_of(out.internal_nodes);
+        out.internal_nodes.push_back(i);
     }
-    const std::int32_t inside = detail::length_of(out.inside);
-    std::vector<const part_edge*> comes, goes;
-    for (const part_edge& e : g.edges) {
-        const bool from_here = place.contains(e.from), to_here = place.contains(e.to);
-        if (from_here && to_here) {
+    const std::int32_t num_internal = detail::length_of(out.internal_nodes);
+    std::vector<const graph_edge*> incoming, outgoing;
+    for (const graph_edge& e : g.edges) {
+        const bool is_source_inside = place.contains(e.source), is_target_inside = place.contains(e.to);
+        if (is_source_inside && is_target_inside) {
             out.edges.push_back(e);
-            out.edges.back().from = place[e.from], out.edges.back().to = place[e.to];
-        } else if (to_here) {
-            comes.push_back(&e);
-        } else if (from_here) {
-            goes.push_back(&e);
+            out.edges.back().source = place[e.source];
+            out.edges.back().to = place[e.to];
+        } else if (is_target_inside) {
+            incoming.push_back(&e);
+        } else if (is_source_inside) {
+            outgoing.push_back(&e);
         }
     }
-    for (const part_edge* e : comes) {
-        auto known = std::ranges::find(out.outside, e->from);
-        if (known == out.outside.end()) known = out.outside.insert(known, e->from);
+    for (const graph_edge* e : incoming) {
+        auto known = std::ranges::find(out.external_nodes, e->source);
+        if (known == out.external_nodes.end()) known = out.external_nodes.insert(known, e->source);
         out.edges.push_back(*e);
-        out.edges.back().from = inside + static_cast<std::int32_t>(known - out.outside.begin());
+        out.edges.back().source = num_internal + static_cast<std::int32_t>(known - out.external_nodes.begin());
         out.edges.back().to = place[e->to];
     }
-    std::vector<std::pair<std::int32_t, std::int32_t>> told;
-    for (const part_edge* e : goes) {
-        if (std::ranges::find(told, std::pair(e->from, e->tensor)) != told.end()) continue;
-        told.emplace_back(e->from, e->tensor);
+    std::vector<std::pair<std::int32_t, std::int32_t>> unique_outputs;
+    for (const graph_edge* e : outgoing) {
+        if (std::ranges::find(unique_outputs, std::pair(e->source, e->tensor)) != unique_outputs.end()) continue;
+        unique_outputs.emplace_back(e->source, e->tensor);
         out.edges.push_back(*e);
-        out.edges.back().from = place[e->from], out.edges.back().to = out.boxes() - 1;
+        out.edges.back().source = place[e->source];
+        out.edges.back().to = out.boxes() - 1;
     }
     return out;
 }
@@ -73,12 +77,12 @@ struct layer_parts {
 namespace detail {
 
 /// What an edge carries: `1x1024x2048 bfloat16`.
-[[nodiscard]] inline std::string type_words(const part_edge& e) {
+[[nodiscard]] inline std::string type_label(const graph_edge& e) {
     return sizes_text(e.sizes) + " " + std::string(std::string_view(element_name(e.type)));
 }
 /// `1x1024x2048 bfloat16, 4.19 MB`.
-[[nodiscard]] inline std::string tensor_words(const part_edge& e) {
-    return type_words(e) + ", " + three_digits(static_cast<double>(e.bytes), "B");
+[[nodiscard]] inline std::string tensor_label(const graph_edge& e) {
+    return type_label(e) + ", " + three_digits(static_cast<double>(e.bytes), "B");
 }
 /// The name of a part without the path of the layer around it.
 [[nodiscard]] inline std::string name_in(std::string_view layer, std::string_view name) {
@@ -86,22 +90,23 @@ namespace detail {
     return std::string(below ? name.substr(layer.size() + 1) : name);
 }
 /// The end of a name that is about so wide.
-[[nodiscard]] inline std::string svg_cut_front(std::string_view text, double wide) {
-    if (svg_width_of(text) <= wide) return std::string(text);
-    while (!text.empty() && svg_width_of(text) + 9 > wide) text.remove_prefix(1);
+[[nodiscard]] inline std::string svg_cut_front(std::string_view text, double width) {
+    if (svg_width_of(text) <= width) return std::string(text);
+    while (!text.empty() && svg_width_of(text) + 9 > width) text.remove_prefix(1);
     return "…" + std::string(text);
 }
 
 }  // namespace detail
 
 /// Boxes of modules and operations below each other, an arrow for each tensor; dashed what is outside of the layer.
-[[nodiscard]] inline svg_picture layer_drawing(const chart_words& words, const part_graph& g, const layer_parts& layer) {
-    constexpr double wide = 196, high = 54, gap = 30, left = 14, top = 46;
+[[nodiscard]] inline svg_picture layer_drawing(const chart_text& text, const node_graph& g, const layer_parts& layer) {
+    constexpr double box_width = 196, high = 54, gap = 30, left = 14, top = 46;
     std::vector<layered_edge> edges;
-    for (const part_edge& e : layer.edges) edges.push_back({e.from, e.to});
-    const layered_places places = layered_layout(layer.boxes(), edges, wide, high, gap);
-    svg_picture out = detail::begun(words);
-    out.width = std::max(640.0, places.width + 2 * left), out.height = places.height + top + 20;
+    for (const graph_edge& e : layer.edges) edges.push_back({e.source, e.to});
+    const layered_places places = layered_layout(layer.boxes(), edges, box_width, high, gap);
+    svg_picture out = detail::begin_picture(text);
+    out.width = std::max(640.0, places.width + 2 * left);
+    out.height = places.height + top + 20;
     const double shift = left + (out.width - 2 * left - places.width) / 2;
     for (std::size_t i = 0; i < layer.edges.size(); ++i) {
         std::string d;
@@ -116,46 +121,49 @@ namespace detail {
             d += "C" + svg_number(way[k - 1].x + shift) + " " + half + " " + x + " " + half + " " + x + " " +
                  svg_number(way[k].y + top);
         }
-        out.drawn.path(d + "m-4 -7l4 7l4 -7", "lc-axis", "none", detail::tensor_words(layer.edges[i]));
+        out.drawn.path(d + "m-4 -7l4 7l4 -7", "lc-axis", "none", detail::tensor_label(layer.edges[i]));
     }
-    std::vector<const part_edge*> gives(static_cast<std::size_t>(layer.boxes()), nullptr);
-    for (const part_edge& e : layer.edges)
-        if (gives[static_cast<std::size_t>(e.from)] == nullptr) gives[static_cast<std::size_t>(e.from)] = &e;
-    const std::int32_t inside = detail::length_of(layer.inside);
+    std::vector<const graph_edge*> output_edges(static_cast<std::size_t>(layer.boxes()), nullptr);
+    for (const graph_edge& e : layer.edges)
+        if (output_edges[static_cast<std::size_t>(e.source)] == nullptr)
+            output_edges[static_cast<std::size_t>(e.source)] = &e;
+    const std::int32_t num_internal = detail::length_of(layer.internal_nodes);
     for (std::int32_t i = 0; i < layer.boxes(); ++i) {
-        const bool follows = i + 1 == layer.boxes(), own = i < inside;
-        const graph_part* const p = follows ? nullptr
-                                    : own   ? &detail::at_place(g.parts, detail::at_place(layer.inside, i))
-                                            : &detail::at_place(g.parts, detail::at_place(layer.outside, i - inside));
+        const bool follows = i + 1 == layer.boxes(), is_internal = i < num_internal;
+        const graph_node* const p =
+            follows       ? nullptr
+            : is_internal ? &detail::at_place(g.parts, detail::at_place(layer.internal_nodes, i))
+                          : &detail::at_place(g.parts, detail::at_place(layer.external_nodes, i - num_internal));
         const layered_point at = places.boxes[static_cast<std::size_t>(i)];
-        const double x = at.x + shift - wide / 2, y = at.y + top - high / 2;
+        const double x = at.x + shift - box_width / 2, y = at.y + top - high / 2;
         const std::string name = p == nullptr ? "what follows" : detail::name_in(layer.path, p->name);
-        const part_edge* const given = gives[static_cast<std::size_t>(i)];
+        const graph_edge* const output_edge = output_edges[static_cast<std::size_t>(i)];
         std::string figures;
-        if (p != nullptr && own) {
-            if (p->done.flops() != count{}) figures = detail::three_digits(static_cast<double>(p->done.flops()), "FLOP");
+        if (p != nullptr && is_internal) {
+            if (p->done.flops() != count{})
+                figures = detail::three_digits(static_cast<double>(p->done.flops()), "FLOP");
             if (p->seconds > 0) figures += (figures.empty() ? "" : ", ") + detail::three_digits(p->seconds, "s");
         }
         const std::string type = p != nullptr && p->kind == part_kind::module ? p->type : std::string();
         const std::string tip = name + (type.empty() ? "" : ", " + type) + (figures.empty() ? "" : ": " + figures) +
-                                (given == nullptr ? "" : "; gives " + detail::tensor_words(*given));
+                                (output_edge == nullptr ? "" : "; gives " + detail::tensor_label(*output_edge));
         const bool module = p != nullptr && p->kind == part_kind::module;
         out.drawn.element("rect",
                           {{"x", x},
                            {"y", y},
-                           {"width", wide},
+                           {"width", box_width},
                            {"height", high},
                            {"rx", module ? 3.0 : 16.0},
-                           {"class", own ? svg_class("mark", module && p->parameter_elements > 0 ? 0
-                                                             : module                            ? 2
-                                                                                                 : 7)
-                                         : svg_class("mark", 7) + " lc-dashed"}},
+                           {"class", is_internal ? svg_class("mark", module && p->parameter_elements > 0 ? 0
+                                                                     : module                            ? 2
+                                                                                                         : 7)
+                                                 : svg_class("mark", 7) + " lc-dashed"}},
                           tip);
-        out.drawn.text(at.x + shift, y + 17, detail::svg_cut_front(name, wide * 1.1), svg_anchor::middle);
-        const std::string second = own ? figures : p == nullptr ? std::string() : "from outside";
+        out.drawn.text(at.x + shift, y + 17, detail::svg_cut_front(name, box_width * 1.1), svg_anchor::middle);
+        const std::string second = is_internal ? figures : p == nullptr ? std::string() : "from outside";
         out.drawn.text(at.x + shift, y + 33, second, svg_anchor::middle, "lc-small lc-soft");
-        if (given != nullptr)
-            out.drawn.text(at.x + shift, y + 48, detail::svg_cut(detail::type_words(*given), wide * 1.15),
+        if (output_edge != nullptr)
+            out.drawn.text(at.x + shift, y + 48, detail::svg_cut(detail::type_label(*output_edge), box_width * 1.15),
                            svg_anchor::middle, "lc-small lc-soft");
     }
     return out;

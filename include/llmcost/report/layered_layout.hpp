@@ -9,12 +9,12 @@
 #include <utility>
 #include <vector>
 
-// Where boxes of a graph without cycles stand so that edges run downwards and few of them cross: rows by the longest way,
-// places in a row by those of the neighbours (Sugiyama, Tagawa and Toda, 1981).
+// Where boxes of a graph without cycles stand so that edges run downwards and few of them cross: rows by the longest
+// way, places in a row by those of the neighbours (Sugiyama, Tagawa and Toda, 1981).
 namespace llmcost {
 
 struct layered_edge {
-    std::int32_t from = 0, to = 0;
+    std::int32_t source = 0, to = 0;
 };
 
 /// A point that an edge goes through, or a box's middle.
@@ -33,8 +33,8 @@ namespace detail {
 /// Boxes of one size, and points in rows where edges pass that go further than to the next row.
 class layered_builder {
 public:
-    layered_builder(std::int32_t boxes, std::vector<layered_edge> edges, double wide, double high, double gap)
-        : boxes_(boxes), edges_(std::move(edges)), wide_(wide), high_(high), gap_(gap) {
+    layered_builder(std::int32_t boxes, std::vector<layered_edge> edges, double box_width, double high, double gap)
+        : boxes_(boxes), edges_(std::move(edges)), box_width_(box_width), high_(high), gap_(gap) {
         rank();
         chain();
         order();
@@ -42,10 +42,10 @@ public:
     }
     [[nodiscard]] layered_places take() const {
         layered_places out;
-        const double least = *std::min_element(x_.begin(), x_.end(), std::less<>());
+        const double minimum = *std::min_element(x_.begin(), x_.end(), std::less<>());
         const auto at = [&](std::int32_t n) {
             const auto i = static_cast<std::size_t>(n);
-            return layered_point{x_[i] - least + wide_ / 2, row_[i] * (high_ + gap_) + high_ / 2};
+            return layered_point{x_[i] - minimum + box_width_ / 2, row_[i] * (high_ + gap_) + high_ / 2};
         };
         for (std::int32_t i = 0; i < boxes_; ++i) out.boxes.push_back(at(i));
         for (const std::vector<std::int32_t>& way : ways_) {
@@ -59,7 +59,7 @@ public:
             out.edges.push_back(std::move(points));
         }
         for (std::size_t i = 0; i < x_.size(); ++i) {
-            out.width = std::max(out.width, x_[i] - least + wide_);
+            out.width = std::max(out.width, x_[i] - minimum + box_width_);
             out.height = std::max(out.height, row_[i] * (high_ + gap_) + high_);
         }
         return out;
@@ -74,17 +74,21 @@ private:
         row_.assign(static_cast<std::size_t>(boxes_), 0);
         std::vector<bool> made(static_cast<std::size_t>(boxes_), false);
         for (const layered_edge& e : edges_) made[static_cast<std::size_t>(e.to)] = true;
-        for (std::int32_t round = 0; round < boxes_; ++round) {  // edges lead from earlier boxes to later ones: one suffices
+        for (std::int32_t round = 0; round < boxes_;
+             ++round) {  // edges lead from earlier boxes to later ones: one suffices
             bool moved = false;
             for (const layered_edge& e : edges_)
-                if (row_of(e.to) < row_of(e.from) + 1) row_of(e.to) = row_of(e.from) + 1, moved = true;
+                if (row_of(e.to) < row_of(e.source) + 1) {
+                    row_of(e.to) = row_of(e.source) + 1;
+                    moved = true;
+                }
             if (!moved) break;
         }
         for (std::int32_t i = 0; i < boxes_; ++i) {
             if (made[static_cast<std::size_t>(i)]) continue;
             int first = INT32_MAX;
             for (const layered_edge& e : edges_)
-                if (e.from == i) first = std::min(first, row_of(e.to));
+                if (e.source == i) first = std::min(first, row_of(e.to));
             if (first != INT32_MAX) row_of(i) = first - 1;
         }
     }
@@ -92,28 +96,29 @@ private:
     void chain() {
         std::vector<std::vector<std::int32_t>> passes(static_cast<std::size_t>(boxes_));
         for (const layered_edge& e : edges_) {
-            std::vector<std::int32_t> way{e.from};
-            std::vector<std::int32_t>& own = passes[static_cast<std::size_t>(e.from)];
-            for (int r = row_of(e.from) + 1; r < row_of(e.to); ++r) {
-                const auto k = static_cast<std::size_t>(r - row_of(e.from) - 1);
-                if (k == own.size()) {
-                    own.push_back(static_cast<std::int32_t>(row_.size()));
+            std::vector<std::int32_t> way{e.source};
+            std::vector<std::int32_t>& passed_points = passes[static_cast<std::size_t>(e.source)];
+            for (int r = row_of(e.source) + 1; r < row_of(e.to); ++r) {
+                const auto k = static_cast<std::size_t>(r - row_of(e.source) - 1);
+                if (k == passed_points.size()) {
+                    passed_points.push_back(static_cast<std::int32_t>(row_.size()));
                     row_.push_back(r);
                 }
-                way.push_back(own[k]);
+                way.push_back(passed_points[k]);
             }
             way.push_back(e.to);
             ways_.push_back(std::move(way));
         }
-        above_.resize(row_.size()), below_.resize(row_.size());
+        above_.resize(row_.size());
+        below_.resize(row_.size());
         for (const std::vector<std::int32_t>& way : ways_)
             for (std::size_t k = 0; k + 1 < way.size(); ++k) link(way[k], way[k + 1]);
     }
-    void link(std::int32_t from, std::int32_t to) {
-        std::vector<std::int32_t>& down = below_[static_cast<std::size_t>(from)];
+    void link(std::int32_t source, std::int32_t to) {
+        std::vector<std::int32_t>& down = below_[static_cast<std::size_t>(source)];
         if (std::find(down.begin(), down.end(), to) != down.end()) return;
         down.push_back(to);
-        above_[static_cast<std::size_t>(to)].push_back(from);
+        above_[static_cast<std::size_t>(to)].push_back(source);
     }
     /// Sorts each row by the mean place of the neighbours, down and up again.
     void order() {
@@ -123,16 +128,18 @@ private:
             rows_[static_cast<std::size_t>(row_[i])].push_back(static_cast<std::int32_t>(i));
         std::vector<double> place(row_.size(), 0);
         const auto number = [&](const std::vector<std::int32_t>& row) {
-            for (std::size_t k = 0; k < row.size(); ++k) place[static_cast<std::size_t>(row[k])] = static_cast<double>(k);
+            for (std::size_t k = 0; k < row.size(); ++k)
+                place[static_cast<std::size_t>(row[k])] = static_cast<double>(k);
         };
-        const auto sort_by = [&](std::vector<std::int32_t>& row, const std::vector<std::vector<std::int32_t>>& beside) {
+        const auto sort_by = [&](std::vector<std::int32_t>& row,
+                                 const std::vector<std::vector<std::int32_t>>& neighbors) {
             std::vector<std::pair<double, std::int32_t>> keys;
             for (const std::int32_t n : row) {
-                const std::vector<std::int32_t>& near = beside[static_cast<std::size_t>(n)];
+                const std::vector<std::int32_t>& near = neighbors[static_cast<std::size_t>(n)];
                 double sum = 0;
                 for (const std::int32_t o : near) sum += place[static_cast<std::size_t>(o)];
-                keys.emplace_back(near.empty() ? place[static_cast<std::size_t>(n)] : sum / static_cast<double>(near.size()),
-                                  n);
+                keys.emplace_back(
+                    near.empty() ? place[static_cast<std::size_t>(n)] : sum / static_cast<double>(near.size()), n);
             }
             std::stable_sort(keys.begin(), keys.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
             for (std::size_t k = 0; k < row.size(); ++k) row[k] = keys[k].second;
@@ -146,28 +153,33 @@ private:
     }
     /// Moves boxes towards the middle of their neighbours, as far as those beside them let them.
     void place() {
-        const auto room = [&](std::int32_t n) { return is_box(n) ? wide_ : 14.0; };
-        const auto apart = [&](std::int32_t a, std::int32_t b) { return (room(a) + room(b)) / 2 + 16; };
+        const auto width_of = [&](std::int32_t n) { return is_box(n) ? box_width_ : 14.0; };
+        const auto min_distance = [&](std::int32_t a, std::int32_t b) { return (width_of(a) + width_of(b)) / 2 + 16; };
         x_.assign(row_.size(), 0);
         for (const auto& row : rows_)
             for (std::size_t k = 1; k < row.size(); ++k)
-                x_[static_cast<std::size_t>(row[k])] = x_[static_cast<std::size_t>(row[k - 1])] + apart(row[k - 1], row[k]);
-        const auto relax = [&](const std::vector<std::int32_t>& row, const std::vector<std::vector<std::int32_t>>& beside) {
+                x_[static_cast<std::size_t>(row[k])] =
+                    x_[static_cast<std::size_t>(row[k - 1])] + min_distance(row[k - 1], row[k]);
+        const auto relax = [&](const std::vector<std::int32_t>& row,
+                               const std::vector<std::vector<std::int32_t>>& neighbors) {
             std::vector<double> wish, left, right(row.size());
             for (const std::int32_t n : row) {
-                const std::vector<std::int32_t>& near = beside[static_cast<std::size_t>(n)];
+                const std::vector<std::int32_t>& near = neighbors[static_cast<std::size_t>(n)];
                 double sum = 0, weight = 0;
                 for (const std::int32_t o : near) {
                     const double w = is_box(n) == is_box(o) ? 6 : 1;  // what goes straight on, long ways among it
-                    sum += w * x_[static_cast<std::size_t>(o)], weight += w;
+                    sum += w * x_[static_cast<std::size_t>(o)];
+                    weight += w;
                 }
                 wish.push_back(near.empty() ? x_[static_cast<std::size_t>(n)] : sum / weight);
             }
             for (std::size_t k = 0; k < row.size(); ++k)
-                left.push_back(k == 0 ? wish[0] : std::max(wish[k], left[k - 1] + apart(row[k - 1], row[k])));
+                left.push_back(k == 0 ? wish[0] : std::max(wish[k], left[k - 1] + min_distance(row[k - 1], row[k])));
             for (std::size_t k = row.size(); k-- > 0;)
-                right[k] = k + 1 == row.size() ? wish[k] : std::min(wish[k], right[k + 1] - apart(row[k], row[k + 1]));
-            for (std::size_t k = 0; k < row.size(); ++k) x_[static_cast<std::size_t>(row[k])] = (left[k] + right[k]) / 2;
+                right[k] =
+                    k + 1 == row.size() ? wish[k] : std::min(wish[k], right[k + 1] - min_distance(row[k], row[k + 1]));
+            for (std::size_t k = 0; k < row.size(); ++k)
+                x_[static_cast<std::size_t>(row[k])] = (left[k] + right[k]) / 2;
         };
         for (int sweep = 0; sweep < 10; ++sweep) {
             for (std::size_t r = 1; r < rows_.size(); ++r) relax(rows_[r], above_);
@@ -178,7 +190,7 @@ private:
 
     std::int32_t boxes_;
     std::vector<layered_edge> edges_;
-    double wide_, high_, gap_;
+    double box_width_, high_, gap_;
     std::vector<int> row_;  ///< of boxes, then of points that edges pass
     std::vector<std::vector<std::int32_t>> ways_, rows_, above_, below_;
     std::vector<double> x_;
@@ -187,10 +199,10 @@ private:
 }  // namespace detail
 
 /// The places of so many boxes of one size; edges lead from any box to another and make no cycle.
-[[nodiscard]] inline layered_places layered_layout(std::int32_t boxes, std::vector<layered_edge> edges, double wide,
-                                                   double high, double gap) {
+[[nodiscard]] inline layered_places layered_layout(std::int32_t boxes, std::vector<layered_edge> edges,
+                                                   double box_width, double high, double gap) {
     if (boxes == 0) return {};
-    return detail::layered_builder(boxes, std::move(edges), wide, high, gap).take();
+    return detail::layered_builder(boxes, std::move(edges), box_width, high, gap).take();
 }
 
 }  // namespace llmcost

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include <llmcost/detail/utf8.hpp>
+#include <llmcost/base/utf8.hpp>
 
 // Pictures as SVG: elements, texts, and a style that can be told apart without colour, on light and on dark.
 //
@@ -68,8 +68,8 @@ struct svg_attribute {
 inline constexpr std::size_t svg_kinds = 8;
 
 /// The class of a kind of line (`line`), marker (`mark`) or filling (`fill`): `lc-line lc-k3`.
-[[nodiscard]] inline std::string svg_class(std::string_view what, std::size_t kind) {
-    return "lc-" + std::string(what) + " lc-k" + std::to_string(kind % svg_kinds);
+[[nodiscard]] inline std::string svg_class(std::string_view element, std::size_t kind) {
+    return "lc-" + std::string(element) + " lc-k" + std::to_string(kind % svg_kinds);
 }
 
 /// Colours of kinds: Okabe and Ito's, which people who see few of them tell apart, and lighter ones for dark pages.
@@ -82,18 +82,20 @@ inline constexpr std::array<std::string_view, svg_kinds> svg_dark{"#5ab4f0", "#f
 [[nodiscard]] inline std::string svg_style() {
     constexpr std::array<std::string_view, svg_kinds> dashes{"none", "8 4", "2 3",         "10 3 2 3",
                                                              "14 4", "5 2", "8 3 2 3 2 3", "1 5"};
-    const auto colours = [](const std::array<std::string_view, svg_kinds>& of) {
+    const auto colours = [](const std::array<std::string_view, svg_kinds>& palette) {
         std::string out;
         for (std::size_t i = 0; i < svg_kinds; ++i) {
-            const std::string k = ".lc-k" + std::to_string(i), c(of[i]);
-            out += k + ".lc-line{stroke:" + c + "}" + k + ".lc-mark{stroke:" + c + "}" + k + ".lc-solid{fill:" + c + "}" +
-                   k + ".lc-tint{fill:" + c + "}" + k + ".lc-hatch{stroke:" + c + "}" + k + ".lc-fill{stroke:" + c + "}\n";
+            const std::string k = ".lc-k" + std::to_string(i), c(palette[i]);
+            out += k + ".lc-line{stroke:" + c + "}" + k + ".lc-mark{stroke:" + c + "}" + k + ".lc-solid{fill:" + c +
+                   "}" + k + ".lc-tint{fill:" + c + "}" + k + ".lc-hatch{stroke:" + c + "}" + k +
+                   ".lc-fill{stroke:" + c + "}\n";
         }
         return out;
     };
     std::string out =
         ".lc-paper{fill:#fff}.lc-text{fill:#1b1b1b;font-family:system-ui,-apple-system,'Segoe UI','DejaVu Sans',"
-        "sans-serif;font-size:14px}.lc-title{font-size:16px;font-weight:600}.lc-small{font-size:12px}.lc-soft{fill:#555}\n"
+        "sans-serif;font-size:14px}.lc-title{font-size:16px;font-weight:600}.lc-small{font-size:12px}.lc-soft{fill:#"
+        "555}\n"
         ".lc-axis{stroke:#444;fill:none}.lc-grid{stroke:#ddd;fill:none}.lc-line{fill:none;stroke-width:2.2}\n"
         ".lc-mark{fill:#fff;stroke-width:1.8}.lc-hatch{fill:none;stroke-width:1.6}.lc-tint{fill-opacity:.28}\n"
         ".lc-fill{stroke-width:1.2}.lc-limit{stroke:#1b1b1b;stroke-width:1.6;stroke-dasharray:3 3;fill:none}\n"
@@ -137,9 +139,9 @@ inline constexpr std::array<std::string_view, svg_kinds> svg_dark{"#5ab4f0", "#f
     double width = 0;
     for (const char c : text) {
         if ((static_cast<unsigned char>(c) & 0xC0U) == 0x80U) continue;
-        const bool narrow = std::string_view("iljtfI.,:;'|()[]/ -").find(c) != std::string_view::npos;
-        const bool wide = std::string_view("mwMW@%").find(c) != std::string_view::npos || (c >= 'A' && c <= 'Z');
-        width += narrow ? 5.2 : wide ? 11.2 : 8.9;
+        const bool is_narrow = std::string_view("iljtfI.,:;'|()[]/ -").find(c) != std::string_view::npos;
+        const bool is_wide = std::string_view("mwMW@%").find(c) != std::string_view::npos || (c >= 'A' && c <= 'Z');
+        width += is_narrow ? 5.2 : is_wide ? 11.2 : 8.9;
     }
     return width;
 }
@@ -166,19 +168,20 @@ public:
         return *this;
     }
     /// An element without any inside of it; `tip` is what a reader shows when pointed at it.
-    svg_writer& element(std::string_view name, std::initializer_list<svg_attribute> attributes, std::string_view tip = {}) {
+    svg_writer& element(std::string_view name, std::initializer_list<svg_attribute> attributes,
+                        std::string_view tip = {}) {
         begin(name, attributes);
         body_ += tip.empty() ? "/>\n" : "><title>" + xml_text(tip) + "</title></" + std::string(name) + ">\n";
         return *this;
     }
-    svg_writer& text(double x, double y, std::string_view words, svg_anchor anchor = svg_anchor::start,
-                     std::string_view more = {}) {
+    svg_writer& text(double x, double y, std::string_view content, svg_anchor anchor = svg_anchor::start,
+                     std::string_view extra_class = {}) {
         constexpr std::array<std::string_view, 3> names{"start", "middle", "end"};
         begin("text", {{"x", x},
                        {"y", y},
-                       {"class", "lc-text" + std::string(more.empty() ? "" : " ") + std::string(more)},
+                       {"class", "lc-text" + std::string(extra_class.empty() ? "" : " ") + std::string(extra_class)},
                        {"text-anchor", names[static_cast<std::size_t>(anchor)]}});
-        body_ += ">" + xml_text(words) + "</text>\n";
+        body_ += ">" + xml_text(content) + "</text>\n";
         return *this;
     }
     svg_writer& line(double x1, double y1, double x2, double y2, std::string_view of_class) {
@@ -213,9 +216,9 @@ public:
                     svg_class("mark", kind), {}, tip);
     }
     /// All that another writer of the same patterns has drawn, moved.
-    svg_writer& place(double x, double y, const svg_writer& other) {
+    svg_writer& place(double x, double y, const svg_writer& source) {
         open("g", {{"transform", "translate(" + svg_number(x) + " " + svg_number(y) + ")"}});
-        body_ += other.body_;
+        body_ += source.body_;
         return close();
     }
     /// The value of `fill` of a kind.
@@ -227,14 +230,14 @@ public:
     [[nodiscard]] std::string document(double width, double height, std::string_view title,
                                        std::string_view description) const {
         return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n" +
-               around(width, height, title, description,
-                      "<style>\n" + svg_style() + "</style>\n" + svg_patterns(prefix_) +
-                          "<rect class=\"lc-paper\" width=\"100%\" height=\"100%\"/>\n");
+               wrap(width, height, title, description,
+                    "<style>\n" + svg_style() + "</style>\n" + svg_patterns(prefix_) +
+                        "<rect class=\"lc-paper\" width=\"100%\" height=\"100%\"/>\n");
     }
     /// The same as a part of a page that has `svg_style()` and, by this writer's prefix, `svg_patterns()`.
     [[nodiscard]] std::string figure(double width, double height, std::string_view title,
                                      std::string_view description) const {
-        return around(width, height, title, description, {});
+        return wrap(width, height, title, description, {});
     }
 
 private:
@@ -243,8 +246,8 @@ private:
         for (const svg_attribute& a : attributes)
             if (!a.value.empty()) body_ += " " + std::string(a.name) + "=\"" + xml_text(a.value) + "\"";
     }
-    [[nodiscard]] std::string around(double width, double height, std::string_view title, std::string_view description,
-                                     const std::string& head) const {
+    [[nodiscard]] std::string wrap(double width, double height, std::string_view title, std::string_view description,
+                                   const std::string& head) const {
         const std::string w = svg_number(width), h = svg_number(height);
         return "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + w + "\" height=\"" + h + "\" viewBox=\"0 0 " + w +
                " " + h + "\" role=\"img\">\n<title>" + xml_text(title) + "</title>\n<desc>" + xml_text(description) +

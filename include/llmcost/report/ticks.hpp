@@ -15,7 +15,8 @@
 namespace llmcost {
 
 enum class axis_scale { linear, logarithmic };
-/// What an axis counts: things in powers of 1000, bytes in powers of 1024, or tokens and the like, whose digits are shown.
+/// What an axis counts: things in powers of 1000, bytes in powers of 1024, or tokens and the like, whose digits are
+/// shown.
 enum class axis_unit { number, bytes, digits };
 
 struct chart_axis {
@@ -33,17 +34,20 @@ struct axis_tick {
 [[nodiscard]] inline std::string tick_label(double value, axis_unit unit) {
     std::array<char, 64> buffer{};
     if (unit == axis_unit::digits) {
-        std::snprintf(buffer.data(), buffer.size(), std::fabs(value) < 1e15 && value == std::floor(value) ? "%.0f" : "%.4g",
-                      value);
+        std::snprintf(buffer.data(), buffer.size(),
+                      std::fabs(value) < 1e15 && value == std::floor(value) ? "%.0f" : "%.4g", value);
         std::string out(buffer.data());
         if (out.find_first_not_of("0123456789") == std::string::npos)
             for (std::size_t at = out.size(); at > 3; at -= 3) out.insert(at - 3, 1, ',');
         return out;
     }
-    const double each = unit == axis_unit::bytes ? 1024 : 1000;
+    const double unit_base = unit == axis_unit::bytes ? 1024 : 1000;
     constexpr std::string_view prefixes = "kMGTPEZYRQ";
     std::size_t power = 0;
-    while (std::fabs(value) >= each * 0.9995 && power < prefixes.size()) value /= each, ++power;
+    while (std::fabs(value) >= unit_base * 0.9995 && power < prefixes.size()) {
+        value /= unit_base;
+        ++power;
+    }
     std::snprintf(buffer.data(), buffer.size(), std::fabs(value) >= 999.5 ? "%.0f" : "%.3g", value);
     std::string out(buffer.data());
     if (unit == axis_unit::bytes)
@@ -52,34 +56,37 @@ struct axis_tick {
 }
 
 /// The smallest round step that is not below another: 1, 2 or 5 times a power of ten; of bytes a power of two.
-[[nodiscard]] inline double round_step(double least, axis_unit unit) {
-    if (!(least > 0)) return 1;
-    if (unit == axis_unit::bytes) return std::exp2(std::ceil(std::log2(least)));
-    const double power = std::pow(10, std::floor(std::log10(least)));
+[[nodiscard]] inline double round_step(double minimum, axis_unit unit) {
+    if (!(minimum > 0)) return 1;
+    if (unit == axis_unit::bytes) return std::exp2(std::ceil(std::log2(minimum)));
+    const double power = std::pow(10, std::floor(std::log10(minimum)));
     for (const double times : {1.0, 2.0, 5.0})
-        if (power * times >= least * (1 - 1e-9)) return power * times;
+        if (power * times >= minimum * (1 - 1e-9)) return power * times;
     return power * 10;
 }
 
-/// Round values between two, about so many. A logarithmic axis is marked at powers, a short one at 2 and 5 times these, too.
-[[nodiscard]] inline std::vector<axis_tick> axis_ticks(double low, double high, const chart_axis& axis, std::size_t about) {
+/// Round values between two, about so many. A logarithmic axis is marked at powers, a short one at 2 and 5 times these,
+/// too.
+[[nodiscard]] inline std::vector<axis_tick> axis_ticks(double low, double high, const chart_axis& axis,
+                                                       std::size_t about) {
     std::vector<double> at;
-    const double most = static_cast<double>(std::max<std::size_t>(1, about));
+    const double maximum = static_cast<double>(std::max<std::size_t>(1, about));
     if (axis.scale == axis_scale::linear) {
-        const double step = round_step((high - low) / most, axis.unit);
+        const double step = round_step((high - low) / maximum, axis.unit);
         const double first = std::ceil(low / step - 1e-9);
         for (double k = first; k * step <= high * (1 + 1e-12) && at.size() < 64; ++k)
             at.push_back(k * step + 0.0);  // of -0 it makes 0
     } else {
         const double base = axis.unit == axis_unit::bytes ? 2 : 10;
-        const double from = std::log(low) / std::log(base), to = std::log(high) / std::log(base);
-        const double few = std::max(1.0, std::round((to - from) / most));
-        const double stride = base > 2 ? few : round_step(few, axis_unit::number);  // of powers of two 1, 2, 5, 10
-        for (double k = std::ceil(from / stride - 1e-9) * stride; k <= to + 1e-9; k += stride)
+        const double log_begin = std::log(low) / std::log(base), to = std::log(high) / std::log(base);
+        const double exponent_step = std::max(1.0, std::round((to - log_begin) / maximum));
+        const double stride =
+            base > 2 ? exponent_step : round_step(exponent_step, axis_unit::number);  // of powers of two 1, 2, 5, 10
+        for (double k = std::ceil(log_begin / stride - 1e-9) * stride; k <= to + 1e-9; k += stride)
             at.push_back(std::pow(base, k));
         if (at.size() < 3 && base > 2) {
             at.clear();
-            for (double k = std::floor(from); k <= to; ++k)
+            for (double k = std::floor(log_begin); k <= to; ++k)
                 for (const double times : {1.0, 2.0, 5.0})
                     if (const double v = times * std::pow(base, k); v >= low * (1 - 1e-9) && v <= high * (1 + 1e-9))
                         at.push_back(v);
@@ -91,15 +98,15 @@ struct axis_tick {
 }
 
 /// Of ticks so many that none stands on another: every second, third … of them, the last one always.
-[[nodiscard]] inline std::vector<axis_tick> thinned(std::vector<axis_tick> ticks, double room,
+[[nodiscard]] inline std::vector<axis_tick> thinned(std::vector<axis_tick> ticks, double available_width,
                                                     double (*width_of)(std::string_view)) {
     double widest = 0;
     for (const axis_tick& t : ticks) widest = std::max(widest, width_of(t.label));
-    const auto fit = std::max<std::size_t>(1, static_cast<std::size_t>(room / (widest + 10)));
-    const std::size_t each = (ticks.size() + fit - 1) / fit;
-    if (each <= 1) return ticks;
+    const auto fit = std::max<std::size_t>(1, static_cast<std::size_t>(available_width / (widest + 10)));
+    const std::size_t stride = (ticks.size() + fit - 1) / fit;
+    if (stride <= 1) return ticks;
     std::vector<axis_tick> out;
-    for (std::size_t i = (ticks.size() - 1) % each; i < ticks.size(); i += each) out.push_back(std::move(ticks[i]));
+    for (std::size_t i = (ticks.size() - 1) % stride; i < ticks.size(); i += stride) out.push_back(std::move(ticks[i]));
     return out;
 }
 

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include <llmcost/detail/config_edit_distance.hpp>
-#include <llmcost/reading/config.hpp>
+#include <llmcost/base/config_view.hpp>
+#include <llmcost/base/edit_distance.hpp>
 
 namespace llmcost {
 
@@ -25,9 +25,9 @@ struct unused_key {
 /// Remembers which keys of a configuration a reader asks for, and tells those that it does not.
 ///
 ///     key_usage read; model m = read_model(root.heard_by(read)); read.unused(root);
-class key_usage final : public config_listener {
+class key_usage final : public config_observer {
 public:
-    void asked(const config_view& object, string_ref key) override {
+    void on_key_read(const config_view& object, string_ref key) override {
         for (object_keys& known : objects_)
             if (known.index == object.index()) return add(known, key);
         objects_.push_back({object.index(), {}});
@@ -35,13 +35,13 @@ public:
     }
 
     /// The keys that were not asked for, of the root and of the objects in which any was asked for.
-    [[nodiscard]] std::vector<unused_key> unused(config_view root) const {
+    [[nodiscard]] std::vector<unused_key> find_unused(config_view root) const {
         std::vector<unused_key> out;
-        for (const object_keys& asked : objects_) {
-            const config_view object{root.nodes(), asked.index};
+        for (const object_keys& read_keys : objects_) {
+            const config_view object{root.nodes(), read_keys.index};
             for (const config_view child : object) {
-                if (has(asked, child.key())) continue;
-                out.push_back({pointer_of(child), value_of(child), nearest(asked, child.key())});
+                if (has(read_keys, child.key())) continue;
+                out.push_back({pointer_of(child), value_of(child), nearest(read_keys, child.key())});
             }
         }
         return out;
@@ -59,27 +59,30 @@ private:
         if (!has(to, key)) to.keys.emplace_back(std::string_view(key));
     }
     /// The key that is within a letter in five of this one, or empty.
-    static std::string nearest(const object_keys& asked, string_ref key) {
+    static std::string nearest(const object_keys& read_keys, string_ref key) {
         constexpr std::size_t longest = 64;  // of any key that is read
         std::string best;
-        int least = static_cast<int>(std::min<std::size_t>(key.size(), longest) / 5) + 1;
+        int minimum = static_cast<int>(std::min<std::size_t>(key.size(), longest) / 5) + 1;
         if (key.size() > longest) return best;
-        for (const std::string& known : asked.keys) {
+        for (const std::string& known : read_keys.keys) {
             const int distance = detail::edit_distance(key, known);
-            if (distance < least) least = distance, best = known;
+            if (distance < minimum) {
+                minimum = distance;
+                best = known;
+            }
         }
         return best;
     }
     static std::string pointer_of(config_view at) {
         char buffer[512];
         detail::bounded_text out(buffer);
-        detail::put_pointer(out, at);
+        detail::append_pointer(out, at);
         return std::string(std::string_view(out.view()));
     }
     static std::string value_of(config_view at) {
         char buffer[256];
         detail::bounded_text out(buffer);
-        detail::put_value(out, at);
+        detail::append_value(out, at);
         return std::string(std::string_view(out.view()));
     }
 

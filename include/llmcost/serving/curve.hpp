@@ -17,29 +17,30 @@ namespace llmcost {
 class measured_curve {
 public:
     measured_curve() = default;
-    /// `log_seconds` says what is worked out at sizes on the measured places of `grid`, and no less than anywhere before;
-    /// of the sizes of `shape` those along the axes do not count, all others stay as they are.
+    /// `log_seconds` says what is worked out at sizes on the measured places of `grid`, and no less than anywhere
+    /// before; of the sizes of `shape` those along the axes do not count, all others stay as they are.
     template <class LogSeconds>
-    measured_curve(operator_shape shape, const residual_table& grid, LogSeconds&& log_seconds) {
-        if (grid.site_count == 0) return;
-        for (std::size_t a = 0; a < shape.family->axes; ++a)
+    measured_curve(operator_shape shape, const correction_table& grid, LogSeconds&& log_seconds) {
+        if (grid.num_layer_shapes == 0) return;
+        for (std::size_t a = 0; a < shape.type->num_axes; ++a)
             for (std::size_t i = 0; i < grid.length[a]; ++i) at_[a].push_back(octave(grid.axis[a][i]));
         const std::size_t columns = at_[1].empty() ? 1 : at_[1].size();
         for (std::size_t i = 0; i < at_[0].size(); ++i)
             for (std::size_t k = 0; k < columns; ++k) {
                 shape.sizes[0] = grid.axis[0][i];
                 if (!at_[1].empty()) shape.sizes[1] = grid.axis[1][k];
-                double most = log_seconds(std::as_const(shape));
-                if (i > 0) most = std::fmax(most, log_seconds_[(i - 1) * columns + k]);
-                if (k > 0) most = std::fmax(most, log_seconds_.back());
-                log_seconds_.push_back(most);
+                double maximum = log_seconds(std::as_const(shape));
+                if (i > 0) maximum = std::fmax(maximum, log_seconds_[(i - 1) * columns + k]);
+                if (k > 0) maximum = std::fmax(maximum, log_seconds_.back());
+                log_seconds_.push_back(maximum);
             }
     }
     /// The curve of a kernel at a site, which is at `where`.
-    measured_curve(const device& on, const operator_shape& shape, const kernel_calibration& c,
-                   const residual_table::place_of_site& where)
-        : measured_curve(shape, c.residual,
-                         [&](const operator_shape& at) { return detail::log_seconds(on, at, c, where); }) {}
+    measured_curve(const device& device, const operator_shape& shape, const kernel_calibration& c,
+                   const correction_table::layer_shape_position& layer_shape_position)
+        : measured_curve(shape, c.correction, [&](const operator_shape& at) {
+              return detail::log_seconds(device, at, c, layer_shape_position);
+          }) {}
 
     [[nodiscard]] bool empty() const noexcept { return log_seconds_.empty(); }
     /// log2 of seconds at the i-th and k-th measured places.
@@ -47,40 +48,40 @@ public:
         return log_seconds_[i * (at_[1].empty() ? 1 : at_[1].size()) + k];
     }
     /// Seconds at the last measured place of one axis, for a size beyond it; none for others.
-    [[nodiscard]] double end_before(std::int64_t n) const noexcept {
+    [[nodiscard]] double upper_index(std::int64_t n) const noexcept {
         return octave(n) > at_[0].back() ? std::exp2(log_seconds_.back()) : 0;
     }
     /// Seconds at some sizes; NaN beyond the measured places.
     [[nodiscard]] double operator()(const std::int64_t* sizes) const noexcept {
-        const place a = place_of(at_[0], sizes[0]);
-        if (at_[1].empty()) return a.beyond ? NAN : std::exp2(between(a, log_seconds_.data()));
-        const place b = place_of(at_[1], sizes[1]);
-        if (a.beyond || b.beyond) return NAN;
+        const place a = position_of(at_[0], sizes[0]);
+        if (at_[1].empty()) return a.is_outside ? NAN : std::exp2(interpolate(a, log_seconds_.data()));
+        const place b = position_of(at_[1], sizes[1]);
+        if (a.is_outside || b.is_outside) return NAN;
         const std::size_t columns = at_[1].size();
         const double* const row = log_seconds_.data() + a.low * columns;
-        const double low = between(b, row);
-        return std::exp2(a.share == 0 ? low : low + a.share * (between(b, row + columns) - low));
+        const double low = interpolate(b, row);
+        return std::exp2(a.share == 0 ? low : low + a.share * (interpolate(b, row + columns) - low));
     }
 
 private:
     struct place {
         std::size_t low = 0;
         double share = 0;
-        bool beyond = false;
+        bool is_outside = false;
     };
     static double octave(std::int64_t n) noexcept { return std::log2(static_cast<double>(n < 1 ? 1 : n)); }
-    static place place_of(const std::vector<double>& at, std::int64_t n) noexcept {
-        const double here = octave(n);
-        if (here < at.front() || here > at.back()) return {0, 0, true};
+    static place position_of(const std::vector<double>& at, std::int64_t n) noexcept {
+        const double octaves = octave(n);
+        if (octaves < at.front() || octaves > at.back()) return {0, 0, true};
         std::size_t low = 0, high = at.size() - 1;
         while (high - low > 1) {
             const std::size_t middle = low + (high - low) / 2;
-            (at[middle] <= here ? low : high) = middle;
+            (at[middle] <= octaves ? low : high) = middle;
         }
         if (low == high) return {low, 0, false};
-        return {low, (here - at[low]) / (at[high] - at[low]), false};
+        return {low, (octaves - at[low]) / (at[high] - at[low]), false};
     }
-    static double between(const place& p, const double* values) noexcept {
+    static double interpolate(const place& p, const double* values) noexcept {
         const double low = values[p.low];
         return p.share == 0 ? low : low + p.share * (values[p.low + 1] - low);
     }
@@ -91,22 +92,24 @@ private:
 
 /// Seconds of an operator by its curve, or where that has nothing by itself.
 [[nodiscard]] inline double predicted_seconds(const measured_curve& curve, const device& d, const operator_shape& shape,
-                                              const kernel_calibration* known, const residual_table::place_of_site& where) {
+                                              const kernel_calibration* known,
+                                              const correction_table::layer_shape_position& layer_shape_position) {
     double seconds = curve.empty() ? NAN : curve(shape.sizes);
     if (std::isnan(seconds)) {
-        if (curve.empty()) return predicted_seconds(d, shape, known, where);
+        if (curve.empty()) return predicted_seconds(d, shape, known, layer_shape_position);
         const operator_shape bare = without_added(shape);
         const auto at = [&](std::size_t i, std::size_t k) { return curve.at(i, k); };
-        if (shape.family->axes == 1)  // beyond all places that there are
-            seconds = std::fmax(std::exp2(detail::log_seconds(d, bare, *known, where)), curve.end_before(bare.sizes[0]));
+        if (shape.type->num_axes == 1)  // beyond all places that there are
+            seconds = std::fmax(std::exp2(detail::log_seconds(d, bare, *known, layer_shape_position)),
+                                curve.upper_index(bare.sizes[0]));
         else if (detail::was_measured(d, bare, *known))
-            seconds = std::exp2(detail::log_seconds_between(d, bare, *known, where, 0));
+            seconds = std::exp2(detail::log_seconds_between(d, bare, *known, layer_shape_position, 0));
         else
-            seconds = std::exp2(detail::log_seconds_risen(d, bare, *known, where, at));
+            seconds = std::exp2(detail::log_seconds_risen(d, bare, *known, layer_shape_position, at));
     }
     seconds += seconds_added(d, shape, known);
-    const double least = least_seconds(d, detail::work_of(shape, known));
-    return seconds < least ? least : seconds;
+    const double minimum = roofline_seconds(d, detail::work_of(shape, known));
+    return seconds < minimum ? minimum : seconds;
 }
 
 }  // namespace llmcost

@@ -7,30 +7,30 @@
 #include <string>
 #include <vector>
 
-#include <llmcost/serving/placed_listener.hpp>
+#include <llmcost/serving/module_listener.hpp>
 
 namespace llmcost::detail {
 
-/// Writes down every operation as a kernel of its own: products, norms and softmax by their families, all others as maps
-/// that read their inputs and write their output in the type of activations.
-class eager_listener final : public placed_listener {
+/// Writes down every operation as a kernel of its own: products, norms and softmax by their families, all others as
+/// maps that read their inputs and write their output in the type of activations.
+class eager_listener final : public module_listener {
 public:
-    using placed_listener::placed_listener;
+    using module_listener::module_listener;
 
-    void executed(const recorder& r, const operation& o) override {
-        last_elements_ = static_cast<std::int64_t>(o.output.elements);
-        times_ = as_size(r.times());
+    void on_op(const recorder& r, const operation& o) override {
+        last_elements_ = static_cast<std::int64_t>(o.output.numel);
+        times_ = as_size(r.multiplier());
         const bool shared = of_parameters(o);
         mark(o, shared);
-        if (o.kind == op::constant || o.output.elements == 0) return;
-        const op_price& price = price_of(o.kind);
+        if (o.kind == op::constant || o.output.numel == 0) return;
+        const op_cost& price = op_cost_of(o.kind);
         const std::int64_t width = o.output.rank > 0 ? o.output.dim(-1) : 1, rows = last_elements_ / width;
         if (price.torch_flops != 0 && o.work > count(0) && !is_depthwise(o))
-            product(o);
+            add_gemm_kernel(o);
         else if (is_norm(o.kind) || is_softmax(o.kind))
-            emit(path_, is_norm(o.kind) ? "norm" : "softmax", {rows, width}, how_.unquantised());
+            emit(path_, is_norm(o.kind) ? "norm" : "softmax", {rows, width}, execution_.unquantized_type());
         else
-            map(o, rows, width, shared);
+            add_elementwise_kernel(o, rows, width, shared);
     }
 
 private:
@@ -40,31 +40,31 @@ private:
     }
     static bool is_softmax(op kind) noexcept { return kind == op::softmax || kind == op::log_softmax; }
 
-    void map(const operation& o, std::int64_t rows, std::int64_t width, bool shared) {
-        const op_price& price = price_of(o.kind);
+    void add_elementwise_kernel(const operation& o, std::int64_t rows, std::int64_t width, bool shared) {
+        const op_cost& price = op_cost_of(o.kind);
         emit(path_, "elementwise",
-             {rows, width, as_size(o.elements_read() + o.elements_written()),
+             {rows, width, as_size(o.num_elements_read() + o.num_elements_written()),
               price.torch_flops != 0 ? 0 : as_size(additions_of(o)), price.torch_flops != 0 ? as_size(o.work) : 0},
-             how_.unquantised(), price.name);
+             execution_.unquantized_type(), price.name);
         model_kernel& k = out_.back();
         if (shared) {
-            std::copy_n(k.shape.sizes, most_operator_sizes, k.of_parameters);
-        } else if (price.read == reads::inputs) {
+            std::copy_n(k.shape.sizes, max_operator_sizes, k.of_parameters);
+        } else if (price.read == read_pattern::inputs) {
             count parameters;
             for (int i = 0; i < o.input_count; ++i)
-                if (of_parameters(*o.inputs[i])) parameters += count(o.inputs[i]->distinct_elements());
+                if (of_parameters(*o.inputs[i])) parameters += count(o.inputs[i]->unique_numel());
             k.of_parameters[moved] = as_size(parameters);
         }
     }
-    void product(const operation& o) {
-        const auto results = static_cast<std::int64_t>(o.output.elements);
-        const auto k = static_cast<std::int64_t>((o.work / count(o.output.elements)).to_64());
-        if (const value* weight = weight_of(o)) {
-            const std::int64_t n = static_cast<std::int64_t>(weight->elements) / k;
-            emit(path_, "gemm", {results / n, n, k}, how_.products);
+    void add_gemm_kernel(const operation& o) {
+        const auto results = static_cast<std::int64_t>(o.output.numel);
+        const auto k = static_cast<std::int64_t>((o.work / count(o.output.numel)).to_64());
+        if (const tensor* weight = weight_of(o)) {
+            const std::int64_t n = static_cast<std::int64_t>(weight->numel) / k;
+            emit(path_, "gemm", {results / n, n, k}, execution_.linear_type);
         } else {
             const std::int64_t n = o.output.dim(-1), m = o.output.rank > 1 ? o.output.dim(-2) : 1;
-            emit(path_, "batched_gemm", {results / (m * n), m, n, k}, how_.unquantised());
+            emit(path_, "batched_gemm", {results / (m * n), m, n, k}, execution_.unquantized_type());
         }
     }
 };

@@ -9,22 +9,22 @@ namespace llmcost {
 /// What an engine adds to its kernels, which no kernel shows.
 struct engine {
     string_ref name{};
-    string_ref software{};        ///< of its kernels in calibrations
-    bool static_scales = false;   ///< its fp8 checkpoints bring the scales of activations along
-    bool narrow_cache = false;    ///< its recipes keep 8 bits in the cache beside any narrow weights
-    bool narrow_prompts = false;  ///< its attention of prompts multiplies in the type of an 8-bit cache
-    double overlap = 1;           ///< of the sum of kernels: below 1 where more is fused or runs side by side
-    double step_seconds = 0;      ///< host time of a step
-    double sequence_seconds = 0;  ///< and for each running sequence
-    double request_seconds = 0;   ///< host time of a request before its prompt is computed
-    double steps_waited = 0;      ///< steps before a new request's prompt: half of the one that runs, and those planned
-    double memory_share = 0.9;    ///< of a device's memory that weights and caches may fill
-    string_ref only_on{};         ///< the vendor whose devices it runs on; empty: several
-    bool unpacks = true;          ///< runs weights of types that a device of NVIDIA's does not multiply
+    string_ref kernel_software{};             ///< of its kernels in calibrations
+    bool has_static_scales = false;           ///< its fp8 checkpoints bring the scales of activations along
+    bool has_8bit_cache = false;              ///< its recipes keep 8 bits in the cache beside any narrow weights
+    bool has_8bit_prefill_attention = false;  ///< its attention of prompts multiplies in the type of an 8-bit cache
+    double kernel_time_factor = 1;         ///< of the sum of kernels: below 1 where more is fused or runs side by side
+    double host_seconds_per_step = 0;      ///< host time of a step
+    double host_seconds_per_sequence = 0;  ///< and for each running sequence
+    double host_seconds_per_request = 0;   ///< host time of a request before its prompt is computed
+    double queueing_steps = 0;  ///< steps before a new request's prompt: half of the one that runs, and those planned
+    double gpu_memory_utilization = 0.9;    ///< of a device's memory that weights and caches may fill
+    string_ref required_vendor{};           ///< the vendor whose devices it runs on; empty: several
+    bool supports_weight_unpacking = true;  ///< runs weights of types that a device of NVIDIA's does not multiply
 };
 
-// Fitted by bench/fit_engines to serving runs on H100 and H200 up to one node (docs/accuracy-serving.md), but for the steps
-// that are waited: all three plan a step while the one before it runs (vLLM's async scheduling, v1/core/sched;
+// Fitted by bench/fit_engines to serving runs on H100 and H200 up to one node (docs/accuracy-serving.md), but for the
+// steps that are waited: all three plan a step while the one before it runs (vLLM's async scheduling, v1/core/sched;
 // TensorRT-LLM's and SGLang's overlap schedulers, pyexecutor/py_executor.py and managers/scheduler.py).
 // clang-format off
 inline constexpr engine engines[]{

@@ -20,16 +20,19 @@ namespace detail {
 /// Writes down which kernel each operation is; -1: it needs none.
 class numbering_listener final : public listener {
 public:
-    numbering_listener(std::vector<model_kernel>& kernels, std::vector<std::int32_t>& kernel_of, const execution& how)
-        : kernels_(kernels), kernel_of_(kernel_of), inner_(kernels, how) {}
+    numbering_listener(std::vector<model_kernel>& kernels, std::vector<std::int32_t>& kernel_of,
+                       const execution& execution)
+        : kernels_(kernels), kernel_of_(kernel_of), inner_(kernels, execution) {}
 
-    void enter(const recorder& r, const module_info& m) override { inner_.enter(r, m); }
-    void leave(const recorder& r, const module_info& m) override { inner_.leave(r, m); }
-    void renamed(const recorder& r, std::int32_t before, std::int32_t now) override { inner_.renamed(r, before, now); }
-    void executed(const recorder& r, const operation& o) override {
-        const std::size_t before = kernels_.size();
-        inner_.executed(r, o);
-        kernel_of_.push_back(kernels_.size() > before ? static_cast<std::int32_t>(before) : -1);
+    void on_module_enter(const recorder& r, const module_info& m) override { inner_.on_module_enter(r, m); }
+    void on_module_leave(const recorder& r, const module_info& m) override { inner_.on_module_leave(r, m); }
+    void on_storage_renamed(const recorder& r, std::int32_t old_storage, std::int32_t now) override {
+        inner_.on_storage_renamed(r, old_storage, now);
+    }
+    void on_op(const recorder& r, const operation& o) override {
+        const std::size_t num_kernels = kernels_.size();
+        inner_.on_op(r, o);
+        kernel_of_.push_back(kernels_.size() > num_kernels ? static_cast<std::int32_t>(num_kernels) : -1);
     }
 
 private:
@@ -42,18 +45,18 @@ private:
 
 /// Seconds of a device for every operation of a pass, as a framework executes them one by one, in the order in which
 /// `graph_of` has them; 0 of one that needs no kernel. `how` splits no model.
-[[nodiscard]] inline std::vector<double> operation_seconds(const model& m, workload load, const execution& how,
-                                                           const device& on, kernel_source& from) {
-    const storage_types types = types_of(m, load);
-    load.typed = true;
+[[nodiscard]] inline std::vector<double> operation_seconds(const model& m, workload load, const execution& execution,
+                                                           const device& device, kernel_source& measurements) {
+    const storage_types types = storage_types_of(m, load);
+    load.uses_workload_dtypes = true;
     std::vector<model_kernel> kernels;
     std::vector<std::int32_t> kernel_of;
-    detail::numbering_listener ear{kernels, kernel_of, how};
-    trace t{resolved(load, types), &ear};
+    detail::numbering_listener listener{kernels, kernel_of, execution};
+    trace t{with_storage_types(load, types), &listener};
     (void)m.forward(t);
-    const auto same = [](const operator_shape& a, const operator_shape& b) {
-        return a.family == b.family && a.operand == b.operand && a.variant == b.variant &&
-               std::equal(a.sizes, a.sizes + a.family->size_count, b.sizes);
+    const auto is_same_shape = [](const operator_shape& a, const operator_shape& b) {
+        return a.type == b.type && a.operand == b.operand && a.variant == b.variant &&
+               std::equal(a.sizes, a.sizes + a.type->size_count, b.sizes);
     };
     std::vector<std::pair<operator_shape, double>> known;  // layers repeat a few dozen kernels
     std::vector<double> seconds;
@@ -63,13 +66,13 @@ private:
             continue;
         }
         const model_kernel& kernel = kernels[static_cast<std::size_t>(k)];
-        auto found =
-            std::find_if(known.begin(), known.end(), [&](const auto& other) { return same(other.first, kernel.shape); });
+        auto found = std::find_if(known.begin(), known.end(),
+                                  [&](const auto& entry) { return is_same_shape(entry.first, kernel.shape); });
         if (found == known.end()) {
-            const std::vector<known_kernel> one = with_measurements({kernel}, how, from);
-            found = known.insert(known.end(), {kernel.shape, predicted_seconds(on, one.front())});
+            const std::vector<known_kernel> one = match_kernels({kernel}, execution, measurements);
+            found = known.insert(known.end(), {kernel.shape, predicted_seconds(device, one.front())});
         }
-        seconds.push_back(static_cast<double>(kernel.times) * found->second);
+        seconds.push_back(static_cast<double>(kernel.num_runs) * found->second);
     }
     return seconds;
 }

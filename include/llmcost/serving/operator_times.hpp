@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <llmcost/serving/eager_listener.hpp>
-#include <llmcost/serving/ragged.hpp>
+#include <llmcost/serving/mixed_batch.hpp>
 #include <llmcost/serving/training.hpp>
 
 namespace llmcost {
@@ -24,16 +24,16 @@ struct operator_times {
 namespace detail {
 
 /// An operation of a walk: what it is, and the kernel that it runs.
-struct walked_operation {
+struct traced_operation {
     static constexpr std::ptrdiff_t none = -1;
 
     op kind{};
-    extents sizes{};
+    shape sizes{};
     bool casts = false;
     std::ptrdiff_t kernel = none;
     double runs = 0;
 
-    [[nodiscard]] bool is(const walked_operation& o) const noexcept {
+    [[nodiscard]] bool is(const traced_operation& o) const noexcept {
         if (kind != o.kind || sizes.rank != o.sizes.rank) return false;
         for (int i = 0; i < sizes.rank; ++i)
             if (sizes.size[i] != o.sizes.size[i]) return false;
@@ -44,18 +44,20 @@ struct walked_operation {
 /// Writes down which kernel each operation is.
 class operation_listener final : public listener {
 public:
-    explicit operation_listener(const execution& how) : eager_(emitted_, how) {}
+    explicit operation_listener(const execution& execution) : eager_(emitted_, execution) {}
 
-    void enter(const recorder& r, const module_info& m) override { eager_.enter(r, m); }
-    void leave(const recorder& r, const module_info& m) override { eager_.leave(r, m); }
-    void renamed(const recorder& r, std::int32_t before, std::int32_t now) override { eager_.renamed(r, before, now); }
-    void executed(const recorder& r, const operation& o) override {
-        walked_operation w{o.kind};
+    void on_module_enter(const recorder& r, const module_info& m) override { eager_.on_module_enter(r, m); }
+    void on_module_leave(const recorder& r, const module_info& m) override { eager_.on_module_leave(r, m); }
+    void on_storage_renamed(const recorder& r, std::int32_t old_storage, std::int32_t now) override {
+        eager_.on_storage_renamed(r, old_storage, now);
+    }
+    void on_op(const recorder& r, const operation& o) override {
+        traced_operation w{o.kind};
         for (int i = 0; i < o.output.rank; ++i) w.sizes.size[w.sizes.rank++] = o.output.size[i];
         w.casts = o.kind == op::copy && o.inputs[0]->type != o.output.type;
-        eager_.executed(r, o);
+        eager_.on_op(r, o);
         if (!emitted_.empty()) {
-            w.runs = static_cast<double>(std::exchange(emitted_.front().times, 1));
+            w.runs = static_cast<double>(std::exchange(emitted_.front().num_runs, 1));
             w.kernel = place_of(std::move(emitted_.front()));
         }
         emitted_.clear();
@@ -63,13 +65,13 @@ public:
     }
 
     std::vector<model_kernel> kernels;  ///< each once, as one run
-    std::vector<walked_operation> operations;
+    std::vector<traced_operation> operations;
 
 private:
     std::ptrdiff_t place_of(model_kernel k) {
-        const auto same = std::find(kernels.begin(), kernels.end(), k);
-        const std::ptrdiff_t at = same - kernels.begin();
-        if (same == kernels.end()) kernels.push_back(std::move(k));
+        const auto match = std::find(kernels.begin(), kernels.end(), k);
+        const std::ptrdiff_t at = match - kernels.begin();
+        if (match == kernels.end()) kernels.push_back(std::move(k));
         return at;
     }
 
@@ -77,17 +79,17 @@ private:
     eager_listener eager_;
 };
 
-/// For each operation of a walk in one element type its place in a walk in several, which has casts besides; a copy that a
-/// cast made needless is the operation before it.
-[[nodiscard]] inline std::vector<std::size_t> places_among(const std::vector<walked_operation>& plain,
-                                                           const std::vector<walked_operation>& typed) {
-    constexpr std::size_t far = 64;
+/// For each operation of a walk in one element type its place in a walk in several, which has casts besides; a copy
+/// that a cast made needless is the operation before it.
+[[nodiscard]] inline std::vector<std::size_t> places_among(const std::vector<traced_operation>& plain,
+                                                           const std::vector<traced_operation>& typed) {
+    constexpr std::size_t max_distance = 64;
     std::vector<std::size_t> places;
     std::size_t next = 0;
-    for (const walked_operation& o : plain) {
+    for (const traced_operation& o : plain) {
         std::size_t at = next;
-        while (at < typed.size() && at < next + far && !(typed[at].is(o) && !typed[at].casts)) ++at;
-        bool only_casts = at < typed.size() && at < next + far;
+        while (at < typed.size() && at < next + max_distance && !(typed[at].is(o) && !typed[at].casts)) ++at;
+        bool only_casts = at < typed.size() && at < next + max_distance;
         for (std::size_t i = next; only_casts && i < at; ++i) only_casts = typed[i].casts;
         if (only_casts) next = at + 1;
         places.push_back(next > 0 ? next - 1 : 0);
@@ -96,13 +98,13 @@ private:
 }
 
 /// What goes back of a kernel, as `training_of` prices it.
-[[nodiscard]] inline double backward_seconds(const device& on, const known_kernel& k, double forward, const execution& how,
-                                             kernel_source& from) {
-    const backward_rule rule = k.what.shape.family->backward;
+[[nodiscard]] inline double backward_seconds(const device& device, const known_kernel& k, double forward,
+                                             const execution& execution, kernel_source& kernels) {
+    const backward_rule rule = k.kernel.shape.type->backward;
     if (rule != backward_rule::products) return backward_factor(rule) * forward;
     double seconds = 0;
-    for (const known_kernel& back : with_measurements(products_of_backward(k.what), how, from))
-        seconds += cost_of(on, back).seconds;
+    for (const known_kernel& backward_kernel : match_kernels(products_of_backward(k.kernel), execution, kernels))
+        seconds += cost_of(device, backward_kernel).seconds;
     return seconds;
 }
 
@@ -110,35 +112,38 @@ private:
 
 /// The time of every operation of a forward pass on a device, and of what goes back of it; those of a graph of the same
 /// workload are the same operations.
-[[nodiscard]] inline operator_times operator_times_of(const model& m, workload load, const execution& how, const device& on,
-                                                      kernel_source& from) {
-    const auto walked = [&](const workload& by, detail::operation_listener& ear) {
-        trace t{by, &ear};
+[[nodiscard]] inline operator_times operator_times_of(const model& m, workload load, const execution& execution,
+                                                      const device& device, kernel_source& kernels) {
+    const auto run_trace = [&](const workload& step_load, detail::operation_listener& listener) {
+        trace t{step_load, &listener};
         (void)m.forward(t);
     };
-    workload typed_load = resolved(load, types_of(m, load));
-    typed_load.typed = true;
+    workload typed_load = with_storage_types(load, storage_types_of(m, load));
+    typed_load.uses_workload_dtypes = true;
     load.activations = dtype::float32;  // a step is timed with all tensors in one type
-    detail::operation_listener typed(how), plain(how);
-    walked(typed_load, typed), walked(load, plain);
+    detail::operation_listener typed(execution), plain(execution);
+    run_trace(typed_load, typed);
+    run_trace(load, plain);
     const std::vector<std::size_t> places = detail::places_among(plain.operations, typed.operations);
-    const std::vector<known_kernel> known = with_measurements(plain.kernels, how, from);
-    const std::vector<latency_estimate> each = estimates_of(on, known);
-    std::vector<double> back;
+    const std::vector<known_kernel> known = match_kernels(plain.kernels, execution, kernels);
+    const std::vector<latency_estimate> estimates = estimates_of(device, known);
+    std::vector<double> backward_times;
     for (std::size_t k = 0; k < known.size(); ++k)
-        back.push_back(load.training ? detail::backward_seconds(on, known[k], each[k].seconds, how, from) : 0);
+        backward_times.push_back(
+            load.training ? detail::backward_seconds(device, known[k], estimates[k].seconds, execution, kernels) : 0);
     operator_times out;
-    out.forward.resize(typed.operations.size()), out.backward.resize(typed.operations.size());
+    out.forward.resize(typed.operations.size());
+    out.backward.resize(typed.operations.size());
     for (std::size_t i = 0; i < plain.operations.size(); ++i) {
-        const detail::walked_operation& o = plain.operations[i];
-        if (o.kernel == detail::walked_operation::none) continue;
+        const detail::traced_operation& o = plain.operations[i];
+        if (o.kernel == detail::traced_operation::none) continue;
         const auto k = static_cast<std::size_t>(o.kernel);
-        out.forward[places[i]] += o.runs * each[k].seconds;
-        out.backward[places[i]] += o.runs * back[k];
-        out.device_seconds += o.runs * each[k].seconds;
+        out.forward[places[i]] += o.runs * estimates[k].seconds;
+        out.backward[places[i]] += o.runs * backward_times[k];
+        out.device_seconds += o.runs * estimates[k].seconds;
         out.kernels += static_cast<std::size_t>(o.runs);
     }
-    out.host_seconds = static_cast<double>(out.kernels) * seconds_per_launch(how, on, from);
+    out.host_seconds = static_cast<double>(out.kernels) * seconds_per_launch(execution, device, kernels);
     return out;
 }
 

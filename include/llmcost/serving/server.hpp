@@ -8,193 +8,224 @@
 
 #include <llmcost/analysis/evaluator.hpp>
 #include <llmcost/serving/engines.hpp>
-#include <llmcost/serving/media_step.hpp>
 #include <llmcost/serving/memory.hpp>
-#include <llmcost/serving/plan.hpp>
+#include <llmcost/serving/multimodal_step.hpp>
 #include <llmcost/serving/power.hpp>
 #include <llmcost/serving/stage_links.hpp>
+#include <llmcost/serving/step_time_model.hpp>
 
 namespace llmcost {
 
 /// What is asked of a server: requests of so many tokens in and out, so many of them at a time.
 struct serving_load {
-    std::int64_t input = 1024;
-    std::int64_t output = 1024;
-    double concurrency = 1;       ///< requests in the system
-    double prefix_hit = 0;        ///< share of the input whose cache is there already
-    std::int64_t chunk = 0;       ///< new tokens of a prompt per step; 0: all of them
-    std::int64_t draft = 0;       ///< tokens proposed per step and checked together; they cost nothing themselves
-    double acceptance = 0;        ///< chance that a proposed token is kept, if those before it were
-    std::int64_t pipeline = 1;    ///< devices that hold layers one behind the other
-    shown_media shown{};          ///< by each request; its tokens are among `input`
-    std::int64_t batch_wait = 0;  ///< steps that a prompt waits for others while any request writes
-    double burst = 0.1;  ///< share of requests that arrive at once, at the start: a tenth where each client sends ten
+    std::int64_t input_tokens = 1024;
+    std::int64_t output_tokens = 1024;
+    double concurrency = 1;             ///< requests in the system
+    double prefix_hit_rate = 0;         ///< share of the input whose cache is there already
+    std::int64_t chunk_tokens = 0;      ///< new tokens of a prompt per step; 0: all of them
+    std::int64_t num_draft_tokens = 0;  ///< tokens proposed per step and checked together; they cost nothing themselves
+    double acceptance_rate = 0;         ///< chance that a proposed token is kept, if those before it were
+    std::int64_t pipeline_parallel_size = 1;  ///< devices that hold layers one behind the other
+    multimodal_cost multimodal_inputs{};      ///< by each request; its tokens are among `input`
+    std::int64_t batch_wait_steps = 0;        ///< steps that a prompt waits for others while any request writes
+    double initial_burst_fraction =
+        0.1;  ///< share of requests that arrive at once, at the start: a tenth where each client sends ten
 };
 
 /// How a server does under a load.
-struct serving_figures {
-    double ttft = 0;               ///< s: from sending a request to its first token, queueing included
-    double ttft_unloaded = 0;      ///< s: the same with nobody else there
-    double tpot = 0;               ///< s per output token after the first
-    double running = 0;            ///< requests that are computed at a time, over all devices; the others wait
-    double capacity = 0;           ///< requests that the memory of all devices holds
-    double tokens_per_second = 0;  ///< output tokens of all requests
-    double devices = 1;
-    double watts = 0;             ///< of each device
-    double joules_per_token = 0;  ///< of an output token, over all devices
+struct serving_metrics {
+    double ttft_seconds = 0;           ///< s: from sending a request to its first token, queueing included
+    double unloaded_ttft_seconds = 0;  ///< s: the same with nobody else there
+    double tpot_seconds = 0;           ///< s per output token after the first
+    double num_running = 0;            ///< requests that are computed at a time, over all devices; the others wait
+    double max_num_running = 0;        ///< requests that the memory of all devices holds
+    double tokens_per_second = 0;      ///< output tokens of all requests
+    double num_devices = 1;
+    double watts_per_device = 0;         ///< of each device
+    double joules_per_output_token = 0;  ///< of an output token, over all devices
 };
 
 /// What the kernels of a load take on a group of devices, before an engine adds its own time.
 struct load_kernels {
-    step_cost prompt{};          ///< of one request
-    step_cost step{};            ///< of those that run, each writing
-    double tokens_per_step = 1;  ///< that each of them writes
-    double here = 0;             ///< requests that run on the group
-    double running = 0;          ///< and on all groups
+    step_cost prefill{};              ///< of one request
+    step_cost decode{};               ///< of those that run, each writing
+    double tokens_per_step = 1;       ///< that each of them writes
+    double num_running_per_rank = 0;  ///< requests that run on the group
+    double num_running = 0;           ///< and on all groups
 };
 
 /// The seconds of a load.
 struct load_times {
-    double step = 0;           ///< of those that run, with their share of prompts
-    double tpot = 0;           ///< per output token after the first
-    double ttft = 0;           ///< to the first token, queueing included
+    double step_seconds = 0;   ///< of those that run, with their share of prompts
+    double tpot_seconds = 0;   ///< per output token after the first
+    double ttft_seconds = 0;   ///< to the first token, queueing included
     double ttft_unloaded = 0;  ///< the same with nobody else there
 };
 
 /// A model on devices under an engine.
 class server {
 public:
-    server(const model& whole, const execution& how, const engine& by, const device& on, kernel_source& from)
-        : how_(how),
-          by_(by),
-          on_(on),
-          weights_(weight_bytes(whole, how)),
-          layers_(whole.dims.num_hidden_layers),
-          hidden_size_(whole.dims.hidden_size),
-          shares_experts_(whole.dims.moe.num_experts > 1),
-          from_(&from),
-          figures_of_part_(sharded(whole, how.shards)),
-          prompts_(whole, how, on, from),
-          decoding_(whole, decoding(how), on, from) {}
+    server(const model& model, const execution& execution, const engine& engine, const device& device,
+           kernel_source& kernels)
+        : execution_(execution),
+          engine_(engine),
+          device_(device),
+          weights_(weight_bytes(model, execution)),
+          layers_(model.config.num_hidden_layers),
+          hidden_size_(model.config.hidden_size),
+          shares_experts_(model.config.moe.num_experts > 1),
+          kernels_(&kernels),
+          figures_of_part_(shard_model(model, execution.parallel)),
+          prompts_(model, execution, device, kernels),
+          decoding_(model, decoding(execution), device, kernels) {}
 
     /// Bytes of weights on each device.
-    [[nodiscard]] double weights() const noexcept { return weights_; }
+    [[nodiscard]] double weight_bytes_per_device() const noexcept { return weights_; }
     /// Groups of devices with sequences of their own.
-    [[nodiscard]] std::int64_t groups() const noexcept { return how_.shards.data; }
+    [[nodiscard]] std::int64_t data_parallel_size() const noexcept { return execution_.parallel.data_parallel_size; }
     /// Bytes of a sequence's cache on each device when it holds so many tokens.
-    [[nodiscard]] double cache_bytes(std::int64_t tokens) {
-        const figures f = figures_of_part_({.sequence = 1, .past = tokens > 1 ? tokens - 1 : 0, .head = logits::none});
-        return static_cast<double>(f.cache.to_64()) * how_.cache->weight_bytes;
+    [[nodiscard]] double kv_cache_bytes(std::int64_t tokens) {
+        const model_metrics f =
+            figures_of_part_({.sequence = 1, .past = tokens > 1 ? tokens - 1 : 0, .head = logits::none});
+        return static_cast<double>(f.cache_elements.to_64()) * execution_.kv_cache_type->weight_bytes;
     }
     /// Sequences of so many tokens that the memory of one device holds beside the weights; 0 where not a whole one.
     ///
-    /// In the engine's usual share of memory, or in all of it where weights alone are more than that, as measured runs were
-    /// told to (DeepSeek-V3 on four B200: 97 %; docs/latency.md); one, where only all of memory holds it.
-    [[nodiscard]] double capacity(std::int64_t tokens, std::int64_t pipeline = 1) {
-        const bool all = weights_ / static_cast<double>(pipeline) > by_.memory_share * 1e9 * on_.memory_gigabytes;
-        const double usual = held(all ? 1 : by_.memory_share, tokens, pipeline);
-        return usual > 0 ? usual : held(1, tokens, pipeline) > 0 ? 1 : 0;
+    /// In the engine's usual share of memory, or in all of it where weights alone are more than that, as measured runs
+    /// were told to (DeepSeek-V3 on four B200: 97 %; docs/latency.md); one, where only all of memory holds it.
+    [[nodiscard]] double max_sequences_per_rank(std::int64_t tokens, std::int64_t pipeline = 1) {
+        const bool all =
+            weights_ / static_cast<double>(pipeline) > engine_.gpu_memory_utilization * 1e9 * device_.memory_gigabytes;
+        const double usual = max_sequences(all ? 1 : engine_.gpu_memory_utilization, tokens, pipeline);
+        return usual > 0 ? usual : max_sequences(1, tokens, pipeline) > 0 ? 1 : 0;
     }
     /// Tokens that fit in the memory of one device beside the weights, in sequences of so many.
-    [[nodiscard]] double cache_tokens(std::int64_t tokens, std::int64_t pipeline = 1) {
-        return capacity(tokens, pipeline) * static_cast<double>(tokens);
+    [[nodiscard]] double max_cache_tokens(std::int64_t tokens, std::int64_t pipeline = 1) {
+        return max_sequences_per_rank(tokens, pipeline) * static_cast<double>(tokens);
     }
-    [[nodiscard]] const execution& how() const noexcept { return how_; }
-    [[nodiscard]] const engine& by() const noexcept { return by_; }
-    [[nodiscard]] const device& on() const noexcept { return on_; }
+    [[nodiscard]] const execution& execution_config() const noexcept { return execution_; }
+    [[nodiscard]] const engine& serving_engine() const noexcept { return engine_; }
+    [[nodiscard]] const device& target_device() const noexcept { return device_; }
     /// Layers of the whole model.
-    [[nodiscard]] std::int64_t layers() const noexcept { return layers_; }
+    [[nodiscard]] std::int64_t num_layers() const noexcept { return layers_; }
     /// What joins so many stages: groups that share experts are one stage, others engines of their own.
-    [[nodiscard]] stage_links links_of(std::int64_t stages) const {
-        return {stages, shares_experts_ ? how_.shards.devices() : how_.shards.tensor, hidden_size_, how_, on_, *from_};
+    [[nodiscard]] stage_links stage_links_of(std::int64_t stages) const {
+        return {
+            stages,       shares_experts_ ? execution_.parallel.world_size() : execution_.parallel.tensor_parallel_size,
+            hidden_size_, execution_,
+            device_,      *kernels_};
     }
     /// Steps of prompts, and of those that write.
-    [[nodiscard]] step_plan& steps() noexcept { return prompts_; }
-    [[nodiscard]] step_plan& decoding_steps() noexcept { return decoding_; }
+    [[nodiscard]] step_time_model& prefill_step_model() noexcept { return prompts_; }
+    [[nodiscard]] step_time_model& decode_step_model() noexcept { return decoding_; }
     /// Whether it takes more than the engine's usual share of memory to hold even one sequence of so many tokens.
-    [[nodiscard]] bool takes_all_memory(std::int64_t tokens, std::int64_t pipeline = 1) {
-        return held(by_.memory_share, tokens, pipeline) == 0;
+    [[nodiscard]] bool needs_full_device_memory(std::int64_t tokens, std::int64_t pipeline = 1) {
+        return max_sequences(engine_.gpu_memory_utilization, tokens, pipeline) == 0;
     }
 
     /// Tokens of a text that would take as long as what a request shows: towers and the tokens that stand for it.
-    [[nodiscard]] std::int64_t tokens_as_long_as_shown(const serving_load& load) {
-        constexpr std::int64_t most = std::int64_t{1} << 20;
-        const double all = prompts_(1, load.input, 0).seconds + load.shown.towers.seconds;
-        std::int64_t shorter = load.input, longer = most;
+    [[nodiscard]] std::int64_t equivalent_text_tokens(const serving_load& load) {
+        constexpr std::int64_t maximum = std::int64_t{1} << 20;
+        const double all = prompts_(1, load.input_tokens, 0).seconds + load.multimodal_inputs.encoder_cost.seconds;
+        std::int64_t shorter = load.input_tokens, longer = maximum;
         while (longer - shorter > 1) {
             const std::int64_t middle = shorter + (longer - shorter) / 2;
             (prompts_(1, middle, 0).seconds <= all ? shorter : longer) = middle;
         }
-        return shorter - (load.input - load.shown.tokens);
+        return shorter - (load.input_tokens - load.multimodal_inputs.num_tokens);
     }
     /// The kernels of a load; throws where the model has fewer positions.
     [[nodiscard]] load_kernels kernels(const serving_load& load) {
-        const auto groups = static_cast<double>(how_.shards.data), stages = static_cast<double>(load.pipeline);
-        const std::int64_t mean = load.input + load.output / 2;
-        (void)cache_bytes(load.input + load.output);
-        const double most = room(load);
+        const auto groups = static_cast<double>(execution_.parallel.data_parallel_size),
+                   stages = static_cast<double>(load.pipeline_parallel_size);
+        const std::int64_t mean = load.input_tokens + load.output_tokens / 2;
+        (void)kv_cache_bytes(load.input_tokens + load.output_tokens);
+        const double maximum = max_num_running(load);
         load_kernels k;
-        k.running = load.concurrency < most ? load.concurrency : most;
-        k.here = k.running / groups;
-        k.prompt = prefill(load);
-        k.step = decode(k.here / stages, load.draft + 1, mean);
-        k.step.seconds += sent(load.pipeline, std::llround(k.here / stages * static_cast<double>(load.draft + 1)));
+        k.num_running = load.concurrency < maximum ? load.concurrency : maximum;
+        k.num_running_per_rank = k.num_running / groups;
+        k.prefill = prefill(load);
+        k.decode = decode(k.num_running_per_rank / stages, load.num_draft_tokens + 1, mean);
+        k.decode.seconds +=
+            sent(load.pipeline_parallel_size,
+                 std::llround(k.num_running_per_rank / stages * static_cast<double>(load.num_draft_tokens + 1)));
         double chance = 1;  // that a proposed token is kept
-        for (std::int64_t i = 0; i < load.draft; ++i) k.tokens_per_step += chance *= load.acceptance;
-        const double behind_first = load.output > 2 ? static_cast<double>(load.output - 1) : 1;
-        if (k.tokens_per_step > behind_first) k.tokens_per_step = behind_first;  // no step writes more than is asked for
+        for (std::int64_t i = 0; i < load.num_draft_tokens; ++i) k.tokens_per_step += chance *= load.acceptance_rate;
+        const double tokens_after_first = load.output_tokens > 2 ? static_cast<double>(load.output_tokens - 1) : 1;
+        if (k.tokens_per_step > tokens_after_first)
+            k.tokens_per_step = tokens_after_first;  // no step writes more than is asked for
         return k;
     }
 
-    /// What an engine makes of them: `tpot = s·(t_decode(b / n, input + output / 2) + (b − 1) / output · t_prefill / n) + a
-    /// + c·b` with b requests running on each group of devices and n stages, whose hand-overs are in `t`; `ttft = r + a +
-    /// s·t_prefill·(1 + prompts_ahead)
-    /// + w·(s·t_decode + a + c·b)` with w = steps_before, and a whole answer for each that finds no room: without end where
-    /// memory holds no request.
-    [[nodiscard]] static load_times times(const engine& by, const serving_load& load, const load_kernels& k) noexcept {
-        const auto stages = static_cast<double>(load.pipeline), output = static_cast<double>(load.output);
-        const double host = by.step_seconds + by.sequence_seconds * k.here;
-        const auto beside = [&](double prompts) {  // a step beside so many prompts per step of a request
-            return by.overlap * (k.step.seconds + prompts / output * k.tokens_per_step * k.prompt.seconds / stages) + host;
+    /// What an engine makes of them: `tpot = s·(t_decode(b / n, input + output / 2) + (b − 1) / output · t_prefill / n)
+    /// + a
+    /// + c·b` with b requests running on each group of devices and n stages, source_name hand-overs are in `t`; `ttft =
+    /// r + a + s·t_prefill·(1 + prompts_ahead)
+    /// + w·(s·t_decode + a + c·b)` with w = steps_before, and a whole answer for each that finds no room: without end
+    /// where memory holds no request.
+    [[nodiscard]] static load_times times(const engine& engine, const serving_load& load,
+                                          const load_kernels& k) noexcept {
+        const auto stages = static_cast<double>(load.pipeline_parallel_size),
+                   output = static_cast<double>(load.output_tokens);
+        const double host = engine.host_seconds_per_step + engine.host_seconds_per_sequence * k.num_running_per_rank;
+        const auto mixed_step_seconds = [&](double prompts) {  // a step beside so many prompts per step of a request
+            return engine.kernel_time_factor *
+                       (k.decode.seconds + prompts / output * k.tokens_per_step * k.prefill.seconds / stages) +
+                   host;
         };
         load_times t;
-        t.step = beside(k.here);
-        t.tpot =
-            beside(k.here > 1 ? k.here - 1 : 0) / k.tokens_per_step;  // its own prompt is in the time to the first token
-        const double first = by.overlap * k.prompt.seconds, decoding = by.overlap * k.step.seconds + host;
-        t.ttft_unloaded = by.request_seconds + first + by.step_seconds;
-        t.ttft = t.ttft_unloaded + first * prompts_ahead(load, k.here, first, output / k.tokens_per_step * decoding) +
-                 steps_before(by, load, k.here) * decoding;
-        if (load.concurrency > k.running) t.ttft += (load.concurrency - k.running) / k.running * output * t.tpot;
+        t.step_seconds = mixed_step_seconds(k.num_running_per_rank);
+        t.tpot_seconds = mixed_step_seconds(k.num_running_per_rank > 1 ? k.num_running_per_rank - 1 : 0) /
+                         k.tokens_per_step;  // its own prompt is in the time to the first token
+        const double first = engine.kernel_time_factor * k.prefill.seconds,
+                     decoding = engine.kernel_time_factor * k.decode.seconds + host;
+        t.ttft_unloaded = engine.host_seconds_per_request + first + engine.host_seconds_per_step;
+        t.ttft_seconds =
+            t.ttft_unloaded +
+            first * num_prefills_in_queue(load, k.num_running_per_rank, first, output / k.tokens_per_step * decoding) +
+            num_steps_before_prefill(engine, load, k.num_running_per_rank) * decoding;
+        if (load.concurrency > k.num_running)
+            t.ttft_seconds += (load.concurrency - k.num_running) / k.num_running * output * t.tpot_seconds;
         return t;
     }
 
     /// The figures under a load.
-    [[nodiscard]] serving_figures operator()(const serving_load& load) {
+    [[nodiscard]] serving_metrics operator()(const serving_load& load) {
         const load_kernels k = kernels(load);
-        const load_times t = times(by_, load, k);
-        const auto stages = static_cast<double>(load.pipeline), output = static_cast<double>(load.output);
-        serving_figures f;
-        f.ttft = t.ttft, f.ttft_unloaded = t.ttft_unloaded, f.tpot = t.tpot, f.running = k.running;
-        f.devices = static_cast<double>(how_.shards.devices()) * stages;
-        f.capacity = room(load);
-        f.tokens_per_second = load.concurrency * output / (f.ttft + (output - 1) * f.tpot);  // Little's law
-        const double busy = k.here < stages ? k.here / stages : 1;  // share of stages that have work
-        const double prompts = k.here / output * k.tokens_per_step / stages;
-        f.watts = watts_of(on_, (k.step * busy).add(k.prompt, prompts), t.step);
-        f.joules_per_token = f.watts * f.devices / f.tokens_per_second;
+        const load_times t = times(engine_, load, k);
+        const auto stages = static_cast<double>(load.pipeline_parallel_size),
+                   output = static_cast<double>(load.output_tokens);
+        serving_metrics f;
+        f.ttft_seconds = t.ttft_seconds;
+        f.unloaded_ttft_seconds = t.ttft_unloaded;
+        f.tpot_seconds = t.tpot_seconds;
+        f.num_running = k.num_running;
+        f.num_devices = static_cast<double>(execution_.parallel.world_size()) * stages;
+        f.max_num_running = max_num_running(load);
+        f.tokens_per_second =
+            load.concurrency * output / (f.ttft_seconds + (output - 1) * f.tpot_seconds);  // Little's law
+        const double busy =
+            k.num_running_per_rank < stages ? k.num_running_per_rank / stages : 1;  // share of stages that have work
+        const double prompts = k.num_running_per_rank / output * k.tokens_per_step / stages;
+        f.watts_per_device = watts_of(device_, (k.decode * busy).add(k.prefill, prompts), t.step_seconds);
+        f.joules_per_output_token = f.watts_per_device * f.num_devices / f.tokens_per_second;
         return f;
     }
 
-    /// The figures where requests arrive at a rate (1/s) by themselves: as many are in the system as arrive while one is
-    /// answered (Little's law). Nothing where they arrive faster than they can be answered.
-    [[nodiscard]] std::optional<serving_figures> at_rate(serving_load load, double rate) {
-        load.burst = 0;  // each comes when it likes
-        const auto arriving = [&](double concurrency) { return rate * seconds_of_answer(load, concurrency); };
-        const double most = room(load);
+    /// The figures where requests arrive at a rate (1/s) by themselves: as many are in the system as arrive while one
+    /// is answered (Little's law). Nothing where they arrive faster than they can be answered.
+    [[nodiscard]] std::optional<serving_metrics> evaluate_at_rate(serving_load load, double requests_per_second) {
+        load.initial_burst_fraction = 0;  // each comes when it likes
+        const auto arriving = [&](double concurrency) {
+            return requests_per_second * seconds_of_answer(load, concurrency);
+        };
+        const double maximum = max_num_running(load);
         double low = 0, high = 1;  // fewer may be answered faster than as many as fit
-        while (high <= most && arriving(high) > high) low = high, high = more(high, most);
-        if (high > most) return std::nullopt;
+        while (high <= maximum && arriving(high) > high) {
+            low = high;
+            high = next_concurrency(high, maximum);
+        }
+        if (high > maximum) return std::nullopt;
         for (int i = 0; i < 40 && high - low > 1e-3 * high; ++i) {
             const double middle = (low + high) / 2;
             (arriving(middle) > middle ? low : high) = middle;
@@ -203,95 +234,105 @@ public:
         return (*this)(load);
     }
 
-    /// The highest rate (1/s) that `at_rate` answers; 0 where memory holds no request.
-    [[nodiscard]] double highest_rate(serving_load load) {
-        load.burst = 0;
-        double rate = 0;
-        for (double n = 1, most = room(load); n <= most; n = more(n, most)) {
-            const double here = n / seconds_of_answer(load, n);
-            if (here > rate) rate = here;
+    /// The highest rate (1/s) that `evaluate_at_rate` answers; 0 where memory holds no request.
+    [[nodiscard]] double max_request_rate(serving_load load) {
+        load.initial_burst_fraction = 0;
+        double requests_per_second = 0;
+        for (double n = 1, maximum = max_num_running(load); n <= maximum; n = next_concurrency(n, maximum)) {
+            const double throughput = n / seconds_of_answer(load, n);
+            if (throughput > requests_per_second) requests_per_second = throughput;
         }
-        return rate;
+        return requests_per_second;
     }
 
-    /// Prompts that are computed before a new request's, among `here - 1` others: half of them where they arrive at once,
-    /// and of the rest those that are at their prompts, for `prompt` of `prompt + answer` seconds.
-    [[nodiscard]] static double prompts_ahead(const serving_load& load, double here, double prompt, double answer) noexcept {
-        const double others = here > 1 ? here - 1 : 0;
-        return others * (load.burst / 2 + (prompt > 0 ? prompt / (prompt + answer) : 0));
+    /// Prompts that are computed before a new request's, among `ctx - 1` others: half of them where they arrive at
+    /// once, and of the rest those that are at their prompts, for `prompt` of `prompt + answer` seconds.
+    [[nodiscard]] static double num_prefills_in_queue(const serving_load& load, double num_running_per_rank,
+                                                      double prompt, double answer) noexcept {
+        const double others = num_running_per_rank > 1 ? num_running_per_rank - 1 : 0;
+        return others * (load.initial_burst_fraction / 2 + (prompt > 0 ? prompt / (prompt + answer) : 0));
     }
 
-    /// Steps of others before a new request's prompt, while one of `here - 1` writes: those that the engine has planned, and
-    /// those that it holds prompts back.
-    [[nodiscard]] static double steps_before(const engine& by, const serving_load& load, double here) noexcept {
-        const double others = here > 1 ? here - 1 : 0;
-        return (by.steps_waited + static_cast<double>(load.batch_wait)) * (others < 1 ? others : 1);
+    /// Steps of others before a new request's prompt, while one of `ctx - 1` writes: those that the engine has planned,
+    /// and those that it holds prompts back.
+    [[nodiscard]] static double num_steps_before_prefill(const engine& engine, const serving_load& load,
+                                                         double num_running_per_rank) noexcept {
+        const double others = num_running_per_rank > 1 ? num_running_per_rank - 1 : 0;
+        return (engine.queueing_steps + static_cast<double>(load.batch_wait_steps)) * (others < 1 ? others : 1);
     }
 
 private:
-    [[nodiscard]] static execution decoding(execution how) noexcept {
-        how.decodes = true;
-        return how;
+    [[nodiscard]] static execution decoding(execution execution) noexcept {
+        execution.is_decode_step = true;
+        return execution;
     }
-    [[nodiscard]] double held(double share, std::int64_t tokens, std::int64_t pipeline) {
+    [[nodiscard]] double max_sequences(double share, std::int64_t tokens, std::int64_t pipeline) {
         const auto stages = static_cast<double>(pipeline);
-        const double free = share * on_.memory_gigabytes * 1e9 - weights_ / stages;
-        const double each = cache_bytes(tokens) / stages;
-        return free <= 0 || free < each ? 0 : each == 0 ? 1e9 : free / each;
+        const double free = share * device_.memory_gigabytes * 1e9 - weights_ / stages;
+        const double bytes_per_sequence = kv_cache_bytes(tokens) / stages;
+        return free <= 0 || free < bytes_per_sequence ? 0 : bytes_per_sequence == 0 ? 1e9 : free / bytes_per_sequence;
     }
     /// Requests that all devices hold.
-    [[nodiscard]] double room(const serving_load& load) {
-        return capacity(load.input + load.output / 2, load.pipeline) * static_cast<double>(groups());
+    [[nodiscard]] double max_num_running(const serving_load& load) {
+        return max_sequences_per_rank(load.input_tokens + load.output_tokens / 2, load.pipeline_parallel_size) *
+               static_cast<double>(data_parallel_size());
     }
     /// Twice as many requests, or as many as there is room for: what lies between is not asked.
-    [[nodiscard]] static double more(double n, double most) noexcept { return n < most && 2 * n > most ? most : 2 * n; }
+    [[nodiscard]] static double next_concurrency(double n, double maximum) noexcept {
+        return n < maximum && 2 * n > maximum ? maximum : 2 * n;
+    }
     /// From sending a request to its last token, among so many.
     [[nodiscard]] double seconds_of_answer(serving_load load, double concurrency) {
         load.concurrency = concurrency;
-        const serving_figures f = (*this)(load);
-        return f.ttft + static_cast<double>(load.output - 1) * f.tpot;
+        const serving_metrics f = (*this)(load);
+        return f.ttft_seconds + static_cast<double>(load.output_tokens - 1) * f.tpot_seconds;
     }
     /// Seconds in which a pass over so many new tokens, at least one, goes from each stage to the next.
     [[nodiscard]] double sent(std::int64_t stages, std::int64_t tokens) {
         if (stages == 1) return 0;
-        if (linked_stages_ != stages) links_ = links_of(stages), linked_stages_ = stages;
+        if (linked_stages_ != stages) {
+            links_ = stage_links_of(stages);
+            linked_stages_ = stages;
+        }
         return links_.all(tokens > 0 ? tokens : 1);
     }
     /// One prompt behind what is cached of it, in chunks.
     [[nodiscard]] step_cost prefill(const serving_load& load) {
-        auto done = static_cast<std::int64_t>(std::floor(load.prefix_hit * static_cast<double>(load.input)));
-        if (done > load.input - 1) done = load.input - 1;
+        auto done =
+            static_cast<std::int64_t>(std::floor(load.prefix_hit_rate * static_cast<double>(load.input_tokens)));
+        if (done > load.input_tokens - 1) done = load.input_tokens - 1;
         step_cost sum;
-        while (done < load.input) {
-            const std::int64_t left = load.input - done, now = load.chunk > 0 && load.chunk < left ? load.chunk : left;
+        while (done < load.input_tokens) {
+            const std::int64_t left = load.input_tokens - done,
+                               now = load.chunk_tokens > 0 && load.chunk_tokens < left ? load.chunk_tokens : left;
             sum += prompts_(1, now, done);
-            sum.seconds += sent(load.pipeline, now);
+            sum.seconds += sent(load.pipeline_parallel_size, now);
             done += now;
         }
-        sum += load.shown.towers;
+        sum += load.multimodal_inputs.encoder_cost;
         return sum;
     }
     /// A step of so many sequences, which need be no whole number.
     [[nodiscard]] step_cost decode(double batch, std::int64_t sequence, std::int64_t past) {
-        const double whole = std::floor(batch), share = batch - whole;
+        const double model = std::floor(batch), share = batch - model;
         if (batch <= 1) return decoding_(1, sequence, past);
-        const step_cost low = decoding_(static_cast<std::int64_t>(whole), sequence, past);
+        const step_cost low = decoding_(static_cast<std::int64_t>(model), sequence, past);
         if (share == 0) return low;
-        return (low * (1 - share)).add(decoding_(static_cast<std::int64_t>(whole) + 1, sequence, past), share);
+        return (low * (1 - share)).add(decoding_(static_cast<std::int64_t>(model) + 1, sequence, past), share);
     }
 
-    execution how_;
-    engine by_;
-    const device& on_;
+    execution execution_;
+    engine engine_;
+    const device& device_;
     double weights_;
     std::int64_t layers_, hidden_size_;
     bool shares_experts_;
-    kernel_source* from_;
+    kernel_source* kernels_;
     stage_links links_;
     std::int64_t linked_stages_ = 1;  ///< that these join
-    evaluator figures_of_part_;
-    step_plan prompts_;
-    step_plan decoding_;
+    cost_evaluator figures_of_part_;
+    step_time_model prompts_;
+    step_time_model decoding_;
 };
 
 }  // namespace llmcost

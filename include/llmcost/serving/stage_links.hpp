@@ -12,61 +12,66 @@
 namespace llmcost {
 
 /// What joins nodes where nobody says: a port of 400 Gbit/s for each device.
-[[nodiscard]] constexpr double network_of(const device& on) noexcept {
-    return on.network_bandwidth > 0 ? on.network_bandwidth : find_network("ib_ndr")->gigabytes_per_second;
+[[nodiscard]] constexpr double network_of(const device& device) noexcept {
+    return device.network_bandwidth > 0 ? device.network_bandwidth : find_network("ib_ndr")->gigabytes_per_second;
 }
 
 /// Seconds in which a stage of devices hands a micro-batch to the next.
-struct hand_over {
-    double in_node = 0, between_nodes = 0;
+struct stage_transfer {
+    double intra_node_seconds = 0, inter_node_seconds = 0;
 };
 
-/// The way from one stage of a model's layers to the next: each device sends the hidden states of a micro-batch's tokens to
-/// its counterpart, by the links of a node or by the network between nodes.
+/// The way from one stage of a model's layers to the next: each device sends the hidden states of a micro-batch's
+/// tokens to its counterpart, by the links of a node or by the network between nodes.
 ///
-/// Two devices that gather what both have send as much as they get, and links go both ways at a time: a message of half as
-/// much is theirs.
+/// Two devices that gather what both have send as much as they get, and links go both ways at a time: a message of half
+/// as much is theirs.
 class stage_links {
 public:
     /// Nothing is sent.
     stage_links() = default;
     /// Between `stages`, of so many devices each.
-    stage_links(std::int64_t stages, std::int64_t devices, std::int64_t hidden_size, const execution& how, const device& on,
-                kernel_source& from)
-        : hidden_size_(hidden_size), on_(on) {
-        on_.network_bandwidth = network_of(on);
+    stage_links(std::int64_t stages, std::int64_t devices, std::int64_t hidden_size, const execution& execution,
+                const device& device, kernel_source& kernels)
+        : hidden_size_(hidden_size), device_(device) {
+        device_.network_bandwidth = network_of(device);
         for (std::int64_t i = 1; i < stages; ++i) {  // some device's counterpart is in another node
-            const bool leaves = (i - 1) * devices / how.node != ((i + 1) * devices - 1) / how.node;
+            const bool leaves =
+                (i - 1) * devices / execution.devices_per_node != ((i + 1) * devices - 1) / execution.devices_per_node;
             leaves_node_.push_back(leaves);
             std::optional<known_kernel>& kernel = leaves ? between_nodes_ : in_node_;
             if (kernel) continue;
-            const std::int64_t joined = leaves ? 1 : 2;
-            kernel = with_measurements(collective_of("all_gather", 1, 2, 1, how.unquantised(), joined), how, from).front();
-            kernel->curve = curve_of(on_, *kernel);  // along the message: its other size stays
+            const std::int64_t devices_per_node = leaves ? 1 : 2;
+            kernel = match_kernels(
+                         make_collective_kernels("all_gather", 1, 2, 1, execution.unquantized_type(), devices_per_node),
+                         execution, kernels)
+                         .front();
+            kernel->curve = curve_of(device_, *kernel);  // along the message: its other size stays
         }
     }
     /// Of each stage but the last, whether a network lies behind it.
-    [[nodiscard]] const std::vector<bool>& leaves_node() const noexcept { return leaves_node_; }
-    [[nodiscard]] hand_over operator()(std::int64_t tokens) {
+    [[nodiscard]] const std::vector<bool>& crosses_node() const noexcept { return leaves_node_; }
+    [[nodiscard]] stage_transfer operator()(std::int64_t tokens) {
         return {seconds(in_node_, tokens), seconds(between_nodes_, tokens)};
     }
     /// From the first stage to the last.
     [[nodiscard]] double all(std::int64_t tokens) {
-        const hand_over each = (*this)(tokens);
+        const stage_transfer transfer = (*this)(tokens);
         double sum = 0;
-        for (const bool leaves : leaves_node_) sum += leaves ? each.between_nodes : each.in_node;
+        for (const bool leaves : leaves_node_)
+            sum += leaves ? transfer.inter_node_seconds : transfer.intra_node_seconds;
         return sum;
     }
 
 private:
-    [[nodiscard]] double seconds(std::optional<known_kernel>& by, std::int64_t tokens) const {
-        if (!by || tokens == 0) return 0;
-        by->what.shape.sizes[0] = checked_product(2, hidden_size_, tokens);
-        return predicted_seconds(on_, *by);
+    [[nodiscard]] double seconds(std::optional<known_kernel>& kernel, std::int64_t tokens) const {
+        if (!kernel || tokens == 0) return 0;
+        kernel->kernel.shape.sizes[0] = checked_product(2, hidden_size_, tokens);
+        return predicted_seconds(device_, *kernel);
     }
 
     std::int64_t hidden_size_ = 0;
-    device on_{};
+    device device_{};
     std::vector<bool> leaves_node_;
     std::optional<known_kernel> in_node_, between_nodes_;
 };

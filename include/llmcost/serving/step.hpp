@@ -26,47 +26,52 @@ protected:
 
 /// A kernel of a model with what was measured of it.
 struct known_kernel {
-    model_kernel what;
-    const kernel_calibration* known = nullptr;
-    residual_table::place_of_site where{};
-    const operator_family* other = nullptr;  ///< an all-reduce of the engine's own; what a product with known scales saves
-    const kernel_calibration* other_known = nullptr;
-    residual_table::place_of_site other_where{};
+    model_kernel kernel;
+    const kernel_calibration* calibration = nullptr;
+    correction_table::layer_shape_position layer_shape_position{};
+    const operator_type* companion_type =
+        nullptr;  ///< an all-reduce of the engine's own; what a product with known scales saves
+    const kernel_calibration* companion_calibration = nullptr;
+    correction_table::layer_shape_position other_where{};
     measured_curve curve{}, other_curve{};  ///< of both, where sizes beside the axes stay as they are; else empty
 
     /// The other operator at sizes of this kernel's.
-    [[nodiscard]] operator_shape other_at(const operator_shape& own) const {
-        operator_shape shape{.family = other, .operand = own.operand};
-        shape.sizes[0] = own.sizes[0], shape.sizes[1] = own.sizes[reduces() ? 1 : 2];
+    [[nodiscard]] operator_shape companion_shape_at(const operator_shape& base_shape) const {
+        operator_shape shape{.type = companion_type, .operand = base_shape.operand};
+        shape.sizes[0] = base_shape.sizes[0];
+        shape.sizes[1] = base_shape.sizes[is_collective() ? 1 : 2];
         return shape;
     }
-    [[nodiscard]] operator_shape other_shape() const { return other_at(what.shape); }
-    [[nodiscard]] bool reduces() const { return what.shape.work().between_devices; }
+    [[nodiscard]] operator_shape companion_shape() const { return companion_shape_at(kernel.shape); }
+    [[nodiscard]] bool is_collective() const { return kernel.shape.work().uses_links; }
     /// Whether the other operator is part of what was measured, and need not run.
-    [[nodiscard]] bool saves() const { return other != nullptr && !reduces(); }
+    [[nodiscard]] bool includes_companion() const { return companion_type != nullptr && !is_collective(); }
 };
 
 namespace detail {
 
 /// What is left of a product that takes `seconds` without computing scales, which its measurement includes.
-[[nodiscard]] inline double without_scales(double seconds, const device& d, const known_kernel& k, const operator_shape& at,
-                                           const measured_curve& of_scales) {
-    const double least = least_seconds(d, at.work()),
-                 left = seconds - predicted_seconds(of_scales, d, k.other_at(at), k.other_known, k.other_where);
-    return left > least ? left : least;
+[[nodiscard]] inline double without_scales(double seconds, const device& d, const known_kernel& k,
+                                           const operator_shape& at, const measured_curve& of_scales) {
+    const double minimum = roofline_seconds(d, at.work()),
+                 left = seconds - predicted_seconds(of_scales, d, k.companion_shape_at(at), k.companion_calibration,
+                                                    k.other_where);
+    return left > minimum ? left : minimum;
 }
 
 }  // namespace detail
 
 /// A kernel's time at the measured places, without what it saves there; empty where it was not measured.
 [[nodiscard]] inline measured_curve curve_of(const device& d, const known_kernel& k) {
-    if (k.known == nullptr) return {};
-    const operator_shape bare = without_added(k.what.shape);
-    if (!k.saves()) return {d, bare, *k.known, k.where};
+    if (k.calibration == nullptr) return {};
+    const operator_shape bare = without_added(k.kernel.shape);
+    if (!k.includes_companion()) return {d, bare, *k.calibration, k.layer_shape_position};
     const measured_curve of_scales =
-        k.other_known == nullptr ? measured_curve{} : measured_curve{d, k.other_shape(), *k.other_known, k.other_where};
-    return {bare, k.known->residual, [&](const operator_shape& at) {
-                const double seconds = std::exp2(detail::log_seconds(d, at, *k.known, k.where));
+        k.companion_calibration == nullptr
+            ? measured_curve{}
+            : measured_curve{d, k.companion_shape(), *k.companion_calibration, k.other_where};
+    return {bare, k.calibration->correction, [&](const operator_shape& at) {
+                const double seconds = std::exp2(detail::log_seconds(d, at, *k.calibration, k.layer_shape_position));
                 return std::log2(detail::without_scales(seconds, d, k, at, of_scales));
             }};
 }
@@ -76,28 +81,31 @@ namespace detail {
 /// An engine takes its own all-reduce where that is faster than NCCL's. A product whose activations' scales are known
 /// beforehand saves computing them: what both take at measured places, made to rise.
 [[nodiscard]] inline double predicted_seconds(const device& d, const known_kernel& k) {
-    const operator_shape& shape = k.what.shape;
-    if (k.saves()) {
-        const measured_curve here = k.curve.empty() ? curve_of(d, k) : measured_curve{};
-        const measured_curve& curve = k.curve.empty() ? here : k.curve;
+    const operator_shape& shape = k.kernel.shape;
+    if (k.includes_companion()) {
+        const measured_curve computed_curve = k.curve.empty() ? curve_of(d, k) : measured_curve{};
+        const measured_curve& curve = k.curve.empty() ? computed_curve : k.curve;
         if (const double seconds = curve.empty() ? NAN : curve(shape.sizes); !std::isnan(seconds))
-            return std::fmax(seconds, least_seconds(d, shape.work()));  // which bends where a cache is full
-        const double seconds = predicted_seconds(d, shape, k.known, k.where);
+            return std::fmax(seconds, roofline_seconds(d, shape.work()));  // which bends where a cache is full
+        const double seconds = predicted_seconds(d, shape, k.calibration, k.layer_shape_position);
         return std::fmax(detail::without_scales(seconds, d, k, shape, {}),
-                         curve.empty() ? 0 : curve.end_before(shape.sizes[0]));
+                         curve.empty() ? 0 : curve.upper_index(shape.sizes[0]));
     }
-    const double seconds = predicted_seconds(k.curve, d, shape, k.known, k.where);
-    if (k.other == nullptr) return seconds;
-    const double other = predicted_seconds(k.other_curve, d, k.other_shape(), k.other_known, k.other_where);
-    return other < seconds ? other : seconds;
+    const double seconds = predicted_seconds(k.curve, d, shape, k.calibration, k.layer_shape_position);
+    if (k.companion_type == nullptr) return seconds;
+    const double companion_seconds =
+        predicted_seconds(k.other_curve, d, k.companion_shape(), k.companion_calibration, k.other_where);
+    return companion_seconds < seconds ? companion_seconds : seconds;
 }
 
 /// The same with its interval and what binds it.
 [[nodiscard]] inline latency_estimate estimate(const device& d, const known_kernel& k) {
     const double seconds = predicted_seconds(d, k);
-    if (k.other == nullptr || k.saves()) return estimate_around(seconds, d, k.what.shape, k.known);
-    const latency_estimate other = estimate(d, k.other_shape(), k.other_known);
-    return other.seconds <= seconds ? other : estimate_around(seconds, d, k.what.shape, k.known);
+    if (k.companion_type == nullptr || k.includes_companion())
+        return estimate_with_interval(seconds, d, k.kernel.shape, k.calibration);
+    const latency_estimate companion_estimate = estimate(d, k.companion_shape(), k.companion_calibration);
+    return companion_estimate.seconds <= seconds ? companion_estimate
+                                                 : estimate_with_interval(seconds, d, k.kernel.shape, k.calibration);
 }
 
 /// What kernels cost together, one after the other.
@@ -106,15 +114,20 @@ struct step_cost {
     double flops = 0;
     double bytes = 0;     ///< to and from memory
     double launches = 0;  ///< kernels that somebody issues
-    double wide_busy = 0, narrow_busy = 0;  ///< seconds that units of 16 bits and more, and of fewer, are busy at their peak
-    double memory_busy = 0;                 ///< seconds that memory is at its bandwidth for what must be read and written
+    double high_precision_busy = 0,
+           low_precision_busy = 0;  ///< seconds that units of 16 bits and more, and of fewer, are busy at their peak
+    double memory_busy = 0;         ///< seconds that memory is at its bandwidth for what must be read and written
 
-    step_cost& operator+=(const step_cost& other) noexcept { return add(other, 1); }
+    step_cost& operator+=(const step_cost& cost) noexcept { return add(cost, 1); }
     /// So many of it.
-    step_cost& add(const step_cost& other, double times) noexcept {
-        seconds += times * other.seconds, flops += times * other.flops, bytes += times * other.bytes;
-        launches += times * other.launches, wide_busy += times * other.wide_busy;
-        narrow_busy += times * other.narrow_busy, memory_busy += times * other.memory_busy;
+    step_cost& add(const step_cost& cost, double times) noexcept {
+        seconds += times * cost.seconds;
+        flops += times * cost.flops;
+        bytes += times * cost.bytes;
+        launches += times * cost.launches;
+        high_precision_busy += times * cost.high_precision_busy;
+        low_precision_busy += times * cost.low_precision_busy;
+        memory_busy += times * cost.memory_busy;
         return *this;
     }
     [[nodiscard]] step_cost operator*(double times) const noexcept { return step_cost{}.add(*this, times); }
@@ -126,28 +139,29 @@ struct step_cost {
     }
 };
 
-/// The share of a kernel's bytes that memory moves: of experts those that some token is sent to, as many as there are at
-/// most if each token draws its own by itself (fewer where some are drawn more often).
+/// The share of a kernel's bytes that memory moves: of experts those that some token is sent to, as many as there are
+/// at most if each token draws its own by itself (fewer where some are drawn more often).
 [[nodiscard]] inline double share_moved(const operator_shape& shape) {
-    if (!shape.family->experts) return 1;
+    if (!shape.type->has_engine_specific_experts) return 1;
     const double tokens = static_cast<double>(shape.sizes[0]), experts = static_cast<double>(shape.sizes[4]);
     const double drawn = static_cast<double>(shape.sizes[3]) / experts;
-    const double met = drawn >= 1 ? experts : -experts * std::expm1(tokens * std::log1p(-drawn));
+    const double active_experts = drawn >= 1 ? experts : -experts * std::expm1(tokens * std::log1p(-drawn));
     const double priced = std::fmin(tokens * static_cast<double>(shape.sizes[3]), experts);
-    return priced > 0 && met < priced ? met / priced : 1;
+    return priced > 0 && active_experts < priced ? active_experts / priced : 1;
 }
 
 /// What all runs of a model's kernel cost.
 [[nodiscard]] inline step_cost cost_of(const device& d, const known_kernel& k) {
-    const auto times = static_cast<double>(k.what.times);
-    const kernel_work work = detail::work_of(k.what.shape, k.known);
-    step_cost c{times * predicted_seconds(d, k), times * work.flops, work.between_devices ? 0 : times * work.bytes,
-                k.what.launch == model_kernel::own_launch ? times : 0};
-    if (work.unit != nullptr && d.*work.unit > 0) {
-        const bool narrow = work.unit == &device::fp8 || work.unit == &device::int8 || work.unit == &device::fp4;
-        (narrow ? c.narrow_busy : c.wide_busy) = c.flops / (d.*work.unit * 1e12);
+    const auto times = static_cast<double>(k.kernel.num_runs);
+    const kernel_work work = detail::work_of(k.kernel.shape, k.calibration);
+    step_cost c{times * predicted_seconds(d, k), times * work.flops, work.uses_links ? 0 : times * work.bytes,
+                k.kernel.shared_launch_index == model_kernel::separate_launch ? times : 0};
+    if (work.compute_unit != nullptr && d.*work.compute_unit > 0) {
+        const bool is_low_precision = work.compute_unit == &device::fp8 || work.compute_unit == &device::int8 ||
+                                      work.compute_unit == &device::fp4;
+        (is_low_precision ? c.low_precision_busy : c.high_precision_busy) = c.flops / (d.*work.compute_unit * 1e12);
     }
-    const double moving = c.bytes * share_moved(k.what.shape) / (d.memory_bandwidth * 1e9);
+    const double moving = c.bytes * share_moved(k.kernel.shape) / (d.memory_bandwidth * 1e9);
     c.memory_busy = moving < c.seconds ? moving : c.seconds;  // the rest is in caches
     return c;
 }
@@ -157,69 +171,81 @@ struct step_time {
     double seconds = 0;
     double lower = 0;
     double upper = 0;
-    bound_by bound = bound_by::launch;
+    roofline_bound bound = roofline_bound::launch;
 };
 
-/// The time of kernels one behind the other: errors of different ones are taken as independent of each other, those of one
-/// kernel's runs as the same.
+/// The time of kernels one behind the other: errors of different ones are taken as independent of each other, those of
+/// one kernel's runs as the same.
 class summed_time {
 public:
     void add(const latency_estimate& e, double times) noexcept {
         seconds_ += times * e.seconds;
         below_ += times * times * (e.seconds - e.lower) * (e.seconds - e.lower);
         above_ += times * times * (e.upper - e.seconds) * (e.upper - e.seconds);
-        by_[static_cast<std::size_t>(e.bound)] += times * e.seconds;
+        seconds_by_bound_[static_cast<std::size_t>(e.bound)] += times * e.seconds;
     }
     /// Where a host issues them in so many seconds, give or take half, the longer of both.
     [[nodiscard]] step_time issued_in(double host_seconds) const noexcept {
         step_time t{seconds_, seconds_ - std::sqrt(below_), seconds_ + std::sqrt(above_)};
-        for (const bound_by b : {bound_by::compute, bound_by::memory})
-            if (by_[static_cast<std::size_t>(b)] > by_[static_cast<std::size_t>(t.bound)]) t.bound = b;
-        if (host_seconds > t.seconds) t.seconds = host_seconds, t.bound = bound_by::launch;
+        for (const roofline_bound b : {roofline_bound::compute, roofline_bound::memory})
+            if (seconds_by_bound_[static_cast<std::size_t>(b)] > seconds_by_bound_[static_cast<std::size_t>(t.bound)])
+                t.bound = b;
+        if (host_seconds > t.seconds) {
+            t.seconds = host_seconds;
+            t.bound = roofline_bound::launch;
+        }
         t.lower = t.lower > host_seconds / 2 ? t.lower : host_seconds / 2;
         t.upper = t.upper > host_seconds * 1.5 ? t.upper : host_seconds * 1.5;
         return t;
     }
 
 private:
-    double seconds_ = 0, below_ = 0, above_ = 0, by_[3]{};
+    double seconds_ = 0, below_ = 0, above_ = 0, seconds_by_bound_[3]{};
 };
 
-/// Host time of a framework for each operation that it dispatches, allocates for and launches: vLLM's all-reduce takes 20.5
-/// µs by itself and 4.7 µs in a graph (ai-dynamo/aiconfigurator @095f58a5, custom_allreduce of vLLM 0.24.0 on H200).
+/// Host time of a framework for each operation that it dispatches, allocates for and launches: vLLM's all-reduce
+/// takes 20.5 µs by itself and 4.7 µs in a graph (ai-dynamo/aiconfigurator @095f58a5, custom_allreduce of vLLM 0.24.0
+/// on H200).
 inline constexpr double framework_seconds_per_operation = 16e-6;
 
 /// Seconds that the host needs for each kernel; none in a graph.
-[[nodiscard]] inline double seconds_per_launch(const execution& how, const device& on, kernel_source& from) {
-    if (how.issued == issue::graph) return 0;
-    if (how.issued == issue::eager) return framework_seconds_per_operation;
-    operator_shape shape{.family = find_family("launch"), .sizes = {1, 1}, .operand = find_operand("bfloat16")};
+[[nodiscard]] inline double seconds_per_launch(const execution& execution, const device& device,
+                                               kernel_source& kernels) {
+    if (execution.launch == launch_mode::cuda_graph) return 0;
+    if (execution.launch == launch_mode::eager) return framework_seconds_per_operation;
+    operator_shape shape{
+        .type = find_operator_type("launch"), .sizes = {1, 1}, .operand = find_operand_type("bfloat16")};
     shape.variant = "stream";
-    const kernel_calibration* known = from.find(shape);
-    return predicted_seconds(on, shape, known,
-                             known == nullptr ? residual_table::place_of_site{} : known->residual.locate(shape.site()));
+    const kernel_calibration* known = kernels.find(shape);
+    return predicted_seconds(device, shape, known,
+                             known == nullptr ? correction_table::layer_shape_position{}
+                                              : known->correction.find_position(shape.layer_shape()));
 }
 
 /// A model's kernels with what was measured of them.
-[[nodiscard]] inline std::vector<known_kernel> with_measurements(std::vector<model_kernel> all, const execution& how,
-                                                                 kernel_source& from) {
+[[nodiscard]] inline std::vector<known_kernel> match_kernels(std::vector<model_kernel> all, const execution& execution,
+                                                             kernel_source& kernels) {
     std::vector<known_kernel> out;
     out.reserve(all.size());
     for (model_kernel& k : all) {
         known_kernel known{std::move(k)};
-        const operator_shape& shape = known.what.shape;
-        known.known = from.find(shape);
-        const operator_family& family = *shape.family;
-        const bool has_form = family.beside_variant.empty() || shape.variant == family.beside_variant;
-        const bool collects = shape.work().between_devices;
-        const bool applies = collects ? shape.sizes[1] <= execution::most_devices_of_a_node
-                                      : how.static_scales && shape.operand->scaled_per_tensor;
-        if (!family.beside.empty() && has_form && applies) known.other = find_family(family.beside);
-        if (known.known != nullptr) known.where = known.known->residual.locate(shape.site());
-        if (known.other != nullptr) {
-            const operator_shape other = known.other_shape();
-            known.other_known = from.find(other);
-            if (known.other_known != nullptr) known.other_where = known.other_known->residual.locate(other.site());
+        const operator_shape& shape = known.kernel.shape;
+        known.calibration = kernels.find(shape);
+        const operator_type& family = *shape.type;
+        const bool has_form = family.companion_variant.empty() || shape.variant == family.companion_variant;
+        const bool collects = shape.work().uses_links;
+        const bool applies = collects ? shape.sizes[1] <= execution::default_devices_per_node
+                                      : execution.has_static_scales && shape.operand->has_per_tensor_scale;
+        if (!family.companion_type.empty() && has_form && applies)
+            known.companion_type = find_operator_type(family.companion_type);
+        if (known.calibration != nullptr)
+            known.layer_shape_position = known.calibration->correction.find_position(shape.layer_shape());
+        if (known.companion_type != nullptr) {
+            const operator_shape companion_shape = known.companion_shape();
+            known.companion_calibration = kernels.find(companion_shape);
+            if (known.companion_calibration != nullptr)
+                known.other_where =
+                    known.companion_calibration->correction.find_position(companion_shape.layer_shape());
         }
         out.push_back(std::move(known));
     }

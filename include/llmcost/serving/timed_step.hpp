@@ -7,14 +7,14 @@
 #include <vector>
 
 #include <llmcost/serving/memory.hpp>
-#include <llmcost/serving/ragged.hpp>
+#include <llmcost/serving/mixed_batch.hpp>
 
 namespace llmcost {
 
 /// A kernel of a step with its time.
 struct timed_kernel {
     known_kernel kernel;
-    latency_estimate each{};
+    latency_estimate estimate{};
 };
 
 /// A step, priced kernel by kernel.
@@ -27,29 +27,29 @@ struct timed_step : step_time {
 };
 
 /// The time of one step in which groups of sequences are computed together, each group of one workload.
-[[nodiscard]] inline timed_step time_step(const model& whole, const std::vector<workload>& groups, execution how,
-                                          const device& on, kernel_source& from) {
-    for (const workload& load : groups)
-        if (load.sequence > 1 && how.beside_prompts == taken_decodes::no)
-            how.beside_prompts = take_decodes(kernels_of(whole, load, how), from);
+[[nodiscard]] inline timed_step time_step(const model& model, const std::vector<workload>& sequence_groups,
+                                          execution execution, const device& device, kernel_source& measurements) {
+    for (const workload& load : sequence_groups)
+        if (load.sequence > 1 && execution.mixed_decode_mode == mixed_decode_kind::separate_kernel)
+            execution.mixed_decode_mode = merge_decodes_into_prefill(kernels_of(model, load, execution), measurements);
     timed_step step;
     std::vector<model_kernel> kernels;
-    for (const workload& load : groups) {
-        join_step(kernels, kernels_of(whole, load, how), how.beside_prompts);
-        step.cache += cache_bytes(whole, load, how);
+    for (const workload& load : sequence_groups) {
+        merge_step(kernels, kernels_of(model, load, execution), execution.mixed_decode_mode);
+        step.cache += cache_bytes(model, load, execution);
     }
-    step.weights = weight_bytes(whole, how);
-    std::vector<known_kernel> known = with_measurements(std::move(kernels), how, from);
-    const std::vector<latency_estimate> estimates = estimates_of(on, known);
+    step.weights = weight_bytes(model, execution);
+    std::vector<known_kernel> known = match_kernels(std::move(kernels), execution, measurements);
+    const std::vector<latency_estimate> estimates = estimates_of(device, known);
     summed_time all;
     for (std::size_t i = 0; i < known.size(); ++i) {
         const latency_estimate& e = estimates[i];
-        all.add(e, static_cast<double>(known[i].what.times));
-        step.done += cost_of(on, known[i]);
-        step.calibrated += e.calibrated ? 1 : 0;
+        all.add(e, static_cast<double>(known[i].kernel.num_runs));
+        step.done += cost_of(device, known[i]);
+        step.calibrated += e.is_calibrated ? 1 : 0;
         step.kernels.push_back({std::move(known[i]), e});
     }
-    step.host_seconds = step.done.launches * seconds_per_launch(how, on, from);
+    step.host_seconds = step.done.launches * seconds_per_launch(execution, device, measurements);
     static_cast<step_time&>(step) = all.issued_in(step.host_seconds);
     return step;
 }

@@ -15,51 +15,56 @@ namespace llmcost {
 
 /// A kernel of a step at its time; its name has the number of its layer.
 struct timeline_kernel {
-    timed_kernel what;
-    double begins = 0;  ///< seconds
-    double takes = 0;   ///< of all its runs
-    double issued = 0;  ///< when the host has issued it
-    double host = 0;    ///< seconds of the host for that
+    timed_kernel timed;
+    double begins = 0;    ///< seconds
+    double duration = 0;  ///< of all its runs
+    double issued = 0;    ///< when the host has issued it
+    double host = 0;      ///< seconds of the host for that
 
     /// Whether it goes over links between devices.
-    [[nodiscard]] bool uses_links() const { return what.kernel.what.shape.work().between_devices; }
+    [[nodiscard]] bool uses_links() const { return timed.kernel.kernel.shape.work().uses_links; }
 };
 
 namespace detail {
 
 /// Hands a walk on to a listener that writes kernels down, and puts the number of the layer into their names.
 template <class Inner>
-class layered_listener final : public listener {
+class kernel_order_listener final : public listener {
 public:
-    layered_listener(std::vector<model_kernel>& kernels, Inner& inner) : kernels_(kernels), inner_(inner) {}
+    kernel_order_listener(std::vector<model_kernel>& kernels, Inner& inner) : kernels_(kernels), inner_(inner) {}
 
-    void enter(const recorder& r, const module_info& m) override {
+    void on_module_enter(const recorder& r, const module_info& m) override {
         depth_ += 1;
-        if (m.index >= 0 && layer_depth_ == 0) layer_depth_ = depth_, layer_ = m.index;
-        tell([&] { inner_.enter(r, m); });
+        if (m.index >= 0 && layer_depth_ == 0) {
+            layer_depth_ = depth_;
+            layer_ = m.index;
+        }
+        emit_kernel([&] { inner_.on_module_enter(r, m); });
     }
-    void leave(const recorder& r, const module_info& m) override {
-        tell([&] { inner_.leave(r, m); });
+    void on_module_leave(const recorder& r, const module_info& m) override {
+        emit_kernel([&] { inner_.on_module_leave(r, m); });
         if (depth_ == layer_depth_) layer_depth_ = 0;
         depth_ -= 1;
     }
-    void renamed(const recorder& r, std::int32_t before, std::int32_t now) override { inner_.renamed(r, before, now); }
-    void executed(const recorder& r, const operation& o) override {
-        tell([&] { inner_.executed(r, o); });
+    void on_storage_renamed(const recorder& r, std::int32_t old_storage, std::int32_t now) override {
+        inner_.on_storage_renamed(r, old_storage, now);
     }
-    void fused_begins(const recorder& r, const fused_part& p) override {
-        tell([&] { inner_.fused_begins(r, p); });
+    void on_op(const recorder& r, const operation& o) override {
+        emit_kernel([&] { inner_.on_op(r, o); });
     }
-    void fused_ends(const recorder& r) override {
-        tell([&] { inner_.fused_ends(r); });
+    void on_fused_kernel_begin(const recorder& r, const fused_kernel& p) override {
+        emit_kernel([&] { inner_.on_fused_kernel_begin(r, p); });
+    }
+    void on_fused_kernel_end(const recorder& r) override {
+        emit_kernel([&] { inner_.on_fused_kernel_end(r); });
     }
     template <class Call>
-    void tell(Call call) {
-        const std::size_t before = kernels_.size();
+    void emit_kernel(Call call) {
+        const std::size_t num_kernels = kernels_.size();
         call();
-        for (std::size_t i = before; i < kernels_.size(); ++i)
-            if (const std::size_t star = kernels_[i].name.find('*'); star != std::string::npos && layer_ >= 0)
-                kernels_[i].name.replace(star, 1, std::to_string(layer_));
+        for (std::size_t i = num_kernels; i < kernels_.size(); ++i)
+            if (const std::size_t star = kernels_[i].module_path.find('*'); star != std::string::npos && layer_ >= 0)
+                kernels_[i].module_path.replace(star, 1, std::to_string(layer_));
     }
 
 private:
@@ -70,21 +75,21 @@ private:
 };
 
 /// The kernels of one pass on one device, layer by layer.
-[[nodiscard]] inline std::vector<model_kernel> kernels_in_order(const model& whole, const workload& load,
-                                                                const execution& how) {
+[[nodiscard]] inline std::vector<model_kernel> kernels_in_execution_order(const model& full_model, const workload& load,
+                                                                          const execution& execution) {
     std::vector<model_kernel> all;
-    const model part = sharded(whole, how.shards);
-    const auto walk = [&](auto& inner) {
-        layered_listener ear(all, inner);
-        walk_kernels(part, load, ear, {});
-        return ear;
+    const model part = shard_model(full_model, execution.parallel);
+    const auto run_trace = [&](auto& inner) {
+        kernel_order_listener listener(all, inner);
+        trace_kernels(part, load, listener, {});
+        return listener;
     };
-    if (how.issued == issue::eager) {
-        eager_listener inner(all, how);
-        (void)walk(inner);
+    if (execution.launch == launch_mode::eager) {
+        eager_listener inner(all, execution);
+        (void)run_trace(inner);
     } else {
-        fused_listener inner(all, how);
-        walk(inner).tell([&] { inner.finish(); });
+        fused_listener inner(all, execution);
+        run_trace(inner).emit_kernel([&] { inner.finish(); });
     }
     return all;
 }
@@ -92,21 +97,23 @@ private:
 }  // namespace detail
 
 /// The kernels of a step, one after the other, none before the host has issued it.
-[[nodiscard]] inline std::vector<timeline_kernel> timeline_of(const model& whole, const workload& load, const execution& how,
-                                                              const device& on, kernel_source& from) {
-    std::vector<known_kernel> known = with_measurements(detail::kernels_in_order(whole, load, how), how, from);
-    const std::vector<latency_estimate> each = estimates_of(on, known);
-    const double per_launch = seconds_per_launch(how, on, from);
+[[nodiscard]] inline std::vector<timeline_kernel> timeline_of(const model& full_model, const workload& load,
+                                                              const execution& execution, const device& device,
+                                                              kernel_source& kernels) {
+    std::vector<known_kernel> known =
+        match_kernels(detail::kernels_in_execution_order(full_model, load, execution), execution, kernels);
+    const std::vector<latency_estimate> estimates = estimates_of(device, known);
+    const double per_launch = seconds_per_launch(execution, device, kernels);
     std::vector<timeline_kernel> out;
     double free = 0, issued = 0;
     for (std::size_t i = 0; i < known.size(); ++i) {
-        const auto times = static_cast<double>(known[i].what.times);
-        timeline_kernel k{{std::move(known[i]), each[i]}};
+        const auto times = static_cast<double>(known[i].kernel.num_runs);
+        timeline_kernel k{{std::move(known[i]), estimates[i]}};
         k.host = times * per_launch;
         k.issued = issued += k.host;
         k.begins = free > issued ? free : issued;
-        k.takes = times * each[i].seconds;
-        free = k.begins + k.takes;
+        k.duration = times * estimates[i].seconds;
+        free = k.begins + k.duration;
         out.push_back(std::move(k));
     }
     return out;

@@ -13,7 +13,7 @@ struct host_times {
     double step_seconds = 0;      ///< of a step
     double sequence_seconds = 0;  ///< and of each sequence in it
     double layer_seconds = 0;     ///< of issuing a layer of a step that no graph holds
-    double request_seconds = 0;   ///< of a request before it is in the engine's queue, and of its first token's way back
+    double request_seconds = 0;  ///< of a request before it is in the engine's queue, and of its first token's way back
 };
 
 // Fitted by bench/fit_engines to serving runs on H100 and H200 up to one node (docs/accuracy-serving.md), but for what

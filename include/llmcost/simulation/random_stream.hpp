@@ -23,8 +23,8 @@ public:
     [[nodiscard]] constexpr double uniform() noexcept { return static_cast<double>(bits() >> 11) * 0x1p-53; }
     /// Each of `low` to `high` as likely as the others.
     [[nodiscard]] constexpr std::int64_t integer(std::int64_t low, std::int64_t high) noexcept {
-        const auto many = static_cast<double>(high - low + 1);
-        const std::int64_t n = low + static_cast<std::int64_t>(uniform() * many);
+        const auto num_values = static_cast<double>(high - low + 1);
+        const std::int64_t n = low + static_cast<std::int64_t>(uniform() * num_values);
         return n > high ? high : n;
     }
     /// With mean 1.
@@ -34,18 +34,18 @@ public:
         const double radius = std::sqrt(2 * exponential());
         return radius * std::cos(two_pi * uniform());
     }
-    /// Of a shape, with mean 1: 1 is exponential, less comes in bursts, more comes evenly (Marsaglia and Tsang, ACM TOMS 26,
-    /// 2000).
+    /// Of a shape, with mean 1: 1 is exponential, less comes in bursts, more comes evenly (Marsaglia and Tsang, ACM
+    /// TOMS 26, 2000).
     [[nodiscard]] double gamma(double shape) noexcept {
         if (shape == 1) return exponential();
-        const bool few = shape < 1;
-        const double d = (few ? shape + 1 : shape) - 1.0 / 3, c = 1 / std::sqrt(9 * d);
+        const bool is_below_one = shape < 1;
+        const double d = (is_below_one ? shape + 1 : shape) - 1.0 / 3, c = 1 / std::sqrt(9 * d);
         for (;;) {
             const double x = normal(), v = std::pow(1 + c * x, 3);
             if (v <= 0) continue;
             const double u = 1 - uniform();
             if (std::log(u) >= 0.5 * x * x + d - d * v + d * std::log(v)) continue;
-            return (few ? d * v * std::pow(1 - uniform(), 1 / shape) : d * v) / shape;
+            return (is_below_one ? d * v * std::pow(1 - uniform(), 1 / shape) : d * v) / shape;
         }
     }
 

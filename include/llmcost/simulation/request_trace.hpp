@@ -16,10 +16,10 @@
 #include <nlohmann/json.hpp>
 
 #include <llmcost/base/error.hpp>
-#include <llmcost/detail/csv_fields.hpp>
-#include <llmcost/detail/messages.hpp>
-#include <llmcost/detail/regular_file.hpp>
+#include <llmcost/files/regular_file.hpp>
 #include <llmcost/simulation/request.hpp>
+#include <llmcost/text/csv_fields.hpp>
+#include <llmcost/text/messages.hpp>
 
 // Recorded arrivals: CSV and JSON lines as public traces of requests have them.
 namespace llmcost {
@@ -71,17 +71,20 @@ namespace detail {
 /// Seconds of a day and time as `2023-11-16 18:17:03.9799600`, or of a number.
 inline bool read_arrival(std::string_view text, double scale, double& seconds) {
     const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-    if (problem == std::errc{} && end == text.data() + text.size()) return seconds *= scale, std::isfinite(seconds);
+    if (problem == std::errc{} && end == text.data() + text.size()) {
+        seconds *= scale;
+        return std::isfinite(seconds);
+    }
     std::array<int, 5> part{};
     std::size_t at = 0;
     for (std::size_t i = 0; i < part.size(); ++i) {
-        const auto [behind, bad] = std::from_chars(text.data() + at, text.data() + text.size(), part[i]);
-        at = static_cast<std::size_t>(behind - text.data());
+        const auto [number_end, bad] = std::from_chars(text.data() + at, text.data() + text.size(), part[i]);
+        at = static_cast<std::size_t>(number_end - text.data());
         if (bad != std::errc{} || at >= text.size()) return false;
         ++at;  // what parts it from the next
     }
-    const auto [behind, bad] = std::from_chars(text.data() + at, text.data() + text.size(), seconds);
-    const std::string_view rest = text.substr(static_cast<std::size_t>(behind - text.data()));
+    const auto [number_end, bad] = std::from_chars(text.data() + at, text.data() + text.size(), seconds);
+    const std::string_view rest = text.substr(static_cast<std::size_t>(number_end - text.data()));
     if (bad != std::errc{} || (!rest.empty() && rest[0] != 'Z' && rest[0] != '+')) return false;
     // days since 1970 of a date (Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms")
     const std::int64_t year = part[0] - (part[1] <= 2 ? 1 : 0), era = year / 400, of_era = year - era * 400;
@@ -114,17 +117,19 @@ public:
         }
         if (out_.requests.empty()) fail("expected a line for each request, found only the names of columns");
         std::stable_sort(out_.requests.begin(), out_.requests.end(),
-                         [](const simulated_request& a, const simulated_request& b) { return a.at < b.at; });
-        const double begin = out_.requests.front().at;
-        for (simulated_request& r : out_.requests) r.at -= begin;
+                         [](const simulated_request& a, const simulated_request& b) {
+                             return a.arrival_seconds < b.arrival_seconds;
+                         });
+        const double begin = out_.requests.front().arrival_seconds;
+        for (simulated_request& r : out_.requests) r.arrival_seconds -= begin;
         return std::move(out_);
     }
 
 private:
-    [[noreturn]] void fail(const std::string& what) const {
-        throw error(errc::input, name_ + (line_ > 0 ? ": line " + std::to_string(line_) : ""), what);
+    [[noreturn]] void fail(const std::string& message) const {
+        throw error(errc::input, name_ + (line_ > 0 ? ": line " + std::to_string(line_) : ""), message);
     }
-    static const trace_column_name* known(std::string_view name) noexcept {
+    static const trace_column_name* find_column(std::string_view name) noexcept {
         for (const trace_column_name& c : trace_columns)
             if (c.name == name) return &c;
         return nullptr;
@@ -134,7 +139,10 @@ private:
         if (!split_csv(line, fields)) fail("has a quote that is not closed on its line");
         if (columns_.empty()) {
             if (line.starts_with("\xEF\xBB\xBF")) fields[0].erase(0, 3);
-            for (const std::string& field : fields) columns_.push_back(known(field)), has(columns_.back());
+            for (const std::string& field : fields) {
+                columns_.push_back(find_column(field));
+                has_column(columns_.back());
+            }
             if (!has_[1] || !has_[2]) {
                 fail(std::string("expected a column of ") + (has_[1] ? "tokens that are written" : "prompts' tokens") +
                      ": input and output, num_prefill_tokens and num_decode_tokens, ContextTokens and GeneratedTokens, "
@@ -143,50 +151,53 @@ private:
             return;
         }
         if (fields.size() != columns_.size())
-            fail("has " + std::to_string(fields.size()) + " fields for " + std::to_string(columns_.size()) + " columns");
+            fail("has " + std::to_string(fields.size()) + " fields for " + std::to_string(columns_.size()) +
+                 " columns");
         simulated_request r;
         for (std::size_t i = 0; i < fields.size(); ++i) {
             if (columns_[i] == nullptr) continue;
             const auto [name, holds, scale] = *columns_[i];
             if (holds == trace_column::blocks) continue;
             if (holds == trace_column::arrival) {
-                if (!read_arrival(fields[i], scale, r.at)) expected(name, "a time", fields[i]);
+                if (!read_arrival(fields[i], scale, r.arrival_seconds)) expected(name, "a time", fields[i]);
                 continue;
             }
-            tokens(name, whole_digits(fields[i]), holds == trace_column::input ? r.input : r.output);
+            tokens(name, integer_digits(fields[i]), holds == trace_column::input ? r.input_tokens : r.output_tokens);
         }
         out_.requests.push_back(std::move(r));
     }
     void read_json(std::string_view line) {
         const nlohmann::json j = nlohmann::json::parse(line, nullptr, false);
-        if (!j.is_object()) fail("expected a JSON object, found " + in_quotes(std::string(line.substr(0, 40))));
+        if (!j.is_object()) fail("expected a JSON object, found " + quote(std::string(line.substr(0, 40))));
         simulated_request r;
-        bool of[4]{};
+        bool is_present[4]{};
         for (const auto& [key, value] : j.items()) {
-            const trace_column_name* const column = known(key);
+            const trace_column_name* const column = find_column(key);
             if (column == nullptr) continue;
-            of[static_cast<std::size_t>(column->holds)] = true, has(column);
+            is_present[static_cast<std::size_t>(column->holds)] = true;
+            has_column(column);
             if (column->holds == trace_column::blocks) {
                 if (!value.is_array()) expected(key, "an array of whole numbers", value.dump());
                 for (const nlohmann::json& id : value) {
                     if (!id.is_number_unsigned()) expected(key, "an array of whole numbers", id.dump());
-                    r.blocks.push_back(id.get<std::uint64_t>());
+                    r.prefix_blocks.push_back(id.get<std::uint64_t>());
                 }
             } else if (column->holds == trace_column::arrival) {
                 if (!value.is_number() && !value.is_string()) expected(key, "a time", value.dump());
                 const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
-                if (!read_arrival(text, column->scale, r.at)) expected(key, "a time", text);
+                if (!read_arrival(text, column->scale, r.arrival_seconds)) expected(key, "a time", text);
             } else {
-                tokens(key, whole_digits(value.dump()), column->holds == trace_column::input ? r.input : r.output);
+                tokens(key, integer_digits(value.dump()),
+                       column->holds == trace_column::input ? r.input_tokens : r.output_tokens);
             }
         }
-        if (!of[1] || !of[2]) fail("expected input and output, or input_length and output_length");
+        if (!is_present[1] || !is_present[2]) fail("expected input and output, or input_length and output_length");
         // the last block of a prompt is no whole one, and belongs to nobody else
-        const auto whole = static_cast<std::size_t>(r.input / block_);
-        if (r.blocks.size() > whole) r.blocks.resize(whole);
+        const auto num_full_blocks = static_cast<std::size_t>(r.input_tokens / block_);
+        if (r.prefix_blocks.size() > num_full_blocks) r.prefix_blocks.resize(num_full_blocks);
         out_.requests.push_back(std::move(r));
     }
-    void has(const trace_column_name* column) {
+    void has_column(const trace_column_name* column) {
         if (column == nullptr) return;
         has_[static_cast<std::size_t>(column->holds)] = true;
         out_.timed = out_.timed || column->holds == trace_column::arrival;
@@ -198,8 +209,8 @@ private:
             expected(name, "a whole number of tokens", std::string(text));
         if (to == 0) to = 1;  // nothing is written of nothing, and an answer that is cut short has been begun
     }
-    [[noreturn]] void expected(std::string_view name, const std::string& what, const std::string& found) const {
-        fail(printable(name) + ": expected " + what + ", found " + in_quotes(found));
+    [[noreturn]] void expected(std::string_view name, const std::string& message, const std::string& found) const {
+        fail(printable(name) + ": expected " + message + ", found " + quote(found));
     }
 
     std::string name_;
@@ -214,9 +225,9 @@ private:
 
 /// Reads a trace, whose named blocks hold so many tokens; throws `io` and `input` with file and line.
 [[nodiscard]] inline request_trace read_request_trace(const std::string& path, std::int64_t block) {
-    constexpr std::size_t most = std::size_t{1} << 30;
-    const std::string text = detail::read_regular_file(path, most, printable(path));
-    if (text.size() == most) throw error(errc::input, printable(path), "is larger than 1 GiB");
+    constexpr std::size_t maximum = std::size_t{1} << 30;
+    const std::string text = detail::read_regular_file(path, maximum, printable(path));
+    if (text.size() == maximum) throw error(errc::input, printable(path), "is larger than 1 GiB");
     return detail::trace_reader(printable(path), block).read(text);
 }
 

@@ -10,292 +10,353 @@
 #include <utility>
 #include <vector>
 
-#include <llmcost/simulation/admission.hpp>
+#include <llmcost/simulation/admission_controller.hpp>
 #include <llmcost/simulation/request.hpp>
-#include <llmcost/simulation/scheduling.hpp>
+#include <llmcost/simulation/scheduling_policy.hpp>
 #include <llmcost/simulation/step_batch.hpp>
 
 namespace llmcost {
 
 /// The queue and the running requests of an engine on one group of devices: composes its steps by a policy.
-class scheduler : admission {
+class scheduler : admission_controller {
 public:
-    /// `pages` of the cache; each turn writes `tokens_per_turn` tokens for a sequence, of `1 + proposed` that it computes.
-    scheduler(const scheduling_policy& how, std::int64_t pages, std::int64_t pages_per_block,
+    /// `pages` of the cache; each turn writes `tokens_per_step` tokens for a sequence, of `1 + num_draft_tokens` that
+    /// it computes.
+    scheduler(const scheduling_policy& policy, std::int64_t pages, std::int64_t pages_per_block,
               const std::vector<simulated_request>& requests, std::vector<request_progress>& progress,
-              std::int64_t proposed = 0, double tokens_per_turn = 1)
-        : admission(how, pages, pages_per_block, requests, progress, tokens_per_turn), proposed_(proposed) {}
+              std::int64_t num_draft_tokens = 0, double tokens_per_step = 1)
+        : admission_controller(policy, pages, pages_per_block, requests, progress, tokens_per_step),
+          num_draft_tokens_(num_draft_tokens) {}
 
-    [[nodiscard]] const scheduling_policy& policy() const noexcept { return how_; }
-    [[nodiscard]] const cache_pages& pages() const noexcept { return pages_; }
-    [[nodiscard]] std::int64_t waiting() const noexcept { return static_cast<std::int64_t>(waiting_.size()); }
+    [[nodiscard]] const scheduling_policy& policy() const noexcept { return policy_; }
+    [[nodiscard]] const kv_cache_pool& pages() const noexcept { return kv_cache_; }
+    [[nodiscard]] std::int64_t num_waiting() const noexcept { return static_cast<std::int64_t>(waiting_.size()); }
     /// Requests that hold some of the cache.
-    [[nodiscard]] std::int64_t running() const noexcept { return running_; }
-    [[nodiscard]] std::int64_t preemptions() const noexcept { return preemptions_; }
+    [[nodiscard]] std::int64_t num_running() const noexcept { return num_running_; }
+    [[nodiscard]] std::int64_t num_preemptions() const noexcept { return preemptions_; }
     /// Whether someone who comes now could be in a step before anybody leaves.
-    [[nodiscard]] bool open() const noexcept { return !full_ && waiting_.empty(); }
+    [[nodiscard]] bool accepts_requests() const noexcept { return !is_full_ && waiting_.empty(); }
     /// Tokens of a prompt that are in the cache.
-    [[nodiscard]] std::int64_t cached_tokens(const simulated_request& r) const {
-        return is_named(r) ? pages_.held(r.blocks) * pages_.per_block() * how_.block : 0;
+    [[nodiscard]] std::int64_t num_cached_prompt_tokens(const simulated_request& r) const {
+        return has_prefix_blocks(r) ? kv_cache_.num_cached_prefix_blocks(r.prefix_blocks) *
+                                          kv_cache_.pages_per_block() * policy_.page_size
+                                    : 0;
     }
     /// Pages that a request needs at its longest.
-    [[nodiscard]] std::int64_t pages_at_most(const simulated_request& r) const noexcept {
-        return pages_of(r.input + r.output - 1);
+    [[nodiscard]] std::int64_t max_pages_of(const simulated_request& r) const noexcept {
+        return num_pages(r.input_tokens + r.output_tokens - 1);
     }
 
     /// New tokens of a step.
-    [[nodiscard]] std::int64_t new_tokens_of(const step_batch& b) const noexcept {
-        std::int64_t tokens = b.writing * (1 + proposed_);
-        for (const prompt_chunk& c : b.prompts) tokens += c.tokens;
+    [[nodiscard]] std::int64_t num_batched_tokens(const step_batch& b) const noexcept {
+        std::int64_t tokens = b.num_decodes * (1 + num_draft_tokens_);
+        for (const prefill_chunk& c : b.prefills) tokens += c.num_tokens;
         return tokens;
     }
 
     /// A request comes at a time.
-    void arrive(std::size_t id, double now) {
+    void add_request(std::size_t id, double now) {
         request_progress& p = (*progress_)[id];
-        p.since = now, p.wanted = (*requests_)[id].input, p.at = place::waiting;
+        p.queued_at = now;
+        p.num_prompt_tokens = (*requests_)[id].input_tokens;
+        p.state = place::waiting;
         waiting_.push_back(id);
     }
 
     /// Composes the next step of those that came until then; valid until the next call.
-    [[nodiscard]] step_batch& compose(double visible_until) {
-        batch_.steps = batch_.writing = batch_.joined = 0, batch_.past = 0;
-        batch_.prompts.clear(), batch_.begun.clear(), batch_.started.clear(), batch_.ended.clear();
-        claimed_ = 0, preempted_now_ = false, ends_.clear();
-        if (how_.steps == step_rule::prompts_first) {
-            const std::int64_t ran = writing_ + held_, mixed = how_.mixes_chunks ? ran : 0;
-            if (!holds_back(visible_until)) add_prompts(how_.tokens_per_step - mixed, mixed, visible_until);
-            if (batch_.prompts.empty())
-                add_writers();
-            else if (mixed > 0 && growth(turns_, 1) <= pages_.available())
-                count_writers();
-            if (ran == 0 || (batch_.writing > 0 && !batch_.prompts.empty()))
-                full_ = false;  // that there is no room is held against a batch that others are merged into
+    [[nodiscard]] step_batch& schedule(double arrival_cutoff) {
+        batch_.num_steps = batch_.num_decodes = batch_.num_new_decodes = 0;
+        batch_.mean_decode_length = 0;
+        batch_.prefills.clear();
+        batch_.first_scheduled.clear();
+        batch_.first_token.clear();
+        batch_.finished.clear();
+        claimed_pages_ = 0;
+        has_preempted_ = false;
+        finish_schedule_.clear();
+        if (policy_.batching == batching_mode::prefill_first) {
+            const std::int64_t ran = num_decoding_ + num_finished_unfreed_,
+                               num_mixed_decodes = policy_.has_mixed_chunk ? ran : 0;
+            if (!delays_prefills(arrival_cutoff))
+                add_prefills(policy_.max_num_batched_tokens - num_mixed_decodes, num_mixed_decodes, arrival_cutoff);
+            if (batch_.prefills.empty())
+                add_decodes();
+            else if (num_mixed_decodes > 0 && pages_needed(num_steps_, 1) <= kv_cache_.num_available())
+                count_decodes();
+            if (ran == 0 || (batch_.num_decodes > 0 && !batch_.prefills.empty()))
+                is_full_ = false;  // that there is no room is held against a batch that others are merged into
         } else {
-            add_writers();
-            if (!preempted_now_ && !holds_back(visible_until))
-                add_prompts(how_.tokens_per_step - batch_.writing * (1 + proposed_), 0, visible_until);
+            add_decodes();
+            if (!has_preempted_ && !delays_prefills(arrival_cutoff))
+                add_prefills(policy_.max_num_batched_tokens - batch_.num_decodes * (1 + num_draft_tokens_), 0,
+                             arrival_cutoff);
         }
-        ++batches_;
-        if (batch_.writing == 0 && batch_.prompts.empty()) {
-            if (running_ == 0 && waiting_.empty()) share_ = how_.output_share;
-            return wrote_ = false, batch_;
+        ++num_batches_;
+        if (batch_.num_decodes == 0 && batch_.prefills.empty()) {
+            if (num_running_ == 0 && waiting_.empty()) new_token_ratio_ = policy_.init_new_token_ratio;
+            last_batch_decodes_ = false;
+            return batch_;
         }
-        wrote_ = batch_.writing > 0;
-        batch_.steps = batch_.prompts.empty() ? alike(visible_until) : 1;
-        turn();
+        last_batch_decodes_ = batch_.num_decodes > 0;
+        batch_.num_steps = batch_.prefills.empty() ? num_equal_steps(arrival_cutoff) : 1;
+        complete_batch();
         return batch_;
     }
     /// What those that ended held can be had again.
-    void release(const std::vector<std::size_t>& ended) {
-        for (const std::size_t id : ended)
-            if ((*progress_)[id].at == place::ended) put_down(id), --held_;
-        if (!ended.empty()) full_ = false;
+    void free_finished(const std::vector<std::size_t>& request_ids) {
+        for (const std::size_t id : request_ids)
+            if ((*progress_)[id].state == place::finished) {
+                release_pages(id);
+                --num_finished_unfreed_;
+            }
+        if (!request_ids.empty()) is_full_ = false;
     }
 
     /// Cuts the steps of the batch that was composed last: someone came who may be in the next one.
-    void cut(step_batch& batch, std::int64_t steps) {
-        const std::int64_t undone = batch.steps - steps;
-        turns_ -= undone, batch.steps = steps;
-        share_ = fallen(share_before_, falls(steps));
-        for (const std::size_t id : batch.ended) {
+    void truncate(step_batch& batch, std::int64_t steps) {
+        const std::int64_t undone = batch.num_steps - steps;
+        num_steps_ -= undone;
+        batch.num_steps = steps;
+        new_token_ratio_ = decayed_ratio(previous_new_token_ratio_, num_decay_steps(steps));
+        for (const std::size_t id : batch.finished) {
             request_progress& p = (*progress_)[id];
-            if (p.ends <= turns_) continue;
-            p.pages -= grown(p, p.ends);
-            enter(id, p.ends);
+            if (p.finish_step <= num_steps_) continue;
+            p.num_pages -= pages_allocated_since_prefill(p, p.finish_step);
+            add(id, p.finish_step);
         }
-        held_ -= static_cast<std::int64_t>(batch.ended.size());
-        batch.ended.erase(std::remove_if(batch.ended.begin(), batch.ended.end(),
-                                         [&](std::size_t id) { return (*progress_)[id].ends > turns_; }),
-                          batch.ended.end());
-        held_ += static_cast<std::int64_t>(batch.ended.size());
-        pages_.give_back(growth(turns_, undone));
+        num_finished_unfreed_ -= static_cast<std::int64_t>(batch.finished.size());
+        batch.finished.erase(std::remove_if(batch.finished.begin(), batch.finished.end(),
+                                            [&](std::size_t id) { return (*progress_)[id].finish_step > num_steps_; }),
+                             batch.finished.end());
+        num_finished_unfreed_ += static_cast<std::int64_t>(batch.finished.size());
+        kv_cache_.free(pages_needed(num_steps_, undone));
     }
 
 private:
-    static constexpr std::int64_t most_steps_alike = 128;
+    static constexpr std::int64_t max_equal_steps = 128;
 
     // ---- those that write
 
     /// It has written its last token in the turn that it was to end in.
-    void end(std::size_t id) {
+    void finish_request(std::size_t id) {
         request_progress& p = (*progress_)[id];
-        leave(id);
-        p.pages += grown(p, p.ends), p.at = place::ended;
-        batch_.ended.push_back(id);
+        remove(id);
+        p.num_pages += pages_allocated_since_prefill(p, p.finish_step);
+        p.state = place::finished;
+        batch_.finished.push_back(id);
     }
     /// Puts all that write into the step, once there is room for what they write.
-    void add_writers() {
-        const bool takes_the_newest = how_.preempts == preemption_rule::newest;
-        if (!takes_the_newest && held_ > 0 && growth(turns_, 1) > pages_.available()) return;  // until those give theirs back
-        while (writing_ > 0 && growth(turns_, 1) > pages_.available() && (takes_the_newest ? running_ : writing_) > 1)
-            preempt(victim());
-        if (preempted_now_ && !takes_the_newest) share_ = share_behind_preemption();
-        count_writers();
+    void add_decodes() {
+        const bool preempts_last_admitted = policy_.preemption == victim_policy::last_admitted;
+        if (!preempts_last_admitted && num_finished_unfreed_ > 0 &&
+            pages_needed(num_steps_, 1) > kv_cache_.num_available())
+            return;  // until those give theirs back
+        while (num_decoding_ > 0 && pages_needed(num_steps_, 1) > kv_cache_.num_available() &&
+               (preempts_last_admitted ? num_running_ : num_decoding_) > 1)
+            preempt(select_victim());
+        if (has_preempted_ && !preempts_last_admitted) new_token_ratio_ = ratio_after_preemption();
+        count_decodes();
     }
-    void count_writers() {
-        batch_.writing = writing_, batch_.joined = joined_, claimed_ = growth(turns_, 1);
-        if (writing_ > 0)
-            batch_.past = past_ / static_cast<double>(writing_) + static_cast<double>(turns_) * per_turn_;
+    void count_decodes() {
+        batch_.num_decodes = num_decoding_;
+        batch_.num_new_decodes = num_new_decodes_;
+        claimed_pages_ = pages_needed(num_steps_, 1);
+        if (num_decoding_ > 0)
+            batch_.mean_decode_length = total_length_offset_ / static_cast<double>(num_decoding_) +
+                                        static_cast<double>(num_steps_) * tokens_per_step_;
     }
-    [[nodiscard]] std::size_t victim() {
-        tidy();
-        if (how_.preempts == preemption_rule::newest) return order_.back().id;
-        const admitted* least = nullptr;  // of the fewest outputs, then the longest prompt, then the newest
-        for (const admitted& a : order_) {
-            if ((*progress_)[a.id].at != place::writes) continue;
-            if (least == nullptr || handled(a.id) < handled(least->id) ||
-                (handled(a.id) == handled(least->id) && (*requests_)[a.id].input >= (*requests_)[least->id].input))
-                least = &a;
+    [[nodiscard]] std::size_t select_victim() {
+        remove_stale_entries();
+        if (policy_.preemption == victim_policy::last_admitted) return admission_order_.back().id;
+        const admitted_request* minimum = nullptr;  // of the fewest outputs, then the longest prompt, then the newest
+        for (const admitted_request& a : admission_order_) {
+            if ((*progress_)[a.id].state != place::decoding) continue;
+            if (minimum == nullptr || num_committed_output_tokens(a.id) < num_committed_output_tokens(minimum->id) ||
+                (num_committed_output_tokens(a.id) == num_committed_output_tokens(minimum->id) &&
+                 (*requests_)[a.id].input_tokens >= (*requests_)[minimum->id].input_tokens))
+                minimum = &a;
         }
-        return least->id;
+        return minimum->id;
     }
     void preempt(std::size_t id) {
         request_progress& p = (*progress_)[id];
-        ++p.preempted, ++preemptions_, preempted_now_ = true, full_ = false;
-        if (p.at == place::ended) return put_down(id), void(--held_);  // its last token is on its way
-        if (p.at == place::writes) {
-            p.written = how_.preempts == preemption_rule::newest ? written(id) : handled(id);
-            leave(id);
+        ++p.num_preemptions;
+        ++preemptions_;
+        has_preempted_ = true;
+        is_full_ = false;
+        if (p.state == place::finished) {
+            release_pages(id);
+            return void(--num_finished_unfreed_);
+        }  // its last token is on its way
+        if (p.state == place::decoding) {
+            p.num_output_tokens = policy_.preemption == victim_policy::last_admitted ? num_output_tokens(id)
+                                                                                     : num_committed_output_tokens(id);
+            remove(id);
         } else {
-            partial_.erase(std::find(partial_.begin(), partial_.end(), id));
+            partial_prefills_.erase(std::find(partial_prefills_.begin(), partial_prefills_.end(), id));
         }
-        put_down(id);
-        p.wanted = (*requests_)[id].input + p.written, p.computed = 0;
-        p.at = place::waiting;
-        if (how_.preempts == preemption_rule::newest)
+        release_pages(id);
+        p.num_prompt_tokens = (*requests_)[id].input_tokens + p.num_output_tokens;
+        p.num_computed_tokens = 0;
+        p.state = place::waiting;
+        if (policy_.preemption == victim_policy::last_admitted)
             waiting_.push_front(id);
         else
             waiting_.push_back(id);
     }
     /// Gives back all that a request holds.
-    void put_down(std::size_t id) {
+    void release_pages(std::size_t id) {
         request_progress& p = (*progress_)[id];
-        pages_.give_back(p.pages + (p.at == place::writes ? grown(p, turns_) : 0));
-        if (is_named((*requests_)[id])) pages_.unpin((*requests_)[id].blocks);
-        p.pages = 0, p.at = place::outside, ++p.life, --running_;
+        kv_cache_.free(p.num_pages + (p.state == place::decoding ? pages_allocated_since_prefill(p, num_steps_) : 0));
+        if (has_prefix_blocks((*requests_)[id])) kv_cache_.unpin((*requests_)[id].prefix_blocks);
+        p.num_pages = 0;
+        p.state = place::not_queued;
+        ++p.generation;
+        --num_running_;
     }
     // ---- prompts
 
     /// Whether prompts wait for others while someone writes.
-    [[nodiscard]] bool holds_back(double visible_until) {
-        if (how_.waits == 0 || writing_ == 0 || waiting_.empty() || (*progress_)[waiting_.front()].since > visible_until)
+    [[nodiscard]] bool delays_prefills(double arrival_cutoff) {
+        if (policy_.batch_wait_steps == 0 || num_decoding_ == 0 || waiting_.empty() ||
+            (*progress_)[waiting_.front()].queued_at > arrival_cutoff)
             return false;
-        if (waited_ < how_.waits) return ++waited_, true;
-        waited_ = 0;
+        if (num_delayed_steps_ < policy_.batch_wait_steps) {
+            ++num_delayed_steps_;
+            return true;
+        }
+        num_delayed_steps_ = 0;
         return false;
     }
     /// `mixed` tokens of the step are of those that write.
-    void add_prompts(std::int64_t budget, std::int64_t mixed, double visible_until) {
-        std::int64_t of_prompts = how_.prompt_tokens > 0 ? how_.prompt_tokens - mixed : budget;
-        const bool foresees = how_.admits == admission_rule::expected_output;
-        if (foresees && !partial_.empty()) full_ = false;
-        if (foresees && full_) return;
-        double foreseen = foresees ? still_to_write() + static_cast<double>(mixed) : 0;
-        for (std::size_t i = 0; i < partial_.size(); ++i) {
-            if (budget <= 0) return;
-            const std::size_t id = partial_[i];
+    void add_prefills(std::int64_t token_budget, std::int64_t num_mixed_decodes, double arrival_cutoff) {
+        std::int64_t of_prompts =
+            policy_.max_prefill_tokens > 0 ? policy_.max_prefill_tokens - num_mixed_decodes : token_budget;
+        const bool foresees = policy_.admission == admission_mode::expected_output;
+        if (foresees && !partial_prefills_.empty()) is_full_ = false;
+        if (foresees && is_full_) return;
+        double reserved_tokens = foresees ? reserved_output_tokens() + static_cast<double>(num_mixed_decodes) : 0;
+        for (std::size_t i = 0; i < partial_prefills_.size(); ++i) {
+            if (token_budget <= 0) return;
+            const std::size_t id = partial_prefills_[i];
             const request_progress& p = (*progress_)[id];
-            std::int64_t n = std::min(p.wanted - p.computed, budget);
-            if (foresees) n = std::min(n, room_for_chunk(foreseen, n));
-            if (how_.steps == step_rule::mixed && !make_room(id, p.computed + n)) return;
-            compute(id, n);
-            budget -= n, of_prompts -= n;
-            if (foresees) foreseen += foreseen_behind(id);
+            std::int64_t n = std::min(p.num_prompt_tokens - p.num_computed_tokens, token_budget);
+            if (foresees) n = std::min(n, largest_chunk(reserved_tokens, n));
+            if (policy_.batching == batching_mode::mixed && !free_pages_for(id, p.num_computed_tokens + n)) return;
+            add_prefill_chunk(id, n);
+            token_budget -= n;
+            of_prompts -= n;
+            if (foresees) reserved_tokens += reserved_after_chunk(id);
         }
-        if (preempted_now_) return;
-        while (!waiting_.empty() && budget > 0 && of_prompts > 0) {
+        if (has_preempted_) return;
+        while (!waiting_.empty() && token_budget > 0 && of_prompts > 0) {
             const std::size_t id = waiting_.front();
             request_progress& p = (*progress_)[id];
-            if (p.since > visible_until) return;
-            if (running_ >= how_.sequences) return void(full_ = true);
+            if (p.queued_at > arrival_cutoff) return;
+            if (num_running_ >= policy_.max_num_seqs) return void(is_full_ = true);
             const simulated_request& r = (*requests_)[id];
-            const std::int64_t hit = found(r), left = p.wanted - hit;
-            if (!how_.chunked && left > budget && (batch_.writing > 0 || !batch_.prompts.empty())) return;
-            if (!has_room(id, foreseen)) return void(full_ = true);
+            const std::int64_t num_cached = num_cached_tokens(r), left = p.num_prompt_tokens - num_cached;
+            if (!policy_.has_chunked_prefill && left > token_budget &&
+                (batch_.num_decodes > 0 || !batch_.prefills.empty()))
+                return;
+            if (!can_admit(id, reserved_tokens)) return void(is_full_ = true);
             waiting_.pop_front();
-            admit(id, hit);
-            const std::int64_t n = how_.chunked ? std::min(left, budget) : left;
-            if (n < left) partial_.push_back(id);
-            compute(id, n);
-            budget -= n, of_prompts -= n;
+            admit(id, num_cached);
+            const std::int64_t n = policy_.has_chunked_prefill ? std::min(left, token_budget) : left;
+            if (n < left) partial_prefills_.push_back(id);
+            add_prefill_chunk(id, n);
+            token_budget -= n;
+            of_prompts -= n;
             if (!foresees) continue;
-            foreseen += foreseen_behind(id);
-            if (room(foreseen) <= 0) return void(full_ = true);
+            reserved_tokens += reserved_after_chunk(id);
+            if (free_tokens(reserved_tokens) <= 0) return void(is_full_ = true);
         }
     }
     /// Has the newest give their pages to the next chunk of a prompt; whether it is not among them itself.
-    [[nodiscard]] bool make_room(std::size_t id, std::int64_t computed) {
-        const auto needed = static_cast<double>(own_pages(id, computed)) - (*progress_)[id].pages;
-        while (needed > pages_.available() - claimed_ && running_ > 1) {
-            const std::size_t other = victim();
-            preempt(other);
-            if (other == id) return false;
-            count_writers();
+    [[nodiscard]] bool free_pages_for(std::size_t id, std::int64_t computed) {
+        const auto needed = static_cast<double>(private_pages(id, computed)) - (*progress_)[id].num_pages;
+        while (needed > kv_cache_.num_available() - claimed_pages_ && num_running_ > 1) {
+            const std::size_t victim_id = select_victim();
+            preempt(victim_id);
+            if (victim_id == id) return false;
+            count_decodes();
         }
         return true;
     }
-    void admit(std::size_t id, std::int64_t hit) {
+    void admit(std::size_t id, std::int64_t num_cached_tokens) {
         request_progress& p = (*progress_)[id];
-        if (is_named((*requests_)[id])) pages_.pin((*requests_)[id].blocks);
-        p.computed = hit, p.at = place::prompt;
-        if (p.preempted == 0) p.cached = hit, batch_.begun.push_back(id);
-        order_.push_back({id, p.life}), ++running_;
+        if (has_prefix_blocks((*requests_)[id])) kv_cache_.pin((*requests_)[id].prefix_blocks);
+        p.num_computed_tokens = num_cached_tokens;
+        p.state = place::prefill;
+        if (p.num_preemptions == 0) {
+            p.num_cached_tokens = num_cached_tokens;
+            batch_.first_scheduled.push_back(id);
+        }
+        admission_order_.push_back({id, p.generation});
+        ++num_running_;
     }
-    void compute(std::size_t id, std::int64_t tokens) {
+    void add_prefill_chunk(std::size_t id, std::int64_t tokens) {
         request_progress& p = (*progress_)[id];
-        batch_.prompts.push_back({tokens, p.computed});
-        p.computed += tokens;
-        const auto pages = static_cast<double>(own_pages(id, p.computed));
-        pages_.take(pages - p.pages);
-        p.pages = pages;
-        if (p.computed == p.wanted) finished_.push_back(id);
+        batch_.prefills.push_back({tokens, p.num_computed_tokens});
+        p.num_computed_tokens += tokens;
+        const auto pages = static_cast<double>(private_pages(id, p.num_computed_tokens));
+        kv_cache_.allocate(pages - p.num_pages);
+        p.num_pages = pages;
+        if (p.num_computed_tokens == p.num_prompt_tokens) completed_prefills_.push_back(id);
     }
 
     // ---- time
 
     /// Steps that are alike: until someone ends, has no room, or may come in.
-    [[nodiscard]] std::int64_t alike(double visible_until) {
-        std::int64_t steps = std::min(most_steps_alike, next_ending() - turns_);
-        if (!waiting_.empty() && (!full_ || held_ > 0)) steps = 1;
-        if (how_.waits > 0 && !waiting_.empty() && (*progress_)[waiting_.front()].since <= visible_until) steps = 1;
-        while (steps > 1 && growth(turns_, steps) > pages_.available()) steps = steps / 2;
+    [[nodiscard]] std::int64_t num_equal_steps(double arrival_cutoff) {
+        std::int64_t steps = std::min(max_equal_steps, next_finish_step() - num_steps_);
+        if (!waiting_.empty() && (!is_full_ || num_finished_unfreed_ > 0)) steps = 1;
+        if (policy_.batch_wait_steps > 0 && !waiting_.empty() &&
+            (*progress_)[waiting_.front()].queued_at <= arrival_cutoff)
+            steps = 1;
+        while (steps > 1 && pages_needed(num_steps_, steps) > kv_cache_.num_available()) steps = steps / 2;
         return steps;
     }
     /// All that the batch does is done.
-    void turn() {
-        if (batch_.writing > 0) {
-            pages_.take(growth(turns_, batch_.steps));
-            turns_ += batch_.steps;
-            share_before_ = share_;
-            if (batch_.prompts.empty()) share_ = fallen(share_, falls(batch_.steps));
-            joined_ = 0;
-            while (writing_ > 0 && next_ending() <= turns_) end(pop_ending());
+    void complete_batch() {
+        if (batch_.num_decodes > 0) {
+            kv_cache_.allocate(pages_needed(num_steps_, batch_.num_steps));
+            num_steps_ += batch_.num_steps;
+            previous_new_token_ratio_ = new_token_ratio_;
+            if (batch_.prefills.empty())
+                new_token_ratio_ = decayed_ratio(new_token_ratio_, num_decay_steps(batch_.num_steps));
+            num_new_decodes_ = 0;
+            while (num_decoding_ > 0 && next_finish_step() <= num_steps_) finish_request(pop_next_finished());
         }
-        for (const std::size_t id : finished_) {
+        for (const std::size_t id : completed_prefills_) {
             request_progress& p = (*progress_)[id];
-            if (const auto at = std::find(partial_.begin(), partial_.end(), id); at != partial_.end()) partial_.erase(at);
-            const std::int64_t more = (*requests_)[id].output - p.written - 1;
-            p.joined = batches_;
-            if (p.written == 0) batch_.started.push_back(id);
-            if (more <= 0) {
-                p.at = place::ended, batch_.ended.push_back(id);
+            if (const auto at = std::find(partial_prefills_.begin(), partial_prefills_.end(), id);
+                at != partial_prefills_.end())
+                partial_prefills_.erase(at);
+            const std::int64_t remaining_tokens = (*requests_)[id].output_tokens - p.num_output_tokens - 1;
+            p.prefill_batch = num_batches_;
+            if (p.num_output_tokens == 0) batch_.first_token.push_back(id);
+            if (remaining_tokens <= 0) {
+                p.state = place::finished;
+                batch_.finished.push_back(id);
                 continue;
             }
-            p.entered = turns_, ++joined_;
-            enter(id, turns_ + static_cast<std::int64_t>(std::ceil(static_cast<double>(more) / per_turn_ - 1e-9)));
+            p.first_decode_step = num_steps_;
+            ++num_new_decodes_;
+            add(id, num_steps_ + static_cast<std::int64_t>(
+                                     std::ceil(static_cast<double>(remaining_tokens) / tokens_per_step_ - 1e-9)));
         }
-        finished_.clear();
-        held_ += static_cast<std::int64_t>(batch_.ended.size());
+        completed_prefills_.clear();
+        num_finished_unfreed_ += static_cast<std::int64_t>(batch_.finished.size());
     }
 
-    std::int64_t proposed_;
+    std::int64_t num_draft_tokens_;
     std::deque<std::size_t> waiting_;
-    std::vector<std::size_t> partial_;   ///< whose prompt is computed in part
-    std::vector<std::size_t> finished_;  ///< prompts of the batch that is composed
-    std::int64_t joined_ = 0, waited_ = 0, preemptions_ = 0;
-    std::int64_t held_ = 0;  ///< that ended, and hold their pages until they are released
-    bool full_ = false;
+    std::vector<std::size_t> partial_prefills_;    ///< whose prompt is computed in part
+    std::vector<std::size_t> completed_prefills_;  ///< prompts of the batch that is composed
+    std::int64_t num_new_decodes_ = 0, num_delayed_steps_ = 0, preemptions_ = 0;
+    std::int64_t num_finished_unfreed_ = 0;  ///< that ended, and hold their pages until they are released
+    bool is_full_ = false;
 };
 
 }  // namespace llmcost

@@ -14,28 +14,32 @@ namespace llmcost {
 
 /// Of some seconds: their mean, and what a share of them is not above.
 struct distribution {
-    double mean = 0, p50 = 0, p90 = 0, p95 = 0, p99 = 0, most = 0;
+    double mean = 0, p50 = 0, p90 = 0, p95 = 0, p99 = 0, max = 0;
 };
 
 namespace detail {
 
 /// Of values with weights; of none zeros.
-[[nodiscard]] inline distribution distribution_of(std::vector<token_gap> values) {
+[[nodiscard]] inline distribution compute_distribution(std::vector<token_gap> values) {
     distribution d;
     double all = 0;
-    for (const token_gap& v : values) all += v.times, d.mean += v.seconds * v.times;
+    for (const token_gap& v : values) {
+        all += v.num_gaps;
+        d.mean += v.seconds * v.num_gaps;
+    }
     if (all == 0) return {};
     d.mean /= all;
-    std::sort(values.begin(), values.end(), [](const token_gap& a, const token_gap& b) { return a.seconds < b.seconds; });
+    std::sort(values.begin(), values.end(),
+              [](const token_gap& a, const token_gap& b) { return a.seconds < b.seconds; });
     struct wanted {
         double share;
         double* to;
     };
-    const wanted shares[]{{0.5, &d.p50}, {0.9, &d.p90}, {0.95, &d.p95}, {0.99, &d.p99}, {1, &d.most}};
+    const wanted shares[]{{0.5, &d.p50}, {0.9, &d.p90}, {0.95, &d.p95}, {0.99, &d.p99}, {1, &d.max}};
     std::size_t next = 0;
     double so_far = 0;
     for (const token_gap& v : values)
-        for (so_far += v.times; next < 5 && so_far >= shares[next].share * all * (1 - 1e-12); ++next)
+        for (so_far += v.num_gaps; next < 5 && so_far >= shares[next].share * all * (1 - 1e-12); ++next)
             *shares[next].to = v.seconds;
     for (; next < 5; ++next) *shares[next].to = values.back().seconds;
     return d;
@@ -51,37 +55,47 @@ struct simulation_summary {
     distribution end_to_end{};  ///< from sending a request to its last token
     double seconds = 0;         ///< from the first request to the last token
     double requests_per_second = 0, output_tokens_per_second = 0, input_tokens_per_second = 0;
-    double good_per_second = 0;  ///< requests that keep to the bounds (goodput)
-    double good_share = 0;       ///< of all requests
-    double cached_share = 0;     ///< of the tokens of prompts that were found in the cache
+    double goodput = 0;           ///< requests that keep to the bounds (goodput)
+    double slo_attainment = 0;    ///< of all requests
+    double prefix_hit_rate = 0;   ///< of the tokens of prompts that were found in the cache
     double mean_concurrency = 0;  ///< requests that were sent and not answered, on an average
-    std::int64_t requests = 0, input_tokens = 0, output_tokens = 0, preempted = 0;
+    std::int64_t requests = 0, input_tokens = 0, output_tokens = 0, num_preemptions = 0;
 };
 
 /// The figures of all requests but the first `warm_up`.
-[[nodiscard]] inline simulation_summary summary_of(const simulation_result& result, const request_bounds& bounds = {},
-                                                   std::size_t warm_up = 0) {
+[[nodiscard]] inline simulation_summary summarize(const simulation_result& result, const request_slo& bounds = {},
+                                                  std::size_t warm_up = 0) {
     simulation_summary s;
-    std::vector<token_gap> ttft, tpot, whole;
+    std::vector<token_gap> ttft, tpot, end_to_end;
     double begin = INFINITY, cached = 0, good = 0, in_system = 0;
     for (std::size_t i = warm_up; i < result.requests.size(); ++i) {
         const request_record& r = result.requests[i];
-        ttft.push_back({r.time_to_first_token(), 1}), whole.push_back({r.end_to_end(), 1});
+        ttft.push_back({r.time_to_first_token(), 1});
+        end_to_end.push_back({r.end_to_end_latency(), 1});
         if (r.output > 1) tpot.push_back({r.time_per_output_token(), 1});
-        begin = std::min(begin, r.sent), s.seconds = std::max(s.seconds, r.last);
-        s.input_tokens += r.input, s.output_tokens += r.output, s.preempted += r.preempted;
-        cached += static_cast<double>(r.cached), good += bounds.holds(r) ? 1 : 0, in_system += r.end_to_end();
+        begin = std::min(begin, r.sent_seconds);
+        s.seconds = std::max(s.seconds, r.last_token_seconds);
+        s.input_tokens += r.input;
+        s.output_tokens += r.output;
+        s.num_preemptions += r.num_preemptions;
+        cached += static_cast<double>(r.num_cached_tokens);
+        good += bounds.is_met_by(r) ? 1 : 0;
+        in_system += r.end_to_end_latency();
     }
     s.requests = static_cast<std::int64_t>(ttft.size());
     if (s.requests == 0) return s;
     s.seconds -= begin;
-    s.ttft = detail::distribution_of(std::move(ttft)), s.tpot = detail::distribution_of(std::move(tpot));
-    s.end_to_end = detail::distribution_of(std::move(whole)), s.itl = detail::distribution_of(result.gaps);
-    const auto many = static_cast<double>(s.requests);
-    s.requests_per_second = many / s.seconds, s.good_per_second = good / s.seconds, s.good_share = good / many;
+    s.ttft = detail::compute_distribution(std::move(ttft));
+    s.tpot = detail::compute_distribution(std::move(tpot));
+    s.end_to_end = detail::compute_distribution(std::move(end_to_end));
+    s.itl = detail::compute_distribution(result.gaps);
+    const auto num_requests = static_cast<double>(s.requests);
+    s.requests_per_second = num_requests / s.seconds;
+    s.goodput = good / s.seconds;
+    s.slo_attainment = good / num_requests;
     s.output_tokens_per_second = static_cast<double>(s.output_tokens) / s.seconds;
     s.input_tokens_per_second = static_cast<double>(s.input_tokens) / s.seconds;
-    s.cached_share = s.input_tokens > 0 ? cached / static_cast<double>(s.input_tokens) : 0;
+    s.prefix_hit_rate = s.input_tokens > 0 ? cached / static_cast<double>(s.input_tokens) : 0;
     s.mean_concurrency = in_system / s.seconds;
     return s;
 }

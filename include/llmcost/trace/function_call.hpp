@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include <llmcost/trace/value.hpp>
+#include <llmcost/trace/tensor.hpp>
 
 namespace llmcost {
 
@@ -13,24 +13,24 @@ namespace llmcost {
 enum class torch_function : std::uint8_t {
     linear, matmul, bmm, addmm,
     baddbmm,          ///< `torch.baddbmm`
-    einsum, attention, convolution_transposed,
+    einsum, scaled_dot_product_attention, convolution_transposed,
     matmul_operator,  ///< a @ b
     mul_function,     ///< `torch.mul`, which the operator * is not
     softmax_method,   ///< `Tensor.softmax` and `torch.softmax`, which are not `F.softmax`
-    baddbmm_alone,    ///< `torch.baddbmm` with beta 0
+    baddbmm_beta_zero,    ///< `torch.baddbmm` with beta 0
     baddbmm_method,   ///< `Tensor.baddbmm`
-    kept_gelu,        ///< Transformers' own `gelu`, a module that keeps `F.gelu`
+    stored_gelu,        ///< Transformers' own `gelu`, a module that keeps `F.gelu`
     relu_function,    ///< `torch.relu`, which is not `F.relu`
-    kept_relu,        ///< `F.relu` that a module has kept since it was made
+    stored_relu,        ///< `F.relu` that a module has kept since it was made
 };
 // clang-format on
 
 /// One call of such a function, as Python makes it; its first inputs are those that are multiplied.
 struct function_call {
-    torch_function what;
-    const value* const* inputs;
+    torch_function function;
+    const tensor* const* inputs;
     int input_count;
-    const value* bias = nullptr;  ///< what `linear` and `addmm` add
+    const tensor* bias = nullptr;  ///< what `linear` and `addmm` add
 };
 
 }  // namespace llmcost

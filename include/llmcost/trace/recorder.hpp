@@ -5,154 +5,171 @@
 #include <cstdint>
 
 #include <llmcost/trace/recorder_state.hpp>
-#include <llmcost/trace/storages.hpp>
-#include <llmcost/trace/value.hpp>
-#include <llmcost/trace/value_guard.hpp>
+#include <llmcost/trace/scoped_value.hpp>
+#include <llmcost/trace/storage_table.hpp>
+#include <llmcost/trace/tensor.hpp>
 
 namespace llmcost {
 
-class repetition;
+class loop;
 struct layer_plan;
 
 /// The accounting half of a trace: where the walk is, how often what it sees happens, and the sums so far.
-class recorder : public recorder_state {
-    struct routed_share {
-        std::int64_t used = 1, of = 1;
+class recorder : public recorder_base {
+    struct expert_share {
+        std::int64_t used_parts = 1, total_parts = 1;
     };
 
 public:
-    constexpr explicit recorder(const workload& load, listener* ear = nullptr, scope_query asked = {})
-        : recorder_state(load, ear, asked) {}
+    constexpr explicit recorder(const workload& load, listener* listener = nullptr, scope_query query = {})
+        : recorder_base(load, listener, query) {}
 
     // ---- scopes
 
     constexpr void enter(const module_info& m) {
-        if (selection_.selecting()) selection_.enter(m), active_ = selection_.active();
+        if (selection_.has_query()) {
+            selection_.enter(m);
+            is_in_scope_ = selection_.is_in_scope();
+        }
         if (policy_ != nullptr) policy_->enter(m);
-        if (listener_ != nullptr) listener_->enter(*this, m);
+        if (listener_ != nullptr) listener_->on_module_enter(*this, m);
     }
     constexpr void leave(const module_info& m) {
-        if (listener_ != nullptr) listener_->leave(*this, m);
+        if (listener_ != nullptr) listener_->on_module_leave(*this, m);
         if (policy_ != nullptr) policy_->leave(m);
-        if (selection_.selecting()) selection_.leave(m), active_ = selection_.active();
+        if (selection_.has_query()) {
+            selection_.leave(m);
+            is_in_scope_ = selection_.is_in_scope();
+        }
     }
 
     /// While it lives, parameters are declared but nothing is executed: a module that this forward does not call.
-    struct idle_guard : value_guard<int> {
-        constexpr explicit idle_guard(recorder& r, bool on = true) noexcept : value_guard(r.idle_, r.idle_ + int{on}) {}
+    struct not_executed_guard : scoped_value<int> {
+        constexpr explicit not_executed_guard(recorder& r, bool is_enabled = true) noexcept
+            : scoped_value(r.not_executed_depth_, r.not_executed_depth_ + int{is_enabled}) {}
     };
     /// While it lives, what is computed does not reach the loss: kept by autograd, never gone back through.
-    struct off_loss_guard : value_guard<int> {
-        constexpr explicit off_loss_guard(recorder& r, bool on = true) noexcept
-            : value_guard(r.off_loss_, r.off_loss_ + int{on}) {}
+    struct detach_guard : scoped_value<int> {
+        constexpr explicit detach_guard(recorder& r, bool is_enabled = true) noexcept
+            : scoped_value(r.detach_depth_, r.detach_depth_ + int{is_enabled}) {}
     };
     /// While it lives, nobody holds what is cached when the run is over: a head that does not return it.
-    struct dropped_cache_guard : value_guard<int> {
-        constexpr explicit dropped_cache_guard(recorder& r, bool on = true) noexcept
-            : value_guard(r.dropped_cache_, r.dropped_cache_ + int{on}) {}
+    struct discarded_cache_guard : scoped_value<int> {
+        constexpr explicit discarded_cache_guard(recorder& r, bool is_enabled = true) noexcept
+            : scoped_value(r.discarded_cache_depth_, r.discarded_cache_depth_ + int{is_enabled}) {}
     };
     /// While it lives, what is called are modules that were called before: their work counts, their parameters do not.
-    struct called_again_guard : value_guard<count> {
-        constexpr explicit called_again_guard(recorder& r, bool on = true) noexcept
-            : value_guard(r.parameter_times_, on ? count{} : r.parameter_times_) {}
+    struct shared_parameters_guard : scoped_value<count> {
+        constexpr explicit shared_parameters_guard(recorder& r, bool is_enabled = true) noexcept
+            : scoped_value(r.parameter_multiplier_, is_enabled ? count{} : r.parameter_multiplier_) {}
     };
     /// While it lives, the workload is another one: of a stack that reads other tokens than the model is asked for.
-    struct workload_guard : value_guard<workload> {
-        constexpr workload_guard(recorder& r, const workload& load) noexcept : value_guard(r.load_, load) {}
+    struct workload_guard : scoped_value<workload> {
+        constexpr workload_guard(recorder& r, const workload& load) noexcept : scoped_value(r.load_, load) {}
     };
     /// While it lives, nothing asks for gradients (`torch.no_grad`).
-    struct no_grad_guard : value_guard<bool> {
-        constexpr explicit no_grad_guard(recorder& r, bool on = true) noexcept : value_guard(r.grad_, r.grad_ && !on) {}
+    struct no_grad_guard : scoped_value<bool> {
+        constexpr explicit no_grad_guard(recorder& r, bool is_enabled = true) noexcept
+            : scoped_value(r.is_grad_enabled_, r.is_grad_enabled_ && !is_enabled) {}
     };
     /// While it lives, what is executed is the inside of one call: counted, but neither written, kept nor told.
-    struct inside_guard {
-        constexpr explicit inside_guard(recorder& r) noexcept
-            : quiet_(r), ear_(r.listener_, nullptr), written_(r.sums_.written, r.sums_.written) {}
+    struct function_internals_guard {
+        constexpr explicit function_internals_guard(recorder& r) noexcept
+            : quiet_(r),
+              listener_(r.listener_, nullptr),
+              written_(r.sums_.written_elements, r.sums_.written_elements) {}
 
     private:
         no_grad_guard quiet_;
-        value_guard<listener*> ear_;
-        value_guard<count> written_;
+        scoped_value<listener*> listener_;
+        scoped_value<count> written_;
     };
     /// While it lives, experts run over all tokens, `used` of `of` parts of which were sent to them.
-    struct unrouted_guard : value_guard<routed_share> {
-        constexpr unrouted_guard(recorder& r, std::int64_t used, std::int64_t of) noexcept
-            : value_guard(r.routed_, routed_share{used, of}) {}
+    struct dense_experts_guard : scoped_value<expert_share> {
+        constexpr dense_experts_guard(recorder& r, std::int64_t used, std::int64_t total_parts) noexcept
+            : scoped_value(r.routed_, expert_share{used, total_parts}) {}
     };
 
     /// While it lives, what is executed is a part that engines run as one kernel.
-    class fused_guard;
+    class fused_kernel_guard;
     /// While it lives, what is executed is the inside of one call of a function of PyTorch's.
-    class call_guard;
+    class function_call_guard;
 
     // ---- tensors
 
     /// Declares a parameter; `used` of `of` equal parts meet one token (experts).
-    constexpr value param(literal name, extents sizes, std::int64_t used = 1, std::int64_t of = 1) {
-        if (policy_ == nullptr) return added_param(name, sizes, activation_type(), used, of);
-        const bool copies = policy_->copies(), trains = copies || policy_->trains(name);
-        if (copies) (void)frozen(name, sizes);
-        return trains ? added_param(name, sizes, activation_type(), used, of) : frozen(name, sizes, used, of);
+    constexpr tensor parameter(literal name, shape sizes, std::int64_t used = 1, std::int64_t total_parts = 1) {
+        if (policy_ == nullptr) return trainable_parameter(name, sizes, activation_type(), used, total_parts);
+        const bool copies = policy_->trains_copy(), trains = copies || policy_->is_trainable(name);
+        if (copies) (void)frozen_parameter(name, sizes);
+        return trains ? trainable_parameter(name, sizes, activation_type(), used, total_parts)
+                      : frozen_parameter(name, sizes, used, total_parts);
     }
     /// Declares a parameter that gradients do not train (`requires_grad=False`).
-    constexpr value frozen(literal name, extents sizes, std::int64_t used = 1, std::int64_t of = 1) {
-        value v = dense(sizes, activation_type());
-        declared(name, v, count(used), count(of));
+    constexpr tensor frozen_parameter(literal name, shape sizes, std::int64_t used = 1, std::int64_t total_parts = 1) {
+        tensor v = empty_tensor(sizes, activation_type());
+        declare_parameter(name, v, count(used), count(total_parts));
         return v;
     }
     /// Declares a parameter that gradients train, of whatever type.
-    constexpr value added_param(literal name, extents sizes, dtype type, std::int64_t used = 1, std::int64_t of = 1) {
-        value v = dense(sizes, type);
+    constexpr tensor trainable_parameter(literal name, shape sizes, dtype type, std::int64_t used = 1,
+                                         std::int64_t total_parts = 1) {
+        tensor v = empty_tensor(sizes, type);
         v.requires_grad = true;
-        wants_gradient(v, parameter_times_);
-        declared(name, v, count(used), count(of));
+        count_gradient_sum(v, parameter_multiplier_);
+        declare_parameter(name, v, count(used), count(total_parts));
         return v;
     }
     /// Declares a parameter whose tensor another module has named before.
-    constexpr value tied(literal name, extents sizes) {
-        if (policy_ != nullptr && policy_->copies()) return added_param(name, sizes, activation_type());
-        value v = dense(sizes, activation_type());
-        v.requires_grad = policy_ == nullptr || policy_->trains(name);
-        (void)selection_.meets_parameter(name, true);
-        if (listener_ != nullptr) number(v), tell_parameter(name, v, true);
+    constexpr tensor tied_parameter(literal name, shape sizes) {
+        if (policy_ != nullptr && policy_->trains_copy()) return trainable_parameter(name, sizes, activation_type());
+        tensor v = empty_tensor(sizes, activation_type());
+        v.requires_grad = policy_ == nullptr || policy_->is_trainable(name);
+        (void)selection_.match_parameter(name, true);
+        if (listener_ != nullptr) {
+            assign_parameter_id(v);
+            notify_parameter(name, v, true);
+        }
         return v;
     }
-    /// The operation that comes next reads this parameter beside its inputs: a bias that a product adds, a norm's weight.
-    constexpr void beside(const value& parameter) {
-        beside_ = beside_ || (grad_ && parameter.requires_grad);
-        if (listener_ != nullptr) listener_->read_beside(*this, parameter);
+    /// The operation that comes next reads this parameter beside its inputs: a bias that a product adds, a norm's
+    /// weight.
+    constexpr void read_parameter_in_next_op(const tensor& parameter) {
+        has_pending_parameter_ = has_pending_parameter_ || (is_grad_enabled_ && parameter.requires_grad);
+        if (listener_ != nullptr) listener_->on_parameter_read(*this, parameter);
     }
     /// A tensor that the caller hands in (pixels): a storage, but nothing that the pass writes.
-    constexpr value input(extents sizes) {
-        value v = dense(sizes, activation_type());
-        v.storage = storages_.next();
+    constexpr tensor input(shape sizes) {
+        tensor v = empty_tensor(sizes, activation_type());
+        v.storage_id = storage_table_.add();
         return v;
     }
     /// A module owns a buffer of so many bytes.
-    constexpr void owns_buffer(count bytes) const {
-        if (listener_ != nullptr) listener_->buffer(*this, bytes);
+    constexpr void register_buffer(count bytes) const {
+        if (listener_ != nullptr) listener_->on_buffer(*this, bytes);
     }
     /// A buffer or an integer tensor: no storage of its own that anybody counts.
-    [[nodiscard]] static constexpr value buffer(extents sizes) { return dense(sizes); }
+    [[nodiscard]] static constexpr tensor buffer(shape sizes) { return empty_tensor(sizes); }
 
     /// What the cache holds after the run.
-    constexpr void cache(const value& v) {
-        if (idle_ != 0 || dropped_cache_ != 0) return;
-        if (active_) sums_.cache += count(v.elements) * times_;
-        if (listener_ != nullptr) listener_->cached(*this, v);
+    constexpr void add_to_cache(const tensor& v) {
+        if (not_executed_depth_ != 0 || discarded_cache_depth_ != 0) return;
+        if (is_in_scope_) sums_.cache_elements += count(v.numel) * multiplier_;
+        if (listener_ != nullptr) listener_->on_cache_append(*this, v);
     }
 
     /// What an encoder made of images, videos or sound, for the places of words.
-    constexpr void keep_encoded(const value& v) {
-        if (idle_ == 0 && active_) sums_.encoder_cache += count(v.elements) * times_;
+    constexpr void add_to_encoder_cache(const tensor& v) {
+        if (not_executed_depth_ == 0 && is_in_scope_) sums_.encoder_cache_elements += count(v.numel) * multiplier_;
     }
     /// A layer that keeps nothing has a place in the cache all the same.
-    constexpr void cache_nothing() const {
-        if (idle_ == 0 && dropped_cache_ == 0 && listener_ != nullptr) listener_->cached_nothing(*this);
+    constexpr void add_empty_cache_entry() const {
+        if (not_executed_depth_ == 0 && discarded_cache_depth_ == 0 && listener_ != nullptr)
+            listener_->on_cache_entry_empty(*this);
     }
     /// What this layer keeps from here on has another place in the cache.
-    constexpr void cache_apart() const {
-        if (listener_ != nullptr) listener_->cached_apart(*this);
+    constexpr void begin_cache_entry() const {
+        if (listener_ != nullptr) listener_->on_cache_entry_begin(*this);
     }
 
     // ---- operations
@@ -160,241 +177,266 @@ public:
     /// Writes down one executed operation and gives its output a storage.
     ///
     /// `in_place` writes into the storage that `out` already has, which is nothing new.
-    constexpr void record(op kind, count work, count rows, value& out, const value* const* in, int n,
-                          bool in_place = false) {
+    constexpr void record_op(op kind, count work, count rows, tensor& out, const tensor* const* in, int n,
+                             bool in_place = false) {
         if (!in_place) {
-            out.storage = storages_.next();
-            out.storage_elements = out.elements;
+            out.storage_id = storage_table_.add();
+            out.storage_numel = out.numel;
             out.requires_grad = false;
         }
-        if (grad_) {
+        if (is_grad_enabled_) {
             for (int i = 0; i < n; ++i) out.requires_grad = out.requires_grad || in[i]->requires_grad;
-            out.requires_grad = out.requires_grad || beside_;
-            beside_ = false;
+            out.requires_grad = out.requires_grad || has_pending_parameter_;
+            has_pending_parameter_ = false;
         }
-        if (idle_ != 0) return;
-        if (active_) {
-            amount& done = sums_.operations[static_cast<std::size_t>(kind)];
-            if (work != count{}) done.work += work * times_;
-            if (rows != count{}) done.rows += rows * times_;
-            if (!in_place) sums_.written += count(out.elements) * times_;
-            if (routed_.used != routed_.of) sums_.unrouted_flops += flops_beyond(kind, work, rows);
+        if (not_executed_depth_ != 0) return;
+        if (is_in_scope_) {
+            op_count& done = sums_.operations[static_cast<std::size_t>(kind)];
+            if (work != count{}) done.work += work * multiplier_;
+            if (rows != count{}) done.rows += rows * multiplier_;
+            if (!in_place) sums_.written_elements += count(out.numel) * multiplier_;
+            if (routed_.used_parts != routed_.total_parts) sums_.unrouted_flops += unrouted_flops_of(kind, work, rows);
             if (out.requires_grad) {
-                const op_price& p = price_of(kind);
-                if (off_loss_ == 0) go_back(kind, work, rows, out, in, n);
+                const op_cost& p = op_cost_of(kind);
+                if (detach_depth_ == 0) record_backward(kind, work, rows, out, in, n);
                 if (in_place)
-                    keep_overwritten(p.kept, rows, out, in, n);
+                    save_overwritten_input(p.saved, rows, out, in, n);
                 else
-                    keep(p.kept, rows, out, in, n);
+                    save_for_op(p.saved, rows, out, in, n);
             }
         }
-        if (listener_ != nullptr) listener_->executed(*this, operation{kind, work, rows, in, n, out});
+        if (listener_ != nullptr) listener_->on_op(*this, operation{kind, work, rows, in, n, out});
     }
 
     /// What FlopCounterMode says of backward beyond an operation's own rule.
-    constexpr void backward_torch_flops(count n) {
-        if (goes_back()) sums_.backward_torch_flops += n * times_;
+    constexpr void add_backward_torch_flops(count n) {
+        if (has_backward()) sums_.backward_torch_flops += n * multiplier_;
     }
     /// What backward executes beyond an operation's own rule.
-    constexpr void backward(const primitives<count>& more) {
-        if (!goes_back() || selection_.selecting()) return;
-        for (const auto primitive : primitive_members<count>) sums_.backward.*primitive += more.*primitive * times_;
+    constexpr void add_backward_cost(const primitives<count>& cost) {
+        if (!has_backward() || selection_.has_query()) return;
+        for (const auto primitive : primitive_members<count>)
+            sums_.backward.*primitive += cost.*primitive * multiplier_;
     }
     /// A gradient that arrives from what is no operation here: the loss, a `torch.autograd.Function`.
-    constexpr void gradient_arrives(const value& v) {
-        if (v.requires_grad) backward({.add = numbers_of(v)});
+    constexpr void accumulate_gradient(const tensor& v) {
+        if (v.requires_grad) add_backward_cost({.add = num_real_numbers(v)});
     }
     /// Lets a tensor need a gradient that no operation has made so.
-    constexpr void require_grad(value& v) {
-        if (grad_ && !v.requires_grad) v.requires_grad = true, wants_gradient(v, times_);
+    constexpr void require_grad(tensor& v) {
+        if (is_grad_enabled_ && !v.requires_grad) {
+            v.requires_grad = true;
+            count_gradient_sum(v, multiplier_);
+        }
     }
-    /// A `torch.autograd.Function`: what was made of these inputs while nobody asked for gradients goes back to all of them.
-    constexpr void goes_through(value& out, const value* const* in, int n) {
+    /// A `torch.autograd.Function`: what was made of these inputs while nobody asked for gradients goes back to all of
+    /// them.
+    constexpr void record_autograd_function(tensor& out, const tensor* const* in, int n) {
         require_grad(out);
-        for (int i = 0; i < n; ++i) gradient_arrives(*in[i]);
-        if (listener_ != nullptr && idle_ == 0) listener_->goes_through(*this, out, in, n);
+        for (int i = 0; i < n; ++i) accumulate_gradient(*in[i]);
+        if (listener_ != nullptr && not_executed_depth_ == 0) listener_->on_autograd_function(*this, out, in, n);
     }
-    constexpr void goes_through(value& out, const value& in) {
-        const value* const one[1] = {&in};
-        goes_through(out, one, 1);
+    constexpr void record_autograd_function(tensor& out, const tensor& in) {
+        const tensor* const one[1] = {&in};
+        record_autograd_function(out, one, 1);
     }
     /// `whole[...] = part`, in place: the part's gradient is a slice of the whole's.
-    constexpr void copy_into(value& whole, const value& part) {
+    constexpr void copy_into_slice(tensor& source, const tensor& part) {
         if (!part.requires_grad) return;
-        gradient_arrives(part);
-        require_grad(whole);
-        if (listener_ != nullptr && idle_ == 0) listener_->written_into(*this, whole, part);
+        accumulate_gradient(part);
+        require_grad(source);
+        if (listener_ != nullptr && not_executed_depth_ == 0) listener_->on_slice_written(*this, source, part);
     }
     /// `Tensor.slice`, `Tensor.select`: a view whose gradient arrives as large as the whole, zeros around it.
     ///
     /// Parts of a `split`, `chunk` or `unbind` that are all read need no such note: their gradients are joined.
-    constexpr value cut(const value& whole, const value& part, std::int64_t as_often = 1) {
-        const count n(as_often);
-        if (whole.requires_grad) backward({.add = numbers_of(whole) * n}), wants_gradient(part, times_ * n);
+    constexpr tensor slice_with_gradient(const tensor& source, const tensor& part, std::int64_t num_reads = 1) {
+        const count n(num_reads);
+        if (source.requires_grad) {
+            add_backward_cost({.add = num_real_numbers(source) * n});
+            count_gradient_sum(part, multiplier_ * n);
+        }
         return part;
     }
     /// The whole of a tensor that is cut into `n` parts, one after the other.
-    constexpr const value& cut_apart(const value& whole, std::int64_t n) {
-        if (whole.requires_grad) backward({.add = numbers_of(whole) * count(n - 1)});
-        return whole;
+    constexpr const tensor& split_sequentially(const tensor& source, std::int64_t n) {
+        if (source.requires_grad) add_backward_cost({.add = num_real_numbers(source) * count(n - 1)});
+        return source;
     }
-    /// What is kept for backward beyond the rules of operations: by a `torch.autograd.Function`, by a step through time.
-    constexpr void save_for_backward(const value& v) {
-        if (idle_ == 0 && active_ && grad_ && v.requires_grad) save(v);
+    /// What is kept for backward beyond the rules of operations: by a `torch.autograd.Function`, by a step through
+    /// time.
+    constexpr void save_for_backward(const tensor& v) {
+        if (not_executed_depth_ == 0 && is_in_scope_ && is_grad_enabled_ && v.requires_grad) save_tensor(v);
     }
     /// Bytes that the next operation keeps for backward beside tensors.
-    constexpr void save_besides(count bytes) {
-        if (idle_ != 0 || !active_ || !grad_) return;
-        if (listener_ != nullptr) listener_->saved_besides(*this, bytes);
-        sums_.saved_bytes += bytes * times_;
+    constexpr void save_bytes_for_backward(count bytes) {
+        if (not_executed_depth_ != 0 || !is_in_scope_ || !is_grad_enabled_) return;
+        if (listener_ != nullptr) listener_->on_bytes_saved(*this, bytes);
+        sums_.saved_bytes += bytes * multiplier_;
     }
     /// So many integers of 64 bits, made by the pass, that the next operation keeps for backward: labels, indices.
-    constexpr void save_integers(count n) const {
-        if (listener_ != nullptr && idle_ == 0 && active_ && grad_) listener_->saved_integers(*this, n * count(8));
+    constexpr void save_integers_for_backward(count n) const {
+        if (listener_ != nullptr && not_executed_depth_ == 0 && is_in_scope_ && is_grad_enabled_)
+            listener_->on_integers_saved(*this, n * count(8));
     }
     /// Floating elements written beside an output: scalars made into tensors, second results.
-    constexpr void written(std::uint64_t elements) {
-        if (idle_ == 0 && active_) sums_.written += count(elements) * times_;
+    constexpr void add_written_elements(std::uint64_t elements) {
+        if (not_executed_depth_ == 0 && is_in_scope_) sums_.written_elements += count(elements) * multiplier_;
     }
     /// What a module without children returned.
-    constexpr void returned(const value& v) {
-        if (idle_ != 0) return;
-        if (active_) sums_.out += count(v.elements) * times_;
-        if (listener_ != nullptr) listener_->returned(*this, v);
+    constexpr void record_module_output(const tensor& v) {
+        if (not_executed_depth_ != 0) return;
+        if (is_in_scope_) sums_.module_output_elements += count(v.numel) * multiplier_;
+        if (listener_ != nullptr) listener_->on_module_output(*this, v);
     }
-    constexpr void returned(const two_values& values) {
-        returned(values.first);
-        if (idle_ == 0 && active_) sums_.out += count(values.second.elements) * times_;
+    constexpr void record_module_output(const tensor_pair& values) {
+        record_module_output(values.first);
+        if (not_executed_depth_ == 0 && is_in_scope_)
+            sums_.module_output_elements += count(values.second.numel) * multiplier_;
     }
 
     // ---- repetition
 
     /// `n` modules of a kind, numbered from `first`.
-    [[nodiscard]] constexpr repetition repeat(std::int64_t n, value& x, std::int64_t first = 0);
+    [[nodiscard]] constexpr loop loop_modules(std::int64_t n, tensor& x, std::int64_t first = 0);
     /// `n` modules of the kinds that a plan says.
-    [[nodiscard]] constexpr repetition repeat(std::int64_t n, const layer_plan& plan, value& x);
+    [[nodiscard]] constexpr loop loop_modules(std::int64_t n, const layer_plan& plan, tensor& x);
     /// One module called `n` times in a row: its parameters once, its work `n` times.
-    [[nodiscard]] constexpr repetition again(std::int64_t n, value& x);
+    [[nodiscard]] constexpr loop loop_calls(std::int64_t n, tensor& x);
     /// `n` equal steps through time, no modules inside: one walk, whoever listens.
-    [[nodiscard]] constexpr repetition steps(std::int64_t n, value& x);
+    [[nodiscard]] constexpr loop loop_time_steps(std::int64_t n, tensor& x);
 
 private:
-    friend class repetition;
+    friend class loop;
 
-    constexpr void number(value& parameter) noexcept { parameter.storage = --last_parameter_; }
-    constexpr void tell_parameter(literal name, const value& v, bool tied) {
-        parameter_times_ != count{} ? listener_->parameter(*this, name, v, tied)
-                                    : listener_->parameter_again(*this, name, v);
+    constexpr void assign_parameter_id(tensor& parameter) noexcept { parameter.storage_id = --last_parameter_id_; }
+    constexpr void notify_parameter(literal name, const tensor& v, bool tied) {
+        parameter_multiplier_ != count{} ? listener_->on_parameter(*this, name, v, tied)
+                                         : listener_->on_parameter_reuse(*this, name, v);
     }
-    constexpr void declared(literal name, value& v, count used, count of) {
-        if (active_ || selection_.meets_parameter(name, false)) {
-            const count n = count(v.elements) * parameter_times_;
+    constexpr void declare_parameter(literal name, tensor& v, count used, count total_parts) {
+        if (is_in_scope_ || selection_.match_parameter(name, false)) {
+            const count n = count(v.numel) * parameter_multiplier_;
             sums_.parameters += n;
-            sums_.active_parameters += n * used / of;
+            sums_.active_parameters += n * used / total_parts;
         }
-        if (listener_ != nullptr) number(v), tell_parameter(name, v, false);
+        if (listener_ != nullptr) {
+            assign_parameter_id(v);
+            notify_parameter(name, v, false);
+        }
     }
-    [[nodiscard]] static constexpr count bytes_of(const value& v) {
-        return count(v.storage_elements) * count(bits_of(v.type)) / count(8);
+    [[nodiscard]] static constexpr count bytes_of(const tensor& v) {
+        return count(v.storage_numel) * count(bits_of(v.type)) / count(8);
     }
     /// ADD and MULT of an operation for tokens that were not sent to the experts that run over them.
-    [[nodiscard]] constexpr count flops_beyond(op kind, count work, count rows) const {
-        const op_price& p = price_of(kind);
+    [[nodiscard]] constexpr count unrouted_flops_of(op kind, count work, count rows) const {
+        const op_cost& p = op_cost_of(kind);
         const auto charged = [](const primitives<std::int8_t>& price) { return count(price.add + price.mult); };
         if (p.per_row.add + p.per_row.mult < 0)  // sums have less of something than rows, and that is ADD
-            return (work * charged(p.per_work) - rows * count(-p.per_row.add - p.per_row.mult)) * times_ *
-                   count(routed_.of - routed_.used) / count(routed_.of);
-        return (work * charged(p.per_work) + rows * charged(p.per_row)) * times_ * count(routed_.of - routed_.used) /
-               count(routed_.of);
+            return (work * charged(p.per_work) - rows * count(-p.per_row.add - p.per_row.mult)) * multiplier_ *
+                   count(routed_.total_parts - routed_.used_parts) / count(routed_.total_parts);
+        return (work * charged(p.per_work) + rows * charged(p.per_row)) * multiplier_ *
+               count(routed_.total_parts - routed_.used_parts) / count(routed_.total_parts);
     }
-    constexpr void save(const value& v) {
+    constexpr void save_tensor(const tensor& v) {
         // complex numbers are no floating-point tensors to those who count saved bytes
         if (!v.is_stored() || v.type == dtype::complex64) {
-            if (listener_ != nullptr && v.storage != value::no_storage) listener_->read_in_backward(*this, v);
+            if (listener_ != nullptr && v.storage_id != tensor::no_storage_id) listener_->on_backward_read(*this, v);
             return;
         }
-        if (listener_ != nullptr) listener_->saved(*this, v);
-        if (storages_.is_saved(v.storage)) return;
-        storages_.set_saved(v.storage, true);
-        sums_.saved_bytes += bytes_of(v) * storages_.times_of(v.storage);
+        if (listener_ != nullptr) listener_->on_tensor_saved(*this, v);
+        if (storage_table_.is_saved(v.storage_id)) return;
+        storage_table_.set_saved(v.storage_id, true);
+        sums_.saved_bytes += bytes_of(v) * storage_table_.multiplier_of(v.storage_id);
     }
     /// Bytes of a norm's mean: float32, on the CPU as wide as its input or its weights.
-    [[nodiscard]] constexpr count statistic_bytes(const value& x) const noexcept {
+    [[nodiscard]] constexpr count statistic_bytes(const tensor& x) const noexcept {
         const int input = bits_of(x.type), weights = bits_of(activation_type());
-        return count(!load_.on_cpu ? 4 : (input > weights ? input : weights) / 8);
+        return count(!load_.uses_cpu_kernels ? 4 : (input > weights ? input : weights) / 8);
     }
-    constexpr void keep(keeps what, count rows, const value& out, const value* const* in, int n) {
-        switch (what) {
-            case keeps::nothing: return;
-            case keeps::input: return save(*in[0]);
-            case keeps::result: return save(out);
-            case keeps::input_and_result: save(*in[0]), save(out); return;
-            case keeps::operands: save(*in[0]), save(*in[1]); return;
-            case keeps::second_input: return save(*in[1]);
-            case keeps::other_operand:
-                if (n > 1 && in[1]->requires_grad) save(*in[0]);
-                if (n > 1 && in[0]->requires_grad) save(*in[1]);
+    constexpr void save_for_op(saved_tensors rule, count rows, const tensor& out, const tensor* const* in, int n) {
+        switch (rule) {
+            case saved_tensors::none: return;
+            case saved_tensors::input: return save_tensor(*in[0]);
+            case saved_tensors::output: return save_tensor(out);
+            case saved_tensors::input_and_output:
+                save_tensor(*in[0]);
+                save_tensor(out);
                 return;
-            case keeps::dividend:
-                if (n > 1) save(*in[1]);
-                if (n > 1 && in[1]->requires_grad) save(*in[0]);
+            case saved_tensors::both_inputs:
+                save_tensor(*in[0]);
+                save_tensor(*in[1]);
                 return;
-            case keeps::input_and_2_rows:
-                save(*in[0]);
-                save_besides(rows * count(2) * statistic_bytes(*in[0]));
+            case saved_tensors::second_input: return save_tensor(*in[1]);
+            case saved_tensors::other_operand:
+                if (n > 1 && in[1]->requires_grad) save_tensor(*in[0]);
+                if (n > 1 && in[0]->requires_grad) save_tensor(*in[1]);
+                return;
+            case saved_tensors::divisor_or_both:
+                if (n > 1) save_tensor(*in[1]);
+                if (n > 1 && in[1]->requires_grad) save_tensor(*in[0]);
+                return;
+            case saved_tensors::input_and_row_statistics:
+                save_tensor(*in[0]);
+                save_bytes_for_backward(rows * count(2) * statistic_bytes(*in[0]));
                 return;
         }
     }
     /// What an operation in place overwrites and backward needs is cloned first (torch VariableType, `original_self`).
-    constexpr void keep_overwritten(keeps what, count rows, const value& out, const value* const* in, int n) {
-        value clone = *in[0];
-        clone.storage = storages_.next();
-        clone.storage_elements = clone.elements;
-        const value* const cloned[2] = {&clone, n > 1 ? in[1] : nullptr};
-        keep(what, rows, out, cloned, n);
+    constexpr void save_overwritten_input(saved_tensors rule, count rows, const tensor& out, const tensor* const* in,
+                                          int n) {
+        tensor clone = *in[0];
+        clone.storage_id = storage_table_.add();
+        clone.storage_numel = clone.numel;
+        const tensor* const cloned[2] = {&clone, n > 1 ? in[1] : nullptr};
+        save_for_op(rule, rows, out, cloned, n);
     }
     /// Elements, a complex one as two.
-    [[nodiscard]] static constexpr count numbers_of(const value& v) {
-        return v.type == dtype::complex64 ? count(v.elements) * count(2) : count(v.elements);
+    [[nodiscard]] static constexpr count num_real_numbers(const tensor& v) {
+        return v.type == dtype::complex64 ? count(v.numel) * count(2) : count(v.numel);
     }
-    [[nodiscard]] constexpr bool goes_back() const noexcept { return grad_ && active_ && idle_ == 0 && off_loss_ == 0; }
+    [[nodiscard]] constexpr bool has_backward() const noexcept {
+        return is_grad_enabled_ && is_in_scope_ && not_executed_depth_ == 0 && detach_depth_ == 0;
+    }
     /// A tensor whose gradients meet: as many ADDs as elements arrive, but for the first of each.
     ///
     /// They meet across modules, so that only a whole model has this figure.
-    constexpr void wants_gradient(const value& v, count times) {
-        if (goes_back() && !selection_.selecting()) sums_.sole_gradients += numbers_of(v) * times;
+    constexpr void count_gradient_sum(const tensor& v, count times) {
+        if (has_backward() && !selection_.has_query()) sums_.unsummed_gradients += num_real_numbers(v) * times;
     }
-    constexpr void go_back(op kind, count work, count rows, const value& out, const value* const* in, int n) {
-        const int torch_flops = price_of(kind).torch_flops;
+    constexpr void record_backward(op kind, count work, count rows, const tensor& out, const tensor* const* in, int n) {
+        const int torch_flops = op_cost_of(kind).torch_flops;
         for (int i = 0; i < n && i < 2 && torch_flops != 0; ++i)
-            if (in[i]->requires_grad) sums_.backward_torch_flops += work * count(torch_flops) * times_;
-        if (selection_.selecting()) return;
-        wants_gradient(out, times_);
-        const backward_price& p = backward_of(kind);
-        charge(p.per_row, rows * times_);
+            if (in[i]->requires_grad) sums_.backward_torch_flops += work * count(torch_flops) * multiplier_;
+        if (selection_.has_query()) return;
+        count_gradient_sum(out, multiplier_);
+        const backward_op_cost& p = backward_op_cost_of(kind);
+        add_op_cost(p.per_row, rows * multiplier_);
         for (int i = 0; i < n; ++i) {
             if (!in[i]->requires_grad) continue;
-            const primitives<std::int8_t>& own = i == 0 ? p.first : p.second;
-            if (i < 2) charge(own, work * times_);
-            const count numbers = numbers_of(*in[i]) * times_;
+            const primitives<std::int8_t>& operand_cost = i == 0 ? p.first : p.second;
+            if (i < 2) add_op_cost(operand_cost, work * multiplier_);
+            const count numbers = num_real_numbers(*in[i]) * multiplier_;
             sums_.backward.mult += numbers * count(p.mult_per_element);
-            if (p.gradient == arrives::as_input) sums_.backward.add += numbers;
-            if (p.gradient == arrives::as_output) sums_.backward.add += numbers_of(out) * times_;
+            if (p.gradient_size == gradient_size_kind::as_input) sums_.backward.add += numbers;
+            if (p.gradient_size == gradient_size_kind::as_output)
+                sums_.backward.add += num_real_numbers(out) * multiplier_;
         }
     }
-    constexpr void charge(const primitives<std::int8_t>& price, count work) {
-        for (std::size_t i = 0; i < primitive_kinds; ++i) {
+    constexpr void add_op_cost(const primitives<std::int8_t>& price, count work) {
+        for (std::size_t i = 0; i < num_primitives; ++i) {
             const std::int8_t n = price.*primitive_members<std::int8_t>[i];
             // only sums have less of something than rows, and that is ADD
-            detail::add_charge(sums_.backward.*primitive_members<count>[i], sums_.sole_gradients, n, work);
+            detail::add_cost(sums_.backward.*primitive_members<count>[i], sums_.unsummed_gradients, n, work);
         }
     }
 
-    count parameter_times_{1};
-    storage_book storages_{};
-    routed_share routed_{};
-    std::int32_t last_parameter_ = value::no_storage;
-    bool beside_ = false;  ///< a parameter that wants a gradient is read by the next operation beside its inputs
+    count parameter_multiplier_{1};
+    storage_table storage_table_{};
+    expert_share routed_{};
+    std::int32_t last_parameter_id_ = tensor::no_storage_id;
+    bool has_pending_parameter_ =
+        false;  ///< a parameter that wants a gradient is read by the next operation beside its inputs
 };
 
 }  // namespace llmcost

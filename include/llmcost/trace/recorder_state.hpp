@@ -6,106 +6,115 @@
 
 #include <llmcost/base/workload.hpp>
 #include <llmcost/trace/dropout.hpp>
-#include <llmcost/trace/leaf_policy.hpp>
-#include <llmcost/trace/ledger.hpp>
+#include <llmcost/trace/leaf_module_policy.hpp>
 #include <llmcost/trace/listener.hpp>
 #include <llmcost/trace/scope.hpp>
+#include <llmcost/trace/scoped_value.hpp>
 #include <llmcost/trace/selection.hpp>
-#include <llmcost/trace/value_guard.hpp>
+#include <llmcost/trace/trace_totals.hpp>
 
 namespace llmcost {
 
 /// What a walk knows of itself: its workload, who listens, what is asked for, where its figures bend, the sums so far.
-class recorder_state {
+class recorder_base {
 public:
     [[nodiscard]] constexpr const workload& load() const noexcept { return load_; }
-    [[nodiscard]] constexpr const ledger& sums() const noexcept { return sums_; }
+    [[nodiscard]] constexpr const trace_totals& totals() const noexcept { return sums_; }
     /// Whether the scope that was asked for has been met.
-    [[nodiscard]] constexpr bool found() const noexcept { return selection_.found(); }
+    [[nodiscard]] constexpr bool has_match() const noexcept { return selection_.has_match(); }
     /// Whether all that was met of it are parameters that are counted under other names.
-    [[nodiscard]] constexpr bool only_tied() const noexcept { return selection_.only_tied(); }
+    [[nodiscard]] constexpr bool only_tied() const noexcept { return selection_.has_only_tied_parameters(); }
     /// Whether layers are walked one by one instead of kind by kind.
-    [[nodiscard]] constexpr bool lists_layers() const noexcept {
-        return listener_ != nullptr || policy_ != nullptr || selection_.names_a_layer();
+    [[nodiscard]] constexpr bool traces_every_layer() const noexcept {
+        return listener_ != nullptr || policy_ != nullptr || selection_.selects_layer();
     }
     /// How often what is described now happens.
-    [[nodiscard]] constexpr count times() const noexcept { return times_; }
-    [[nodiscard]] constexpr bool idle() const noexcept { return idle_ != 0; }
+    [[nodiscard]] constexpr count multiplier() const noexcept { return multiplier_; }
+    [[nodiscard]] constexpr bool is_not_executed() const noexcept { return not_executed_depth_ != 0; }
     /// Whether nobody holds what is cached when the run is over.
-    [[nodiscard]] constexpr bool drops_cache() const noexcept { return dropped_cache_ != 0; }
-    [[nodiscard]] constexpr bool training() const noexcept { return load_.training; }
+    [[nodiscard]] constexpr bool discards_cache() const noexcept { return discarded_cache_depth_ != 0; }
+    [[nodiscard]] constexpr bool is_training() const noexcept { return load_.training; }
     /// What is saved for the backward that is told next are gradients, which it hands on as they are.
-    constexpr void saves_gradients() const {
-        if (listener_ != nullptr && idle_ == 0) listener_->saves_gradients();
+    constexpr void save_gradients() const {
+        if (listener_ != nullptr && not_executed_depth_ == 0) listener_->on_gradients_saved();
     }
     /// Whether this pass drops something there.
-    [[nodiscard]] constexpr bool drops(dropout_of place) const noexcept {
-        return load_.keeps_dropout && load_.training && drops_.has(place);
+    [[nodiscard]] constexpr bool applies_dropout(dropout_position place) const noexcept {
+        return load_.has_dropout && load_.training && dropout_positions_.contains(place);
     }
     /// While it lives, these rates are above zero: those of the model that is walked.
-    struct dropout_guard : value_guard<dropout_set> {
-        constexpr dropout_guard(recorder_state& r, dropout_set now) noexcept : value_guard(r.drops_, now) {}
+    struct dropout_guard : scoped_value<dropout_set> {
+        constexpr dropout_guard(recorder_base& r, dropout_set now) noexcept : scoped_value(r.dropout_positions_, now) {}
     };
     /// The type that activations have: the workload's, float32 where it leaves it open.
     [[nodiscard]] constexpr dtype activation_type() const noexcept {
-        return (load_.training || load_.typed) && load_.activations != dtype::unspecified ? load_.activations
-                                                                                          : dtype::float32;
+        return (load_.training || load_.uses_workload_dtypes) && load_.activations != dtype::unspecified
+                   ? load_.activations
+                   : dtype::float32;
     }
 
     /// While it lives, a policy changes what happens at leaf modules; null: none does.
-    struct policy_guard : value_guard<leaf_policy*> {
-        constexpr policy_guard(recorder_state& r, leaf_policy* policy) noexcept : value_guard(r.policy_, policy) {}
+    struct policy_guard : scoped_value<leaf_module_policy*> {
+        constexpr policy_guard(recorder_base& r, leaf_module_policy* policy) noexcept
+            : scoped_value(r.policy_, policy) {}
     };
-    [[nodiscard]] constexpr leaf_policy* policy() const noexcept { return policy_; }
+    [[nodiscard]] constexpr leaf_module_policy* policy() const noexcept { return policy_; }
 
     // ---- regions
 
     /// Asks the walk to tell where its figures bend.
-    constexpr void tell_edges(region_edges* into) noexcept { edges_ = into; }
+    constexpr void set_region_edges(region_edges* edges) noexcept { edges_ = edges; }
     /// What is described behaves differently from this value on.
-    constexpr void edge(axis along, std::int64_t at) noexcept {
-        if (edges_ != nullptr) edges_->add(along, at);
+    constexpr void add_region_edge(workload_axis axis, std::int64_t at) noexcept {
+        if (edges_ != nullptr) edges_->add(axis, at);
     }
     /// What is described pads the sequence to whole chunks; one chunk alone is a case of its own.
-    constexpr void chunked(std::int64_t length) noexcept {
+    constexpr void set_chunk_size(std::int64_t length) noexcept {
         if (edges_ == nullptr) return;
-        if (edges_->chunk != 0 && edges_->chunk != length) edges_->complete = false;
-        edges_->chunk = length;
-        edges_->add(axis::sequence, length + 1);
+        if (edges_->chunk_size != 0 && edges_->chunk_size != length) edges_->is_complete = false;
+        edges_->chunk_size = length;
+        edges_->add(workload_axis::sequence, length + 1);
     }
     /// What is described follows no polynomial around this workload, so that each workload has a walk of its own.
-    constexpr void formless() noexcept {
-        if (edges_ != nullptr) edges_->complete = false;
+    constexpr void disable_closed_form() noexcept {
+        if (edges_ != nullptr) edges_->is_complete = false;
     }
 
-    /// A table of positions that is looked up for `asked` of them, those of the past included or not; more than it has is
-    /// an error.
-    constexpr void positions(std::int64_t held, std::int64_t asked) {
-        edge(asked == load_.past + load_.sequence ? axis::total : axis::sequence, held + 1);
-        if (asked > held && idle_ == 0) report_positions(held, asked);
+    /// A table of positions that is looked up for `asked` of them, those of the past included or not; more than it has
+    /// is an error.
+    constexpr void check_positions(std::int64_t max_positions, std::int64_t requested_positions) {
+        add_region_edge(
+            requested_positions == load_.past + load_.sequence ? workload_axis::total : workload_axis::sequence,
+            max_positions + 1);
+        if (requested_positions > max_positions && not_executed_depth_ == 0)
+            throw_position_error(max_positions, requested_positions);
     }
 
 protected:
-    constexpr explicit recorder_state(const workload& load, listener* ear, scope_query asked)
-        : load_(load), listener_(ear), selection_(asked), active_(selection_.active()), grad_(load.training) {
-        if (!load.in_range())
-            report_description("a workload's batch and sequence are from 1, all its numbers to 2147483647");
-        if (load.training && load.past > 0) report_description("a training step has no past");
+    constexpr explicit recorder_base(const workload& load, listener* listener, scope_query requested_positions)
+        : load_(load),
+          listener_(listener),
+          selection_(requested_positions),
+          is_in_scope_(selection_.is_in_scope()),
+          is_grad_enabled_(load.training) {
+        if (!load.is_valid())
+            throw_description_error("a workload's batch and sequence are from 1, all its numbers to 2147483647");
+        if (load.training && load.past > 0) throw_description_error("a training step has no past");
     }
 
     workload load_;
     listener* listener_;
-    leaf_policy* policy_ = nullptr;
+    leaf_module_policy* policy_ = nullptr;
     region_edges* edges_ = nullptr;
     scope_selection selection_;
-    dropout_set drops_{};
-    ledger sums_{};
-    count times_{1};
-    int idle_ = 0;
-    int off_loss_ = 0;
-    int dropped_cache_ = 0;
-    bool active_;
-    bool grad_;
+    dropout_set dropout_positions_{};
+    trace_totals sums_{};
+    count multiplier_{1};
+    int not_executed_depth_ = 0;
+    int detach_depth_ = 0;
+    int discarded_cache_depth_ = 0;
+    bool is_in_scope_;
+    bool is_grad_enabled_;
 };
 
 }  // namespace llmcost

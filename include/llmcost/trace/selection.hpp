@@ -13,37 +13,46 @@ namespace llmcost {
 /// Follows a walk through modules and says when it is inside of the scope that was asked for.
 class scope_selection {
 public:
-    constexpr explicit scope_selection(scope_query asked) noexcept : query_(asked) {
-        active_ = !selecting() || query_.what() == role::transformer;
+    constexpr explicit scope_selection(scope_query query) noexcept : query_(query) {
+        active_ = !has_query() || query_.queried_role() == role::transformer;
     }
 
-    [[nodiscard]] constexpr bool selecting() const noexcept {
-        return query_.kind() != scope_kind::role || query_.what() != role::all;
+    [[nodiscard]] constexpr bool has_query() const noexcept {
+        return query_.kind() != scope_kind::role || query_.queried_role() != role::all;
     }
-    [[nodiscard]] constexpr bool active() const noexcept { return active_; }
-    [[nodiscard]] constexpr bool found() const noexcept { return found_ || !selecting(); }
+    [[nodiscard]] constexpr bool is_in_scope() const noexcept { return active_; }
+    [[nodiscard]] constexpr bool has_match() const noexcept { return found_ || !has_query(); }
     /// Whether all that was found are parameters whose tensors are counted under other names.
-    [[nodiscard]] constexpr bool only_tied() const noexcept { return found_ && tied_ && !untied_; }
-    [[nodiscard]] constexpr bool names_a_layer() const noexcept { return query_.names_a_layer(); }
+    [[nodiscard]] constexpr bool has_only_tied_parameters() const noexcept { return found_ && tied_ && !untied_; }
+    [[nodiscard]] constexpr bool selects_layer() const noexcept { return query_.selects_layer(); }
 
     constexpr void enter(const module_info& m) {
         ++depth_;
-        if (query_.what() == role::transformer) {
-            if (m.what == role::head && active_) active_ = false, switched_at_ = depth_;
+        if (query_.queried_role() == role::transformer) {
+            if (m.module_role == role::head && active_) {
+                active_ = false;
+                switched_at_ = depth_;
+            }
             found_ = true;
             return;
         }
         bool hit = false;
         switch (query_.kind()) {
-            case scope_kind::role: hit = m.what != role::none && m.what == query_.what(); break;
-            case scope_kind::type: hit = is_type(m); break;
-            case scope_kind::path: hit = step_into(m); break;
-            case scope_kind::parameter: (void)step_into(m); break;
+            case scope_kind::role: hit = m.module_role != role::none && m.module_role == query_.queried_role(); break;
+            case scope_kind::module_class: hit = is_type(m); break;
+            case scope_kind::path: hit = match_segment(m); break;
+            case scope_kind::parameter: (void)match_segment(m); break;
         }
-        if (hit && !active_) active_ = found_ = true, switched_at_ = depth_;
+        if (hit && !active_) {
+            active_ = found_ = true;
+            switched_at_ = depth_;
+        }
     }
     constexpr void leave(const module_info& m) {
-        if (switched_at_ == depth_) active_ = !active_, switched_at_ = 0;
+        if (switched_at_ == depth_) {
+            active_ = !active_;
+            switched_at_ = 0;
+        }
         --depth_;
         if (follows_paths()) {
             segments_ -= (is_empty(m.name) ? 0 : 1) + (m.index >= 0 ? 1 : 0);
@@ -51,7 +60,7 @@ public:
         }
     }
     /// Whether a parameter of the module that the walk is in counts by itself.
-    constexpr bool meets_parameter(literal name, bool tied) {
+    constexpr bool match_parameter(literal name, bool tied) {
         if (query_.kind() != scope_kind::parameter || segments_ + 1 != query_.segments() || matched_ != segments_)
             return false;
         if (!matches_pattern(query_.segment(segments_), name)) return false;
@@ -65,8 +74,10 @@ private:
         return query_.kind() == scope_kind::path || query_.kind() == scope_kind::parameter;
     }
     [[nodiscard]] constexpr bool is_type(const module_info& m) const noexcept {
-        const string_ref type = class_in(query_.word()), prefix = m.type.prefix, base = m.type.base;
-        if (type.size() == prefix.size() + base.size() && type.starts_with(prefix) && type.substr(prefix.size()) == base)
+        const string_ref type = class_name_in(query_.text()), prefix = m.class_of_module.prefix,
+                         base = m.class_of_module.suffix;
+        if (type.size() == prefix.size() + base.size() && type.starts_with(prefix) &&
+            type.substr(prefix.size()) == base)
             return !type.empty();
         return m.index >= 0 && !is_empty(m.name) &&
                type == "ModuleList";  // lists are entered nowhere: they are met in their items
@@ -75,18 +86,19 @@ private:
         return segments_ == query_.segments() && matched_ == segments_;
     }
     /// Goes one module further; says whether the path ends there.
-    constexpr bool step_into(const module_info& m) {
+    constexpr bool match_segment(const module_info& m) {
         if (is_empty(m.name) && m.index < 0) return false;  // the root has no name
         bool hit = false;
         if (!is_empty(m.name)) {
-            step_into(string_ref(m.name));
+            match_segment(string_ref(m.name));
             hit = at_the_end();  // a list is the sum of its items
         }
-        if (m.index >= 0) step_into(count_text{count(m.index)}.view());
+        if (m.index >= 0) match_segment(count_text{count(m.index)}.view());
         return hit || at_the_end();
     }
-    constexpr void step_into(string_ref segment) {
-        if (matched_ == segments_ && segments_ < query_.segments() && matches_pattern(query_.segment(segments_), segment))
+    constexpr void match_segment(string_ref segment) {
+        if (matched_ == segments_ && segments_ < query_.segments() &&
+            matches_pattern(query_.segment(segments_), segment))
             ++matched_;
         ++segments_;
     }

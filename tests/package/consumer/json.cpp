@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // A configuration from JSON, counted: the tiny model of core.cpp.
 #include <llmcost/arch/llama.hpp>
+#include <llmcost/config/read_model.hpp>
 #include <llmcost/json.hpp>
 #include <llmcost/llmcost.hpp>
-#include <llmcost/reading/read_model.hpp>
 
 // one family of the registry's: whoever plans for it compiles no other
-constexpr llmcost::known_row rows[]{&llmcost::arch::llama};
-constexpr llmcost::known_models known{rows, 1, llmcost::read_model_among, llmcost::read_model_of};
+constexpr llmcost::model_registry_entry rows[]{&llmcost::arch::llama};
+constexpr llmcost::model_registry known{rows, 1, llmcost::parse_model_among, llmcost::parse_model_of};
 
 int main() {
     const auto document = llmcost::parse_config(R"({"model_type": "llama", "architectures": ["LlamaForCausalLM"],

@@ -1,0 +1,390 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <llmcost/arch/gemma4.hpp>
+#include <llmcost/arch/gemma4_vision.hpp>
+#include <llmcost/config/processor.hpp>
+#include <llmcost/forward/composite.hpp>
+#include <llmcost/forward/not_executed.hpp>
+
+namespace llmcost::arch {
+
+namespace gemma4_media_detail {
+
+// ---- the tower for sound: what a text does not call, by names and classes
+
+enum audio_config_index : std::uint8_t { first_channels, second_channels, kernel, out_width };
+inline constexpr family_key audio_keys[]{
+    {.default_value = 128, .type = family_key_type::computed},  // `subsampling_conv_channels`
+    {.default_value = 32, .type = family_key_type::computed},
+    {"conv_kernel_size", 5},
+    {"output_proj_dims", 1536},
+};
+
+/// A projection in a module that may clip what goes in and out.
+constexpr void clippable(const layer_context& ctx, not_executed_modules& m, literal name, std::int64_t in,
+                         std::int64_t out) {
+    m.module({name}, ctx.class_of("ClippableLinear"), [&] { m.linear({"linear"}, in, out, false); });
+}
+
+constexpr void declare_audio_feed_forward(const layer_context& ctx, not_executed_modules& m, literal name) {
+    const std::int64_t width = ctx.config.hidden_size;
+    m.module(
+        {name}, ctx.class_of("AudioFeedForward"),
+        [&] {
+            clippable(ctx, m, "ffw_layer_1", width, 4 * width);
+            clippable(ctx, m, "ffw_layer_2", 4 * width, width);
+            m.norm({"pre_layer_norm"}, width, ctx.class_of("RMSNorm"));
+            m.norm({"post_layer_norm"}, width, ctx.class_of("RMSNorm"));
+            m.act({"act_fn"}, ctx.config.hidden_act);
+        },
+        role::mlp);
+}
+
+/// A conformer's layer: half of a feed-forward block, chunked attention, a light convolution, the other half.
+constexpr void audio_layer(const layer_context& ctx, not_executed_modules& m) {
+    const std::int64_t width = ctx.config.hidden_size, d = ctx.config.head_dim, heads = ctx.config.num_attention_heads;
+    const class_name rms = ctx.class_of("RMSNorm");
+    declare_audio_feed_forward(ctx, m, "feed_forward1");
+    declare_audio_feed_forward(ctx, m, "feed_forward2");
+    m.module(
+        {"self_attn"}, ctx.class_of("AudioAttention"),
+        [&] {
+            m.parameter("per_dim_scale", {d});
+            for (const literal name : {"q_proj", "k_proj", "v_proj"}) clippable(ctx, m, name, width, heads * d);
+            clippable(ctx, m, "post", width, width);
+            m.linear({"relative_k_proj"}, width, heads * d, false);
+        },
+        role::attn);
+    m.module({"lconv1d"}, ctx.class_of("AudioLightConv1d"), [&] {
+        clippable(ctx, m, "linear_start", width, 2 * width);
+        clippable(ctx, m, "linear_end", width, width);
+        m.module_with_weight({"depthwise_conv1d"}, ctx.class_of("AudioCausalConv1d"),
+                             {width, 1, ctx.config.family[kernel]}, false);
+        m.norm({"pre_layer_norm"}, width, rms);
+        m.norm({"conv_norm"}, width, rms);
+        m.act({"act_fn"}, ctx.config.hidden_act);
+    });
+    for (const literal name : {"norm_pre_attn", "norm_post_attn", "norm_out"}) m.norm({name}, width, rms);
+}
+
+constexpr tensor audio_base(const layer_context& ctx, trace& t) {
+    not_executed_modules m{t};
+    const std::int64_t first = ctx.config.family[first_channels], second = ctx.config.family[second_channels];
+    const auto sample = [&](literal name, std::int64_t in, std::int64_t out) {
+        m.module({name}, ctx.class_of("AudioSubSampleConvProjectionLayer"), [&] {
+            m.module_with_weight({"conv"}, {"", "Conv2d"}, {out, in, 3, 3}, false);
+            m.layer_norm({"norm"}, out, false);
+            m.module_without_parameters({"act"}, {"", "ReLU"});
+        });
+    };
+    m.module({"subsample_conv_projection"}, ctx.class_of("AudioSubSampleConvProjection"), [&] {
+        sample("layer0", 1, first);
+        sample("layer1", first, second);
+        m.linear({"input_proj_linear"}, first / 4 * second, ctx.config.hidden_size, false);
+    });
+    m.module_without_parameters({"rel_pos_enc"}, ctx.class_of("AudioRelPositionalEncoding"));
+    m.list("layers", ctx.config.num_hidden_layers, ctx.class_of("AudioLayer"), [&] { audio_layer(ctx, m); });
+    m.linear({"output_proj"}, ctx.config.hidden_size, ctx.config.family[out_width]);
+    return trace::buffer({1});
+}
+
+/// What brings the states of a tower that does not run to the width of the text.
+constexpr void declare_embedder(const layer_context& ctx, trace& t, literal name, std::int64_t in) {
+    const recorder::not_executed_guard silent{t};
+    (void)t.call(name, media_embedder{ctx}, trace::buffer({1, in}));
+}
+
+// ---- the whole
+
+/// The text model in parts, as the whole calls them: words and inputs of layers by themselves, then masks, then the
+/// rest.
+///
+/// Source: `Gemma4Model.forward`; embeddings without images' tokens are made beside the inputs of layers, and not read.
+/// `place` puts media into the words.
+template <class Place>
+constexpr tensor language_model(const layer_context& ctx, trace& t, const Place& place) {
+    const layer_context text = ctx.text_model();
+    const module_info m{.name = "language_model", .class_of_module = text.class_of(text.spec.names.model_class)};
+    const std::int64_t per_layer_width = text.config.family[gemma4_detail::input_width];
+    t.enter(m);
+    tensor x = text.spec.embed_tokens(text, t);
+    tensor per_layer_inputs;
+    if (per_layer_width != 0)
+        per_layer_inputs = gemma3n_detail::embed_per_layer_inputs(
+            text, t, text.config.family[gemma4_detail::input_rows], per_layer_width);
+    t.leave(m);
+    if (per_layer_width != 0) {
+        const recorder::detach_guard unread{t};
+        (void)t.where(x, trace::buffer({1, 1, text.config.hidden_size}));
+    }
+    x = place(x);
+    const decoder_inputs made = gemma4_detail::make_attention_masks(text, t);
+    t.enter(m);
+    const tensor inputs =
+        per_layer_width != 0 ? gemma3n_detail::projected_inputs(text, t, x, per_layer_inputs, false) : tensor{};
+    const decoder_inputs shared = gemma4_detail::with_tables_of_kinds(text, t, made);
+    return t.leave(m, gemma4_detail::forward_language_model(text, t, x, inputs, shared));
+}
+
+enum family_config_index : std::uint8_t { vision_output_proj_dims, audio_output_proj_dims };
+inline constexpr family_key family_keys[]{{.type = family_key_type::computed}, {.type = family_key_type::computed}};
+
+constexpr media_shapes show(const model& m, const workload& load) {
+    if (load.images == 0) return {};
+    if (m.family[vision_output_proj_dims] == 0) throw_description_error("this configuration has no tower for images");
+    const family_config& family = m.components[0].config.family;
+    const std::int64_t step = family[patch_side] * family[pooled_side], side = load.image_height;
+    if (side == 0) throw_description_error("this model reads images of any size: say --image WIDTHxHEIGHT");
+    const image_size to =
+        within_tokens({side, load.image_width}, family[patch_side], family[pooled_side], family[soft_tokens]);
+    const std::int64_t longest = to.height > to.width ? to.height : to.width;
+    if (longest / family[patch_side] > family[places])
+        throw_description_error("an image has more rows or columns than places");
+    return {.image = {.num_tokens = (to.height / step) * (to.width / step), .height = to.height, .width = to.width}};
+}
+
+/// Towers that the configuration has, around the text.
+constexpr tensor base(const layer_context& ctx, trace& t) {
+    const bool has_eyes = ctx.model.family[vision_output_proj_dims] != 0,
+               has_audio_encoder = ctx.model.family[audio_output_proj_dims] != 0;
+    const tensor x = language_model(ctx, t, [&](const tensor& token_embeddings) {
+        if (!has_eyes) return token_embeddings;
+        const bool has_image_inputs = has_images(t);
+        const recorder::not_executed_guard no_pixels{t, !has_image_inputs};
+        const media_shape shape = has_image_inputs ? show(ctx.model, t.load()).image : media_shape{};
+        const recorder::workload_guard encoder_workload{
+            t, image_workload(t.load(), has_image_inputs ? images_in(t) : 1, shape.height, shape.width)};
+        const tensor states = forward_encoder_component(ctx, t, 0, "vision_tower", role::vision);
+        return scatter_features(t, token_embeddings, t.call("embed_vision", media_embedder{ctx}, states));
+    });
+    if (has_audio_encoder) (void)forward_encoder_component(ctx, t, 1, "audio_tower", role::audio);
+    if (has_audio_encoder) declare_embedder(ctx, t, "embed_audio", ctx.model.family[audio_output_proj_dims]);
+    return x;
+}
+
+enum unified_config_index : std::uint8_t {
+    patch_values,
+    embedded_width,
+    unified_places,
+    unified_vision_output_dims,
+    unified_audio_output_dims,
+    unified_patch,
+    unified_pooled,
+    unified_tokens
+};
+inline constexpr family_key unified_keys[]{
+    {.type = family_key_type::computed}, {.type = family_key_type::computed},
+    {.type = family_key_type::computed}, {.type = family_key_type::computed},
+    {.type = family_key_type::computed}, {.type = family_key_type::computed},
+    {.type = family_key_type::computed}, {.default_value = 280, .type = family_key_type::computed},
+};
+
+/// Patches as they are, normed and projected, with a learned place for each column and row.
+struct patch_embedder {
+    layer_context ctx;
+
+    static constexpr role module_role = role::vision;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("VisionEmbedder"); }
+    constexpr tensor forward(trace& t, const tensor& pixels) const {
+        const family_config& family = ctx.model.family;
+        const std::int64_t width = family[embedded_width], images = pixels.dim(0), patches = pixels.dim(1);
+        const tensor table = t.param("pos_embedding", {family[unified_places], 2, width});
+        const norm_module scale{norm_kind::layer, width};
+        const tensor even = t.call("patch_ln1", norm_module{norm_kind::layer, family[patch_values]}, pixels);
+        const tensor x =
+            t.call("patch_ln2", scale, t.call("patch_dense", linear{family[patch_values], width, true}, even));
+        const tensor valid = t.full({images, patches, 2, 1}, t.activation_type());
+        const tensor place = t.sum(t.mul(t.gather(table, {images, patches, 2, width}), valid), -2);
+        const tensor h = t.call("pos_norm", scale, t.add(x, place));
+        const std::int64_t expected = family[unified_vision_output_dims];
+        if (width != expected && has_images(t))
+            throw_description_error("vision_config.mm_embed_dim is not output_proj_dims");
+        return t.call("multimodal_embedder", media_embedder{ctx},
+                      width == expected ? h : trace::buffer({images, patches, expected}));
+    }
+};
+
+constexpr media_shapes show_unified(const model& m, const workload& load) {
+    if (load.images == 0) return {};
+    if (m.family[unified_vision_output_dims] == 0) throw_description_error("this configuration has no sizes of images");
+    if (load.image_height == 0)
+        throw_description_error("this model reads images of any size: say --image WIDTHxHEIGHT");
+    const std::int64_t patch = m.family[unified_patch], pooled = m.family[unified_pooled], step = patch * pooled;
+    const image_size to = within_tokens({load.image_height, load.image_width}, patch, pooled, m.family[unified_tokens]);
+    const std::int64_t rows = to.height / step, columns = to.width / step;
+    if ((rows > columns ? rows : columns) > m.family[unified_places])
+        throw_description_error("an image has more rows or columns than places");
+    return {.image = {.num_tokens = rows * columns, .height = to.height, .width = to.width}};
+}
+
+/// The same without towers: patches and sounds are projected as they are.
+constexpr tensor unified_base(const layer_context& ctx, trace& t) {
+    const family_config& family = ctx.model.family;
+    const tensor x = language_model(ctx, t, [&](const tensor& token_embeddings) {
+        if (family[unified_vision_output_dims] == 0) return token_embeddings;
+        const bool has_image_inputs = has_images(t);
+        const recorder::not_executed_guard no_pixels{t, !has_image_inputs};
+        const std::int64_t images = has_image_inputs ? images_in(t) : 1;
+        const std::int64_t tokens = has_image_inputs ? show_unified(ctx.model, t.load()).image.num_tokens : 1;
+        const tensor pixels = t.input({images, family[unified_tokens], family[patch_values]});
+        const tensor states = t.call("embed_vision", patch_embedder{ctx}, pixels);
+        return scatter_features(t, token_embeddings, t.gather(states, {images * tokens, ctx.config.hidden_size}));
+    });
+    if (family[unified_audio_output_dims] != 0)
+        declare_embedder(ctx, t, "embed_audio", family[unified_audio_output_dims]);
+    return x;
+}
+
+// ---- configurations
+
+constexpr void parse_vision_config(config_view json, model_config& config) {
+    (void)checked_size(json, "patch_size", 3 * config.family[patch_side], config.family[patch_side]);
+    const auto rope = json.optional_object("rope_parameters");
+    const string_ref type = rope ? rope->string("rope_type", "axial") : string_ref("axial");
+    if (type != "axial" && type != "default") throw_invalid_value(*rope, "rope_type", "\"axial\"");
+}
+constexpr void parse_audio_config(config_view json, model_config& config) {
+    if (const auto channels = json.optional_array("subsampling_conv_channels")) {
+        if (channels->size() < 2) throw_invalid_value(json, "subsampling_conv_channels", "two numbers of channels");
+        config.family[first_channels] = (*channels)[0].as_positive();
+        config.family[second_channels] = (*channels)[1].as_positive();
+    }
+    (void)checked_size(json, "hidden_size", 4, config.hidden_size);
+}
+
+inline constexpr model_spec part = [](model_spec spec) {
+    spec.class_prefix = "Gemma4";
+    spec.rotary = rotary_style::none;
+    spec.supported_heads = {};
+    spec.config_keys[0] = {"attention_bias", "", key_rule::absent};
+    return spec;
+}(model_spec{});
+inline constexpr model_spec vision = [](model_spec spec) {
+    spec.model_type = "gemma4_vision";
+    spec.base_model = vision_base;
+    spec.parse_config = parse_vision_config;
+    spec.family_keys = vision_keys;
+    spec.names.model_class = "VisionModel";
+    spec.config_keys[1] = {"hidden_act", "hidden_activation", key_rule::family_name_only};
+    spec.defaults.hidden_size = 768;
+    spec.defaults.intermediate_size = 3072;
+    spec.defaults.num_hidden_layers = 16;
+    spec.defaults.num_attention_heads = spec.defaults.num_key_value_heads = 12;
+    spec.defaults.head_dim = 64;
+    spec.defaults.hidden_act = activation::gelu_pytorch_tanh;
+    return spec;
+}(part);
+inline constexpr model_spec audio = [](model_spec spec) {
+    spec.model_type = "gemma4_audio";
+    spec.base_model = audio_base;
+    spec.parse_config = parse_audio_config;
+    spec.family_keys = audio_keys;
+    spec.names.model_class = "AudioModel";
+    spec.config_keys[1] = {"head_dim", "", key_rule::absent};
+    spec.config_keys[2] = {"num_key_value_heads", "", key_rule::absent};
+    spec.defaults.hidden_size = 1024;
+    spec.defaults.num_hidden_layers = 12;
+    spec.defaults.num_attention_heads = 8;
+    return spec;
+}(part);
+
+/// The text model's cap is the whole's.
+constexpr void parse_cap(config_view json, model& m) {
+    if (const auto text = json.optional_object("text_config"))
+        m.config.logits_soft_cap = text->optional_real("final_logit_softcapping").has_value();
+}
+/// Both towers may be absent.
+constexpr void parse_config(config_view json, model& m) {
+    parse_cap(json, m);
+    if (const auto component_json = json.optional_object("vision_config")) {
+        m.components[0] = {&vision, parse_sizes(vision, *component_json, true)};
+        m.family[vision_output_proj_dims] =
+            component_json->positive("output_proj_dims", m.components[0].config.hidden_size);
+        m.components[0].config.family[soft_tokens] =
+            json.positive("vision_soft_tokens_per_image", m.components[0].config.family[soft_tokens]);
+    }
+    if (const auto component_json = json.optional_object("audio_config")) {
+        m.components[1] = {&audio, parse_sizes(audio, *component_json, true)};
+        m.family[audio_output_proj_dims] = m.components[1].config.family[out_width];
+    }
+}
+constexpr void parse_unified(config_view json, model& m) {
+    parse_cap(json, m);
+    if (const auto component_json = json.optional_object("vision_config")) {
+        const std::int64_t patch = component_json->positive("patch_size", 16),
+                           pool = component_json->positive("pooling_kernel_size", 3);
+        const std::int64_t side = checked_size(*component_json, "patch_size", patch, pool);
+        if (component_json->positive("model_patch_size", side) != side)
+            throw_invalid_value(*component_json, "model_patch_size", "patch_size times pooling_kernel_size");
+        m.family[patch_values] = checked_size(*component_json, "patch_size", checked_product(3, side), side);
+        m.family[embedded_width] = component_json->positive("mm_embed_dim", 3840);
+        m.family[unified_places] = component_json->positive("mm_posemb_size", 1120);
+        m.family[unified_vision_output_dims] = component_json->positive("output_proj_dims", 3840);
+        m.family[unified_patch] = patch;
+        m.family[unified_pooled] = pool;
+        m.family[unified_tokens] = component_json->positive("num_soft_tokens", 280);
+    }
+    if (const auto component_json = json.optional_object("audio_config"))
+        m.family[unified_audio_output_dims] = component_json->positive("audio_embed_dim", 640);
+}
+
+/// So many tokens at most for an image.
+constexpr void parse_processor_config(config_view json, model& m) {
+    if (m.family[vision_output_proj_dims] == 0) return;
+    family_config& tower = m.components[0].config.family;
+    expect_patches(json, tower[patch_side], 1);
+    expect_side(json, "pooling_kernel_size", tower[pooled_side],
+                "the pooling_kernel_size of the configuration's tower");
+    tower[soft_tokens] = json.positive("max_soft_tokens", tower[soft_tokens]);
+}
+constexpr void parse_unified_processor(config_view json, model& m) {
+    if (m.family[unified_vision_output_dims] == 0) return;
+    expect_patches(json, m.family[unified_patch], 1);
+    expect_side(json, "pooling_kernel_size", m.family[unified_pooled], "the pooling_kernel_size of the configuration");
+    m.family[unified_tokens] = json.positive("max_soft_tokens", m.family[unified_tokens]);
+}
+
+/// Inside of a model that makes the masks of those kinds of layers that there are.
+inline constexpr model_spec text = [](model_spec spec) {
+    spec.mask_policy = mask_kind::present;
+    return spec;
+}(gemma4_text);
+inline constexpr model_spec unified_text = [](model_spec spec) {
+    spec.mask_policy = mask_kind::present;
+    return spec;
+}(gemma4_unified_text);
+
+}  // namespace gemma4_media_detail
+
+// transformers/models/gemma4: a tower for images and one for sound, each if there is one, beside Gemma 4
+inline constexpr model_spec gemma4 = [](model_spec spec) {
+    spec.model_type = "gemma4";
+    spec.class_prefix = "Gemma4";
+    spec.base_model = gemma4_media_detail::base;
+    spec.parse_composite_config = gemma4_media_detail::parse_config;
+    spec.family_keys = gemma4_media_detail::family_keys;
+    spec.compute_media_shapes = gemma4_media_detail::show;
+    spec.parse_image_processor = gemma4_media_detail::parse_processor_config;
+    spec.modalities.has_images = true;
+    spec.text_model = {.key = "text_config", .default_spec = &gemma4_media_detail::text, .ignores_model_type = true};
+    spec.defaults.tie_word_embeddings = true;
+    return spec;
+}(shared_composite);
+
+// transformers/models/gemma4_unified: no towers, patches and sounds as they are
+inline constexpr model_spec gemma4_unified = [](model_spec spec) {
+    spec.model_type = "gemma4_unified";
+    spec.class_prefix = "Gemma4Unified";
+    spec.base_model = gemma4_media_detail::unified_base;
+    spec.parse_composite_config = gemma4_media_detail::parse_unified;
+    spec.family_keys = gemma4_media_detail::unified_keys;
+    spec.compute_media_shapes = gemma4_media_detail::show_unified;
+    spec.parse_image_processor = gemma4_media_detail::parse_unified_processor;
+    spec.text_model.default_spec = &gemma4_media_detail::unified_text;
+    return spec;
+}(gemma4);
+
+}  // namespace llmcost::arch

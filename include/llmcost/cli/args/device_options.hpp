@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <string_view>
+#include <vector>
+
+#include <llmcost/cli/args/options.hpp>
+#include <llmcost/devices/all.hpp>
+#include <llmcost/latency/operand_types.hpp>
+#include <llmcost/serving/engines.hpp>
+
+// The options of commands that ask for a time: on which device, by whose kernels.
+namespace llmcost::cli {
+
+namespace detail {
+
+template <class Rows>
+std::vector<std::string_view> names_in(const Rows& rows) {
+    std::vector<std::string_view> names;
+    for (const auto& row : rows) names.emplace_back(row.name);
+    return names;
+}
+inline std::vector<std::string_view> device_names(const program&) {
+    std::vector<std::string_view> names;
+    for (const device& d : devices) names.emplace_back(d.names[0]);
+    names.emplace_back("here");
+    return names;
+}
+inline std::vector<std::string_view> operand_names(const program&) { return names_in(operand_types); }
+inline std::vector<std::string_view> engine_names(const program&) { return names_in(engines); }
+
+}  // namespace detail
+
+namespace option {
+
+// clang-format off
+inline constexpr option_spec
+    device     {"--device",      value_type::file, "NAME|FILE",   "one of llmcost devices, a device's file, or here: what was measured", {}, detail::device_names},
+    calibration{"--calibration", value_type::file, "FILE|FOLDER", "measured kernels, a folder of them, or none"};
+// clang-format on
+
+}  // namespace option
+
+}  // namespace llmcost::cli

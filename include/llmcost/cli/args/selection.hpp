@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include <llmcost/analysis/counts.hpp>
+#include <llmcost/base/error.hpp>
+
+// Finds the part of a model that a word names, and counts it.
+namespace llmcost::cli {
+
+/// A word and how it is understood.
+struct scope_selector {
+    scope_kind kind = scope_kind::role;
+    std::string name = "all";
+
+    [[nodiscard]] bool is_all() const noexcept { return kind == scope_kind::role && name == "all"; }
+};
+
+/// What a word was found to be in a model.
+struct found_scope {
+    model_metrics sum{};
+    bool found = false;
+    bool only_tied = false;  ///< the parameter shares a tensor that is named elsewhere first
+};
+
+/// Walks that list more modules than this are refused: a configuration can name billions.
+inline constexpr std::int64_t max_modules = 65536;
+
+namespace detail {
+
+/// Knows how deep a walk is, and refuses walks without end.
+class bounded_listener : public listener {
+public:
+    void on_module_enter(const recorder&, const module_info&) override {
+        if (++modules_ > max_modules)
+            throw error(errc::overflow, {}, "more than 65536 modules to list; ask for a role, such as attn or all");
+        ++depth_;
+    }
+    void on_module_leave(const recorder&, const module_info&) override { --depth_; }
+
+protected:
+    [[nodiscard]] std::size_t depth() const noexcept { return depth_; }
+
+private:
+    std::int64_t modules_ = 0;
+    std::size_t depth_ = 0;
+};
+
+}  // namespace detail
+
+/// Throws `overflow` where a walk would list more than `max_modules` modules.
+inline void check_size(const model& m, const workload& load) {
+    detail::bounded_listener listener;
+    trace t{with_storage_types(load, storage_types_of(m, load)), &listener};
+    m.trace_with_loss(t);
+}
+
+/// Counts what a word names in one forward pass; finds nothing where the model has nothing of this name.
+[[nodiscard]] inline found_scope find_scope(const model& m, const workload& load, const scope_selector& scope) {
+    const storage_types types = storage_types_of(m, load);
+    trace t{with_storage_types(load, types), nullptr, scope_query(scope.kind, scope.name)};
+    m.trace_with_loss(t);
+    return {model_metrics_of(t.totals(), types), t.has_match(), t.only_tied()};
+}
+
+}  // namespace llmcost::cli

@@ -1,0 +1,131 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <llmcost/cli/args/arguments.hpp>
+
+// Options of numbers that are given lists: a command line for each combination of their values.
+namespace llmcost::cli {
+
+/// The same option where a list may stand in place of its number.
+[[nodiscard]] consteval option_spec accepts_list(option_spec row) {
+    row.value = "N|LIST";
+    return row;
+}
+
+/// Whether a value is a list rather than a number.
+[[nodiscard]] inline bool is_list(std::string_view text) noexcept {
+    return text.find(',') != std::string_view::npos || text.find("..") != std::string_view::npos;
+}
+
+namespace detail {
+
+inline constexpr std::size_t max_rows = 10'000;  ///< of a table of combinations
+
+/// Adds the numbers of `1024..131072:x2` or `0..4096:+512`: from the first on as far as they do not pass the last.
+inline void add_range(std::string_view option_name, std::string_view item, std::int64_t minimum,
+                      std::vector<std::int64_t>& out) {
+    const std::size_t dots = item.find(".."), colon = item.find(':', dots);
+    const std::string_view step = colon == std::string_view::npos ? std::string_view{} : item.substr(colon + 1);
+    const bool times = step.starts_with('x'), plus = step.starts_with('+');
+    if (!times && !plus)
+        throw_usage(option_name, "expected a range like 1024..131072:x2 or 0..4096:+512, found " + quote(item));
+    const std::int64_t first = parse_integer(option_name, item.substr(0, dots), minimum);
+    const std::int64_t last = parse_integer(option_name, item.substr(dots + 2, colon - dots - 2), minimum);
+    const std::int64_t step_size = parse_integer(option_name, step.substr(1), times ? 2 : 1);
+    if (first > last) throw_usage(option_name, "begins with more than it ends with: " + quote(item));
+    if (times && first == 0) throw_usage(option_name, "zero times anything is zero: " + quote(item));
+    for (std::int64_t n = first; n <= last && out.size() <= max_rows; n = times ? n * step_size : n + step_size)
+        out.push_back(n);
+}
+
+}  // namespace detail
+
+/// The numbers of a list: `1,8,64`, `1024..131072:x2`, `0..4096:+512`, or several of these; no bound on any but
+/// `minimum`.
+[[nodiscard]] inline std::vector<std::int64_t> read_list_of_numbers(std::string_view option_name, std::string_view text,
+                                                                    std::int64_t minimum) {
+    std::vector<std::int64_t> out;
+    for (bool has_more = true; has_more;) {
+        const std::size_t comma = text.find(',');
+        const std::string_view item = text.substr(0, comma);
+        has_more = comma != std::string_view::npos;
+        text.remove_prefix(has_more ? comma + 1 : text.size());
+        if (item.find("..") == std::string_view::npos)
+            out.push_back(parse_integer(option_name, item, minimum));
+        else
+            detail::add_range(option_name, item, minimum, out);
+        if (out.size() > detail::max_rows) throw_usage(option_name, "lists more than 10,000 numbers");
+    }
+    return out;
+}
+
+/// What a command line asks for, a combination of its lists each: one where it has no list.
+class workload_sweep {
+public:
+    /// An option that is given a list.
+    struct axis {
+        option_spec option;
+        std::vector<std::int64_t> values;
+        [[nodiscard]] std::string_view name() const noexcept { return option.name.substr(2); }
+    };
+
+    /// Reads the lists of some options; throws `usage` where one is none, or combinations are too many.
+    workload_sweep(const arguments& args, std::span<const option_spec> may_be_lists) : args_(args) {
+        for (const option_spec& row : may_be_lists) {
+            if (!args.has(row) || !is_list(args.text(row))) continue;
+            const bool may_be_zero = row.is(option::past) || row.is(option::encoder_sequence);
+            axes_.push_back({row, read_list_of_numbers(row.name, args.text(row), may_be_zero ? 0 : 1)});
+            size_ *= axes_.back().values.size();
+            if (size_ > detail::max_rows) throw_usage(row.name, "makes a table of more than 10,000 rows");
+        }
+        for (const axis& a : axes_) {
+            texts_.emplace_back();
+            for (const std::int64_t n : a.values) texts_.back().push_back(std::to_string(n));
+        }
+    }
+
+    /// Whether anything is a list.
+    [[nodiscard]] bool has_axes() const noexcept { return !axes_.empty(); }
+    [[nodiscard]] std::size_t size() const noexcept { return size_; }
+    [[nodiscard]] const std::vector<axis>& axes() const noexcept { return axes_; }
+    [[nodiscard]] bool has(const option_spec& row) const noexcept {
+        for (const axis& a : axes_)
+            if (a.option.is(row)) return true;
+        return false;
+    }
+    /// The axis with the most values, the first of these.
+    [[nodiscard]] std::size_t max_length() const noexcept {
+        std::size_t best = 0;
+        for (std::size_t k = 1; k < axes_.size(); ++k)
+            if (axes_[k].values.size() > axes_[best].values.size()) best = k;
+        return best;
+    }
+    /// Which value of an axis a combination has; the last axis runs fastest.
+    [[nodiscard]] std::size_t place(std::size_t i, std::size_t of_axis) const noexcept {
+        for (std::size_t k = axes_.size(); --k > of_axis;) i /= axes_[k].values.size();
+        return i % axes_[of_axis].values.size();
+    }
+    /// The command line of a combination.
+    [[nodiscard]] arguments at(std::size_t i) const {
+        arguments out = args_;
+        for (std::size_t k = 0; k < axes_.size(); ++k) out.replace(axes_[k].option, texts_[k][place(i, k)]);
+        return out;
+    }
+
+private:
+    const arguments& args_;
+    std::vector<axis> axes_;
+    std::vector<std::vector<std::string>> texts_;
+    std::size_t size_ = 1;
+};
+
+}  // namespace llmcost::cli

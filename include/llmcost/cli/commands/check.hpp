@@ -1,0 +1,130 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <llmcost/cli/args/command.hpp>
+#include <llmcost/cli/args/tables.hpp>
+#include <llmcost/cli/request/model_source.hpp>
+#include <llmcost/files/check_tensors.hpp>
+#include <llmcost/files/stored_tensor.hpp>
+#include <llmcost/report/json_writer.hpp>
+
+// `llmcost check`: what a file of weights holds, tensor by tensor, against what its configuration predicts.
+namespace llmcost::cli {
+
+namespace detail {
+
+/// What was compared: the model's name, the file's tensors, and how they differ.
+struct checked_file {
+    std::string name;
+    const stored_tensors& weights;
+    const tensor_check& found;
+};
+
+inline std::string sizes_text(const std::vector<std::uint64_t>& sizes) {
+    std::string out;
+    for (const std::uint64_t n : sizes) out += (out.empty() ? "" : " x ") + digits(count(n));
+    return out.empty() ? "a scalar" : out;
+}
+
+inline std::string check_page(const checked_file& c) {
+    std::string out = c.name + "\n" + grouped(count(c.weights.tensors.size())) + " tensors, " +
+                      grouped(c.weights.elements()) + " elements, " + in_bytes(c.weights.bytes()) + "\n\n";
+    table types{{{"type"}, {"tensors", true}, {"elements", true}, {"bytes", true}}, {}};
+    for (const bytes_by_type& t : c.weights.totals)
+        types.rows.push_back({printable(t.type), digits(t.tensors), digits(t.elements), digits(t.bytes)});
+    out += plain(types) + '\n' + grouped(count(c.found.agree)) + " tensors are as the configuration predicts";
+    if (!c.found.tied.empty()) out += ", " + grouped(count(c.found.tied.size())) + " are further names of such";
+    if (!c.found.packed.empty())
+        out += ", " + grouped(count(c.found.packed.size())) + " are parts of quantised weights";
+    if (!c.found.buffers.empty()) out += ", " + grouped(count(c.found.buffers.size())) + " are no parameters";
+    out += c.found.has_no_mismatch() ? ": they agree\n" : "\n";
+    const auto list = [&](std::string_view title, const std::vector<std::string>& lines) {
+        if (lines.empty()) return;
+        out += '\n' + std::string(title) + ": " + grouped(count(lines.size())) + '\n';
+        for (std::size_t i = 0; i < lines.size() && i < 10; ++i) out += "  " + lines[i] + '\n';
+        if (lines.size() > 10) out += "  and " + grouped(count(lines.size() - 10)) + " more (--format json)\n";
+    };
+    const auto printable_names = [](const std::vector<std::string>& names) {
+        std::vector<std::string> all;
+        for (const std::string& n : names) all.push_back(printable(n));
+        return all;
+    };
+    std::vector<std::string> others;
+    for (const tensor_mismatch& m : c.found.other_sizes)
+        others.push_back(printable(m.name) + ": " + sizes_text(m.stored) + ", predicted " + sizes_text(m.predicted));
+    list("of other sizes", others);
+    list("in the file alone", printable_names(c.found.not_predicted));
+    list("predicted alone", printable_names(c.found.absent));
+    return out;
+}
+
+inline std::string check_json(const checked_file& c) {
+    json_writer json;
+    json.object().member("model", c.name).member("tensors", count(c.weights.tensors.size()));
+    json.member("elements", c.weights.elements()).member("bytes", c.weights.bytes()).key("types").array();
+    for (const bytes_by_type& t : c.weights.totals) {
+        json.object().member("type", t.type).member("tensors", t.tensors).member("elements", t.elements);
+        json.member("bytes", t.bytes).end_object();
+    }
+    json.end_array().member("agrees", c.found.has_no_mismatch()).member("agree", count(c.found.agree));
+    const auto list = [&](std::string_view key, const std::vector<std::string>& names) {
+        json.key(key).array();
+        for (const std::string& n : names) json.value(n);
+        json.end_array();
+    };
+    list("not_predicted", c.found.not_predicted);
+    list("absent", c.found.absent);
+    list("buffers", c.found.buffers);
+    list("tied", c.found.tied);
+    list("packed", c.found.packed);
+    json.key("other_sizes").array();
+    for (const tensor_mismatch& m : c.found.other_sizes) {
+        json.object().member("name", m.name).key("stored").array(true);
+        for (const std::uint64_t n : m.stored) json.value(count(n));
+        json.end_array().key("predicted").array(true);
+        for (const std::uint64_t n : m.predicted) json.value(count(n));
+        json.end_array().end_object();
+    }
+    json.end_array().end_object();
+    return json.text() + "\n";
+}
+
+}  // namespace detail
+
+/// What `llmcost check` prints; where the file and the configuration differ, the program ends with a code of its own.
+[[nodiscard]] inline command_output run_check(const arguments& args, const program& io) {
+    const parsed_model read = io.read(args, io);
+    if (!read.found.weights) throw_usage("check", "needs --gguf FILE or --safetensors FILE, one of them");
+    if (!read.checked) throw error(errc::unsupported, read.found.name_of_model.name, read.stored.mismatch_warning);
+    const detail::checked_file c{read.found.name_of_model.name, read.found.weights->tensors, *read.checked};
+    const exit_code code = c.found.has_no_mismatch() ? exit_code::ok : exit_code::mismatch;
+    if (args.choice(option::text_or_json_format) == 0) return {detail::check_page(c), code};
+    return {detail::check_json(c), code};
+}
+
+inline constexpr std::array check_options =
+    concatenate(model_options, std::array{option::text_or_json_format}, help_option);
+
+inline constexpr std::array<command_example, 2> check_examples{{
+    {"llmcost check --gguf model-Q4_K_M.gguf", "types, bytes, and whether the metadata tells the truth"},
+    {"llmcost check --model meta-llama/Llama-3.2-1B --safetensors .", "a checkpoint against its configuration"},
+}};
+
+inline constexpr command check_command{
+    .name = "check",
+    .summary = "a file of weights against its configuration",
+    .usage = "(--gguf FILE | --safetensors FILE|FOLDER) [--model NAME | --config FILE]",
+    .description =
+        "What a file of weights holds, tensor by tensor, against what the configuration\n"
+        "predicts. Headers alone are read.\n",
+    .options = check_options,
+    .run = run_check,
+    .examples = check_examples};
+
+}  // namespace llmcost::cli

@@ -1,0 +1,112 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <exception>
+#include <fstream>
+#include <new>
+#include <ostream>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <llmcost/base/count.hpp>
+#include <llmcost/base/error.hpp>
+#include <llmcost/base/workload.hpp>
+#include <llmcost/cli/args/command.hpp>
+#include <llmcost/cli/pages/help.hpp>
+
+// A program of some commands: arguments in, an answer and an exit code out.
+namespace llmcost::cli {
+
+/// The exit code of an error.
+[[nodiscard]] constexpr exit_code exit_code_of(errc code) noexcept {
+    switch (code) {
+        case errc::usage: return exit_code::usage;
+        case errc::input: return exit_code::input;
+        case errc::network: return exit_code::network;
+        case errc::overflow: return exit_code::overflow;
+        case errc::does_not_fit: return exit_code::does_not_fit;
+        case errc::unknown_model_type:
+        case errc::missing_key:
+        case errc::bad_value:
+        case errc::unsupported:
+        case errc::io:
+        case errc::not_found: break;
+    }
+    return exit_code::configuration;
+}
+
+namespace detail {
+
+/// Says what went wrong, in one line that cannot steer a terminal.
+inline int fail(const streams& io, std::string_view message, exit_code code) {
+    io.err << "llmcost: " << printable(message) << '\n';
+    io.err.flush();
+    return static_cast<int>(code);
+}
+
+/// Whether help is asked for; whatever else is there is not read then.
+inline bool has_help_option(std::span<const std::string_view> args) {
+    const auto end = std::find(args.begin(), args.end(), "--");
+    return std::any_of(args.begin(), end,
+                       [](std::string_view arg) { return arguments::is_name(arg, option::help.name); });
+}
+
+inline command_output answer_of(const command& c, std::span<const std::string_view> args, const program& io) {
+    if (has_help_option(args)) return c.name.empty() ? help_text(io) : help_text(c);
+    const arguments parsed_args(c.name, options_of(c, args), args);
+    if (c.completions == nullptr && !parsed_args.positional().empty())
+        throw_usage(c.name, "takes no more words, found " + quote(parsed_args.positional().front()));
+    return c.run(parsed_args, io);
+}
+
+}  // namespace detail
+
+/// Runs one of the commands that a program has: reads arguments (without the program's own name), writes the answer to
+/// `io.out` at once, or an error to `io.err`.
+///
+/// Gives the exit code; throws nothing that is not thrown by the streams.
+[[nodiscard]] inline int run_commands(std::span<const std::string_view> args, const program& io) {
+    const std::string_view first = args.empty() ? std::string_view{} : args.front();
+    const command* const named = find_command(io.commands, first);
+    const command& selected_command = named == nullptr ? *io.commands.front() : *named;
+    if (named != nullptr) args = args.subspan(1);
+    command_output got;
+    try {
+        got = detail::answer_of(selected_command, args, io);
+    } catch (const error& e) {
+        std::string hint;
+        if (e.code() == errc::usage && named == nullptr) hint = suggest_command(io.commands, first);
+        if (e.code() == errc::usage && hint.empty())
+            hint = suggest_command_for_option(io.commands, selected_command, args);
+        return detail::fail(io, e.what() + hint, exit_code_of(e.code()));
+    } catch (const overflow_error& e) {
+        return detail::fail(io, e.what(), exit_code::overflow);
+    } catch (const workload_error& e) {
+        const bool sequence = has_option(selected_command.options, option::sequence.name);
+        return detail::fail(
+            io, positions_text(e) + (sequence ? " (--sequence, --past, --encoder-sequence)" : " (--input, --output)"),
+            exit_code::usage);
+    } catch (const description_error& e) {
+        return detail::fail(io, std::string("the configuration cannot be described: ") + e.what(),
+                            exit_code::configuration);
+    } catch (const std::bad_alloc&) {
+        return detail::fail(io, "there is not enough memory for the answer", exit_code::overflow);
+    } catch (const std::exception& e) {
+        return detail::fail(io, std::string("a bug in llmcost: ") + e.what(), exit_code::internal);
+    }
+    if (!got.file.name.empty()) {
+        std::ofstream file(got.file.name, std::ios::binary);
+        file.write(got.file.text.data(), static_cast<std::streamsize>(got.file.text.size()));
+        file.close();
+        if (!file) return detail::fail(io, got.file.name + " could not be written", exit_code::write_error);
+    }
+    io.out.write(got.text.data(), static_cast<std::streamsize>(got.text.size()));
+    io.out.flush();
+    return io.out ? static_cast<int>(got.exit_status)
+                  : detail::fail(io, "the answer could not be written", exit_code::write_error);
+}
+
+}  // namespace llmcost::cli

@@ -1,0 +1,268 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <istream>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <ostream>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <llmcost/cli/args/csv_input.hpp>
+#include <llmcost/cli/request/deployment.hpp>
+#include <llmcost/serving/server.hpp>
+
+namespace llmcost::cli {
+
+/// A measured or planned run of a server, as a row says it.
+struct benchmark_run {
+    server* target_server = nullptr;
+    const engine* target_engine = nullptr;
+    const device* target_device = nullptr;
+    kernel_source* kernels = nullptr;
+    const llmcost::model* subject = nullptr;
+    serving_load load{};
+    std::int64_t devices = 1;
+    std::string model;
+};
+
+/// Why a server answers not even one request of a load, as it does not fit a device beside the weights; empty: it does.
+inline std::string why_out_of_memory(server& server, const serving_load& load, const device& target_device) {
+    if (load.input_tokens > max_input - load.output_tokens)
+        throw_usage("serve", "input and output are more than 2147483647 tokens together");
+    if (server.max_sequences_per_rank(load.input_tokens + load.output_tokens, load.pipeline_parallel_size) > 0)
+        return {};
+    const double weights = server.weight_bytes_per_device() / 1e9 / static_cast<double>(load.pipeline_parallel_size);
+    const double cache = server.kv_cache_bytes(load.input_tokens + load.output_tokens) / 1e9 /
+                         static_cast<double>(load.pipeline_parallel_size);
+    return "the model does not fit: " +
+           formatted("%.1f GB of weights and %.3g GB of a request's cache on each device of %.0f GB", weights, cache,
+                     target_device.memory_gigabytes) +
+           " (more devices: tp, pp; narrower types)";
+}
+
+/// Runs of servers, row by row: CSV whose header names columns as `serving.csv` does (docs/cli.md).
+class serve_table {
+public:
+    /// `folder` has `org__name.json` for each model_path; `network` is in GB/s of each device between nodes, 0 where it
+    /// is not said.
+    serve_table(std::string folder, std::string calibration, const model_registry& known, double network = 0)
+        : folder_(std::move(folder)), calibration_(std::move(calibration)), known_(known), network_(network) {}
+
+    /// The rows with `predicted_ttft_ms`, `predicted_tpot_ms` and `error` behind them (`answer_rows`); that a model
+    /// does not fit its devices is an answer, which `error` and a note say.
+    [[nodiscard]] command_output write_predictions(std::istream& in, std::ostream& notes) {
+        (void)read_header(in);
+        kernel_database(*find_operator_type("gemm"), calibration_paths(calibration_)).preload();
+        command_output all =
+            answer_rows(rows_, in, "predicted_ttft_ms,predicted_tpot_ms", notes,
+                        [&](std::string& out) { of_row([&] { write_row_predictions(out, read_row(), notes); }); });
+        for (const auto& [key, kernels] : kernels_) {
+            for (const std::string& note : kernels->warnings()) notes << "llmcost: backend: " << note << '\n';
+            if (kernels->has_no_matches() && calibration_ != "none")
+                notes << "llmcost: system: nothing was measured on "
+                      << printable(kernels->target_device("system").names[0])
+                      << ": estimated from its datasheet (see --calibration)\n";
+        }
+        return all;
+    }
+
+    /// Reads the first line.
+    std::string read_header(std::istream& in) {
+        rows_.begin(in);
+        for (std::size_t i = 0; i < rows_.fields().size(); ++i)
+            if (const std::string& name = rows_.fields()[i]; !places_.emplace(name, i).second && is_read(name))
+                throw_usage("line 1", "the column " + quote(name) + " stands twice");
+        for (const std::string_view name : {"model_path", "system", "isl", "osl", "batch_size"})
+            if (!places_.contains(name)) throw_usage("line 1", "expected a column " + quote(name));
+        return rows_.line();
+    }
+    /// Reads the next row that is not empty; false at the end.
+    bool next(std::istream& in) { return rows_.next(in); }
+    /// A field of the current row; empty where there is none.
+    [[nodiscard]] std::string field(std::string_view name) const {
+        const auto at = places_.find(name);
+        return at == places_.end() || at->second >= rows_.fields().size() ? std::string{} : rows_.fields()[at->second];
+    }
+    /// What the current row asks for.
+    [[nodiscard]] benchmark_run current() {
+        try {
+            rows_.check();
+            return of_row([&] { return read_row(); });
+        } catch (const error& e) {
+            throw_usage(rows_.location(), e.what());
+        }
+    }
+
+private:
+    /// Whether a column of this name says what a row asks for.
+    static bool is_read(std::string_view name) {
+        constexpr std::string_view names[]{"model_path",
+                                           "system",
+                                           "isl",
+                                           "osl",
+                                           "batch_size",
+                                           "backend",
+                                           "gemm_quant_mode",
+                                           "moe_quant_mode",
+                                           "tp_size",
+                                           "pp_size",
+                                           "attention_dp_size",
+                                           "moe_tp_size",
+                                           "moe_ep_size",
+                                           "batch_wait_timeout_iters"};
+        return std::find(std::begin(names), std::end(names), name) != std::end(names);
+    }
+    void write_row_predictions(std::string& out, const benchmark_run& run, std::ostream& notes) {
+        if (const std::string problem = why_out_of_memory(*run.target_server, run.load, *run.target_device);
+            !problem.empty()) {
+            notes << "llmcost: " << rows_.location() << ": " << printable(run.target_device->names[0]) << ' ' << problem
+                  << '\n';
+            out += ",,,";
+            detail::append_csv(out, printable(run.target_device->names[0]) + ' ' + problem);
+            return;
+        }
+        const serving_metrics f = (*run.target_server)(run.load);
+        const std::int64_t tokens = run.load.input_tokens + run.load.output_tokens;
+        const model& subject = models_.at(run.model).subject;
+        if (exceeds_context(subject, tokens) && longer_.insert(run.model).second)
+            warn_if_context_exceeded(notes, rows_.location() + ": " + printable(run.model), subject, tokens);
+        out += formatted(",%.5g,%.5g,", 1e3 * f.ttft_seconds, 1e3 * f.tpot_seconds);
+    }
+    /// What is made of the current row; too many positions are those of its columns.
+    template <class Make>
+    static auto of_row(const Make& make) -> decltype(make()) {
+        try {
+            return make();
+        } catch (const workload_error& e) {
+            throw_usage({}, "isl and osl need " + std::to_string(e.requested_positions()) +
+                                " positions and the model has " + std::to_string(e.max_positions()));
+        }
+    }
+    [[nodiscard]] std::int64_t number(std::string_view name, std::int64_t otherwise) const {
+        const std::string text = field(name);
+        return text.empty() ? otherwise
+                            : parse_integer(name, llmcost::detail::integer_digits(text), otherwise == 0 ? 0 : 1);
+    }
+    struct known_model {
+        config_document file;
+        model subject;
+        checkpoint_types stored;
+    };
+    const known_model& model_of_row(const std::string& path) {
+        if (const auto known = models_.find(path); known != models_.end()) return known->second;
+        // a NUL would end the name of the file, and what is said of it
+        if (path.find('\0') != std::string::npos) throw_usage("model_path", "expected org/name, found " + quote(path));
+        std::string name = path;
+        for (std::size_t slash = name.find('/'); slash != std::string::npos; slash = name.find('/', slash))
+            name.replace(slash, 1, "__");
+        config_document file = read_regular_file((std::filesystem::path(folder_) / (name + ".json")).string());
+        const model subject = file.read_with([&](config_view root) { return known_.read(root); });
+        const checkpoint_types stored = detail::stored_types_of(file, subject, "gemm_quant_mode");
+        return models_.emplace(path, known_model{std::move(file), subject, stored}).first->second;
+    }
+    /// The operand of a row, or what the checkpoint is stored as where the row leaves it open, calls blocks of fp8
+    /// plain fp8, or asks for 4 bits that the device cannot multiply.
+    static const operand_type* operand(std::string_view column, const std::string& type_name,
+                                       const operand_type* stored, const device& target_device) {
+        const auto is_stored = [&](literal name) { return stored == find_operand_type(name); };
+        const bool by_checkpoint = type_name.empty() || (type_name == "fp8" && is_stored("fp8_block")) ||
+                                   (type_name == "nvfp4" && is_stored("w4a16_mxfp4") && target_device.fp4 == 0);
+        return !by_checkpoint      ? &require_operand_type(column, type_name)
+               : stored != nullptr ? stored
+                                   : default_operand_type(target_device);
+    }
+    benchmark_run read_row() {
+        const known_model& m = model_of_row(field("model_path"));
+        benchmark_run run;
+        run.target_engine = &detail::require_engine("backend", field("backend").empty() ? "vllm" : field("backend"));
+        const std::string system = field("system");
+        auto& kernels = kernels_[{system, std::string(run.target_engine->name)}];
+        if (!kernels)
+            kernels = std::make_unique<kernel_library>(system, std::string(run.target_engine->kernel_software), "",
+                                                       calibration_);
+        run.target_device = &networked(kernels->target_device("system", device_lookup::name));
+        run.kernels = kernels.get();
+        run.subject = &m.subject;
+        require_supported_device("backend", *run.target_engine, *run.target_device);
+        require_known_memory(*run.target_device);
+        const bool experts_alone = m.stored.products != m.stored.experts;  // are narrow in this checkpoint
+        const checkpoint_types types{
+            operand("gemm_quant_mode", experts_alone ? std::string{} : field("gemm_quant_mode"), m.stored.products,
+                    *run.target_device),
+            operand("moe_quant_mode", field("moe_quant_mode"), m.stored.experts, *run.target_device)};
+        kernels->set_type_sources(experts_alone ? "" : "gemm_quant_mode", "moe_quant_mode");
+        parallel_config s;
+        s.tensor_parallel_size = number("tp_size", 1);
+        s.data_parallel_size = number("attention_dp_size", 1);
+        s.expert_parallel_size = number("moe_ep_size", 1);
+        s.expert_tensor_parallel_size = number("moe_tp_size", 1);
+        if (m.subject.config.moe.num_experts <= 1) s.expert_parallel_size = s.expert_tensor_parallel_size = 1;
+        const std::int64_t of_experts = s.expert_parallel_size * s.expert_tensor_parallel_size;
+        if (field("attention_dp_size").empty() && of_experts % s.tensor_parallel_size == 0 &&
+            m.subject.config.moe.num_experts > 1)
+            s.data_parallel_size = of_experts / s.tensor_parallel_size;
+        if (field("moe_tp_size").empty() && m.subject.config.moe.num_experts > 1 &&
+            s.world_size() % s.expert_parallel_size == 0)
+            s.expert_tensor_parallel_size = s.world_size() / s.expert_parallel_size;
+        require_valid_parallelism(m.subject, s);
+        const execution execution = execution_of(*run.target_engine, *run.target_device, types, s);
+        require_network("--network", s, execution.devices_per_node, *run.target_device);
+        run.model = field("model_path");
+        run.devices = s.world_size();
+        run.load.input_tokens = number("isl", 1);
+        run.load.output_tokens = number("osl", 1);
+        // requests of one group, where the row says how many groups attend to their own
+        run.load.concurrency =
+            static_cast<double>(number("batch_size", 1)) * static_cast<double>(number("attention_dp_size", 1));
+        run.load.pipeline_parallel_size = number("pp_size", 1);
+        run.load.batch_wait_steps = number("batch_wait_timeout_iters", 0);
+        require_stages("pp_size", m.subject, run.load.pipeline_parallel_size);
+        auto& cached_server =
+            servers_[{run.model, system, std::string(run.target_engine->name), types.products, types.experts,
+                      std::array{s.tensor_parallel_size, s.data_parallel_size, s.expert_parallel_size,
+                                 s.expert_tensor_parallel_size}}];
+        if (!cached_server) {
+            require_autoregressive(m.subject);
+            cached_server =
+                std::make_unique<server>(m.subject, execution, *run.target_engine, *run.target_device, *kernels);
+        }
+        run.target_server = cached_server.get();
+        return run;
+    }
+
+    /// A device with what joins its nodes, where that is said.
+    const device& networked(const device& target_device) {
+        if (network_ == 0) return target_device;
+        device& networked_device =
+            devices_.try_emplace(std::string(target_device.names[0]), target_device).first->second;
+        networked_device.network_bandwidth = network_;
+        return networked_device;
+    }
+
+    using server_key = std::tuple<std::string, std::string, std::string, const operand_type*, const operand_type*,
+                                  std::array<std::int64_t, 4>>;
+    std::string folder_, calibration_;
+    model_registry known_;
+    double network_ = 0;
+    std::map<std::string, device> devices_;
+    csv_input rows_;
+    std::map<std::string, std::size_t, std::less<>> places_;
+    std::map<std::string, known_model> models_;
+    std::set<std::string> longer_;  ///< models that were told to be asked beyond their context
+    std::map<std::pair<std::string, std::string>, std::unique_ptr<kernel_library>> kernels_;
+    std::map<server_key, std::unique_ptr<server>> servers_;
+};
+
+}  // namespace llmcost::cli

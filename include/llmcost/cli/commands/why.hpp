@@ -1,0 +1,165 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <llmcost/cli/pages/convention_page.hpp>
+#include <llmcost/cli/request/model_source.hpp>
+#include <llmcost/cli/request/parse_request.hpp>
+
+// `llmcost why`: where the difference to another counter comes from.
+namespace llmcost::cli {
+
+namespace option {
+
+// clang-format off
+inline constexpr option_spec
+    counter          {"--against",                  value_type::text,   "TOOL",       "one counter, line by line (a table of all)", "Counter", detail::counter_names},
+    counted_attention{"--attention-implementation", value_type::choice, "eager|sdpa", "how attention is called"},
+    counted_tensors  {"--tensors-as",               value_type::choice, "real|meta",  "what the counter was run on"};
+// clang-format on
+
+}  // namespace option
+
+namespace detail {
+
+/// `+12`, `-3`, `0`: theirs less ours.
+inline std::string signed_difference(count ours, count theirs) {
+    if (ours == theirs) return "0";
+    return ours > theirs ? '-' + digits(ours - theirs) : '+' + digits(theirs - ours);
+}
+inline std::string format_ratio(count ours, count theirs) {
+    return ours == count{} ? "" : formatted("%.4g", static_cast<double>(theirs) / static_cast<double>(ours));
+}
+
+inline std::string why_json(const request& q, const workload& load, const std::vector<counter_variant>& all) {
+    json_writer json;
+    json.object().member("model", q.name_of_model.name);
+    json.member("batch", load.batch).member("sequence", load.sequence).member("past", load.past);
+    json.key("counters").array();
+    for (const counter_variant& way : all) {
+        const counter_report& r = way.reading;
+        write_variant(json, way);
+        json.member("convention", r.counter->name).member("version", r.counter->version);
+        json.member("compared_with", reference_metric_name(r.counter->compared));
+        json.key("ours");
+        r.defined() ? json.value(r.ours) : json.null();
+        json.key("theirs");
+        r.defined() ? json.value(r.theirs()) : json.null();
+        json.key("lines").array();
+        for (const difference_line& line : r.lines) {
+            json.object().member("what", line.label).member("ours", line.ours).member("theirs", line.theirs);
+            json.member("difference", signed_difference(line.ours, line.theirs));
+            json.member("reason", line.reason).member("source", line.source).end_object();
+        }
+        json.end_array().end_object();
+    }
+    return json.end_array().end_object().text() + '\n';
+}
+
+/// All counters, a line each.
+inline std::string compare_all_counters(const request& q, const workload& load,
+                                        const std::vector<counter_variant>& all) {
+    table t{{{"counter"}, {"figure"}, {"theirs", true}, {"ours", true}, {"ratio", true}, {"held"}}, {}};
+    for (const counter_variant& way : all) {
+        const counter_report& r = way.reading;
+        const bool formula = r.counter->formula != closed_formula::none;
+        const std::string verified = !r.defined()                    ? "no answer"
+                                     : formula                       ? "formula"
+                                     : way.unverified_reason.empty() ? "yes"
+                                                                     : "no";
+        std::vector<std::string> row{std::string(r.counter->name), std::string(r.counter->figures.front().name)};
+        for (const std::string& s :
+             {r.defined() ? digits(r.theirs()) : std::string(), r.defined() ? digits(r.ours) : std::string(),
+              r.defined() ? format_ratio(r.ours, r.theirs()) : std::string(), verified})
+            row.push_back(s);
+        t.rows.push_back(std::move(row));
+    }
+    if (q.format != output_format::text) return written(t, q.format);
+    return q.name_of_model.name + ", " + pass_label(q.model, load) + ", " +
+           std::string(attention_name(all.front().attention)) + " attention\n" + written(t, q.format) +
+           "\nheld: the counter's own output for this model type is among llmcost's tests\n"
+           "line by line: llmcost why --against COUNTER\n";
+}
+
+/// One counter, line by line.
+inline std::string compare_one_counter(const request& q, const workload& load, const counter_variant& way) {
+    const counter_report& r = way.reading;
+    const bool text = q.format == output_format::text;
+    table t{{{"what"}, {"ours", true}, {"theirs", true}, {"difference", true}, {"reason"}}, {}};
+    if (!text) t.columns.push_back({"source"});
+    std::vector<std::string> sources;
+    for (const difference_line& line : r.lines) {
+        std::vector<std::string> row{line.label, digits(line.ours), digits(line.theirs),
+                                     signed_difference(line.ours, line.theirs), std::string(line.reason)};
+        if (!text) row.emplace_back(line.source);
+        t.rows.push_back(std::move(row));
+        if (std::find(sources.begin(), sources.end(), line.source) == sources.end()) sources.emplace_back(line.source);
+    }
+    t.rows.push_back({"all", digits(r.ours), digits(r.theirs()), signed_difference(r.ours, r.theirs()), ""});
+    if (!text) t.rows.back().emplace_back();
+    if (!text) return written(t, q.format);
+    std::string out = q.name_of_model.name + ", " + pass_label(q.model, load) + ": " + std::string(r.counter->title) +
+                      " against llmcost\n";
+    if (!r.defined()) return out + "no answer: " + std::string(r.undefined_reason) + '\n';
+    const bool formula = r.counter->formula != closed_formula::none;
+    std::vector<std::string> parts{std::string(r.counter->version),
+                                   "ours: " + std::string(reference_metric_name(r.counter->compared)),
+                                   "theirs: " + std::string(r.counter->figures.front().name)};
+    if (!formula) parts.push_back(variant_label(way));
+    out += wrapped(parts, 80);
+    if (!way.unverified_reason.empty())
+        out += "not held against the tool: " + std::string(way.unverified_reason) + '\n';
+    return out + '\n' + written(t, q.format) + "\nsources: " + wrapped(sources, 71, "         ");
+}
+
+}  // namespace detail
+
+/// What `llmcost why` prints.
+[[nodiscard]] inline command_output run_why(const arguments& args, const program& io) {
+    const llmcost::flop_counter* const requested =
+        args.has(option::counter) ? &require_counter("--against", args.text(option::counter)) : nullptr;
+    const parsed_model read = io.read(args, io);
+    const request q = understand(args, read, io.commands);
+    if (!q.metrics.empty()) throw_usage("why", "is of a whole model: leave out metrics and scopes");
+    const workload load = detail::one_pass(q);
+    const auto attention = static_cast<attention_implementation>(args.choice(option::counted_attention));
+    const tensor_kind tensor_kind = args.choice(option::counted_tensors) == 1 ? tensor_kind::meta : tensor_kind::real;
+    const llama3_scaling rope = scaling_of(read);
+    std::vector<counter_variant> all;
+    for (const llmcost::flop_counter& c : flop_counters)
+        if (requested == nullptr || requested == &c)
+            all.push_back(run_counter_variant(c, q.model, load, rope, attention, tensor_kind));
+    if (q.format == output_format::json) return detail::why_json(q, load, all);
+    return requested == nullptr ? detail::compare_all_counters(q, load, all)
+                                : detail::compare_one_counter(q, load, all.front());
+}
+
+inline constexpr std::array why_options = concatenate(
+    model_options, std::array{option::counter, option::counted_attention, option::counted_tensors},
+    std::array{option::batch, option::sequence, option::past, option::encoder_sequence, option::image, option::images,
+               option::video, option::videos, option::audio, option::logits, option::format},
+    help_option);
+
+inline constexpr std::array<command_example, 3> why_examples{{
+    {"llmcost why --model meta-llama/Llama-3.2-1B --batch 16 --sequence 200", "what every counter says"},
+    {"llmcost why --model openai-community/gpt2 --against calflops", "line by line, until nothing is left"},
+    {"llmcost why --model Qwen/Qwen3-0.6B --against thop --format json", "for a script"},
+}};
+
+inline constexpr command why_command{
+    .name = "why",
+    .summary = "why another counter says something else",
+    .usage = "(--model NAME | --config FILE) [--against TOOL] [option]...",
+    .description =
+        "What other counters print of the same pass, and line by line where the difference\n"
+        "comes from: operations, ours, theirs, the reason and the line of the tool's source.\n",
+    .options = why_options,
+    .run = run_why,
+    .examples = why_examples};
+
+}  // namespace llmcost::cli

@@ -1,0 +1,111 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include <llmcost/cli/args/arguments.hpp>
+#include <llmcost/cli/args/device_options.hpp>
+#include <llmcost/report/json_writer.hpp>
+
+// Whether something fits: the memory that a command line names, and the one line that every answer about it ends with.
+namespace llmcost::cli {
+
+namespace option {
+
+inline constexpr option_spec memory{"--memory", value_type::text, "SIZE",
+                                    "or so much memory: 24GB, 80GiB, 24G (binary)"};
+
+}  // namespace option
+
+/// Where memory is asked for: a device, or a size.
+inline constexpr std::array memory_limit_options{option::device, option::memory};
+
+namespace detail {
+
+/// `24GB` in bytes: KB, MB, GB, TB are powers of 1000; KiB ... and a letter alone are powers of 1024.
+inline std::uint64_t read_bytes(std::string_view option_name, std::string_view text) {
+    constexpr std::string_view letters = "KMGT";
+    const std::size_t end = text.find_first_not_of("0123456789.");
+    const std::string_view number = text.substr(0, end),
+                           unit = end == std::string_view::npos ? std::string_view{} : text.substr(end);
+    const std::size_t power = unit.empty() ? std::string_view::npos : letters.find(unit.front());
+    const bool decimal = unit.size() == 2 && unit[1] == 'B', binary = unit.size() == 1 || unit.substr(1) == "iB";
+    const bool bare = unit.empty() || unit == "B";
+    if (!bare && (power == std::string_view::npos || (!decimal && !binary)))
+        throw_usage(option_name, "expected a size like 24GB, 80GiB or 24G, found " + quote(text));
+    double bytes = parse_real(option_name, number, 0, 1e15);
+    for (std::size_t i = 0; !bare && i <= power; ++i) bytes *= decimal ? 1000 : 1024;
+    if (bytes < 1 || bytes > 9e18)
+        throw_usage(option_name, "expected a size from 1 byte to 9 EB, found " + quote(text));
+    return static_cast<std::uint64_t>(bytes);
+}
+
+}  // namespace detail
+
+/// Memory that is asked about; no bytes where the command line names none.
+struct memory_limit {
+    std::uint64_t bytes = 0;
+    std::string label{};  ///< printable: `H100 SXM`, `24GB`
+
+    [[nodiscard]] bool is_set() const noexcept { return bytes != 0; }
+    [[nodiscard]] bool fits(count needed) const { return needed <= count(bytes); }
+};
+
+/// The memory of each of some devices; none is asked about where the datasheet says no size.
+[[nodiscard]] inline memory_limit memory_limit_on(const device& target_device, std::int64_t devices = 1) {
+    if (target_device.memory_gigabytes <= 0) return {};
+    const std::string prefix = devices > 1 ? "each of " + std::to_string(devices) + " x " : std::string();
+    return {static_cast<std::uint64_t>(target_device.memory_gigabytes * 1e9), prefix + printable(target_device.title)};
+}
+
+/// The memory that `--device` or `--memory` names.
+[[nodiscard]] inline memory_limit parse_memory_limit(const arguments& args) {
+    if (args.has(option::device) && args.has(option::memory))
+        throw_usage("--memory", "cannot stand together with --device");
+    if (args.has(option::memory)) {
+        const std::string_view text = args.text(option::memory);
+        return {detail::read_bytes("--memory", text), printable(text)};
+    }
+    if (!args.has(option::device)) return {};
+    const std::string_view name = args.text(option::device);
+    const device* const target_device = find_device(name);
+    if (target_device == nullptr) {
+        name_suggestions near(name);
+        for (const device& d : devices) near.add_candidate(std::string_view(d.names[0]));
+        throw_usage("--device", "no device " + quote(name) + near.suggestion_text(" (see llmcost devices)"));
+    }
+    if (target_device->memory_gigabytes <= 0)
+        throw_usage("--device", "the datasheet of " + printable(target_device->title) + " says no size of memory");
+    return memory_limit_on(*target_device);
+}
+
+/// `H100 SXM: 25.3 GiB of 74.5 GiB, fits with 49.2 GiB to spare`.
+[[nodiscard]] inline std::string memory_fit_text(const memory_limit& limit, count needed) {
+    if (!limit.is_set()) return {};
+    const count available(limit.bytes);
+    const std::string usage = limit.label + ": " + in_bytes(needed) + " of " + in_bytes(available);
+    return (limit.fits(needed) ? usage + ", fits with " + in_bytes(available - needed) + " to spare"
+                               : usage + ", does not fit: " + in_bytes(needed - available) + " too much") +
+           '\n';
+}
+
+/// `"available"` and `"fits"`; null where no memory is asked about.
+inline void write_memory_fit(json_writer& json, const memory_limit& limit, count needed) {
+    json.key("available");
+    if (!limit.is_set()) {
+        json.null().key("fits").null();
+        return;
+    }
+    json.value(count(limit.bytes)).member("fits", limit.fits(needed));
+}
+
+/// How a program ends that was asked whether something fits.
+[[nodiscard]] inline exit_code exit_code_of_fit(const memory_limit& limit, count needed) {
+    return !limit.is_set() || limit.fits(needed) ? exit_code::ok : exit_code::does_not_fit;
+}
+
+}  // namespace llmcost::cli

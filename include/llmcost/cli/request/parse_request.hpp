@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <llmcost/cli/args/metric_query.hpp>
+#include <llmcost/cli/args/sweep.hpp>
+#include <llmcost/cli/request/model_source.hpp>
+#include <llmcost/cli/request/request.hpp>
+
+// A command line that asks something of a model, understood.
+namespace llmcost::cli {
+
+/// The numbers of a workload, which may be lists.
+inline constexpr std::array swept_options{accepts_list(option::batch),  accepts_list(option::sequence),
+                                          accepts_list(option::past),   accepts_list(option::input),
+                                          accepts_list(option::output), accepts_list(option::encoder_sequence)};
+
+/// Whether an encoder reads the input of a whole request; throws `usage` where a model cannot write token by token.
+[[nodiscard]] inline bool subject_encodes(const model& subject, const workload_request& work) {
+    if (work.kind != workload_kind::generation) return false;
+    if (work.output_tokens > 1 && count_model(subject, work.base_workload).cache_elements == count{})
+        throw_usage(option::output.name, "this model keeps no cache: it does not write token by token");
+    return has_encoder(subject);
+}
+
+/// Understands a command line that asks something of a model that has been read.
+[[nodiscard]] inline request understand(const arguments& args, const parsed_model& read,
+                                        std::span<const command* const> commands = {}) {
+    request q;
+    const model& subject = q.model = read.subject;
+    q.custom = read.custom;
+    q.name_of_model = read.found.name_of_model;
+    q.stored_weights = read.stored;
+    q.workload = parse_workload(args);
+    q.has_default_audio = !args.has(option::audio) && is_audio_only(subject);
+    if (q.has_default_audio) q.workload.base_workload.audio_milliseconds = assumed_sound;
+    check_workload(subject, q.workload);
+    q.workload.num_media_tokens = media_tokens_of(subject, q.workload.base_workload);
+    for (request_group& g : q.workload.request_groups)
+        g.media_tokens = g.past == 0 ? media_tokens_of(subject, g.to_workload(q.workload.base_workload)) : 0;
+    if (!args.has(option::sequence) && !args.has(option::input) && !args.has(option::ragged_batch))
+        q.workload.base_workload.sequence = fitting_sequence(subject, q.workload.base_workload);
+    q.format = static_cast<output_format>(args.choice(option::format));
+    q.lists_scopes = args.has(option::scopes);
+    q.lists_tensors = args.has(option::tensors);
+    q.has_tree = args.has(option::tree);
+    q.tree_depth = args.number(option::depth, -1, 0);
+    if (q.tree_depth >= 0 && !q.has_tree) throw_usage("--depth", "needs --tree");
+    if (q.format != output_format::json && q.lists_tensors && (q.has_tree || q.lists_scopes))
+        throw_usage("--tensors", "is a table of its own: leave out --tree and --scopes, or say --format json");
+    for (const std::string_view change : args.all(option::set)) q.overrides.push_back(printable(change));
+    q.phases = phases_of(q.workload, subject_encodes(subject, q.workload));
+    q.metrics =
+        read_query(args.positional(), subject, q.name_of_model.name, q.phases.front().parts.front().load, commands);
+    return q;
+}
+
+}  // namespace llmcost::cli

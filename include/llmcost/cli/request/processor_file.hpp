@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <system_error>
+
+#include <llmcost/config/model_registry.hpp>
+#include <llmcost/hub.hpp>
+#include <llmcost/json.hpp>
+
+// How images and sound are made ready is said in files beside a configuration: they are read as parts of it.
+namespace llmcost::cli {
+
+namespace detail {
+
+/// A file beside a configuration, and the key under which it is read.
+struct processor_file {
+    const char* key;
+    const char* name;
+};
+/// The newer one has a word around what each processor is told, and says what is handed to them.
+inline constexpr processor_file processor_files[]{{"preprocessor_config", "preprocessor_config.json"},
+                                                  {"processor_config", "processor_config.json"}};
+
+/// Whether a configuration is of a model that such files concern.
+inline bool wants_processors(const config_document& document, const model_registry& models) {
+    return document.read_with([&](config_view root) {
+        if (!root.is_object()) return false;
+        const auto type = root.find("model_type");
+        if (!type || !type->is_string()) return false;
+        const model_spec* const row = models.find(type->as_string());
+        return row != nullptr && (row->parse_image_processor != nullptr || row->parse_feature_extractor != nullptr);
+    });
+}
+
+/// Whether it holds one already.
+inline bool holds(const config_document& document, const char* key) {
+    return document.read_with([&](config_view root) { return root.contains(key); });
+}
+
+inline void set_processor_config(config_document& document, const char* key, const std::filesystem::path& file) {
+    std::ifstream in(file, std::ios::binary);
+    const std::string text{std::istreambuf_iterator<char>(in), {}};
+    if (!in && text.empty()) return;
+    (void)parse_config(text, file.string(), {}, document_kind::processor);  // what is wrong with it is said of the file
+    document.set(key, text);
+}
+
+/// Takes what files beside a configuration say, where there are any.
+inline void add_processor_configs(config_document& document, const std::filesystem::path& folder,
+                                  const model_registry& models) {
+    if (!wants_processors(document, models)) return;
+    std::error_code none;
+    for (const auto& [key, name] : processor_files)
+        if (!holds(document, key) && std::filesystem::is_regular_file(folder / name, none))
+            set_processor_config(document, key, folder / name);
+}
+
+/// The same of a repository: from the cache, or from the hub where it may be asked; a repository need not have one.
+inline void add_processors_of(config_document& document, const repo_id& id, const hub_options& options,
+                              const model_registry& models) {
+    if (!wants_processors(document, models)) return;
+    for (const auto& [key, name] : processor_files) {
+        if (holds(document, key)) continue;
+        try {
+            set_processor_config(document, key, fetch(id, name, options).path);
+        } catch (const error& e) {
+            if (e.code() != errc::not_found && e.code() != errc::network) throw;
+        }
+    }
+}
+
+}  // namespace detail
+
+}  // namespace llmcost::cli

@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+
+#include <llmcost/config/reader.hpp>
+
+// What configurations say of images and of the stages that shrink them.
+namespace llmcost {
+
+/// More stages of an encoder of images are refused: `family_config` holds three lists of so many.
+inline constexpr std::int64_t max_stages = 6;
+
+/// The size of images, one number or a pair, and their channels; a convolution takes any that is large enough.
+constexpr vision_config parse_image_size(config_view json, std::int64_t size) {
+    vision_config image{size, size, 0, json.positive("num_channels", 3)};
+    const auto found = json.find("image_size");
+    if (!found || found->is_null()) return image;
+    if (!found->is_array()) {
+        image.image_height = image.image_width = found->as_positive();
+        return image;
+    }
+    if (found->size() != 2) throw_invalid_value(json, "image_size", "a size or a pair of sizes");
+    image.image_height = (*found)[0].as_positive();
+    image.image_width = (*found)[1].as_positive();
+    return image;
+}
+
+/// A list of a number for each stage, or what it is without one, into `own` from `at` on: how many there are.
+constexpr std::int64_t parse_stages(config_view json, literal key, std::initializer_list<std::int64_t> otherwise,
+                                    family_config& family, std::size_t at, std::int64_t maximum = max_stages,
+                                    bool zeros = false) {
+    const auto found = json.find(key);
+    std::int64_t n = 0;
+    if (!found || found->is_null()) {
+        for (const std::int64_t stage_value : otherwise) family[at + static_cast<std::size_t>(n++)] = stage_value;
+        return n;
+    }
+    if (!found->is_array()) throw_invalid_value(json, key, "a list with a number for each stage");
+    if (found->size() == 0) throw_invalid_value(json, key, "a list of at least one stage");
+    if (found->size() > maximum) throw_unsupported(json, key, "no row describes so many stages");
+    for (const config_view entry : *found)
+        family[at + static_cast<std::size_t>(n++)] = zeros ? entry.as_non_negative() : entry.as_positive();
+    return n;
+}
+
+/// The same for a list that must have a number for each of so many stages.
+constexpr void parse_stages_of(config_view json, literal key, std::initializer_list<std::int64_t> otherwise,
+                               family_config& family, std::size_t at, std::int64_t stages,
+                               std::int64_t maximum = max_stages, bool zeros = false) {
+    if (parse_stages(json, key, otherwise, family, at, maximum, zeros) != stages)
+        throw_invalid_value(json, key, "a number for each stage");
+}
+
+/// A ratio among a family's sizes: its bits, so that widths come out as the reference's floating-point products do.
+constexpr void parse_ratio(config_view json, literal key, double otherwise, family_config& family, std::size_t at) {
+    const double ratio = json.real(key, otherwise);
+    if (!(ratio > 0.0 && ratio < 1e6)) throw_invalid_value(json, key, "a positive ratio");
+    family[at] = __builtin_bit_cast(std::int64_t, ratio);
+}
+
+}  // namespace llmcost

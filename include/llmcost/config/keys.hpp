@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+
+#include <llmcost/base/config_view.hpp>
+#include <llmcost/base/string_ref.hpp>
+#include <llmcost/model/model_spec.hpp>
+
+namespace llmcost {
+
+/// The activation function of this name, which stands under a key.
+constexpr activation activation_named(config_view json, literal key, string_ref name) {
+    for (const activation_row& a : activation_table)
+        if (a.name == name) return a.kind;
+    throw_unsupported(json, key, "no layer describes this activation function");
+}
+
+/// A configuration seen through a row: keys by their standard names, whatever the file calls them.
+class config_keys_reader {
+public:
+    constexpr config_keys_reader(const model_spec& row, config_view json) noexcept : row_(row), config_(json) {}
+
+    [[nodiscard]] constexpr config_view view() const noexcept { return config_; }
+    /// The name that this configuration uses for a standard key, by the row's rule.
+    [[nodiscard]] constexpr literal family_key_name(literal standard) const {
+        for (const key_name& k : row_.config_keys) {
+            if (is_empty(k.family_name) || string_ref(standard) != k.standard) continue;
+            if (k.rule == key_rule::family_name_only) return k.family_name;
+            const bool is_family_key_present = config_.contains(k.family_name),
+                       is_standard_key_present = config_.contains(standard);
+            if (is_family_key_present ? k.rule == key_rule::family_name_first || !is_standard_key_present
+                                      : !is_standard_key_present)
+                return k.family_name;
+        }
+        return standard;
+    }
+    /// Whether this type has such a key.
+    [[nodiscard]] constexpr bool has_standard_key(literal standard) const {
+        for (const key_name& k : row_.config_keys)
+            if (k.rule == key_rule::absent && string_ref(standard) == k.standard) return false;
+        return true;
+    }
+    [[nodiscard]] constexpr bool is_present(literal standard) const {
+        const auto found = config_.find(family_key_name(standard));
+        return found && !found->is_null() && has_standard_key(standard);
+    }
+    /// A size: the file's, else the default; 0 as a default means that the key has none.
+    [[nodiscard]] constexpr std::int64_t positive(literal standard, std::int64_t otherwise) const {
+        return otherwise > 0 ? config_.positive(family_key_name(standard), otherwise)
+                             : config_.positive(family_key_name(standard));
+    }
+    [[nodiscard]] constexpr std::int64_t non_negative(literal standard, std::int64_t otherwise) const {
+        return config_.non_negative(family_key_name(standard), otherwise);
+    }
+    [[nodiscard]] constexpr bool boolean(literal standard, bool otherwise) const {
+        return has_standard_key(standard) ? config_.boolean(family_key_name(standard), otherwise) : otherwise;
+    }
+    /// A size that may be absent or null.
+    [[nodiscard]] constexpr std::int64_t positive_or(literal standard, std::int64_t otherwise) const {
+        return is_present(standard) ? config_.positive(family_key_name(standard)) : otherwise;
+    }
+    /// An activation function by its name in the file.
+    [[nodiscard]] constexpr activation act(literal standard, activation otherwise) const {
+        const literal key = family_key_name(standard);
+        return is_present(standard) ? activation_named(config_, key, config_.string(key)) : otherwise;
+    }
+
+private:
+    const model_spec& row_;
+    config_view config_;
+};
+
+/// A width of so many times so many features, within what layers may add and double without a check.
+constexpr std::int64_t checked_size(config_view json, literal key, std::int64_t times, std::int64_t features) {
+    if (times > 0 && features > max_input / times)
+        throw_unsupported(json, key, "makes a width beyond 2147483647 features");
+    return times * features;
+}
+
+/// Heads that share hidden_size evenly, whatever `head_dim` says; `written` are the names that their number may have.
+constexpr void divide_by_heads(config_view json, model_config& config, std::initializer_list<literal> written) {
+    config.head_dim = config.hidden_size / config.num_attention_heads;
+    if (config.head_dim * config.num_attention_heads == config.hidden_size) return;
+    for (const literal key : written)
+        if (json.contains(key)) throw_invalid_value(json, key, "a divisor of hidden_size");
+    throw_unsupported(json, "hidden_size", "the default number of attention heads does not divide it");
+}
+
+}  // namespace llmcost

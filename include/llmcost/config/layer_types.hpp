@@ -1,0 +1,150 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include <llmcost/base/config_view.hpp>
+#include <llmcost/base/string_ref.hpp>
+#include <llmcost/model/model_spec.hpp>
+
+// Plans of layers: which kinds a configuration says, or a rule.
+namespace llmcost {
+
+/// What `layer_types` calls the mixers of layers (transformers/configuration_utils.py, `ALLOWED_LAYER_TYPES` and older
+/// names).
+struct layer_type_name {
+    literal name;
+    token_mixer_kind mixer;
+};
+inline constexpr layer_type_name layer_type_names[]{
+    {"full_attention", token_mixer_kind::full_attention},
+    {"attention", token_mixer_kind::full_attention},
+    {"sliding_attention", token_mixer_kind::sliding_attention},
+    {"chunked_attention", token_mixer_kind::chunked_attention},
+    {"linear_attention", token_mixer_kind::recurrent},
+    {"conv", token_mixer_kind::recurrent},
+    {"mamba", token_mixer_kind::recurrent},
+};
+
+/// Writes a plan from `layer_types`, where the file has it; says whether it did. `other` may stand beside full
+/// attention.
+constexpr bool parse_layer_types(config_view json, model_config& config,
+                                 token_mixer_kind alternative_token_mixer = token_mixer_kind::sliding_attention) {
+    const auto types = json.find("layer_types");
+    if (!types || types->is_null()) return false;
+    if (!types->is_array() || static_cast<std::int64_t>(types->size()) != config.num_hidden_layers)
+        throw_invalid_value(json, "layer_types", "a list with one kind per hidden layer");
+    if (config.num_hidden_layers > layer_plan::max_layers)
+        throw_invalid_value(json, "layer_types", "at most 512 layers of mixed kinds");
+    for (std::int64_t i = 0; i < config.num_hidden_layers; ++i) {
+        const string_ref name = (*types)[static_cast<std::uint32_t>(i)].as_string();
+        const layer_type_name* known = nullptr;
+        for (const layer_type_name& one : layer_type_names)
+            if (one.name == name) known = &one;
+        if (known == nullptr) throw_unsupported(json, "layer_types", "no layer describes one of these kinds");
+        if (known->mixer != token_mixer_kind::full_attention && known->mixer != alternative_token_mixer)
+            throw_unsupported(json, "layer_types", "no layer of this type is of one of these kinds");
+        (void)config.layers.set(i, {known->mixer});
+    }
+    return true;
+}
+
+/// Layers that a list names by their numbers.
+class layer_set {
+public:
+    constexpr layer_set() noexcept = default;
+    constexpr explicit layer_set(config_view list) {
+        for (const config_view entry : list) {
+            const std::int64_t i = entry.as_integer();
+            if (i >= 0 && i < layer_plan::max_layers) named_[i] = true;
+        }
+    }
+    [[nodiscard]] constexpr bool has(std::int64_t layer) const noexcept { return named_[layer]; }
+
+private:
+    bool named_[layer_plan::max_layers]{};
+};
+
+/// Refuses more layers than a plan of several kinds has room for.
+constexpr void validate_layers(config_view json, const model_config& config) {
+    if (config.num_hidden_layers > layer_plan::max_layers)
+        throw_invalid_value(json, "num_hidden_layers", "at most 512 layers whose kinds follow a rule");
+}
+
+/// How many layers a rule picks that a plan will follow.
+template <class Picks>
+constexpr std::int64_t count_layers(config_view json, const model_config& config, const Picks& picks) {
+    validate_layers(json, config);
+    std::int64_t n = 0;
+    for (std::int64_t i = 0; i < config.num_hidden_layers; ++i) n += picks(i) ? 1 : 0;
+    return n;
+}
+
+/// Writes one layer of a plan that is written in order.
+constexpr void set_layer(config_view json, model_config& config, std::int64_t i, const layer_spec& kind) {
+    validate_layers(json, config);
+    if (!config.layers.set(i, kind)) throw_invalid_value(json, "num_hidden_layers", "layers of at most 32 kinds");
+}
+
+/// Writes a plan from a rule: `kind_of(i)` for every layer.
+template <class KindOf>
+constexpr void set_layers(config_view json, model_config& config, const KindOf& layer_spec_of) {
+    for (std::int64_t i = 0; i < config.num_hidden_layers; ++i) set_layer(json, config, i, layer_spec_of(i));
+}
+
+/// All layers alike, as where one mask serves them: sliding where the file has a window or says so, else full.
+///
+/// Source: transformers/cache_utils.py, `get_layer_types_and_kwargs`, which looks at no `model_type`.
+constexpr void set_single_mask(config_view json, model_config& config, bool has_windows = true) {
+    const auto window = json.find("sliding_window");
+    if (has_windows && config.sliding_window == 0 && window && !window->is_null())
+        throw_invalid_value(json, "sliding_window", "at least 2 tokens, or null");
+    token_mixer_kind mixer =
+        config.sliding_window > 0 ? token_mixer_kind::sliding_attention : token_mixer_kind::full_attention;
+    if (parse_layer_types(json, config) && config.num_hidden_layers > 0) {
+        if (config.layers.is_heterogeneous())
+            throw_unsupported(json, "layer_types", "layers of this type share one mask and are all of one kind");
+        mixer = config.layers[0].token_mixer;
+    }
+    if (mixer == token_mixer_kind::full_attention) config.sliding_window = 0;
+    config.layers.fill({mixer});
+}
+
+/// Layers that slide do so through a window; of one token the reference's cache would keep everything.
+constexpr void validate_sliding_window(config_view json, const model_config& config) {
+    if (config.sliding_window >= 2 ||
+        !config.layers.contains(token_mixer_kind::sliding_attention, config.num_hidden_layers))
+        return;
+    if (json.contains("use_sliding_window") && !json.boolean("use_sliding_window", false))
+        throw_invalid_value(json, "use_sliding_window", "true, as layers slide");
+    throw_invalid_value(json, "sliding_window", "at least 2 tokens, as layers slide");
+}
+
+/// Types that make a mask of a window whatever their layers are: the reference has none to make of null.
+///
+/// Source: transformers/masking_utils.py, `create_sliding_window_causal_mask`.
+constexpr void require_sliding_window(config_view json) {
+    const auto window = json.find("sliding_window");
+    if (window && window->is_null())
+        throw_invalid_value(json, "sliding_window", "a number of tokens, as a mask is made of it");
+}
+
+/// Types that say nothing of windows: in a file that has one, the reference's cache forgets all the same.
+constexpr void reject_sliding_window(config_view json) {
+    if (const auto window = json.find("sliding_window"); window && !window->is_null())
+        throw_unsupported(json, "sliding_window", "no row describes layers of this type that forget");
+}
+
+/// Qwen: a window only where `use_sliding_window` says so, for layers from `max_window_layers` on.
+constexpr void set_qwen_sliding_window(config_view json, model_config& config, std::int64_t otherwise) {
+    if (!json.boolean("use_sliding_window", false)) config.sliding_window = 0;
+    const std::int64_t full = json.non_negative("max_window_layers", otherwise);
+    if (!parse_layer_types(json, config))
+        set_layers(json, config, [&](std::int64_t i) {
+            const bool slides = config.sliding_window > 0 && i >= full;
+            return layer_spec{slides ? token_mixer_kind::sliding_attention : token_mixer_kind::full_attention};
+        });
+}
+
+}  // namespace llmcost

@@ -1,0 +1,140 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+
+#include <llmcost/base/edit_distance.hpp>
+#include <llmcost/base/string_ref.hpp>
+#include <llmcost/config/model_registry.hpp>
+#include <llmcost/config/processor.hpp>
+#include <llmcost/config/reader.hpp>
+#include <llmcost/model/model_spec.hpp>
+
+namespace llmcost {
+
+namespace detail {
+
+/// The configuration of a part, and its row.
+constexpr component_model parse_component(const component_spec& part, config_view json, const model_registry& known) {
+    const auto nested_json = json.optional_object(part.key);
+    const config_view place = nested_json ? *nested_json : part.is_flat ? json : config_view{&no_keys, 0};
+    const model_spec* kind = !nested_json && part.spec_if_absent != nullptr ? part.spec_if_absent : part.default_spec;
+    if (!part.ignores_model_type && (kind == nullptr || (nested_json && place.contains("model_type")))) {
+        if (!nested_json) (void)json.object(part.key);
+        const string_ref type = place.string("model_type");
+        const bool is_same_type =
+            kind != nullptr && (type == kind->model_type ||
+                                (!is_empty(part.alternative_model_type) && type == part.alternative_model_type));
+        const bool second = part.additional_spec != nullptr && type == part.additional_spec->model_type;
+        if (!is_same_type)
+            kind = second ? part.additional_spec : known.find(type);  // else the row with this type's own defaults
+        const bool is_supported =
+            second || (kind != nullptr && kind->base_model != nullptr && is_empty(kind->text_model.key));
+        if (!is_supported) throw_unsupported(place, "model_type", "no row describes this type as a part of another");
+    }
+    return {kind, parse_sizes(*kind, place, true)};
+}
+
+/// Refuses an image that a pass has no sizes for: smaller than a kernel, a patch or a window that it meets on its way.
+inline void check_images(config_view json, const model& m) {
+    if (m.config.vision.image_height == 0 || m.config.vocab_size != 0) return;
+    try {
+        trace t{workload{}};
+        m.trace_with_loss(t);
+    } catch (const description_error& e) {
+        throw_unsupported(json, e.what());
+    } catch (const overflow_error&) {  // whoever counts is told
+    }
+}
+
+/// What processors are told, which stands in the configuration or was put there from files beside it.
+constexpr void parse_processor_config(const model_spec& row, config_view json, model& m) {
+    m.audio_preprocessing = row.audio_preprocessing;
+    if (row.parse_feature_extractor != nullptr) row.parse_feature_extractor(json, m);
+    if (row.parse_image_processor == nullptr) return;
+    if (const auto nested_json = find_processor_config(json, {"image_processor"}))
+        row.parse_image_processor(*nested_json, m);
+}
+
+/// A model that is a text model itself, with or without towers beside it.
+constexpr model parse_text_itself(const model_spec& row, config_view json, const model_registry& known) {
+    model m{.spec = &row, .config = parse_sizes(row, json)};
+    for (std::size_t i = 0; i < max_components && !is_empty(row.components[i].key); ++i)
+        m.components[i] = parse_component(row.components[i], json, known);
+    if (row.parse_composite_config != nullptr) row.parse_composite_config(json, m);
+    parse_processor_config(row, json, m);
+    if (!__builtin_is_constant_evaluated()) check_images(json, m);
+    return m;
+}
+
+/// How far a known type is from an unknown one: their edit distance, less where one begins with the other.
+constexpr int type_distance(string_ref unknown, string_ref known) noexcept {
+    if (unknown.empty()) return edit_distance(unknown, known);
+    return known.starts_with(unknown) ? 0 : unknown.starts_with(known) ? 1 : edit_distance(unknown, known);
+}
+
+/// Whether a known type is nearer to an unknown one than another: of those that it begins with, the longest.
+constexpr bool is_nearer(string_ref unknown, string_ref known, string_ref reference) noexcept {
+    const int a = type_distance(unknown, known), b = type_distance(unknown, reference);
+    return a != b ? a < b : unknown.starts_with(known) && known.size() > reference.size();
+}
+
+/// Says which known types are near to an unknown one: at most a letter in three apart.
+[[noreturn]] inline void fail_nearest(const model_registry& known, config_view json, string_ref type) {
+    char message[192]{};  // ends with NUL
+    std::size_t n = 0;
+    const auto append = [&](string_ref text) {
+        for (const char c : text)
+            if (n + 1 < sizeof message) message[n++] = c;
+    };
+    append("is not known");
+    const model_spec* named[3]{};
+    for (std::size_t k = 0; k < 3; ++k) {
+        const model_spec* best = nullptr;
+        for (const model_spec* spec : known) {
+            if (spec == named[0] || spec == named[1]) continue;
+            if (best == nullptr || is_nearer(type, spec->model_type, best->model_type)) best = spec;
+        }
+        if (best == nullptr) break;
+        named[k] = best;
+        if (type_distance(type, best->model_type) * 3 > static_cast<int>(type.size())) break;
+        append(k == 0 ? "; nearest: " : ", ");
+        append(best->model_type);
+    }
+    append("; llmcost models lists those that are");
+    fail_unknown_model_type(json, "model_type", message);
+}
+
+}  // namespace detail
+
+/// The model that a configuration describes by a row: a text model, or one that holds a text model and others.
+constexpr model parse_model_of(const model_spec& row, config_view json, const model_registry& known) {
+    if (is_empty(row.text_model.key)) return detail::parse_text_itself(row, json, known);
+    const component_model text = detail::parse_component(row.text_model, json, known);
+    model m{.spec = &row, .config = text.config, .text_spec = text.spec};
+    m.config.head = detail::parse_head(row, json);
+    if (const dtype type = detail::parse_dtype(json); type != dtype::unspecified) m.config.dtype_of_weights = type;
+    m.config.quantized = m.config.quantized || json.optional_object("quantization_config").has_value();
+    const bool ties = config_keys_reader{row, json}.boolean("tie_word_embeddings", row.defaults.tie_word_embeddings);
+    m.config.tie_word_embeddings = ties || (row.text_model.ties_embeddings && text.config.tie_word_embeddings);
+    m.config.num_labels = detail::read_labels(config_keys_reader{row, json}, row.defaults.num_labels);
+    m.config.head_bias = m.config.logits_soft_cap = m.config.moe.has_load_balancing_loss =
+        false;  // of the text model's own head
+    parse_own_keys(json, row, m.family);
+    for (std::size_t i = 0; i < max_components && !is_empty(row.components[i].key); ++i)
+        m.components[i] = detail::parse_component(row.components[i], json, known);
+    if (row.parse_composite_config != nullptr) row.parse_composite_config(json, m);
+    detail::parse_processor_config(row, json, m);
+    return m;
+}
+
+/// Builds the model that a configuration describes by one of the rows; throws `config_error` where none can.
+constexpr model parse_model_among(const model_registry& known, config_view json) {
+    const string_ref type = json.string("model_type");
+    const model_spec* row = known.find(type);
+    if (row == nullptr) detail::fail_nearest(known, json, type);
+    return parse_model_of(*row, json, known);
+}
+
+}  // namespace llmcost

@@ -1,0 +1,166 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include <llmcost/base/config_view.hpp>
+#include <llmcost/model/model_spec.hpp>
+
+// Where configurations of whatever age keep what they say of rotary positions.
+namespace llmcost {
+
+namespace detail {
+
+/// Where a configuration of whatever age keeps its rotary parameters (modeling_rope_utils.py,
+/// `convert_rope_params_to_dict`).
+constexpr maybe<config_view> rope_parameters(config_view json) {
+    const auto older = json.optional_object("rope_scaling");
+    return older && older->size() > 0 ? older : json.optional_object("rope_parameters");
+}
+constexpr bool has_type_of_rope(config_view parameters, literal type) {
+    for (const literal key : {"rope_type", "type"})
+        if (const auto found = parameters.find(key); found && found->is_string()) return found->as_string() == type;
+    return false;
+}
+constexpr bool has_rope_type(config_view json, literal type) {
+    const auto place = rope_parameters(json);
+    return place && has_type_of_rope(*place, type);
+}
+
+/// What a pass does to the frequencies of these rotary parameters.
+constexpr rope_scaling_kind frequency_rule_of(config_view parameters) {
+    if (has_type_of_rope(parameters, "longrope")) return rope_scaling_kind::longrope;
+    if (!has_type_of_rope(parameters, "dynamic")) return rope_scaling_kind::none;
+    (void)parameters.real("factor");
+    return parameters.find("factor")->type() == config_view::kind::integer ? rope_scaling_kind::dynamic_integer_factor
+                                                                           : rope_scaling_kind::dynamic;
+}
+
+/// The rule of layers of this kind, from parameters of their own or, where there are none, from those of all.
+constexpr rope_scaling_kind parse_frequency_rule(config_view json, literal layer_type) {
+    const auto place = rope_parameters(json);
+    if (!place) return rope_scaling_kind::none;
+    const auto layer_parameters = place->optional_object(layer_type);
+    return frequency_rule_of(layer_parameters ? *layer_parameters : *place);
+}
+
+/// Types whose `convert_rope_params_to_dict` scales the frequencies of full layers only.
+constexpr void scale_full_layers_alone(config_view json, model_config& config) {
+    const auto older = json.optional_object("rope_scaling");
+    if (!older || older->size() == 0) return;
+    const auto kinds = json.optional_object("rope_parameters");
+    const auto sliding = kinds ? kinds->optional_object("sliding_attention") : maybe<config_view>{};
+    config.sliding_rope_scaling = sliding ? frequency_rule_of(*sliding) : rope_scaling_kind::none;
+}
+
+/// Refuses rotary parameters of single kinds of layers that no part of a row tells apart.
+constexpr void check_rope_of_kinds(config_view json, bool has_separate_tables) {
+    const auto place = rope_parameters(json);
+    if (!place) return;
+    for (const config_view kind : *place) {
+        if (!kind.is_object()) continue;
+        if (!has_separate_tables && frequency_rule_of(kind) != rope_scaling_kind::none)
+            throw_unsupported(kind, "frequencies of one kind of layers that follow the input");
+        // plain frequencies are of the whole head: such a type's `compute_default_rope_parameters` reads no part
+        const bool is_full_head = has_type_of_rope(kind, "default") || has_type_of_rope(kind, "proportional");
+        if (kind.real("partial_rotary_factor", 1) != 1 && !is_full_head)
+            throw_unsupported(kind, "partial_rotary_factor", "rotates a part of the heads of one kind of layers");
+    }
+}
+
+/// The part of a head that is rotated, as one object says it.
+constexpr double rotated_part_in(config_view place, double otherwise) {
+    constexpr literal key = "partial_rotary_factor";
+    const double factor = place.real(key, otherwise);
+    if (!(factor > 0 && factor <= 1)) throw_invalid_value(place, key, "a part of a head above 0 and up to 1");
+    return factor;
+}
+
+/// The same from wherever a configuration of whatever age says it.
+constexpr double parse_partial_rotary_factor(config_view json, double otherwise) {
+    constexpr literal key = "partial_rotary_factor";
+    if (has_rope_type(json, "proportional")) return 1;  // the other elements are rotated too, by nothing
+    const auto rope = rope_parameters(json);
+    return rotated_part_in(rope && rope->contains(key) ? *rope : json, otherwise);
+}
+
+}  // namespace detail
+
+/// Elements of a head that a part of it rotates, where the reference asks its tables how many: whole pairs, as many as
+/// `arange(0, dim, 2)` has frequencies.
+constexpr std::int64_t round_rotary_dim(std::int64_t head_dim, double part) noexcept {
+    const auto elements = static_cast<std::int64_t>(static_cast<double>(head_dim) * part);
+    return elements + elements % 2;
+}
+
+/// Elements of a head that layers of one kind rotate, where `rope_parameters` has an object for each kind.
+///
+/// `otherwise` is the part that plain frequencies take where the object says nothing; others take all then
+/// (modeling_rope_utils.py).
+constexpr std::int64_t parse_rotary_dim_of_kind(config_view json, std::int64_t head_dim, literal kind,
+                                                double otherwise) {
+    const auto all = json.optional_object("rope_parameters");
+    if (!all) {
+        const std::int64_t rotated = round_rotary_dim(head_dim, otherwise);
+        if (rotated >= 2 && rotated <= head_dim) return rotated;
+        throw_unsupported(json, "head_dim", "leaves no even number of rotated elements in a head");
+    }
+    const config_view place = all->object(kind);
+    const bool plain = detail::has_type_of_rope(place, "default");
+    bool known = plain;
+    for (const literal type : {"linear", "yarn", "llama3", "dynamic"})
+        known = known || detail::has_type_of_rope(place, type);
+    if (!known) throw_unsupported(place, "rope_type", "no row describes such frequencies of one kind of layers");
+    constexpr literal key = "partial_rotary_factor";
+    const double part = place.real(key, plain ? otherwise : 1.0);
+    if (!(part > 0 && part <= 1) || round_rotary_dim(head_dim, part) < 2 || round_rotary_dim(head_dim, part) > head_dim)
+        throw_invalid_value(place, key, "a part of a head that leaves an even number of rotated elements");
+    return round_rotary_dim(head_dim, part);
+}
+
+/// What a pass does to the frequencies of layers of each kind, where `rope_parameters` has an object for each.
+constexpr void parse_frequencies_of_kinds(config_view json, model_config& config, literal full, literal sliding) {
+    const auto all = json.optional_object("rope_parameters");
+    if (!all) return;
+    if (const auto kind = all->optional_object(full)) config.rope_scaling = detail::frequency_rule_of(*kind);
+    if (const auto kind = all->optional_object(sliding)) config.sliding_rope_scaling = detail::frequency_rule_of(*kind);
+}
+
+/// Whether layers of a kind rotate, where each kind must have parameters of its own: null says no.
+constexpr bool rotates_layers(config_view json, literal kind, bool otherwise) {
+    if (const auto older = json.optional_object("rope_scaling"); older && older->size() > 0)
+        throw_unsupported(json, "rope_scaling", "this type reads rope_parameters alone, by kinds of layers");
+    const auto rope = json.optional_object("rope_parameters");
+    if (!rope) return otherwise;
+    const auto found = rope->find(kind);
+    if (!found) throw_missing_key(*rope, kind, "the parameters of these layers, or null");
+    return !found->is_null();
+}
+
+/// How many frequencies the first three axes of positions have, or all of them; without the key, so many.
+struct rotary_sections {
+    std::int64_t axes;
+    std::int64_t frequencies;
+};
+constexpr rotary_sections parse_sections(config_view json, rotary_sections otherwise) {
+    const auto rope = detail::rope_parameters(json);
+    const auto list = rope ? rope->optional_array("mrope_section") : maybe<config_view>{};
+    if (!list) return otherwise;
+    rotary_sections found{static_cast<std::int64_t>(list->size()), 0};
+    for (const config_view entry : *list) {
+        const std::int64_t n = entry.as_integer();
+        if (n < 0 || n > max_input || found.frequencies > max_input)
+            throw_invalid_value(*rope, "mrope_section", "a list of how many frequencies each axis has");
+        found.frequencies += n;
+    }
+    return found;
+}
+
+[[noreturn]] inline void fail_sections(config_view json, literal expected) {
+    const auto rope = detail::rope_parameters(json);
+    if (rope) throw_invalid_value(*rope, "mrope_section", expected);
+    throw_invalid_value(json, "rope_parameters", expected);
+}
+
+}  // namespace llmcost

@@ -1,0 +1,157 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <llmcost/base/string_ref.hpp>
+#include <llmcost/trace/trace.hpp>
+
+// What a layer or function of a description is told, and how its row says so.
+namespace llmcost::custom {
+
+/// What an argument may be.
+enum class argument_kind : std::uint8_t {
+    size,      ///< at least 1; a list of them where the row says so
+    amount,    ///< at least 0
+    integer,   ///< of either sign
+    truth,     ///< true or false
+    shape,     ///< sizes, one of which may be -1
+    axes,      ///< dimensions, counted from the end where negative
+    choice,    ///< one of the row's words
+    rate,      ///< a number from 0 to 1, of which it matters whether it is 0
+    no_figure  ///< any value: no figure follows from it
+};
+
+/// How many arguments a row may have, and how many numbers all of them together.
+inline constexpr std::size_t max_arguments = 14;
+inline constexpr std::size_t max_numbers = 48;
+
+/// An argument by the name that PyTorch gives it.
+struct argument_row {
+    literal name = "";
+    argument_kind kind = argument_kind::size;
+    bool required = true;
+    std::int64_t otherwise = 0;  ///< where it is not given and not required
+    bool is_list = false;        ///< a number for each dimension; one number means all of them
+    literal choices = "";        ///< of a word, with spaces between them, in the order of their numbers
+};
+
+constexpr argument_row required_argument(literal name, argument_kind kind = argument_kind::size) {
+    return {name, kind};
+}
+constexpr argument_row required_argument_list(literal name, argument_kind kind = argument_kind::size) {
+    return {.name = name, .kind = kind, .is_list = true};
+}
+constexpr argument_row optional_argument(literal name, argument_kind kind, std::int64_t otherwise) {
+    return {.name = name, .kind = kind, .required = false, .otherwise = otherwise};
+}
+constexpr argument_row optional_argument_list(literal name, argument_kind kind, std::int64_t otherwise) {
+    return {.name = name, .kind = kind, .required = false, .otherwise = otherwise, .is_list = true};
+}
+constexpr argument_row optional_argument_name(literal name, literal choices) {
+    return {.name = name, .kind = argument_kind::choice, .required = false, .choices = choices};
+}
+constexpr argument_row accept_and_ignore(literal name) {
+    return {.name = name, .kind = argument_kind::no_figure, .required = false};
+}
+constexpr argument_row dropout_rate(literal name = "p") {
+    return {.name = name, .kind = argument_kind::rate, .required = false, .otherwise = 1};
+}
+
+/// The arguments of a call, evaluated.
+class arguments {
+public:
+    /// Whether it was given.
+    [[nodiscard]] bool has(std::size_t i) const noexcept { return count_[i] != 0; }
+    [[nodiscard]] int size(std::size_t i) const noexcept { return count_[i]; }
+    [[nodiscard]] std::int64_t operator[](std::size_t i) const noexcept {
+        return has(i) ? numbers_[first_[i]] : rows_[i].otherwise;
+    }
+    [[nodiscard]] std::int64_t at(std::size_t i, int k) const noexcept {
+        return has(i) ? numbers_[first_[i] + k] : rows_[i].otherwise;
+    }
+    /// A number for each of so many dimensions.
+    [[nodiscard]] shape expand_to_rank(std::size_t i, int rank) const {
+        shape out;
+        out.rank = rank;
+        if (count_[i] > 1 && count_[i] != rank)
+            throw_description_error("expected as many numbers as dimensions, or one");
+        for (int k = 0; k < rank; ++k) out.size[k] = at(i, count_[i] > 1 ? k : 0);
+        return out;
+    }
+    /// The list as it was given.
+    [[nodiscard]] shape shape_argument(std::size_t i) const {
+        shape out;
+        if (count_[i] > max_rank) throw_description_error("expected at most six dimensions");
+        for (int k = 0; k < count_[i]; ++k) out.size[out.rank++] = at(i, k);
+        return out;
+    }
+    /// How many results the description names.
+    [[nodiscard]] int results() const noexcept { return results_; }
+
+    void begin(const argument_row* rows, int results) noexcept {
+        rows_ = rows;
+        results_ = results;
+        used_ = 0;
+        for (auto& n : count_) n = 0;
+    }
+    void open(std::size_t i) noexcept {
+        first_[i] = used_;
+        count_[i] = 0;
+        open_ = i;
+    }
+    void push(std::int64_t n) {
+        if (used_ == max_numbers) throw_description_error("expected fewer numbers");
+        numbers_[used_++] = n;
+        ++count_[open_];
+    }
+
+private:
+    const argument_row* rows_ = nullptr;
+    std::int64_t numbers_[max_numbers];
+    std::uint8_t first_[max_arguments], count_[max_arguments], used_ = 0;
+    std::size_t open_ = 0;
+    int results_ = 1;
+};
+
+/// What a call reads and makes.
+struct operands {
+    const tensor* in;
+    int count;
+    tensor* out;  ///< as many as `arguments::results()`, at least one
+
+    const tensor& operator[](int i) const noexcept { return in[i]; }
+};
+
+/// Integers that the pass makes (positions), and whether integers are those: nobody sees pairs of them, so that the
+/// place is free.
+[[nodiscard]] constexpr tensor made_integers(const shape& sizes) {
+    tensor v = empty_tensor(sizes);
+    v.visible_pairs = 1;
+    return v;
+}
+[[nodiscard]] constexpr bool are_made(const tensor& integers) noexcept { return integers.visible_pairs != 0; }
+
+using layer_function = void (*)(trace&, const arguments&, const operands&);
+
+/// A layer by the name that PyTorch or Transformers gives its class, or a function by its name.
+struct layer_row {
+    literal name = "";
+    layer_function forward = nullptr;
+    argument_row arguments[max_arguments]{};
+    int min_inputs = 1;
+    int max_inputs = 1;
+    role module_role = role::none;
+    bool is_leaf = true;
+    int results = 1;  ///< 0: as many as the description names
+
+    [[nodiscard]] constexpr std::size_t argument_count() const noexcept {
+        std::size_t n = 0;
+        while (n < max_arguments && !is_empty(arguments[n].name)) ++n;
+        return n;
+    }
+};
+
+}  // namespace llmcost::custom

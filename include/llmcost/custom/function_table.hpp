@@ -1,0 +1,254 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include <llmcost/custom/layer_table.hpp>
+#include <llmcost/forward/decoder.hpp>
+#include <llmcost/layers/attention.hpp>
+
+// Functions that descriptions call by PyTorch's names: of `torch`, `torch.nn.functional`, of a tensor; and the few of
+// Transformers that attentions are made of.
+namespace llmcost::custom {
+
+namespace function {
+
+template <op Kind>
+void unary(trace& t, const arguments&, const operands& x) {
+    *x.out = t.unary(Kind, x[0]);
+}
+/// Of two tensors, or of one and a number.
+template <op Kind>
+void binary(trace& t, const arguments& a, const operands& x) {
+    if (x.count == 1) {
+        *x.out = t.unary(Kind, x[0]);
+    } else if (a[1] != 0) {
+        *x.out = x[0];
+        t.in_place(Kind, *x.out, x[1]);
+    } else {
+        *x.out = t.binary(Kind, x[0], x[1]);
+    }
+}
+/// In float32; of integers always a new tensor.
+inline void as_float(trace& t, const arguments& a, const operands& x) {
+    shape sizes;
+    for (int i = 0; i < x[0].rank; ++i) sizes.size[sizes.rank++] = x[0].size[i];
+    *x.out = a[0] != 0 ? t.full(sizes) : t.to(x[0], dtype::float32);
+}
+inline void type_as(trace& t, const arguments&, const operands& x) { *x.out = t.to(x[0], x[1].type); }
+/// To a whole exponent; without one, a number to the power of each element.
+inline void pow(trace& t, const arguments& a, const operands& x) {
+    if (!a.has(0)) {
+        *x.out = t.unary(op::power, x[0]);
+        return;
+    }
+    if (a[0] < 0) throw_description_error("an exponent below zero is not described");
+    *x.out = t.pow(x[0], static_cast<unsigned>(a[0]));
+}
+inline void matmul(trace& t, const arguments&, const operands& x) { *x.out = t.matmul(x[0], x[1]); }
+inline void bmm(trace& t, const arguments&, const operands& x) { *x.out = t.bmm(x[0], x[1]); }
+inline void linear(trace& t, const arguments&, const operands& x) {
+    *x.out = t.linear(x[0], x[1], x.count > 2 ? &x[2] : nullptr);
+}
+
+template <op Kind>
+void reduce(trace& t, const arguments& a, const operands& x) {
+    const bool keepdim = a[1] != 0;
+    const shape reduced_dims = a.shape_argument(0);
+    if (reduced_dims.rank == 2 && Kind == op::mean && x[0].rank == 4) {  // over all places of images
+        const int one = x[0].normalize_dim(static_cast<int>(reduced_dims.size[0])),
+                  second_dim = x[0].normalize_dim(static_cast<int>(reduced_dims.size[1]));
+        if (one + second_dim != 5 || one * second_dim != 6)
+            throw_description_error("a mean over two dimensions is over height and width");
+        const tensor mean = t.mean_of_images(x[0]);
+        *x.out = keepdim ? mean.unsqueeze(2).unsqueeze(3) : mean;
+        return;
+    }
+    if (reduced_dims.rank != 1) throw_description_error("expected one dimension to sum over");
+    const int d = static_cast<int>(reduced_dims.size[0]);
+    *x.out = Kind == op::mean  ? t.mean(x[0], d, keepdim)
+             : Kind == op::max ? t.amax(x[0], d, keepdim)
+                               : t.sum(x[0], d, keepdim);
+}
+
+inline void cat(trace& t, const arguments& a, const operands& x) {
+    *x.out = t.cat(x.in, x.count, static_cast<int>(a[0]));
+}
+inline void stack(trace& t, const arguments& a, const operands& x) {
+    tensor unsqueezed[trace::max_cat_inputs];
+    if (x.count > trace::max_cat_inputs) throw_description_error("stack: too many parts");
+    const int dim = static_cast<int>(a[0] < 0 ? a[0] + x[0].rank + 1 : a[0]);
+    for (int i = 0; i < x.count; ++i) unsqueezed[i] = x[i].unsqueeze(dim);
+    *x.out = t.cat(unsqueezed, x.count, dim);
+}
+/// Equal parts, as many as results are named; their gradients are put together in one piece, as those of a split's.
+inline void chunk(trace&, const arguments& a, const operands& x) {
+    const int d = x[0].normalize_dim(static_cast<int>(a[0])), n = a.results();
+    if (x[0].size[d] % n != 0) throw_description_error("chunk: the results do not divide the dimension");
+    for (int i = 0; i < n; ++i) x.out[i] = x[0].slice(d, x[0].size[d] / n);
+}
+inline void split(trace&, const arguments& a, const operands& x) {
+    const int d = x[0].normalize_dim(static_cast<int>(a[1]));
+    std::int64_t left = x[0].size[d];
+    if (a.size(0) != 1 && a.size(0) != a.results())
+        throw_description_error("split: expected as many names of results as sizes");
+    for (int i = 0; i < a.results(); ++i) {
+        const std::int64_t n = a.size(0) == 1 && left < a[0] ? left : a.at(0, a.size(0) == 1 ? 0 : i);
+        x.out[i] = x[0].slice(d, n);
+        left -= n;
+    }
+    if (left != 0) throw_description_error("split: the parts are not the whole");
+}
+
+inline void view(trace&, const arguments& a, const operands& x) { *x.out = x[0].view(a.shape_argument(0)); }
+inline void reshape(trace& t, const arguments& a, const operands& x) { *x.out = t.reshape(x[0], a.shape_argument(0)); }
+inline void expand(trace&, const arguments& a, const operands& x) {
+    shape to = a.shape_argument(0);
+    if (to.rank < x[0].rank) throw_description_error("expand: expected a size for each dimension");
+    for (int i = 0; i < to.rank; ++i)
+        if (to.size[i] == -1) to.size[i] = x[0].dim(i - to.rank);
+    *x.out = x[0].expand(to);
+}
+inline void transpose(trace&, const arguments& a, const operands& x) {
+    *x.out = x[0].transpose(static_cast<int>(a[0]), static_cast<int>(a[1]));
+}
+inline void unsqueeze(trace&, const arguments& a, const operands& x) {
+    *x.out = x[0].unsqueeze(static_cast<int>(a[0]));
+}
+inline void squeeze(trace&, const arguments& a, const operands& x) { *x.out = x[0].squeeze(static_cast<int>(a[0])); }
+inline void contiguous(trace& t, const arguments&, const operands& x) { *x.out = t.contiguous(x[0]); }
+inline void clone(trace& t, const arguments&, const operands& x) { *x.out = t.clone(x[0]); }
+inline void slice(trace& t, const arguments& a, const operands& x) {
+    const int d = x[0].normalize_dim(static_cast<int>(a[0]));
+    const std::int64_t size = x[0].size[d];
+    const auto clamp_index = [&](std::int64_t at) {
+        return at < 0 ? (at + size < 0 ? 0 : at + size) : at > size ? size : at;
+    };
+    const std::int64_t begin = clamp_index(a[1]), end = a.has(2) ? clamp_index(a[2]) : size, step = a[3];
+    *x.out = t.slice(x[0], d, end <= begin ? 0 : (end - begin + step - 1) / step, step);
+}
+inline void select(trace& t, const arguments& a, const operands& x) { *x.out = t.select(x[0], static_cast<int>(a[0])); }
+inline void roll(trace& t, const arguments&, const operands& x) { *x.out = t.copy(x[0]); }
+/// `F.pad`: pairs from the last dimension on.
+inline void pad(trace& t, const arguments& a, const operands& x) {
+    const shape padding = a.shape_argument(0);
+    if (padding.rank % 2 != 0 || padding.rank / 2 > x[0].rank)
+        throw_description_error("pad: expected a pair for each dimension");
+    shape to;
+    for (int i = 0; i < x[0].rank; ++i) to.size[to.rank++] = x[0].size[i];
+    for (int i = 0; i < padding.rank; i += 2) to.size[to.rank - 1 - i / 2] += padding.size[i] + padding.size[i + 1];
+    for (int i = 0; i < to.rank; ++i)
+        if (to.size[i] < 0) throw_description_error("pad: nothing is left");
+    *x.out = t.pad_to_shape(x[0], to);
+}
+/// `x[indices]`: rows picked by integers.
+inline void index(trace& t, const arguments&, const operands& x) {
+    shape to;
+    if (x[0].rank < 1 || x[0].rank + x[1].rank - 1 > max_rank)
+        throw_description_error("index: expected at most six dimensions");
+    for (int i = 0; i < x[1].rank; ++i) to.size[to.rank++] = x[1].size[i];
+    for (int i = 1; i < x[0].rank; ++i) to.size[to.rank++] = x[0].size[i];
+    *x.out = t.gather(x[0], to);
+}
+inline void masked_fill(trace& t, const arguments&, const operands& x) { *x.out = t.where(x[0]); }
+/// `F.normalize`: rows over their lengths, which are at least the smallest difference.
+inline void normalize(trace& t, const arguments& a, const operands& x) {
+    const tensor length = t.unary(op::compare, t.vector_norm(x[0], static_cast<int>(a[0]), true));
+    shape to;
+    for (int i = 0; i < x[0].rank; ++i) to.size[to.rank++] = x[0].size[i];
+    *x.out = t.div(x[0], length.expand(to));
+}
+inline void constant(trace& t, const arguments& a, const operands& x) { *x.out = t.full(a.shape_argument(0)); }
+/// Integers that the pass makes: positions; or the same in float32.
+inline void arange(trace& t, const arguments& a, const operands& x) {
+    *x.out = a[1] != 0 ? t.full(a.shape_argument(0)) : made_integers(a.shape_argument(0));
+}
+
+/// The context of an attention over all tokens, or over a window of them.
+inline attention_pattern make_attention_pattern(trace& t, std::int64_t window, bool causal) {
+    attention_pattern c = attention_pattern_of(t, window);
+    c.is_causal = causal;
+    return c;
+}
+inline void create_causal_mask(trace& t, const arguments& a, const operands& x) {
+    *x.out = eager_mask(t, make_attention_pattern(t, a[0], true), t.load().batch);
+}
+inline void update_cache(trace& t, const arguments& a, const operands& x) {
+    *x.out = llmcost::update_kv_cache(t, x[0], make_attention_pattern(t, a[0], true));
+}
+/// Transformers' `eager_attention_forward`, or `scaled_dot_product_attention` where the workload asks for it: q (batch,
+/// heads, sequence, width), k and v (batch, kv heads, length, width), a mask -> (batch, sequence, heads, width).
+inline void attention(trace& t, const arguments& a, const operands& x) {
+    const attention_pattern c = make_attention_pattern(t, a[0], a[1] != 0);
+    const attention_options options{.mask = x.count > 3 ? &x[3] : nullptr};
+    *x.out = attention_forward(t, x[0], x[1], x[2], c, options);
+}
+/// PyTorch's `F.scaled_dot_product_attention`, whose result has the heads first.
+inline void scaled_dot_product_attention(trace& t, const arguments& a, const operands& x) {
+    const attention_pattern all{
+        .query_length = x[0].dim(2), .cached_length = x[1].dim(2) - x[0].dim(2), .is_causal = a[0] != 0};
+    *x.out = sdpa_attention_heads(t, x[0], x[1], x[2], all, {});
+}
+inline void apply_rotary(trace& t, const arguments&, const operands& x) {
+    *x.out = rotate<rotary_style::rotate_half>(t, x[0], x[1], x[2]);
+}
+inline void logits_to_keep(trace& t, const arguments&, const operands& x) { *x.out = logits_to_keep(t, x[0]); }
+
+}  // namespace function
+
+// clang-format off
+template <op Kind>
+inline constexpr layer_row unary_row{.forward = function::unary<Kind>};
+template <op Kind>
+inline constexpr layer_row binary_row{.forward = function::binary<Kind>, .arguments = {accept_and_ignore("other"), optional_argument("inplace", argument_kind::truth, 0)}, .max_inputs = 2};
+template <op Kind>
+inline constexpr layer_row reduce_row{.forward = function::reduce<Kind>, .arguments = {required_argument_list("dim", argument_kind::axes), optional_argument("keepdim", argument_kind::truth, 0)}};
+
+inline constexpr layer_row function_table[]{
+    called("add", binary_row<op::add>), called("sub", binary_row<op::sub>), called("mul", binary_row<op::mul>), called("div", binary_row<op::div>),
+    called("maximum", binary_row<op::maximum>), called("minimum", binary_row<op::minimum>),
+    called("neg", unary_row<op::neg>), called("exp", unary_row<op::exp>), called("log", unary_row<op::log>), called("sqrt", unary_row<op::sqrt>),
+    called("rsqrt", unary_row<op::rsqrt>), called("reciprocal", unary_row<op::reciprocal>), called("abs", unary_row<op::absolute>),
+    called("sin", unary_row<op::sin>), called("cos", unary_row<op::cos>), called("erf", unary_row<op::erf>),
+    {"pow", function::pow, {optional_argument("exponent", argument_kind::integer, 0), accept_and_ignore("self")}},
+    {"float", function::as_float, {optional_argument("integers", argument_kind::truth, 0)}}, {"type_as", function::type_as, {}, 2, 2},
+    called("relu", activation_row_of<op::relu>), called("relu6", activation_row_of<op::clamp>), called("clamp", activation_row_of<op::clamp>), {"clamp_min", function::unary<op::compare>, {accept_and_ignore("min")}}, {"clamp_max", function::unary<op::compare>, {accept_and_ignore("max")}},
+    called("silu", activation_row_of<op::silu>), called("sigmoid", activation_row_of<op::sigmoid>), called("tanh", activation_row_of<op::tanh>),
+    called("hardswish", activation_row_of<op::hardswish>), called("hardsigmoid", activation_row_of<op::hardsigmoid>), called("softplus", activation_row_of<op::softplus>),
+    {"gelu", layer::gelu, {optional_argument_name("approximate", "none tanh")}},
+    {"softmax", layer::softmax, {optional_argument("dim", argument_kind::integer, -1)}},
+    called("dropout", dropout_row),
+    {"matmul", function::matmul, {}, 2, 2}, {"bmm", function::bmm, {}, 2, 2}, {"linear", function::linear, {}, 2, 3},
+    called("sum", reduce_row<op::sum>), called("mean", reduce_row<op::mean>), called("amax", reduce_row<op::max>),
+    {"cat", function::cat, {optional_argument("dim", argument_kind::integer, 0)}, 1, trace::max_cat_inputs}, {"stack", function::stack, {optional_argument("dim", argument_kind::integer, 0)}, 1, trace::max_cat_inputs},
+    {"chunk", function::chunk, {optional_argument("dim", argument_kind::integer, 0)}, 1, 1, role::none, true, 0},
+    {"split", function::split, {required_argument_list("split_size"), optional_argument("dim", argument_kind::integer, 0)}, 1, 1, role::none, true, 0},
+    {"view", function::view, {required_argument_list("shape", argument_kind::shape)}}, {"reshape", function::reshape, {required_argument_list("shape", argument_kind::shape)}},
+    {"expand", function::expand, {required_argument_list("shape", argument_kind::shape)}},
+    {"flatten", layer::flatten, {optional_argument("start_dim", argument_kind::integer, 0), optional_argument("end_dim", argument_kind::integer, -1)}},
+    {"permute", layer::permute, {required_argument_list("dims", argument_kind::axes)}},
+    {"transpose", function::transpose, {required_argument("dim0", argument_kind::integer), required_argument("dim1", argument_kind::integer)}},
+    {"unsqueeze", function::unsqueeze, {required_argument("dim", argument_kind::integer)}}, {"squeeze", function::squeeze, {required_argument("dim", argument_kind::integer)}},
+    {"contiguous", function::contiguous, {}}, {"clone", function::clone, {}},
+    {"slice", function::slice, {required_argument("dim", argument_kind::integer), optional_argument("start", argument_kind::integer, 0), optional_argument("end", argument_kind::integer, 0), optional_argument("step", argument_kind::size, 1)}},
+    {"select", function::select, {required_argument("dim", argument_kind::integer)}},
+    {"roll", function::roll, {accept_and_ignore("shifts"), accept_and_ignore("dims")}},
+    {"index", function::index, {}, 2, 2}, {"masked_fill", function::masked_fill, {accept_and_ignore("value")}},
+    {"normalize", function::normalize, {optional_argument("dim", argument_kind::integer, 1), accept_and_ignore("p"), accept_and_ignore("eps")}},
+    {"pad", function::pad, {required_argument_list("pad", argument_kind::axes), accept_and_ignore("mode"), accept_and_ignore("value")}},
+    {"zeros", function::constant, {required_argument_list("size", argument_kind::shape)}, 0, 0}, {"ones", function::constant, {required_argument_list("size", argument_kind::shape)}, 0, 0},
+    {"arange", function::arange, {required_argument_list("size", argument_kind::shape), optional_argument_name("dtype", "int64 float32")}, 0, 0},
+    called("max_pool1d", max_pool_row), called("max_pool2d", max_pool_row), called("avg_pool2d", average_pool_row), called("adaptive_avg_pool2d", adaptive_pool_row<op::average_pool>),
+    {"interpolate", layer::upsample, {optional_argument_list("size", argument_kind::size, 1), optional_argument_list("scale_factor", argument_kind::size, 1), optional_argument_name("mode", "nearest bilinear linear trilinear bicubic"), accept_and_ignore("align_corners")}},
+    {"pixel_shuffle", layer::pixel_shuffle, {required_argument("upscale_factor")}}, {"channel_shuffle", layer::channel_shuffle, {required_argument("groups")}},
+    {"scaled_dot_product_attention", function::scaled_dot_product_attention, {optional_argument("is_causal", argument_kind::truth, 0)}, 3, 3},
+    {"create_causal_mask", function::create_causal_mask, {optional_argument("window", argument_kind::amount, 0)}, 0, 1},
+    {"update_cache", function::update_cache, {optional_argument("window", argument_kind::amount, 0)}},
+    {"eager_attention_forward", function::attention, {optional_argument("window", argument_kind::amount, 0), optional_argument("is_causal", argument_kind::truth, 1)}, 3, 4},
+    {"apply_rotary_pos_emb", function::apply_rotary, {}, 3, 3},
+    {"logits_to_keep", function::logits_to_keep, {}},
+};
+// clang-format on
+
+}  // namespace llmcost::custom

@@ -1,0 +1,358 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include <llmcost/custom/arguments.hpp>
+#include <llmcost/layers/activation.hpp>
+#include <llmcost/layers/linear.hpp>
+#include <llmcost/layers/multihead_attention.hpp>
+#include <llmcost/layers/norm.hpp>
+#include <llmcost/layers/rotary.hpp>
+#include <llmcost/model/model_spec.hpp>
+
+// Layers that descriptions call by the names of their classes, with the arguments of their constructors.
+namespace llmcost::custom {
+
+namespace layer {
+
+inline bool drops_any(const arguments& a, std::size_t i, trace& t,
+                      dropout_position place = dropout_position::unconditional) {
+    return a[i] != 0 && t.applies_dropout(place);
+}
+
+inline void linear(trace& t, const arguments& a, const operands& x) {
+    *x.out = llmcost::linear{a[0], a[1], a[2] != 0, a[3] != 0}.forward(t, x[0]);
+}
+inline void embedding(trace& t, const arguments& a, const operands& x) {
+    shape ids;
+    for (int i = 0; i < x[0].rank; ++i) ids.size[ids.rank++] = x[0].size[i];
+    *x.out = llmcost::embedding{a[0], a[1], false, {}, a[2] != 0, are_made(x[0])}.forward(t, ids);
+}
+
+/// The weight of a convolution and its bias, then the convolution.
+template <int Places>
+void convolution(trace& t, const arguments& a, const operands& x) {
+    const std::int64_t in = a[0], out = a[1], groups = a[6];
+    if (in % groups != 0 || out % groups != 0)
+        throw_description_error("groups must divide in_channels and out_channels");
+    shape sizes{out, in / groups};
+    const shape kernel = a.expand_to_rank(2, Places);
+    for (int i = 0; i < Places; ++i) sizes.size[sizes.rank++] = kernel.size[i];
+    convolution_options options{groups, a.expand_to_rank(3, Places), a.expand_to_rank(5, Places),
+                                a.expand_to_rank(4, Places)};
+    if (a[8] != 0) {  // "same": the output is as large as the input
+        for (int i = 0; i < Places; ++i) {
+            const std::int64_t reach = options.dilation.size[i] * (kernel.size[i] - 1);
+            if (options.stride.size[i] != 1 || reach % 2 != 0)
+                throw_description_error("padding \"same\" needs odd kernels and strides of 1");
+            options.padding.size[i] = reach / 2;
+        }
+    }
+    const tensor weight = t.param("weight", sizes);
+    if (a[7] != 0) t.read_parameter_in_next_op(t.param("bias", {out}));
+    *x.out = t.conv(x[0], weight, a[7] != 0, options);
+}
+template <int Places>
+void convolution_transposed(trace& t, const arguments& a, const operands& x) {
+    const std::int64_t in = a[0], out = a[1], groups = a[6];
+    if (in % groups != 0 || out % groups != 0)
+        throw_description_error("groups must divide in_channels and out_channels");
+    shape sizes{in, out / groups};
+    const shape kernel = a.expand_to_rank(2, Places);
+    for (int i = 0; i < Places; ++i) sizes.size[sizes.rank++] = kernel.size[i];
+    const tensor weight = t.param("weight", sizes);
+    if (a[7] != 0) t.read_parameter_in_next_op(t.param("bias", {out}));
+    const convolution_options options{groups, a.expand_to_rank(3, Places), a.expand_to_rank(5, Places),
+                                      a.expand_to_rank(4, Places)};
+    *x.out = t.conv_transpose(x[0], weight, a[7] != 0, options, a.expand_to_rank(8, Places));
+}
+
+inline void batch_norm(trace& t, const arguments& a, const operands& x) {
+    if (x[0].dim(1) != a[0]) throw_description_error("num_features are not the input's channels");
+    const bool affine = a[1] != 0;
+    if (affine) {
+        t.read_parameter_in_next_op(t.param("weight", {a[0]}));
+        t.read_parameter_in_next_op(t.param("bias", {a[0]}));
+    }
+    const bool tracks = a[2] != 0;
+    if (tracks) t.register_buffer(count(static_cast<std::uint64_t>(2 * a[0] * 4 + 8)));
+    *x.out = t.batch_norm(tracks   ? affine ? op::batch_norm_affine : op::batch_norm_with_stats
+                          : affine ? op::instance_norm_affine
+                                   : op::batch_norm,
+                          x[0]);
+}
+inline void instance_norm(trace& t, const arguments& a, const operands& x) {
+    if (x[0].rank < 3 || x[0].dim(1) != a[0]) throw_description_error("num_features are not the input's channels");
+    const bool affine = a[1] != 0, tracks = a[2] != 0;
+    const tensor weight = affine ? t.param("weight", {a[0]}) : tensor{},
+                 bias = affine ? t.param("bias", {a[0]}) : tensor{};
+    if (tracks) t.register_buffer(count(static_cast<std::uint64_t>(2 * a[0] * 4 + 8)));
+    const tensor statistic = trace::buffer({a[0]});
+    *x.out = t.instance_norm(x[0], affine ? &weight : nullptr, affine ? &bias : nullptr, tracks ? &statistic : nullptr,
+                             tracks ? &statistic : nullptr);
+}
+inline void group_norm(trace& t, const arguments& a, const operands& x) {
+    if (x[0].dim(1) != a[1] || a[1] % a[0] != 0)
+        throw_description_error("num_groups must divide num_channels, which the input has");
+    const bool affine = a[2] != 0;
+    if (affine) {
+        t.read_parameter_in_next_op(t.param("weight", {a[1]}));
+        t.read_parameter_in_next_op(t.param("bias", {a[1]}));
+    }
+    *x.out = t.group_norm(x[0], a[0], affine);
+}
+inline void layer_norm(trace& t, const arguments& a, const operands& x) {
+    const shape sizes = a.shape_argument(0);
+    bool is_compatible = sizes.rank <= x[0].rank;
+    for (int i = 0; is_compatible && i < sizes.rank; ++i) is_compatible = sizes.size[i] == x[0].dim(i - sizes.rank);
+    if (!is_compatible) throw_description_error("normalized_shape is not what the input's last dimensions are");
+    const bool weighted = a[1] != 0, biased = weighted && a[2] != 0;
+    if (weighted) t.read_parameter_in_next_op(t.param("weight", sizes));
+    if (biased) t.read_parameter_in_next_op(t.param("bias", sizes));
+    *x.out = t.layer_norm(x[0], (weighted ? 1 : 0) + (biased ? 1 : 0), sizes.rank);
+}
+/// `nn.RMSNorm`: in float32, the product with the weight too.
+///
+/// Source: ATen's layer_norm.cpp, `rms_norm_composite`.
+inline void torch_rms_norm(trace& t, const arguments& a, const operands& x) {
+    if (a[0] != x[0].dim(-1)) throw_description_error("normalized_shape is not the input's last dimension");
+    const tensor h = t.to(x[0], dtype::float32);
+    tensor mean_square = t.mean(t.pow(h, 2), -1, true);
+    t.in_place(op::add, mean_square);
+    tensor out = t.mul(h, t.rsqrt(mean_square));
+    if (a[1] != 0) out = t.mul(out, t.param("weight", {a[0]}));
+    *x.out = t.to(out, x[0].type);
+}
+/// A norm over channels, which are the second dimension: turned, normed, turned back (torchvision's `LayerNorm2d`).
+inline void layer_norm_of_images(trace& t, const arguments& a, const operands& x) {
+    const tensor last = x[0].permute({0, 2, 3, 1});
+    t.read_parameter_in_next_op(t.param("weight", {a[0]}));
+    t.read_parameter_in_next_op(t.param("bias", {a[0]}));
+    *x.out = t.layer_norm(last, 2).permute({0, 3, 1, 2});
+}
+template <norm_kind Kind>
+void rms_norm(trace& t, const arguments& a, const operands& x) {
+    if (a[0] != x[0].dim(-1)) throw_description_error("hidden_size is not the input's last dimension");
+    *x.out = norm_module{Kind, a[0]}.forward(t, x[0]);
+}
+
+template <op Kind>
+void pool(trace& t, const arguments& a, const operands& x) {
+    const int places = x[0].rank - 2;
+    if (places < 1) throw_description_error("pooling needs a batch, channels and places");
+    *x.out = t.pool(Kind, x[0], a.expand_to_rank(0, places),
+                    a.has(1) ? a.expand_to_rank(1, places) : a.expand_to_rank(0, places), a.expand_to_rank(2, places),
+                    a[3] != 0, Kind == op::max_pool ? a.expand_to_rank(4, places) : shape{1});
+}
+template <op Kind>
+void pool_to(trace& t, const arguments& a, const operands& x) {
+    *x.out = t.pool_to(Kind, x[0], a.expand_to_rank(0, x[0].rank - 2));
+}
+
+/// An activation by its operation; the first argument says whether it writes into its input.
+template <op Kind>
+void activation(trace& t, const arguments& a, const operands& x) {
+    *x.out = x[0];
+    if (a[0] != 0)
+        t.in_place(Kind, *x.out);
+    else
+        *x.out = t.unary(Kind, x[0]);
+}
+/// Its backward reads what went in; what it wrote, where that is in place (torch derivatives.yaml).
+inline void leaky_relu(trace& t, const arguments& a, const operands& x) {
+    *x.out = x[0];
+    if (a[0] == 0) *x.out = t.unary(op::leaky_relu, x[0]);
+    if (a[0] != 0) t.in_place(op::leaky_relu, *x.out);
+    if (x.out->requires_grad) t.save_for_backward(a[0] != 0 ? *x.out : x[0]);
+}
+inline void gelu(trace& t, const arguments& a, const operands& x) {
+    *x.out = t.unary(a[0] != 0 ? op::gelu_tanh : op::gelu, x[0]);
+}
+inline void softmax(trace& t, const arguments& a, const operands& x) {
+    const int dim = x[0].normalize_dim(static_cast<int>(a[0]));
+    *x.out = dim == x[0].rank - 1 ? t.softmax(x[0]) : t.softmax(x[0].transpose(dim, -1)).transpose(dim, -1);
+}
+inline void dropout(trace& t, const arguments& a, const operands& x) {
+    *x.out = drops_any(a, 0, t) ? functional_dropout(t, x[0], dropout_position::unconditional) : x[0];
+}
+inline void identity(trace&, const arguments&, const operands& x) { *x.out = x[0]; }
+
+inline void flatten(trace& t, const arguments& a, const operands& x) {
+    const int first = x[0].normalize_dim(static_cast<int>(a[0])), last = x[0].normalize_dim(static_cast<int>(a[1]));
+    shape to;
+    for (int i = 0; i < first; ++i) to.size[to.rank++] = x[0].size[i];
+    std::int64_t all = 1;
+    for (int i = first; i <= last; ++i)
+        if (__builtin_mul_overflow(all, x[0].size[i], &all)) throw_overflow_error();
+    to.size[to.rank++] = all;
+    for (int i = last + 1; i < x[0].rank; ++i) to.size[to.rank++] = x[0].size[i];
+    *x.out = t.reshape(x[0], to);
+}
+inline void permute(trace&, const arguments& a, const operands& x) {
+    const shape order = a.shape_argument(0);
+    if (order.rank != x[0].rank) throw_description_error("expected each dimension once");
+    tensor out = x[0];
+    unsigned dim_mask = 0;
+    for (int i = 0; i < order.rank; ++i) {
+        const int source_dim = x[0].normalize_dim(static_cast<int>(order.size[i]));
+        dim_mask |= 1U << static_cast<unsigned>(source_dim);
+        out.size[i] = x[0].size[source_dim];
+        out.stride[i] = x[0].stride[source_dim];
+    }
+    if (dim_mask != (1U << static_cast<unsigned>(order.rank)) - 1)
+        throw_description_error("expected each dimension once");
+    *x.out = out;
+}
+
+inline void upsample(trace& t, const arguments& a, const operands& x) {
+    constexpr op kinds[]{op::gather, op::bilinear, op::linear_1d, op::trilinear, op::bicubic};
+    constexpr int dimensions[]{0, 4, 3, 5, 4};
+    const auto mode = static_cast<std::size_t>(a[2]);
+    if (x[0].rank < 3 || (dimensions[mode] != 0 && x[0].rank != dimensions[mode]))
+        throw_description_error(
+            "resampling reads batch, channels and places: one for linear, two for bilinear and bicubic, three for "
+            "trilinear");
+    const int places = x[0].rank - 2;
+    shape to = a.has(0) ? a.expand_to_rank(0, places) : a.expand_to_rank(1, places);
+    if (!a.has(0))
+        for (int i = 0; i < places; ++i) to.size[i] *= x[0].size[i + 2];
+    *x.out = t.resample(kinds[mode], x[0], to);
+}
+inline void pixel_shuffle(trace& t, const arguments& a, const operands& x) {
+    const std::int64_t r = a[0], channels = x[0].dim(1) / (r * r), rows = x[0].dim(2), columns = x[0].dim(3);
+    if (x[0].dim(1) % (r * r) != 0) throw_description_error("upscale_factor² must divide the channels");
+    const tensor reshaped = t.reshape(x[0], {x[0].dim(0), channels, r, r, rows, columns});
+    *x.out = t.reshape(reshaped.permute({0, 1, 4, 2, 5, 3}), {x[0].dim(0), channels, rows * r, columns * r});
+}
+inline void pixel_unshuffle(trace& t, const arguments& a, const operands& x) {
+    const std::int64_t r = a[0], rows = x[0].dim(2) / r, columns = x[0].dim(3) / r;
+    if (x[0].dim(2) % r != 0 || x[0].dim(3) % r != 0)
+        throw_description_error("downscale_factor must divide height and width");
+    const tensor reshaped = t.reshape(x[0], {x[0].dim(0), x[0].dim(1), rows, r, columns, r});
+    *x.out = t.reshape(reshaped.permute({0, 1, 3, 5, 2, 4}), {x[0].dim(0), x[0].dim(1) * r * r, rows, columns});
+}
+/// Zeros around the places: pairs from the last dimension on, or one number for all.
+template <int Places>
+void zero_pad(trace& t, const arguments& a, const operands& x) {
+    const shape padding = a.expand_to_rank(0, 2 * Places);
+    shape to;
+    for (int i = 0; i < x[0].rank; ++i) to.size[to.rank++] = x[0].size[i];
+    if (to.rank < Places) throw_description_error("padding needs as many dimensions");
+    for (int i = 0; i < 2 * Places; ++i) to.size[to.rank - 1 - i / 2] += padding.size[i];
+    *x.out = t.pad_to_shape(x[0], to);
+}
+inline void channel_shuffle(trace& t, const arguments& a, const operands& x) {
+    const std::int64_t groups = a[0], channels_per_group = x[0].dim(1) / groups;
+    if (x[0].dim(1) % groups != 0) throw_description_error("groups must divide the channels");
+    const tensor reshaped =
+        x[0].view({x[0].dim(0), groups, channels_per_group, x[0].dim(2), x[0].dim(3)}).transpose(1, 2);
+    *x.out = t.reshape(reshaped, {x[0].dim(0), x[0].dim(1), x[0].dim(2), x[0].dim(3)});
+}
+
+inline void multihead_attention(trace& t, const arguments& a, const operands& x) {
+    if (a[0] % a[1] != 0) throw_description_error("num_heads must divide embed_dim");
+    const llmcost::multihead_attention attention{a[0], a[1], a[4] != 0};
+    *x.out = x.count > 1 ? attention.forward(t, x[0], x[1]) : attention.forward(t, x[0]);
+}
+
+/// Cosines and sines of the positions of this pass, (1, sequence, head_dim) each.
+inline void rotary_embedding(trace& t, const arguments& a, const operands& x) {
+    const rotary_frequencies frequencies{model_config{}};
+    const tensor_pair made = rotary_table{a[0], {}, frequencies}.forward(t, t.load().sequence);
+    x.out[0] = made.first;
+    x.out[1] = made.second;
+}
+
+}  // namespace layer
+
+// clang-format off
+template <int Places>
+inline constexpr layer_row convolution_row{
+    .forward = layer::convolution<Places>,
+    .arguments = {required_argument("in_channels"), required_argument("out_channels"), required_argument_list("kernel_size"), optional_argument_list("stride", argument_kind::size, 1),
+                  optional_argument_list("padding", argument_kind::amount, 0), optional_argument_list("dilation", argument_kind::size, 1),
+                  optional_argument("groups", argument_kind::size, 1), optional_argument("bias", argument_kind::truth, 1),
+                  optional_argument("same", argument_kind::truth, 0), accept_and_ignore("padding_mode")}};
+template <int Places>
+inline constexpr layer_row transposed_row{
+    .forward = layer::convolution_transposed<Places>,
+    .arguments = {required_argument("in_channels"), required_argument("out_channels"), required_argument_list("kernel_size"), optional_argument_list("stride", argument_kind::size, 1),
+                  optional_argument_list("padding", argument_kind::amount, 0), optional_argument_list("dilation", argument_kind::size, 1),
+                  optional_argument("groups", argument_kind::size, 1), optional_argument("bias", argument_kind::truth, 1),
+                  optional_argument_list("output_padding", argument_kind::amount, 0)}};
+inline constexpr layer_row batch_norm_row{
+    .forward = layer::batch_norm,
+    .arguments = {required_argument("num_features"), optional_argument("affine", argument_kind::truth, 1),
+                  optional_argument("track_running_stats", argument_kind::truth, 1), accept_and_ignore("eps"), accept_and_ignore("momentum")},
+    .module_role = role::norm};
+inline constexpr layer_row instance_norm_row{
+    .forward = layer::instance_norm,
+    .arguments = {required_argument("num_features"), optional_argument("affine", argument_kind::truth, 0),
+                  optional_argument("track_running_stats", argument_kind::truth, 0), accept_and_ignore("eps"), accept_and_ignore("momentum")},
+    .module_role = role::norm};
+template <int Places>
+inline constexpr layer_row zero_pad_row{.forward = layer::zero_pad<Places>, .arguments = {required_argument_list("padding", argument_kind::amount)}};
+inline constexpr layer_row max_pool_row{
+    .forward = layer::pool<op::max_pool>,
+    .arguments = {required_argument_list("kernel_size"), optional_argument_list("stride", argument_kind::size, 1), optional_argument_list("padding", argument_kind::amount, 0),
+                  optional_argument("ceil_mode", argument_kind::truth, 0), optional_argument_list("dilation", argument_kind::size, 1)}};
+inline constexpr layer_row average_pool_row{
+    .forward = layer::pool<op::average_pool>,
+    .arguments = {required_argument_list("kernel_size"), optional_argument_list("stride", argument_kind::size, 1), optional_argument_list("padding", argument_kind::amount, 0),
+                  optional_argument("ceil_mode", argument_kind::truth, 0), accept_and_ignore("count_include_pad")}};
+template <op Kind>
+inline constexpr layer_row adaptive_pool_row{.forward = layer::pool_to<Kind>, .arguments = {required_argument_list("output_size", argument_kind::amount)}};
+template <op Kind>
+inline constexpr layer_row activation_row_of{.forward = layer::activation<Kind>, .arguments = {optional_argument("inplace", argument_kind::truth, 0)}};
+template <norm_kind Kind>
+inline constexpr layer_row rms_row{.forward = layer::rms_norm<Kind>, .arguments = {required_argument("hidden_size"), accept_and_ignore("eps")}, .module_role = role::norm};
+inline constexpr layer_row dropout_row{.forward = layer::dropout, .arguments = {dropout_rate(), accept_and_ignore("inplace")}};
+
+constexpr layer_row called(literal name, layer_row row) {
+    row.name = name;
+    return row;
+}
+
+inline constexpr layer_row layer_table[]{
+    {"Linear", layer::linear, {required_argument("in_features"), required_argument("out_features"), optional_argument("bias", argument_kind::truth, 1), optional_argument("tied", argument_kind::truth, 0)}},
+    {"Embedding", layer::embedding, {required_argument("num_embeddings"), required_argument("embedding_dim"), optional_argument("tied", argument_kind::truth, 0), accept_and_ignore("padding_idx")}, 1, 1, role::embedding},
+    called("Conv1d", convolution_row<1>), called("Conv2d", convolution_row<2>), called("Conv3d", convolution_row<3>),
+    called("ConvTranspose1d", transposed_row<1>), called("ConvTranspose2d", transposed_row<2>), called("ConvTranspose3d", transposed_row<3>),
+    called("BatchNorm1d", batch_norm_row), called("BatchNorm2d", batch_norm_row), called("BatchNorm3d", batch_norm_row),
+    called("InstanceNorm1d", instance_norm_row), called("InstanceNorm2d", instance_norm_row), called("InstanceNorm3d", instance_norm_row),
+    {"GroupNorm", layer::group_norm, {required_argument("num_groups"), required_argument("num_channels"), optional_argument("affine", argument_kind::truth, 1), accept_and_ignore("eps")}, 1, 1, role::norm},
+    {"LayerNorm", layer::layer_norm, {required_argument_list("normalized_shape"), optional_argument("elementwise_affine", argument_kind::truth, 1), optional_argument("bias", argument_kind::truth, 1), accept_and_ignore("eps")}, 1, 1, role::norm},
+    {"LayerNorm2d", layer::layer_norm_of_images, {required_argument("normalized_shape"), accept_and_ignore("eps")}, 1, 1, role::norm},
+    {"RMSNorm", layer::torch_rms_norm, {required_argument("normalized_shape"), optional_argument("elementwise_affine", argument_kind::truth, 1), accept_and_ignore("eps")}, 1, 1, role::norm},
+    called("LlamaRMSNorm", rms_row<norm_kind::rms>), called("GemmaRMSNorm", rms_row<norm_kind::rms_plus_one>),
+    called("T5LayerNorm", rms_row<norm_kind::rms_float_variance>),
+    called("MaxPool1d", max_pool_row), called("MaxPool2d", max_pool_row), called("MaxPool3d", max_pool_row),
+    called("AvgPool1d", average_pool_row), called("AvgPool2d", average_pool_row), called("AvgPool3d", average_pool_row),
+    called("AdaptiveAvgPool1d", adaptive_pool_row<op::average_pool>), called("AdaptiveAvgPool2d", adaptive_pool_row<op::average_pool>),
+    called("AdaptiveAvgPool3d", adaptive_pool_row<op::average_pool>), called("AdaptiveMaxPool1d", adaptive_pool_row<op::max_pool>),
+    called("AdaptiveMaxPool2d", adaptive_pool_row<op::max_pool>), called("AdaptiveMaxPool3d", adaptive_pool_row<op::max_pool>),
+    called("ReLU", activation_row_of<op::relu>), called("ReLU6", activation_row_of<op::clamp>), called("Hardtanh", activation_row_of<op::clamp>),
+    called("SiLU", activation_row_of<op::silu>), called("SiLUActivation", activation_row_of<op::silu>), called("Sigmoid", activation_row_of<op::sigmoid>),
+    called("Tanh", activation_row_of<op::tanh>), called("Hardswish", activation_row_of<op::hardswish>), called("Hardsigmoid", activation_row_of<op::hardsigmoid>),
+    called("Softplus", activation_row_of<op::softplus>),
+    {"LeakyReLU", layer::leaky_relu, {optional_argument("inplace", argument_kind::truth, 0), accept_and_ignore("negative_slope")}},
+    {"GELU", layer::gelu, {optional_argument_name("approximate", "none tanh")}},
+    {"Softmax", layer::softmax, {optional_argument("dim", argument_kind::integer, -1)}},
+    called("Dropout", dropout_row), called("Dropout2d", dropout_row), called("Dropout1d", dropout_row), called("AlphaDropout", dropout_row),
+    {"Identity", layer::identity, {}},
+    {"StochasticDepth", layer::identity, {accept_and_ignore("p"), accept_and_ignore("mode")}},
+    {"Flatten", layer::flatten, {optional_argument("start_dim", argument_kind::integer, 1), optional_argument("end_dim", argument_kind::integer, -1)}},
+    {"Permute", layer::permute, {required_argument_list("dims", argument_kind::axes)}},
+    {"Upsample", layer::upsample, {optional_argument_list("size", argument_kind::size, 1), optional_argument_list("scale_factor", argument_kind::size, 1), optional_argument_name("mode", "nearest bilinear linear trilinear bicubic"), accept_and_ignore("align_corners")}},
+    {"PixelShuffle", layer::pixel_shuffle, {required_argument("upscale_factor")}},
+    {"PixelUnshuffle", layer::pixel_unshuffle, {required_argument("downscale_factor")}},
+    called("ZeroPad1d", zero_pad_row<1>), called("ZeroPad2d", zero_pad_row<2>), called("ZeroPad3d", zero_pad_row<3>),
+    {"ChannelShuffle", layer::channel_shuffle, {required_argument("groups")}},
+    {"MultiheadAttention", layer::multihead_attention, {required_argument("embed_dim"), required_argument("num_heads"), dropout_rate("dropout"), accept_and_ignore("batch_first"), optional_argument("need_weights", argument_kind::truth, 1)}, 1, 2, role::attn, false},
+    {"LlamaRotaryEmbedding", layer::rotary_embedding, {required_argument("head_dim")}, 0, 1, role::rotary, true, 2},
+};
+// clang-format on
+
+}  // namespace llmcost::custom

@@ -1,0 +1,87 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include <llmcost/config/model_registry.hpp>
+#include <llmcost/custom/read_program.hpp>
+#include <llmcost/forward/decoder.hpp>
+
+// Parts of the library's own models that descriptions call by Transformers' classes: `LlamaAttention`,
+// `Qwen3DecoderLayer`.
+namespace llmcost::custom {
+
+/// A class of the library, as a row spells it.
+struct library_module {
+    const model_spec* row = nullptr;
+    part_kind kind = part_kind::attention;
+};
+
+/// The decoder whose class is called so; none where there is no such.
+[[nodiscard]] inline library_module find_library_class(const model_registry& known, std::string_view name) {
+    for (const model_spec* row : known) {
+        const std::string_view prefix = row->class_prefix;
+        if (prefix.empty() || !name.starts_with(prefix) || row->prepare_inputs == nullptr ||
+            row->decoder_layer == nullptr)
+            continue;
+        const std::string_view rest = name.substr(prefix.size());
+        const decoder_module_names& n = row->names;
+        if (rest == n.attention_class && row->attention != nullptr) return {row, part_kind::attention};
+        if (rest == n.mlp_class) return {row, part_kind::mlp};
+        if (rest == n.layer_class) return {row, part_kind::layer};
+        if (rest == n.model_class && row->base_model != nullptr) return {row, part_kind::base};
+    }
+    return {};
+}
+
+/// The configuration of a part; a string that is the name of a size is that size.
+[[nodiscard]] inline library_part parse_library_part(const model_registry& known, const library_module& module_class,
+                                                     config_view json, const name_table& names) {
+    std::vector<config_node> nodes(json.nodes() + json.index(), json.nodes() + json.node().end);
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+        config_node& n = nodes[i];
+        n.parent = i == 0 ? 0 : n.parent - json.index();
+        n.end -= json.index();
+        if (n.type != config_node::kind::string) continue;
+        const auto found = names.find(as_view(n.string));
+        if (!found || found->kind != meaning::symbol_kind::number) continue;
+        n.type = config_node::kind::integer;
+        n.integer = found->operand;
+    }
+    nodes.front().key = {};
+    try {
+        return {known.parse_with(*module_class.row, config_view{nodes, 0}), module_class.kind};
+    } catch (const config_error& e) {
+        refuse_at(json, std::string(as_view(e.pointer())) + ": " + std::string(as_view(e.message())));
+    }
+}
+
+/// Walks a part of a model at the place of a module. `shared` is what its model makes once.
+[[nodiscard]] inline tensor forward_library_module(const library_part& part, const decoder_inputs& shared,
+                                                   const module_info& at, trace& t, const tensor& x) {
+    const model& m = part.full_model;
+    const std::int64_t layer = at.index < 0 ? 0 : at.index;
+    const layer_plan& plan = m.config.layers;
+    const layer_spec kind = plan.is_heterogeneous() && layer < m.config.num_hidden_layers
+                                ? plan.specs[plan.spec_index(layer)]
+                                : plan.specs[0];
+    const layer_context ctx{m, *m.spec, m.config, &shared.for_layer(kind), kind, layer};
+    const child_name place{at.name, at.index};
+    switch (part.kind) {
+        case part_kind::attention: return t.call(place, attention_module{ctx}, x);
+        case part_kind::layer: return t.call(place, decoder_layer{ctx}, x);
+        case part_kind::mlp:
+            if (at.index >= 0)
+                throw_description_error("a feed-forward block of the library stands alone, without repeat");
+            return call_mlp(ctx, t, at.name, m.config.intermediate_size, x);
+        case part_kind::base: break;
+    }
+    return forward_in_module({at.name, at.index, ctx.class_of(ctx.spec.names.model_class)}, m.spec->base_model,
+                             {m, *m.spec, m.config}, t);
+}
+
+}  // namespace llmcost::custom

@@ -1,0 +1,161 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include <llmcost/layers/latent_attention.hpp>
+#include <llmcost/layers/linear.hpp>
+#include <llmcost/model/model_spec.hpp>
+
+// The words that attentions are made of, in the order in which most of them say them. A family with another order says
+// its own sentence with the same words, as `attention` of its row.
+namespace llmcost {
+
+/// Queries, keys and values on their way through an attention.
+struct query_key_value {
+    tensor query, key, value;
+};
+
+/// x times the weight of a projection, (B, S, hidden) -> (B, S, features).
+constexpr tensor project(const layer_context& ctx, trace& t, literal name, std::int64_t features, const tensor& x) {
+    return t.call(name, linear{ctx.config.hidden_size, features, ctx.config.attention_bias}, x);
+}
+
+/// A norm of queries or keys over so many features.
+constexpr tensor apply_norm(const layer_context& ctx, trace& t, literal name, std::int64_t features, const tensor& x) {
+    return call_norm(t, name, ctx.spec.norm, features, ctx.class_of(ctx.spec.names.norm_class), x);
+}
+
+/// Queries, keys and values by a projection each: (B, S, heads · d), (B, S, kv heads · d) twice.
+constexpr query_key_value project_qkv(const layer_context& ctx, trace& t, const tensor& x) {
+    const decoder_module_names& n = ctx.spec.names;
+    const std::int64_t d = ctx.config.head_dim, width = ctx.config.num_attention_heads * d;
+    const std::int64_t kv_size = ctx.config.num_key_value_heads * d;
+    return {project(ctx, t, n.q_proj, width, x), project(ctx, t, n.k_proj, kv_size, x),
+            project(ctx, t, n.v_proj, kv_size, x)};
+}
+
+/// The same by one projection, whose parts lie one behind the other.
+constexpr query_key_value project_fused_qkv(const layer_context& ctx, trace& t, const tensor& x) {
+    const std::int64_t d = ctx.config.head_dim, width = ctx.config.num_attention_heads * d;
+    const std::int64_t kv_size = ctx.config.num_key_value_heads * d;
+    const tensor all = project(ctx, t, ctx.spec.names.q_proj, width + 2 * kv_size, x);
+    return {t.slice(all, -1, width), t.slice(all, -1, kv_size), t.slice(all, -1, kv_size)};
+}
+
+/// (B, S, heads · d) -> (B, S, heads, d), of queries, keys and values.
+constexpr void split_heads(const layer_context& ctx, query_key_value& qkv) {
+    const std::int64_t batch = qkv.query.dim(0), sequence = qkv.query.dim(1), d = ctx.config.head_dim;
+    qkv.query = qkv.query.view({batch, sequence, ctx.config.num_attention_heads, d});
+    qkv.key = qkv.key.view({batch, sequence, ctx.config.num_key_value_heads, d});
+    qkv.value = qkv.value.view({batch, sequence, ctx.config.num_key_value_heads, d});
+}
+
+/// (B, S, heads, d) -> (B, heads, S, d), of queries, keys and values.
+constexpr void transpose_heads(query_key_value& qkv) {
+    for (tensor* const x : {&qkv.query, &qkv.key, &qkv.value}) *x = x->transpose(1, 2);
+}
+
+/// Norms of queries and keys, each over so many features.
+constexpr void apply_qk_norm(const layer_context& ctx, trace& t, query_key_value& qkv, std::int64_t query_size,
+                             std::int64_t key_size) {
+    qkv.query = apply_norm(ctx, t, ctx.spec.names.q_norm, query_size, qkv.query);
+    qkv.key = apply_norm(ctx, t, ctx.spec.names.k_norm, key_size, qkv.key);
+}
+
+/// Queries or keys turned by their positions, (B, heads, S, d).
+constexpr tensor apply_rotary(const layer_context& ctx, trace& t, const tensor& x) {
+    if (ctx.spec.rotary == rotary_style::none) return x;
+    return rotate_partial(t, ctx.spec.rotary, x, ctx.config.rotary_dim, ctx.inputs->cos, ctx.inputs->sin,
+                          ctx.spec.has_partial_rotary);
+}
+constexpr void apply_rotary(const layer_context& ctx, trace& t, query_key_value& qkv) {
+    qkv.query = apply_rotary(ctx, t, qkv.query);
+    qkv.key = apply_rotary(ctx, t, qkv.key);
+}
+
+/// Appends keys and values to the cache.
+constexpr void update_kv_cache(const layer_context& ctx, trace& t, query_key_value& qkv) {
+    qkv.key = update_kv_cache(t, qkv.key, ctx.inputs->pattern);
+    qkv.value = update_kv_cache(t, qkv.value, ctx.inputs->pattern);
+}
+
+/// What queries find in keys and values, heads side by side: (B, S, heads · d).
+constexpr tensor scaled_dot_product_attention(const layer_context& ctx, trace& t, const query_key_value& qkv,
+                                              attention_options options = {}) {
+    options.mask = &ctx.inputs->mask;
+    options.has_soft_cap = options.has_soft_cap || ctx.config.attention_soft_cap;
+    const tensor mixed = attention_forward(t, qkv.query, qkv.key, qkv.value, ctx.inputs->pattern, options);
+    return t.contiguous(t.reshape(mixed, {mixed.dim(0), mixed.dim(1), -1}));
+}
+
+/// The output projection: (B, S, heads · d) -> (B, S, hidden).
+constexpr tensor output_projection(const layer_context& ctx, trace& t, const tensor& x) {
+    return t.call(ctx.spec.names.o_proj, linear{x.dim(-1), ctx.config.hidden_size, ctx.config.output_bias}, x);
+}
+
+/// From projections on: norms where the row has them, positions, cache, scores; (B, S, heads · d).
+constexpr tensor attention_from_qkv(const layer_context& ctx, trace& t, query_key_value qkv,
+                                    const attention_options& options = {}) {
+    const std::int64_t d = ctx.config.head_dim;
+    const qk_norm_kind norms = ctx.spec.qk_norm;
+    if (norms == qk_norm_kind::all_heads) apply_qk_norm(ctx, t, qkv, qkv.query.dim(-1), qkv.key.dim(-1));
+    if (ctx.config.clamps_qkv)
+        for (tensor* const x : {&qkv.query, &qkv.key, &qkv.value}) t.in_place(op::clamp, *x);
+    split_heads(ctx, qkv);
+    if (norms == qk_norm_kind::per_head) apply_qk_norm(ctx, t, qkv, d, d);
+    transpose_heads(qkv);
+    if (norms == qk_norm_kind::per_head_transposed) apply_qk_norm(ctx, t, qkv, d, d);
+    apply_rotary(ctx, t, qkv);
+    update_kv_cache(ctx, t, qkv);
+    return scaled_dot_product_attention(ctx, t, qkv, options);
+}
+
+/// Attention as Llama has it, with the norms of queries and keys that the row says: (B, S, hidden) -> the same.
+constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
+    return output_projection(ctx, t, attention_from_qkv(ctx, t, project_qkv(ctx, t, x)));
+}
+
+/// The same with one projection for queries, keys and values.
+constexpr tensor fused_qkv_attention(const layer_context& ctx, trace& t, const tensor& x) {
+    return output_projection(ctx, t, attention_from_qkv(ctx, t, project_fused_qkv(ctx, t, x)));
+}
+
+/// The module around a row's `attention`.
+struct attention_module {
+    layer_context ctx;
+
+    static constexpr role module_role = role::attn;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of(ctx.spec.names.attention_class); }
+    constexpr tensor forward(trace& t, const tensor& x) const { return ctx.spec.attention(ctx, t, x); }
+};
+
+constexpr tensor attention_token_mixer(const layer_context& ctx, trace& t, const tensor& x) {
+    return t.call(ctx.spec.names.attention, attention_module{ctx}, x);
+}
+
+/// Attention with a low-rank cache (DeepSeek), its rotation chosen by row and configuration.
+constexpr latent_attention make_latent_attention(const layer_context& ctx) {
+    const rotary_style in_pairs =
+        ctx.config.rope_interleave ? rotary_style::interleaved_split : rotary_style::rotate_half;
+    const bool as_row = ctx.spec.rotary == rotary_style::interleaved_complex || ctx.spec.rotary == rotary_style::none;
+    const rotary_style rotated = as_row ? ctx.spec.rotary : in_pairs;
+    const attention_inputs& s = *ctx.inputs;
+    return {ctx.config.hidden_size,
+            ctx.config.num_attention_heads,
+            ctx.config.mla,
+            ctx.config.attention_bias,
+            ctx.spec.class_prefix,
+            s.pattern,
+            s.mask,
+            s.cos,
+            s.sin,
+            rotated};
+}
+constexpr tensor latent_attention_token_mixer(const layer_context& ctx, trace& t, const tensor& x) {
+    return t.call(ctx.spec.names.attention, make_latent_attention(ctx), x);
+}
+
+}  // namespace llmcost

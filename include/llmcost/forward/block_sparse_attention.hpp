@@ -1,0 +1,142 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include <llmcost/forward/encoder.hpp>
+#include <llmcost/layers/attention.hpp>
+#include <llmcost/layers/einsum.hpp>
+
+// Attention in blocks: the first and last see and are seen by all, each sees its neighbours and a few at random
+// (BigBird).
+namespace llmcost {
+
+struct sparse_blocks {
+    std::int64_t size = 0;
+    std::int64_t random = 0;     ///< blocks that each sees beside its neighbours, the first and the last
+    bool integer_masks = false;  ///< masks cost nothing until scores are hidden
+
+    /// A text no longer than this is attended to in full.
+    [[nodiscard]] constexpr std::int64_t max_dense_length() const noexcept { return (5 + 2 * random) * size; }
+    [[nodiscard]] constexpr std::int64_t padded(std::int64_t sequence) const noexcept {
+        return (sequence + size - 1) / size * size;
+    }
+};
+
+namespace detail {
+
+/// What is hidden from some queries: `(1.0 - mask) * penalty`, added to their scores.
+constexpr void mask_scores(trace& t, tensor& scores, const tensor& mask) {
+    t.in_place(op::add, scores, t.mul(t.add(mask)));
+}
+
+/// Queries of one block at all keys of the text.
+constexpr tensor global_attention(trace& t, const tensor& q, const tensor& k, const tensor& v, const tensor& text,
+                                  tensor& features) {
+    tensor scores = t.mul(t.matmul(q, k.transpose(-1, -2)));
+    mask_scores(t, scores, text);
+    features = t.softmax(scores);
+    return t.matmul(features, v).unsqueeze(2);
+}
+
+}  // namespace detail
+
+/// Attention through blocks, q, k, v (B, H, S, d) -> (B, S, H · d), S a multiple of the blocks' size.
+///
+/// `text` (B, S) is the mask of words and padding, `band` that of neighbours, (B, 1, blocks - 4, size, 3 · size).
+/// Source: transformers/models/big_bird/modeling_big_bird.py, `bigbird_block_sparse_attention`.
+constexpr tensor block_sparse_attention(trace& t, const tensor& q, const tensor& k, const tensor& v,
+                                        const sparse_blocks& blocks, const tensor& text, const tensor& band) {
+    const std::int64_t batch = q.dim(0), heads = q.dim(1), length = q.dim(2), d = q.dim(3), size = blocks.size;
+    const std::int64_t n = length / size, drawn = blocks.random * size, middle = n - 4;
+    const recorder::fused_kernel_guard fused{t, fused_attention_kernel(q, heads, full_pattern(length).pattern, length)};
+    const bool integers = blocks.integer_masks;
+    const tensor to = (integers ? text : t.to(text, q.type)).view({batch, 1, 1, length});
+    const tensor query_mask =
+        (integers ? empty_tensor({batch, length}, q.type) : t.to(text, q.type)).view({batch, 1, length, 1});
+    const tensor neighbours = integers ? band : t.to(band, q.type), token_embeddings = text.view({batch, n, size});
+    const auto blocked = [&](const tensor& x) { return x.view({batch, heads, n, size, d}); };
+    const tensor queries = blocked(q), keys = blocked(k), values = blocked(v);
+    const auto block = [&](const tensor& x) { return t.select(x, 2); };  // one of them: where it stands changes nothing
+    const auto inner = [&](const tensor& x, std::int64_t count_of) { return t.slice(x, 2, count_of); };
+
+    // random blocks of each, and which of their words are none (`_create_rand_mask_from_inputs`)
+    tensor drawn_mask;
+    {
+        const recorder::not_executed_guard free{t, integers};
+        const tensor of_each = t.gather(token_embeddings, {batch, heads * (n - 2) * blocks.random, size});
+        drawn_mask =
+            einsum(t, "blq,bhlk->bhlqk", token_embeddings.slice(1, n - 2), of_each.view({batch, heads, n - 2, drawn}));
+    }
+    const auto draw = [&](const tensor& x) {
+        return t.gather_with_saved_source(x, {batch, heads, (n - 2) * blocks.random, size, d})
+            .view({batch, heads, n - 2, drawn, d});
+    };
+    const tensor drawn_keys = draw(keys), drawn_values = draw(values);
+
+    // the second block and the last but one: four blocks beside the random ones
+    const auto second_block_attention = [&](tensor& features) {
+        const tensor block_keys = t.cat({block(keys), block(keys), block(keys), block(keys), block(drawn_keys)}, 2);
+        const tensor block_values =
+            t.cat({block(values), block(values), block(values), block(values), block(drawn_values)}, 2);
+        tensor scores = t.matmul(block(queries), block_keys.transpose(-1, -2));
+        scores = t.mul(scores);
+        tensor combined_mask;
+        {
+            const recorder::not_executed_guard free{t, integers};
+            const tensor ones = t.full({batch, 1, 1, drawn}, to.type);
+            const tensor dense_mask = t.full({batch, heads, size, 4 * size}, drawn_mask.type);
+            combined_mask = t.minimum(t.cat({to.slice(3, 3 * size), to.slice(3, size), ones}, 3),
+                                      t.cat({dense_mask, block(drawn_mask)}, 3));
+        }
+        detail::mask_scores(t, scores, combined_mask);
+        features = t.softmax(scores);
+        return t.matmul(features, block_values).unsqueeze(2);
+    };
+
+    tensor attention_weights[5];
+    const tensor first = detail::global_attention(t, block(queries), k, v, to, attention_weights[0]);
+    const tensor second = second_block_attention(attention_weights[1]);
+
+    // all in between: three neighbours, random blocks, the first and the last
+    const auto concatenate_neighbors = [&](const tensor& x) {
+        return t.cat({inner(x, middle), inner(x, middle), inner(x, middle)}, 3);
+    };
+    const tensor near_keys = concatenate_neighbors(keys), near_values = concatenate_neighbors(values),
+                 asking = inner(queries, middle);
+    tensor near = t.mul(t.matmul(asking, near_keys.transpose(-1, -2)));
+    tensor random = t.mul(t.matmul(asking, inner(drawn_keys, middle).transpose(-1, -2)));
+    tensor at_first = t.mul(einsum(t, "bhlqd,bhkd->bhlqk", asking, block(keys)));
+    tensor at_last = t.mul(einsum(t, "bhlqd,bhkd->bhlqk", asking, block(keys)));
+    detail::mask_scores(t, near, neighbours);
+    detail::mask_scores(t, at_first, to.slice(3, size).unsqueeze(3));
+    detail::mask_scores(t, at_last, to.slice(3, size).unsqueeze(3));
+    detail::mask_scores(t, random, drawn_mask.slice(2, middle));
+    attention_weights[2] = t.softmax(t.cat({at_first, near, random, at_last}, -1));
+    tensor mixed = t.matmul(t.slice(attention_weights[2], 4, 3 * size), near_values);
+    t.in_place(op::add, mixed, t.matmul(t.slice(attention_weights[2], 4, drawn), inner(drawn_values, middle)));
+    t.in_place(op::add, mixed, einsum(t, "bhlqk,bhkd->bhlqd", t.slice(attention_weights[2], 4, size), block(values)));
+    t.in_place(op::add, mixed, einsum(t, "bhlqk,bhkd->bhlqd", t.slice(attention_weights[2], 4, size), block(values)));
+
+    const tensor second_last = second_block_attention(attention_weights[3]);
+    const tensor last = detail::global_attention(t, block(queries), k, v, to, attention_weights[4]);
+    const tensor all = t.cat({first, second, mixed, second_last, last}, 2).view({batch, heads, length, d});
+    const tensor out = t.mul(all, query_mask).transpose(1, 2);
+    {
+        const recorder::detach_guard detached{t};  // what each has seen of the whole text, handed out beside
+        tensor probabilities = t.full({batch, heads, length, length}, q.type);
+        for (const tensor& part : attention_weights) t.copy_into_slice(probabilities, part);
+    }
+    return t.contiguous(out).view({batch, length, heads * d});
+}
+
+/// The mask of neighbours, made once for all layers (`create_band_mask_from_inputs`).
+constexpr tensor block_band_mask(trace& t, const sparse_blocks& blocks, const tensor& text) {
+    const recorder::not_executed_guard free{t, blocks.integer_masks};
+    const std::int64_t batch = text.dim(0), n = text.dim(1) / blocks.size;
+    const tensor token_embeddings = text.view({batch, n, blocks.size}), middle = token_embeddings.slice(1, n - 4);
+    return einsum(t, "blq,blk->blqk", middle, t.cat({middle, middle, middle}, 2)).unsqueeze(1);
+}
+
+}  // namespace llmcost

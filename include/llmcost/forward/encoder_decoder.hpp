@@ -1,0 +1,113 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include <llmcost/layers/attention.hpp>
+#include <llmcost/layers/linear.hpp>
+#include <llmcost/model/model_spec.hpp>
+
+namespace llmcost {
+
+/// Tokens that the encoder reads: the workload's, or as many as the decoder holds.
+[[nodiscard]] constexpr std::int64_t encoder_length(const workload& load) noexcept {
+    return load.encoder_sequence > 0 ? load.encoder_sequence : load.past + load.sequence;
+}
+
+/// What an encoder is asked for, where its words are those of a model that reads the workload's tokens.
+[[nodiscard]] constexpr workload encoder_workload(const workload& load) noexcept {
+    workload adjusted = load;
+    adjusted.sequence = encoder_length(load);
+    adjusted.past = 0;
+    adjusted.encoder_sequence = 0;
+    return adjusted;
+}
+
+/// Whether the encoder's work lies behind: its output and the cross keys and values come from the cache.
+[[nodiscard]] constexpr bool is_encoder_cached(const workload& load) noexcept { return load.past > 0; }
+
+/// The decoder's state where the encoder reads a sequence's one end-of-sequence token: (B, S, width) -> (B, width).
+///
+/// Both halves read the same length (modeling_bart.py, `hidden_states[eos_mask, :]`); the reference has no cached pass.
+constexpr tensor state_at_last_token(trace& t, const tensor& x) { return t.gather(x, {x.dim(0), x.dim(2)}); }
+
+/// Sizes and names of an attention that reads its own or another sequence.
+struct sequence_attention_sizes {
+    std::int64_t width;
+    std::int64_t heads;
+    std::int64_t head_dim;
+    bool bias;
+    bool caches;  ///< a decoder's
+    class_name named;
+    literal q, k, v, o;
+    std::int64_t buckets = 0;  ///< of distances, which have biases
+};
+
+/// A table of one number per bucket and head; no embedding of tokens.
+struct bucket_table : embedding {
+    static constexpr role module_role = role::none;
+};
+
+/// Bias of relative positions, (1, heads, S, T): distances in logarithmic buckets, looked up in a table.
+///
+/// Per (query, key) pair DIV 2, LOG 1, MULT 1 (modeling_t5.py, `_relative_position_bucket`).
+constexpr tensor relative_bias(trace& t, std::int64_t buckets, std::int64_t heads, std::int64_t queries,
+                               std::int64_t keys) {
+    const tensor distance = t.full({queries, keys});
+    (void)t.mul(t.div(t.unary(op::log, t.div(distance))));
+    const bucket_table table{{.num_embeddings = buckets, .embedding_dim = heads, .creates_indices = true}};
+    return t.call("relative_attention_bias", table, shape{queries, keys}).permute({2, 0, 1}).unsqueeze(0);
+}
+
+/// Attention of x (B, S, width) over itself or over an encoder's states.
+///
+/// Cross keys and values are computed in the first pass and come from the cache afterwards. A bias that is still empty
+/// is made here, to be read by all that follow; none knows a distance to another sequence, so that zeros stand for it
+/// there. Source: transformers/models/bart/modeling_bart.py, `BartAttention`; t5/modeling_t5.py, `T5Attention`.
+struct sequence_attention {
+    sequence_attention_sizes config;
+    bool crosses = false;
+
+    static constexpr role module_role = role::attn;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return config.named; }
+    constexpr tensor forward(trace& t, const tensor& x, const tensor& source, const attention_pattern& pattern,
+                             const tensor* mask, tensor* bias) const {
+        const std::int64_t inner = config.heads * config.head_dim, batch = x.dim(0), sequence = x.dim(1);
+        const auto split = [&](literal name, const tensor& states) {
+            const tensor all = t.call(name, linear{config.width, inner, config.bias}, states);
+            return all.view({batch, states.dim(1), config.heads, config.head_dim}).transpose(1, 2);
+        };
+        const tensor q = split(config.q, x);
+        const bool from_cache = crosses && is_encoder_cached(t.load());
+        tensor k, v;
+        {
+            const recorder::not_executed_guard unused{t, from_cache};
+            k = split(config.k, source);
+            v = split(config.v, source);
+        }
+        if (from_cache) {
+            k = v = trace::buffer({batch, config.heads, source.dim(1), config.head_dim});
+            t.add_to_cache(k);
+            t.add_to_cache(v);
+        } else if (config.caches) {
+            k = update_kv_cache(t, k, pattern);
+            v = update_kv_cache(t, v, pattern);
+        }
+        if (bias != nullptr && bias->rank == 0)
+            *bias = crosses ? t.full({1, config.heads, sequence, k.dim(2)}, t.activation_type())
+                            : relative_bias(t, config.buckets, config.heads, sequence, k.dim(2));
+        const attention_options options{.bias = bias, .mask = mask, .has_float32_softmax = false};
+        const tensor flat = t.reshape(attention_forward(t, q, k, v, pattern, options), {batch, sequence, -1});
+        return t.call(config.o, linear{inner, config.width, config.bias}, t.contiguous(flat));
+    }
+};
+
+/// The same over an encoder's states.
+struct cross_attention : sequence_attention {
+    static constexpr role module_role = role::cross_attn;
+    constexpr explicit cross_attention(const sequence_attention_sizes& s) noexcept : sequence_attention{s, true} {}
+};
+
+}  // namespace llmcost

@@ -1,0 +1,107 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <llmcost/model/model_spec.hpp>
+
+// What a decoder makes once in front of its layers: masks, and tables of rotary positions.
+namespace llmcost {
+
+/// The rotary tables of a row, into what layers read.
+constexpr void compute_rotary_embeddings(const layer_context& ctx, trace& t, attention_inputs& inputs,
+                                         bool sliding = false) {
+    const class_name named = ctx.class_of(ctx.spec.names.rotary_class);
+    const rotary_frequencies frequencies{ctx.config, sliding};
+    if (ctx.spec.rotary == rotary_style::interleaved_complex) {
+        const complex_rotary_table table{ctx.config.rotary_dim, named, frequencies};
+        inputs.cos = t.call(ctx.spec.names.rotary, table, t.load().sequence);
+        return;
+    }
+    const rotary_table table{ctx.config.rotary_dim, named, frequencies, ctx.spec.rotary, ctx.spec.rotary_axes};
+    const auto tables = t.call(ctx.spec.names.rotary, table, t.load().sequence);
+    inputs.cos = tables.first;
+    inputs.sin = tables.second;
+}
+
+/// One mask for layers of both kinds, as long as the caches of those that slide: while these have forgotten nothing.
+///
+/// Later the reference adds it to longer scores and fails (Mistral with `layer_types`).
+constexpr tensor make_shared_mask(trace& t, const attention_pattern& slides) {
+    const std::int64_t past = t.load().past;
+    if (past > slides.cached_length && !t.is_not_executed()) throw_position_error(slides.cached_length, past);
+    return eager_mask(t, slides, t.load().batch);
+}
+
+/// Masks by the row's rule, for each kind of attention that layers are of.
+constexpr decoder_inputs make_masks(const layer_context& ctx, trace& t) {
+    const model_spec& row = ctx.spec;
+    const workload& load = t.load();
+    const layer_plan& plan = ctx.config.layers;
+    const std::int64_t layers = ctx.config.num_hidden_layers;
+    const bool chunked = plan.contains(token_mixer_kind::chunked_attention, layers);
+    decoder_inputs c;
+    c.full.pattern = attention_pattern_of(t, 0);
+    c.sliding.pattern =
+        attention_pattern_of(t, ctx.config.sliding_window, chunked ? window_kind::chunked : window_kind::sliding);
+    c.full.pattern.is_causal = c.sliding.pattern.is_causal = !ctx.config.is_bidirectional;
+    const bool slides = chunked || plan.contains(token_mixer_kind::sliding_attention, layers);
+    const bool full = plan.contains(token_mixer_kind::full_attention, layers);
+    if (row.mask_policy == mask_kind::by_window && slides && full) {
+        c.full.mask = c.sliding.mask = make_shared_mask(t, c.sliding.pattern);
+        return c;
+    }
+    // as long as the cache of a layer that reads it, or where none does, of the first (masking_utils.py, `layer_idx`)
+    const attention_pattern& longest = slides && !full ? c.sliding.pattern : c.full.pattern;
+    const attention_pattern& shortest = slides ? c.sliding.pattern : c.full.pattern;
+    const bool by_layers = row.mask_policy == mask_kind::by_window || row.mask_policy == mask_kind::present;
+    if (!by_layers || full) c.full.mask = eager_mask(t, longest, load.batch);
+    if (row.mask_policy == mask_kind::full_and_sliding || slides) c.sliding.mask = eager_mask(t, shortest, load.batch);
+    return c;
+}
+
+/// Rotary tables beside masks: one for all layers, or one for each kind of attention.
+constexpr decoder_inputs add_rotary_embeddings(const layer_context& ctx, trace& t, decoder_inputs c) {
+    const model_spec& row = ctx.spec;
+    const layer_plan& plan = ctx.config.layers;
+    const std::int64_t layers = ctx.config.num_hidden_layers;
+    if (row.rotary == rotary_style::none) return c;
+    const bool full = plan.contains(token_mixer_kind::full_attention, layers),
+               slides = plan.contains(token_mixer_kind::sliding_attention, layers);
+    if (full || !row.has_rotary_per_token_mixer) compute_rotary_embeddings(ctx, t, c.full);
+    if (row.has_rotary_per_token_mixer && slides) compute_rotary_embeddings(ctx, t, c.sliding, true);
+    if (!row.has_rotary_per_token_mixer) {
+        c.sliding.cos = c.full.cos;
+        c.sliding.sin = c.full.sin;
+    }
+    return c;
+}
+
+/// Elements of a head that each kind of attention rotates.
+struct rotary_dims {
+    std::int64_t full;
+    std::int64_t sliding;
+};
+/// Masks, then rotary tables for each kind of attention that there is, over parts of their own.
+constexpr decoder_inputs prepare_inputs_per_token_mixer(const layer_context& ctx, trace& t, rotary_dims dims,
+                                                        rotary_style form) {
+    decoder_inputs c = make_masks(ctx, t);
+    const auto make = [&](attention_inputs& inputs, std::int64_t rotated, token_mixer_kind mixer) {
+        if (!ctx.config.layers.contains(mixer, ctx.config.num_hidden_layers)) return;
+        const class_name named = ctx.class_of(ctx.spec.names.rotary_class);
+        const bool sliding = mixer == token_mixer_kind::sliding_attention;
+        const rotary_table table{rotated, named, rotary_frequencies{ctx.config, sliding}, form};
+        const auto tables = t.call(ctx.spec.names.rotary, table, t.load().sequence);
+        inputs.cos = tables.first;
+        inputs.sin = tables.second;
+    };
+    make(c.full, dims.full, token_mixer_kind::full_attention);
+    make(c.sliding, dims.sliding, token_mixer_kind::sliding_attention);
+    return c;
+}
+
+/// Masks, then rotary tables.
+constexpr decoder_inputs prepare_decoder_inputs(const layer_context& ctx, trace& t) {
+    return add_rotary_embeddings(ctx, t, make_masks(ctx, t));
+}
+
+}  // namespace llmcost

@@ -1,0 +1,126 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include <llmcost/layers/linear.hpp>
+#include <llmcost/model/model_spec.hpp>
+
+// The words that feed-forward blocks are made of, dense and with experts.
+namespace llmcost {
+
+/// A dense feed-forward block of a row, under this name and with this inner width.
+constexpr tensor call_mlp(const layer_context& ctx, trace& t, literal name, std::int64_t intermediate_size,
+                          const tensor& x) {
+    const decoder_module_names& n = ctx.spec.names;
+    const literal prefix = is_empty(n.mlp_class_prefix) ? ctx.spec.class_prefix : n.mlp_class_prefix;
+    const mlp_module block{ctx.spec.dense_mlp,    ctx.config.hidden_size, intermediate_size, ctx.config.hidden_act,
+                           {prefix, n.mlp_class}, ctx.config.mlp_bias,    n.mlp_modules};
+    return t.call(name, block, x);
+}
+
+/// The row's router over tokens (n, width): weights (n, k).
+constexpr tensor call_router(const layer_context& ctx, trace& t, const tensor& tokens) {
+    const moe_config& moe = ctx.config.moe;
+    const router_config r{ctx.config.hidden_size,  moe.num_experts,
+                          moe.num_experts_per_tok, moe.n_group,
+                          moe.topk_group,          moe.has_group_limit,
+                          moe.norm_topk_prob,      ctx.spec.router == router_kind::top_k_softmax};
+    return t
+        .call(ctx.spec.names.router, moe_router{ctx.spec.router, r, ctx.class_of(ctx.spec.names.router_class)}, tokens)
+        .second;
+}
+
+/// The row's routed experts over tokens (n, width) and weights (n, k).
+constexpr tensor call_experts(const layer_context& ctx, trace& t, const tensor& tokens, const tensor& weights) {
+    const moe_config& moe = ctx.config.moe;
+    const routed_experts_base all{ctx.config.hidden_size, moe.intermediate_size,
+                                  moe.num_experts,        moe.num_experts_per_tok,
+                                  ctx.config.hidden_act,  ctx.class_of(ctx.spec.names.experts_class)};
+    if (ctx.spec.expert == expert_kind::gated)
+        return t.call("experts", experts<expert_kind::gated>{all}, tokens, weights);
+    return t.call("experts", experts<expert_kind::clamped_swiglu>{all}, tokens, weights);
+}
+
+/// Router, routed experts and what stands beside them.
+struct moe_block {
+    layer_context ctx;
+
+    static constexpr role module_role = role::mlp;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of(ctx.spec.names.moe_class); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        const std::int64_t width = ctx.config.hidden_size, intermediate_size = ctx.config.moe.shared_intermediate_size;
+        const shared_expert_kind shared = ctx.spec.shared_experts;
+        const tensor tokens = x.view({-1, width});
+        tensor shared_output;
+        if (shared == shared_expert_kind::gated)
+            shared_output = call_mlp(ctx, t, "shared_expert", intermediate_size, tokens);
+        const tensor weights = call_router(ctx, t, tokens);
+        const tensor routed = call_experts(ctx, t, tokens, weights);
+        if (shared == shared_expert_kind::gated) {
+            const tensor gate = t.sigmoid(t.call("shared_expert_gate", linear{width, 1}, tokens));
+            return t.add(routed, t.mul(gate, shared_output)).view({x.dim(0), x.dim(1), width});
+        }
+        const tensor out = routed.view({x.dim(0), x.dim(1), width});
+        if (shared == shared_expert_kind::none || intermediate_size == 0) return out;
+        return t.add(out, call_mlp(ctx, t, "shared_experts", intermediate_size, x));
+    }
+};
+
+/// What a router of a family's own makes of tokens (n, width): logits (n, experts) and weights (n, k).
+using router_function = tensor_pair (*)(const layer_context&, trace&, const tensor&);
+
+/// The module around one.
+struct custom_router_module {
+    layer_context ctx;
+    router_function rule;
+
+    static constexpr role module_role = role::router;
+    static constexpr bool is_leaf = true;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of(ctx.spec.names.router_class); }
+    constexpr tensor_pair forward(trace& t, const tensor& tokens) const { return rule(ctx, t, tokens); }
+};
+constexpr tensor call_custom_router(const layer_context& ctx, trace& t, router_function rule, const tensor& tokens) {
+    return t.call(ctx.spec.names.router, custom_router_module{ctx, rule}, tokens).second;
+}
+
+/// The module around a mixture of experts of a family's own.
+struct custom_moe_module {
+    layer_context ctx;
+    layer_forward_function mixture;
+
+    static constexpr role module_role = role::mlp;
+    static constexpr bool is_leaf = false;
+    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of(ctx.spec.names.moe_class); }
+    constexpr tensor forward(trace& t, const tensor& x) const { return mixture(ctx, t, x); }
+};
+
+/// A mixture of a family's own in layers that have experts, else a dense block.
+constexpr tensor moe_or_dense_mlp(const layer_context& ctx, trace& t, layer_forward_function moe_block,
+                                  const tensor& x) {
+    const literal name = ctx.spec.names.mlp;
+    if (ctx.layer.has_experts) return t.call(name, custom_moe_module{ctx, moe_block}, x);
+    return call_mlp(ctx, t, name,
+                    ctx.layer.intermediate_size != 0 ? ctx.layer.intermediate_size : ctx.config.intermediate_size, x);
+}
+
+/// How evenly routers pick that cast their logits to float32: for rows whose `finish` says it, where a file asks for
+/// it.
+constexpr void add_load_balancing_loss(const layer_context& ctx, trace& t, bool is_enabled) {
+    if (!is_enabled) return;
+    const recorder::detach_guard unread{t};
+    const std::int64_t routers = ctx.config.layers.num_layers_with_experts(ctx.config.num_hidden_layers);
+    load_balancing_loss(t, routers, t.load().batch * t.load().sequence, ctx.config.moe, dtype::float32);
+}
+
+/// The feed-forward block of a layer: experts where the layer has them, else a dense one.
+constexpr tensor default_mlp(const layer_context& ctx, trace& t, const tensor& x) {
+    const literal name = ctx.spec.names.mlp;
+    if (ctx.layer.has_experts) return t.call(name, moe_block{ctx}, x);
+    return call_mlp(ctx, t, name,
+                    ctx.layer.intermediate_size != 0 ? ctx.layer.intermediate_size : ctx.config.intermediate_size, x);
+}
+
+}  // namespace llmcost

@@ -1,0 +1,74 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include <llmcost/forward/packed_sequences.hpp>
+
+// Towers that read images of any shape: what stands around a packed row of patches.
+namespace llmcost {
+
+/// How a table of places is resampled to an image's grid: rows of the table for each patch along an axis, and their
+/// weights.
+enum class place_taps : std::uint8_t {
+    two,  ///< bilinear
+    four  ///< bicubic, Keys' kernel
+};
+
+/// Weights of an axis for `n` patches: (n, taps).
+///
+/// Source: transformers/vision_utils.py, `_interpolation_axis_taps_weights`; rows of the table are integers.
+constexpr tensor weights_of_axis(trace& t, std::int64_t n, place_taps taps, bool aligns_corners) {
+    const std::int64_t rows = taps == place_taps::two ? 2 : 4;
+    const tensor index = t.full({n});
+    const tensor source = aligns_corners ? t.div(t.mul(index)) : t.sub(t.div(t.mul(t.add(index))), trace::buffer({}));
+    const tensor below = t.unary(op::compare, source);  // floor
+    const tensor distance = t.abs(t.sub(t.sub(source.unsqueeze(1), below.unsqueeze(1)), trace::buffer({rows})));
+    if (taps == place_taps::two) return t.unary(op::relu, t.add(distance));  // (1 − d).clamp(min=0)
+    const tensor near = t.add(t.mul(t.mul(t.add(t.mul(distance)), distance), distance));
+    const tensor outer_weights = t.add(t.mul(t.add(t.mul(t.add(t.mul(distance)), distance)), distance));
+    return t.where(near, outer_weights);
+}
+
+/// Places of `n` patches, rows of a square table weighted and summed: table (rows, width) -> (n, width).
+///
+/// MULT taps² · n · width, ADD (taps² − 1) · n · width beside the weights
+/// (`get_vision_interpolation_indices_and_weights`, `F.embedding_bag`).
+constexpr tensor resampled_places(trace& t, const tensor& table, std::int64_t n, place_taps taps, bool aligns_corners) {
+    const auto axis = [&] { return weights_of_axis(t, n, taps, aligns_corners); };
+    const tensor rows = axis(), columns = axis();
+    tensor weights = t.mul(rows.unsqueeze(2), columns.unsqueeze(1));
+    weights = t.to(weights.view({n, -1}), table.type);
+    tensor out = empty_tensor({n, table.dim(1)}, table.type);
+    const tensor* const in[1] = {&table};
+    t.record_op(taps == place_taps::two ? op::bilinear : op::bicubic, count(out.numel), {}, out, in, 1);
+    weights.requires_grad = out.requires_grad;
+    t.save_for_backward(weights);
+    return out;
+}
+
+/// What an image of any shape becomes by Qwen2-VL's processor: each square of `merge` patches is a token.
+[[nodiscard]] constexpr media_shape resized_to_patches(const workload& load, std::int64_t patch, std::int64_t merge,
+                                                       std::int64_t minimum, std::int64_t maximum) {
+    if (load.image_height == 0)
+        throw_description_error("this model reads images of any size: say --image WIDTHxHEIGHT");
+    const std::int64_t step = patch * merge;
+    const resized to =
+        smart_resize(load.image_height, load.image_width, {.factor = step, .minimum = minimum, .maximum = maximum});
+    return {.num_tokens = (to.height / step) * (to.width / step), .height = to.height, .width = to.width};
+}
+
+/// The images of a workload as grids of patches.
+[[nodiscard]] constexpr packed_images pack_images(const workload& load, std::int64_t patch) noexcept {
+    return {.frames = load.batch, .rows = load.image_height / patch, .columns = load.image_width / patch};
+}
+
+/// A workload of a tower of patches: what a sequence shows, or where it shows nothing, one image that becomes one
+/// token.
+[[nodiscard]] constexpr workload packed_workload(const trace& t, const media_shape& shape, std::int64_t step) noexcept {
+    if (!has_images(t)) return image_workload(t.load(), 1, step, step);
+    return image_workload(t.load(), images_in(t), shape.height, shape.width);
+}
+
+}  // namespace llmcost

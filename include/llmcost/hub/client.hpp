@@ -1,0 +1,206 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <llmcost/base/error.hpp>
+#include <llmcost/hub/curl.hpp>
+#include <llmcost/hub/options.hpp>
+#include <llmcost/hub/url.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+namespace llmcost::detail::hub {
+
+/// Throws `bad_value` where `token` could break out of its header line; never shows it.
+inline void check_token(std::string_view token, std::string_view source) {
+    bool good = token.size() <= 4096;
+    for (const char c : token) good = good && c > 0x20 && c < 0x7f;
+    if (!good) {
+        throw error(errc::bad_value, printable(source),
+                    "expected a token of at most 4096 visible ASCII characters, without blanks and line ends");
+    }
+}
+
+/// The token to send: the option, else what the token file holds; empty for none.
+inline std::string find_token(const hub_options& options) {
+    if (!options.token.empty()) {
+        check_token(options.token, "hub_options::token (HF_TOKEN)");
+        return options.token;
+    }
+    std::error_code failure;
+    if (options.token_file.empty() || !std::filesystem::exists(options.token_file, failure)) return {};
+    std::string token = read_token_file(options.token_file);
+    check_token(token, options.token_file.string());
+    return token;
+}
+
+constexpr bool is_redirect(std::uint64_t status) noexcept {
+    return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
+}
+
+/// An answer and who gave it.
+struct hub_answer {
+    http_answer answer;
+    http_url url;           ///< that answered
+    http_url location;      ///< where the file itself is; the same where the answer is no redirect
+    bool token_sent;        ///< with the last request
+    bool token_may_follow;  ///< to `location`
+};
+
+/// Asks one endpoint and those it redirects to, again and again within bounds.
+class hub_client {
+public:
+    explicit hub_client(const hub_options& options)
+        : options_(options),
+          curl_(curl()),
+          connection_(curl_),
+          endpoint_(read_endpoint()),
+          token_(find_token(options)),
+          deadline_(clock::now() + options.total_timeout) {}
+
+    /// The URL of `path`, which is percent-encoded, below the endpoint.
+    http_url url_of(const std::string& path) const {
+        std::string base = endpoint_.text;
+        while (base.ends_with('/')) base.pop_back();
+        const auto url = parse_url(curl_, base + '/' + path);
+        if (!url) throw error(errc::bad_value, endpoint_.place, "cannot ask for " + printable(path));
+        return *url;
+    }
+
+    bool is_endpoint(const http_url& url) const { return url.same_origin(endpoint_); }
+
+    /// True where there is a token that the endpoint never sees, since the way to it is open to read.
+    bool token_withheld() const { return !token_.empty() && !is_token_allowed(endpoint_); }
+
+    /// Follows redirects until an answer is none, or, for HEAD, until one to another origin that tells the file's
+    /// facts.
+    ///
+    /// The token goes to the endpoint's origin alone, and no further once a redirect has left it.
+    hub_answer send_request(bool head, http_url url, bool with_token) {
+        bool token_allowed = with_token && !token_.empty() && is_token_allowed(url);
+        for (int redirects = 0;; ++redirects) {
+            http_answer answer = send_with_retries(head, url, token_allowed);
+            if (!is_redirect(answer.header.status())) {
+                return {std::move(answer), url, url, token_allowed, token_allowed};
+            }
+            const std::string target(answer.header.get("location"));
+            const auto next = parse_url(curl_, target, &url);
+            if (target.empty() || !next || !may_follow(url, *next)) {
+                throw error(errc::network, url.place,
+                            "a redirect that is not followed, to " + (next ? '"' + next->place + '"' : redact(target)));
+            }
+            const bool leaves = !url.same_origin(*next);
+            if (head && leaves && !answer.header.get("x-repo-commit").empty()) {
+                return {std::move(answer), url, *next, token_allowed, false};
+            }
+            if (redirects == max_redirects) throw error(errc::network, url.place, "more than 5 redirects");
+            token_allowed = token_allowed && !leaves;
+            url = *next;
+        }
+    }
+
+private:
+    using clock = std::chrono::steady_clock;
+    static constexpr int max_redirects = 5;
+
+    static bool is_worth_another_attempt(const http_answer& answer) {
+        if (!answer.failure.empty()) {
+            return answer.code == CURLE_OPERATION_TIMEDOUT || answer.code == CURLE_GOT_NOTHING ||
+                   answer.code == CURLE_SEND_ERROR || answer.code == CURLE_RECV_ERROR ||
+                   answer.code == CURLE_PARTIAL_FILE || answer.code == CURLE_HTTP2 || answer.code == CURLE_HTTP2_STREAM;
+        }
+        const std::uint64_t status = answer.header.status();
+        return status == 408 || status == 429 || (status >= 500 && status <= 504 && status != 501);
+    }
+
+    /// What a message may show of a text that is no URL: no query, and nothing of what may hold a password.
+    static std::string redact(const std::string& target) {
+        if (target.find('@') != std::string::npos)
+            return "a place that may name a user and a password, so it is not shown";
+        return '"' + printable(target.substr(0, target.find_first_of("?#")), 80) + '"';
+    }
+
+    http_url read_endpoint() const {
+        const auto url = parse_url(curl_, options_.endpoint);
+        if (!url || url->text.find('?') != std::string::npos) {
+            throw error(errc::bad_value, "HF_ENDPOINT",
+                        "expected an http or https URL without a user name, a password and a query");
+        }
+        return *url;
+    }
+
+    bool is_token_allowed(const http_url& url) const {
+        return is_endpoint(url) && (url.scheme == "https" || url.loopback());
+    }
+
+    http_answer send_with_retries(bool head, const http_url& url, bool token_allowed) {
+        http_request request;
+        request.head = head;
+        request.url = url.text;
+        if (token_allowed) request.token = token_;
+        request.ca_file = options_.ca_file;
+        request.loopback = url.loopback();
+        request.max_size = options_.max_size;
+        request.connect_timeout = head ? options_.etag_timeout : options_.download_timeout;
+        request.silence_timeout = request.connect_timeout;
+
+        std::chrono::milliseconds backoff = (std::min)(options_.first_wait, options_.longest_wait);
+        for (int attempt = 1;; ++attempt) {
+            const auto left = time_left();
+            if (left <= left.zero()) throw error(errc::network, url.place, "no answer in time" + limit());
+            request.total_timeout = head ? (std::min)(options_.etag_timeout, left) : left;
+            http_answer answer = connection_.send(request);
+            bool should_retry = attempt < options_.attempts && is_worth_another_attempt(answer);
+            const auto wait = should_retry ? wait_before_next(answer, url, backoff) : left.zero();
+            should_retry = should_retry && wait < time_left();
+            if (!answer.failure.empty() && !should_retry) {
+                throw error(errc::network, url.place, printable(answer.failure) + tries(attempt));
+            }
+            if (!should_retry) return answer;
+            options_.sleep(wait);
+            backoff = (std::min)(backoff * 2, options_.longest_wait);
+        }
+    }
+
+    std::chrono::milliseconds time_left() const {
+        return std::chrono::floor<std::chrono::milliseconds>(deadline_ - clock::now());
+    }
+
+    std::string limit() const {
+        return " (" + std::to_string(options_.total_timeout.count()) + " ms for all questions about the file together)";
+    }
+
+    static std::string tries(int attempt) {
+        return attempt == 1 ? std::string() : " (" + std::to_string(attempt) + " attempts)";
+    }
+
+    std::chrono::milliseconds wait_before_next(const http_answer& answer, const http_url& url,
+                                               std::chrono::milliseconds backoff) const {
+        const auto wanted = answer.failure.empty() ? wanted_wait(answer.header) : std::nullopt;
+        if (!wanted) return backoff;
+        const auto longest = std::chrono::floor<std::chrono::seconds>(options_.longest_wait).count();
+        if (longest < 0 || *wanted > static_cast<std::uint64_t>(longest)) {
+            throw error(errc::network, url.place,
+                        "HTTP " + std::to_string(answer.header.status()) + ": the server asks to wait " +
+                            std::to_string(*wanted) + " seconds before the next attempt");
+        }
+        return std::chrono::seconds(static_cast<std::int64_t>(*wanted));
+    }
+
+    const hub_options& options_;
+    const curl_functions& curl_;
+    http_connection connection_;
+    http_url endpoint_;
+    std::string token_;
+    clock::time_point deadline_;  ///< of all that is asked, waits included
+};
+
+}  // namespace llmcost::detail::hub

@@ -1,0 +1,186 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <llmcost/base/error.hpp>
+#include <llmcost/files/regular_file.hpp>
+#include <llmcost/hub/text.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+
+#include <pwd.h>
+#include <unistd.h>
+
+namespace llmcost {
+
+/// Looks an environment variable up, as `std::getenv` does: null where it is not set.
+using environment = std::function<const char*(const char*)>;
+
+/// Where the hub and its cache are, who asks, and how patiently.
+struct hub_options {
+    std::string endpoint = "https://huggingface.co";  ///< plain http only where this or its redirect is on loopback
+    std::filesystem::path cache_dir;                  ///< the folder that holds `models--org--name`
+    std::string token;                                ///< sent to the endpoint's host alone; empty: `token_file`
+    std::filesystem::path token_file;                 ///< read when the network is used; a missing file means no token
+    std::string ca_file;                              ///< PEM certificates to trust; empty: libcurl's own choice
+    bool offline = false;                             ///< never use the network
+    std::string offline_source = "hub_options::offline";  ///< what to name in the error when `offline` is in the way
+    bool symlinks = true;                                 ///< false: real files in `snapshots`, nothing in `blobs`
+    std::uint64_t max_size = std::uint64_t{16} << 20U;    ///< bytes; a larger file is an error
+
+    std::chrono::milliseconds etag_timeout{10'000};      ///< for one question about a file
+    std::chrono::milliseconds download_timeout{10'000};  ///< for connecting, and for silence within a download
+    std::chrono::milliseconds total_timeout{
+        120'000};                                    ///< for all questions, attempts and waits of one download together
+    int attempts = 3;                                ///< per request; at least 1
+    std::chrono::milliseconds first_wait{500};       ///< before the second attempt; doubles with each
+    std::chrono::milliseconds longest_wait{10'000};  ///< a server that asks for more gets no further attempt
+    std::function<void(std::chrono::milliseconds)> sleep = [](std::chrono::milliseconds time) {
+        std::this_thread::sleep_for(time);
+    };
+
+    /// What the variables of the Hugging Face tools ask for; an empty variable counts as not set.
+    ///
+    /// Throws `bad_value` for a timeout that is not a whole number of seconds. Source: huggingface_hub constants.py.
+    [[nodiscard]] static hub_options from_environment(const environment& get);
+    /// The same from the environment of this process.
+    [[nodiscard]] static hub_options from_environment() {
+        return from_environment([](const char* name) { return std::getenv(name); });
+    }
+};
+
+/// The token that the file at `path` holds, without blanks around it; throws `io` where it is no regular file.
+[[nodiscard]] inline std::string read_token_file(const std::filesystem::path& path) {
+    constexpr std::size_t maximum = 4097;  // one more than check_token lets through
+    const std::string text = detail::read_regular_file(path.string(), maximum, detail::hub::printable(path.string()));
+    return std::string(detail::hub::trim(text));
+}
+
+namespace detail::hub {
+
+/// Reads the variables of one environment the way the Hugging Face tools do.
+class environment_reader {
+public:
+    explicit environment_reader(const environment& get) : get_(get) {}
+
+    /// The first of the variables that is set and not empty; an empty text where none is.
+    template <class... Names>
+    std::string first(const Names*... names) const {
+        std::string found;
+        static_cast<void>(((found = value(names), !found.empty()) || ...));
+        return found;
+    }
+
+    /// True for 1, ON, YES and TRUE in any case.
+    bool is_true(const char* name) const {
+        const std::string text = lower_case(value(name));
+        return text == "1" || text == "on" || text == "yes" || text == "true";
+    }
+
+    /// A whole number of seconds; 0 and an unset variable leave `fallback`.
+    std::chrono::milliseconds seconds(const char* name, std::chrono::milliseconds fallback) const {
+        const std::string text = value(name);
+        if (text.empty() || text == "0") return fallback;
+        const auto number = parse_number(trim(text));
+        if (!number || *number == 0 || *number > 86'400) {
+            throw error(errc::bad_value, name,
+                        "expected a whole number of seconds from 1 to 86400, found \"" + printable(text, 40) + "\"");
+        }
+        return std::chrono::seconds(static_cast<std::int64_t>(*number));
+    }
+
+    /// `text` with a leading `~` as the home folder and `$NAME`, `${NAME}` as the variables' values.
+    ///
+    /// What has no value stays as it is written, as with os.path.expanduser and os.path.expandvars.
+    std::string expand(std::string text) const {
+        if (text == "~" || text.starts_with("~/")) {
+            if (const std::string folder = home(); !folder.empty()) text.replace(0, 1, folder);
+        }
+        std::string out;
+        for (std::size_t at = 0; at < text.size();) {
+            const auto [name, length] = variable_at(std::string_view(text).substr(at));
+            const char* const found = length == 0 ? nullptr : get_(name.c_str());
+            out += found != nullptr ? std::string(found) : text.substr(at, length == 0 ? 1 : length);
+            at += length == 0 ? 1 : length;
+        }
+        return out;
+    }
+
+    /// The folder of the Hugging Face tools: `$HF_HOME`, else below `$XDG_CACHE_HOME`, else below `~/.cache`.
+    std::string hugging_face_home() const {
+        if (const std::string folder = value("HF_HOME"); !folder.empty()) return expand(folder);
+        const std::string cache = value("XDG_CACHE_HOME");
+        return expand((cache.empty() ? "~/.cache" : cache) + "/huggingface");
+    }
+
+private:
+    std::string value(const char* name) const {
+        const char* const text = get_(name);
+        return text == nullptr ? std::string() : std::string(text);
+    }
+
+    std::string home() const {
+        if (std::string folder = value("HOME"); !folder.empty()) return folder;
+        std::string buffer(16'384, '\0');
+        passwd entry{};
+        passwd* found = nullptr;
+        if (getpwuid_r(getuid(), &entry, buffer.data(), buffer.size(), &found) != 0 || found == nullptr) return {};
+        return found->pw_dir;
+    }
+
+    /// The variable that `text` begins with and the length of its spelling; length 0 where it begins with none.
+    static std::pair<std::string, std::size_t> variable_at(std::string_view text) {
+        if (text.size() < 2 || text[0] != '$') return {{}, 0};
+        if (text[1] == '{') {
+            const std::size_t close = text.find('}');
+            if (close == std::string_view::npos || close == 2) return {{}, 0};
+            return {std::string(text.substr(2, close - 2)), close + 1};
+        }
+        std::size_t end = 1;
+        while (end < text.size() && (is_letter(text[end]) || is_digit(text[end]) || text[end] == '_')) ++end;
+        return {std::string(text.substr(1, end - 1)), end == 1 ? 0 : end};
+    }
+
+    const environment& get_;
+};
+
+}  // namespace detail::hub
+
+inline hub_options hub_options::from_environment(const environment& get) {
+    const detail::hub::environment_reader env(get);
+    hub_options options;
+    if (const std::string endpoint = env.first("HF_ENDPOINT"); !endpoint.empty()) options.endpoint = endpoint;
+
+    const std::string home = env.hugging_face_home();
+    const std::string cache = env.first("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE");
+    options.cache_dir = cache.empty() ? home + "/hub" : env.expand(cache);
+
+    if (!env.is_true("HF_HUB_DISABLE_IMPLICIT_TOKEN")) {
+        const std::string path = env.first("HF_TOKEN_PATH");
+        options.token = detail::hub::trim(env.first("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"));
+        options.token_file = path.empty() ? home + "/token" : env.expand(path);
+    }
+
+    // A HF_HUB_OFFLINE that says no hides TRANSFORMERS_OFFLINE, as in huggingface_hub.
+    const char* const offline = env.first("HF_HUB_OFFLINE").empty() ? "TRANSFORMERS_OFFLINE" : "HF_HUB_OFFLINE";
+    if (env.is_true(offline)) {
+        options.offline = true;
+        options.offline_source = offline;
+    }
+    options.symlinks = !env.is_true("HF_HUB_DISABLE_SYMLINKS");
+    options.ca_file = env.first("CURL_CA_BUNDLE", "SSL_CERT_FILE");
+    options.etag_timeout = env.seconds("HF_HUB_ETAG_TIMEOUT", options.etag_timeout);
+    options.download_timeout = env.seconds("HF_HUB_DOWNLOAD_TIMEOUT", options.download_timeout);
+    return options;
+}
+
+}  // namespace llmcost

@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace llmcost::detail {
+
+/// A string that was left out of a text, and its place among all strings of it, keys included.
+struct string_left_out {
+    std::size_t ordinal = 0;
+    std::size_t begin = 0;  ///< in the whole text
+    std::string_view text{};
+};
+
+/// A JSON text with `""` for each long string that needs no decoding, since a reader takes 60 instructions for every
+/// character of one; residuals of calibrations are such strings.
+///
+/// Views of `text` are kept. What is no JSON stays none: what is left out are printable ASCII characters of strings.
+class shortened_text {
+public:
+    explicit shortened_text(std::string_view text) : text_(text) {
+        if (text.size() < worth_it) return;
+        std::size_t copied = 0, ordinal = 0;
+        for (std::size_t open = text.find('"'); open != std::string_view::npos; ++ordinal) {
+            const std::size_t begin = open + 1;
+            std::size_t end = begin;
+            while (end < text.size() && is_plain(text[end])) ++end;
+            if (end < text.size() && text[end] == '"') {
+                if (end - begin >= long_enough) {
+                    left_out_.push_back({ordinal, begin, text.substr(begin, end - begin)});
+                    shortened_.append(text, copied, begin - copied);
+                    copied = end;
+                }
+            } else {
+                for (; end < text.size() && text[end] != '"'; ++end)
+                    if (text[end] == '\\') ++end;
+            }
+            open = end < text.size() ? text.find('"', end + 1) : std::string_view::npos;
+        }
+        if (!left_out_.empty()) shortened_.append(text, copied);
+    }
+
+    [[nodiscard]] std::string_view view() const noexcept { return left_out_.empty() ? text_ : shortened_; }
+    /// In the order of the text.
+    [[nodiscard]] const std::vector<string_left_out>& left_out() const noexcept { return left_out_; }
+    /// Where a byte of the view stands in the whole text.
+    [[nodiscard]] std::size_t original_offset(std::size_t offset) const noexcept {
+        for (const string_left_out& s : left_out_)
+            if (s.begin <= offset) offset += s.text.size();
+        return offset;
+    }
+    [[nodiscard]] std::string_view original() const noexcept { return text_; }
+
+private:
+    static constexpr std::size_t long_enough = 64, worth_it = 4096;
+
+    /// Of a string in printable ASCII, and itself: no quote, no escape.
+    struct plain_characters {
+        bool is_one[256]{};
+        constexpr plain_characters() noexcept {
+            for (int c = ' '; c <= '~'; ++c) is_one[c] = c != '"' && c != '\\';
+        }
+    };
+    static bool is_plain(char c) noexcept {
+        static constexpr plain_characters plain;
+        return plain.is_one[static_cast<unsigned char>(c)];
+    }
+
+    std::string_view text_;
+    std::string shortened_{};
+    std::vector<string_left_out> left_out_{};
+};
+
+}  // namespace llmcost::detail

@@ -1,0 +1,178 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include <llmcost/base/dtype.hpp>
+#include <llmcost/base/string_ref.hpp>
+#include <llmcost/layers/activation.hpp>
+#include <llmcost/layers/family_config.hpp>
+#include <llmcost/trace/dropout.hpp>
+#include <llmcost/trace/layer_plan.hpp>
+
+namespace llmcost {
+
+// clang-format off
+/// Which head sits on the base model; the class in `architectures` chooses it.
+enum class head_kind : std::uint8_t {
+    none, causal_lm, masked_lm, conditional_generation, sequence_classification, token_classification,
+    question_answering, image_classification, pretraining, encoder, next_sentence, multiple_choice, masked_image,
+    image_classification_with_teacher, semantic_segmentation, object_detection, video_classification, audio_classification, ctc, image_classification_learned
+};
+// clang-format on
+
+/// What the class of a model with this head is called behind its prefix.
+[[nodiscard]] constexpr literal name_of(head_kind head) noexcept {
+    switch (head) {
+        case head_kind::none: return "Model";
+        case head_kind::causal_lm: return "ForCausalLM";
+        case head_kind::masked_lm: return "ForMaskedLM";
+        case head_kind::conditional_generation: return "ForConditionalGeneration";
+        case head_kind::sequence_classification: return "ForSequenceClassification";
+        case head_kind::token_classification: return "ForTokenClassification";
+        case head_kind::question_answering: return "ForQuestionAnswering";
+        case head_kind::image_classification: return "ForImageClassification";
+        case head_kind::encoder: return "EncoderModel";
+        case head_kind::next_sentence: return "ForNextSentencePrediction";
+        case head_kind::multiple_choice: return "ForMultipleChoice";
+        case head_kind::image_classification_with_teacher: return "ForImageClassificationWithTeacher";
+        case head_kind::masked_image: return "ForMaskedImageModeling";
+        case head_kind::semantic_segmentation: return "ForSemanticSegmentation";
+        case head_kind::object_detection: return "ForObjectDetection";
+        case head_kind::video_classification: return "ForVideoClassification";
+        case head_kind::audio_classification: return "ForAudioClassification";
+        case head_kind::ctc: return "ForCTC";
+        case head_kind::image_classification_learned: return "ForImageClassificationLearned";
+        case head_kind::pretraining: break;
+    }
+    return "ForPreTraining";
+}
+
+/// What a pass does to the frequencies of rotary positions before it uses them.
+enum class rope_scaling_kind : std::uint8_t {
+    none,                   ///< nothing
+    longrope,               ///< chooses those of short or of long texts (longrope)
+    dynamic,                ///< makes them anew beyond `max_position_embeddings` (dynamic)
+    dynamic_integer_factor  ///< the same with a factor that is written as an integer, which multiplies integers
+};
+
+/// Experts and their router.
+struct moe_config {
+    std::int64_t num_experts = 0;
+    std::int64_t num_experts_per_tok = 0;
+    std::int64_t intermediate_size = 0;         ///< of one routed expert
+    std::int64_t shared_intermediate_size = 0;  ///< of all shared experts together; 0: none
+    std::int64_t n_group = 1;
+    std::int64_t topk_group = 1;
+    bool norm_topk_prob = false;
+    bool has_group_limit = false;  ///< experts are picked from the best groups only
+    bool has_load_balancing_loss =
+        false;  ///< behind a language model's head, how evenly all routers pick (`output_router_logits`)
+    friend constexpr bool operator==(const moe_config&, const moe_config&) = default;
+};
+
+/// Multi-head latent attention.
+struct mla_config {
+    std::int64_t q_lora_rank = 0;  ///< 0: queries without a low-rank step
+    std::int64_t kv_lora_rank = 0;
+    std::int64_t qk_nope_head_dim = 0;
+    std::int64_t qk_rope_head_dim = 0;
+    std::int64_t v_head_dim = 0;
+    friend constexpr bool operator==(const mla_config&, const mla_config&) = default;
+};
+
+/// Mamba-1 and Mamba-2 mixers, short convolutions.
+struct state_space_config {
+    std::int64_t state_size = 0;
+    std::int64_t conv_kernel = 0;
+    std::int64_t intermediate_size = 0;
+    std::int64_t time_step_rank = 0;
+    std::int64_t n_groups = 0;
+    std::int64_t num_heads = 0;
+    std::int64_t head_dim = 0;
+    std::int64_t chunk_size = 0;
+    bool use_bias = false;
+    bool use_conv_bias = true;
+    bool residual_in_fp32 = true;
+    friend constexpr bool operator==(const state_space_config&, const state_space_config&) = default;
+};
+
+/// Gated delta rule mixers.
+struct gated_delta_net_config {
+    std::int64_t num_key_heads = 0;
+    std::int64_t num_value_heads = 0;
+    std::int64_t key_head_dim = 0;
+    std::int64_t value_head_dim = 0;
+    std::int64_t conv_kernel = 0;
+    friend constexpr bool operator==(const gated_delta_net_config&, const gated_delta_net_config&) = default;
+};
+
+/// The encoder of an encoder-decoder, where it differs from the decoder.
+struct encoder_config {
+    std::int64_t num_hidden_layers = 0;
+    std::int64_t num_attention_heads = 0;
+    std::int64_t intermediate_size = 0;
+    friend constexpr bool operator==(const encoder_config&, const encoder_config&) = default;
+};
+
+/// Pixels in.
+struct vision_config {
+    std::int64_t image_height = 0;
+    std::int64_t image_width = 0;
+    std::int64_t patch_size = 0;
+    std::int64_t num_channels = 0;
+    friend constexpr bool operator==(const vision_config&, const vision_config&) = default;
+};
+
+/// The sizes and switches of one model: what its configuration says, defaults filled in. A literal, trivially copyable.
+struct model_config {
+    std::int64_t vocab_size = 0;
+    std::int64_t hidden_size = 0;
+    std::int64_t intermediate_size = 0;
+    std::int64_t num_hidden_layers = 0;
+    std::int64_t num_attention_heads = 0;
+    std::int64_t num_key_value_heads = 0;
+    std::int64_t head_dim = 0;
+    std::int64_t rotary_dim = 0;  ///< rotated elements of a head
+    std::int64_t max_position_embeddings = 0;
+    std::int64_t position_offset = 0;  ///< rows of the table of positions in front of the first token's
+    std::int64_t sliding_window = 0;   ///< of layers that slide, or chunks of those that see their chunk; 0: none
+    std::int64_t type_vocab_size = 0;
+    std::int64_t embedding_size = 0;  ///< of word embeddings, where it is not hidden_size
+    std::int64_t num_labels = 2;
+    std::int64_t mtp_layers =
+        0;  ///< modules that predict a token further each, where they are asked for; no key says so
+    activation hidden_act = activation::silu;
+    dtype dtype_of_weights = dtype::unspecified;  ///< `dtype` or `torch_dtype` of the configuration
+    head_kind head = head_kind::causal_lm;
+    bool tie_word_embeddings = false;
+    bool attention_bias = false;  ///< of the query, key and value projections
+    bool output_bias = false;     ///< of attention's output projection
+    bool mlp_bias = false;
+    bool is_causal = false;            ///< sees what came before only, and keeps it (types that are encoders else)
+    bool add_cross_attention = false;  ///< layers hold attention to an encoder, which nothing calls without one
+    bool head_bias = false;
+    bool qk_norm = false;
+    bool clamps_qkv = false;  ///< queries, keys and values clamped in place
+    rope_scaling_kind rope_scaling = rope_scaling_kind::none;
+    rope_scaling_kind sliding_rope_scaling = rope_scaling_kind::none;  ///< of layers with tables of their own
+    bool rope_interleave = false;  ///< even and odd elements of a head are rotated together
+    bool parallel_residual = false;
+    bool is_bidirectional = false;  ///< tokens attend to later ones
+    bool attention_soft_cap = false;
+    bool logits_soft_cap = false;
+    bool quantized = false;  ///< a `quantization_config` that the figures do not apply
+    moe_config moe{};
+    mla_config mla{};
+    state_space_config ssm{};
+    gated_delta_net_config delta{};
+    encoder_config encoder{};
+    vision_config vision{};
+    dropout_set dropout_positions{};
+    family_config family{};  ///< what only this family has, by its `family_key` table
+    layer_plan layers{};
+    friend constexpr bool operator==(const model_config&, const model_config&) = default;
+};
+
+}  // namespace llmcost

@@ -1,0 +1,175 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <utility>
+#include <vector>
+
+#include <llmcost/serving/step.hpp>
+
+// Kernels whose sizes are polynomials of a workload.
+namespace llmcost {
+
+/// Powers of batch B, new tokens S per sequence and tokens P before them.
+struct monomial {
+    std::uint8_t batch, sequence, past;
+};
+inline constexpr monomial monomials[]{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {1, 1, 0}, {0, 0, 1}, {1, 0, 1},
+                                      {0, 2, 0}, {1, 2, 0}, {0, 1, 1}, {1, 1, 1}, {0, 0, 2}, {1, 0, 2}};
+inline constexpr std::size_t monomial_count = std::size(monomials);
+
+/// All monomials at a workload.
+struct monomial_values {
+    std::int64_t integer[monomial_count]{};  ///< where `real` is beyond 64 bits of no meaning
+    double real[monomial_count]{};
+
+    constexpr monomial_values(std::int64_t batch, std::int64_t sequence, std::int64_t past) noexcept {
+        const auto power = [](auto n, std::uint8_t exponent) {
+            decltype(n) result = 1;
+            for (; exponent > 0; --exponent) result *= n;
+            return result;
+        };
+        for (std::size_t i = 0; i < monomial_count; ++i) {
+            const monomial m = monomials[i];
+            const auto product = [&](auto b, auto s, auto p) {
+                return power(b, m.batch) * power(s, m.sequence) * power(p, m.past);
+            };
+            real[i] = product(static_cast<double>(batch), static_cast<double>(sequence), static_cast<double>(past));
+            integer[i] = static_cast<std::int64_t>(product(static_cast<std::uint64_t>(batch),
+                                                           static_cast<std::uint64_t>(sequence),
+                                                           static_cast<std::uint64_t>(past)));
+        }
+    }
+};
+
+/// The sum of what groups of sequences have, which go through a step together; what depends on none of them counts
+/// once.
+constexpr monomial_values& operator+=(monomial_values& a, const monomial_values& b) noexcept {
+    for (std::size_t i = 1; i < monomial_count; ++i) {
+        a.integer[i] = static_cast<std::int64_t>(static_cast<std::uint64_t>(a.integer[i]) +
+                                                 static_cast<std::uint64_t>(b.integer[i]));
+        a.real[i] += b.real[i];
+    }
+    return a;
+}
+
+/// A workload at which a model is walked.
+struct step_shape {
+    std::int64_t batch = 0, sequence = 0, past = 0;
+
+    /// As many steps beside it as a monomial has powers.
+    [[nodiscard]] constexpr step_shape monomial_after(monomial m) const noexcept {
+        return {batch + m.batch, sequence + m.sequence, past + m.past};
+    }
+};
+
+/// A size as a polynomial; coefficients are doubled, so that halves of squares (a causal triangle) stay integers.
+struct size_polynomial {
+    std::int64_t twice[monomial_count]{};
+
+    /// Through the values at `from` and beside it, one for each of the monomials in `basis` (bits), which with one
+    /// holds all that divide it: Newton's forward differences.
+    template <class Value>
+    [[nodiscard]] static constexpr size_polynomial interpolate(step_shape base, unsigned basis, Value value) {
+        size_polynomial p;
+        for (std::size_t i = 0; i < monomial_count; ++i)
+            if (in(basis, i)) p.add_newton(base, monomials[i], difference(basis, monomials[i], value));
+        return p;
+    }
+    static constexpr bool in(unsigned basis, std::size_t i) noexcept { return (basis >> i & 1U) != 0; }
+
+private:
+    static constexpr std::int64_t choose(int n, int k) noexcept { return n == 2 && k == 1 ? 2 : 1; }
+    /// The forward difference of a monomial's order.
+    template <class Value>
+    static constexpr std::int64_t difference(unsigned basis, monomial m, Value value) {
+        std::int64_t sum = 0;
+        for (std::size_t i = 0; i < monomial_count; ++i) {
+            const monomial at = monomials[i];
+            if (!in(basis, i) || at.batch > m.batch || at.sequence > m.sequence || at.past > m.past) continue;
+            const bool odd = (m.batch - at.batch + m.sequence - at.sequence + m.past - at.past) % 2 != 0;
+            const std::int64_t ways = choose(m.sequence, at.sequence) * choose(m.past, at.past);
+            sum += (odd ? -ways : ways) * value(i);
+        }
+        return sum;
+    }
+    /// So many times (B - b) choose … times (S - s) choose … times (P - p) choose …, a square halved.
+    constexpr void add_newton(step_shape base, monomial m, std::int64_t times) noexcept {
+        const auto factor = [](std::int64_t start, int order, int power) -> std::int64_t {
+            if (power > order) return 0;
+            if (power == order) return 1;
+            if (order == 1) return -start;
+            return power == 1 ? -(2 * start + 1) : start * (start + 1);
+        };
+        if (m.sequence != 2 && m.past != 2) times *= 2;
+        for (std::size_t i = 0; i < monomial_count; ++i)
+            twice[i] += times * factor(base.batch, m.batch, monomials[i].batch) *
+                        factor(base.sequence, m.sequence, monomials[i].sequence) *
+                        factor(base.past, m.past, monomials[i].past);
+    }
+};
+
+/// A kernel whose sizes follow the workload.
+class planned_kernel {
+public:
+    planned_kernel(known_kernel kernel, const size_polynomial (&sizes)[max_operator_sizes])
+        : kernel_(std::move(kernel)) {
+        for (std::size_t k = 0; k < max_operator_sizes; ++k) {
+            bool varies = false;
+            for (std::size_t i = 1; i < monomial_count; ++i) varies = varies || sizes[k].twice[i] != 0;
+            if (!varies) continue;
+            const operator_type& family = *kernel_.kernel.shape.type;
+            has_non_axis_variation_ =
+                has_non_axis_variation_ || (k >= family.num_axes && k != family.additive_size_index());
+            for (std::size_t i = 0; i < monomial_count; ++i)
+                if (sizes[k].twice[i] != 0) {
+                    terms_.push_back({k, i, sizes[k].twice[i]});
+                    reads_past_ = reads_past_ || monomials[i].past != 0;
+                }
+        }
+    }
+
+    /// Whether the rows of all groups in a step go through it at once; else each group's sequences do.
+    [[nodiscard]] bool of_rows() const noexcept { return kernel_.kernel.shape.type->num_axes == 1; }
+    /// Whether the tokens before count.
+    [[nodiscard]] bool reads_past() const noexcept { return reads_past_; }
+    /// With the sizes of a workload; throws where one needs more than 59 bits.
+    const known_kernel& at(const monomial_values& values) {
+        constexpr double maximum = 7e17;  // of a term: twelve of them stay in 64 bits
+        for (std::size_t i = 0; i < terms_.size();) {
+            const std::size_t size = terms_[i].size;
+            std::int64_t twice = 0;
+            for (; i < terms_.size() && terms_[i].size == size; ++i) {
+                const term& t = terms_[i];
+                if (!(std::fabs(static_cast<double>(t.twice) * values.real[t.monomial_index]) < maximum))
+                    throw_overflow_error();
+                twice += t.twice * values.integer[t.monomial_index];
+            }
+            kernel_.kernel.shape.sizes[size] = twice / 2;
+        }
+        return kernel_;
+    }
+    /// Prices the measured places once, where no other size changes.
+    void precompute_curves(const device& device) {
+        if (has_non_axis_variation_) return;
+        known_kernel& k = kernel_;
+        k.curve = curve_of(device, k);
+        if (k.companion_calibration != nullptr && !k.includes_companion())
+            k.other_curve = {device, k.companion_shape(), *k.companion_calibration, k.other_where};
+    }
+
+private:
+    struct term {
+        std::size_t size, monomial_index;
+        std::int64_t twice;
+    };
+    known_kernel kernel_;
+    std::vector<term> terms_;  ///< by size
+    bool has_non_axis_variation_ = false, reads_past_ = false;
+};
+
+}  // namespace llmcost

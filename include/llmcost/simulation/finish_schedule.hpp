@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+namespace llmcost {
+
+/// Tokens that a request will write, and those that it gives back then.
+struct finish_estimate {
+    double remaining_tokens = 0, tokens_freed = 0;
+};
+
+/// Requests whose ends are known, the soonest first: whether all of them can write that far (SGLang,
+/// managers/schedule_policy.py, add_one_req_ignore_eos).
+class finish_schedule {
+public:
+    void clear() noexcept { all_.clear(); }
+    [[nodiscard]] bool empty() const noexcept { return all_.empty(); }
+    /// One of those that are put into their order by `sort`.
+    void add(finish_estimate e) {
+        if (e.remaining_tokens > 0) all_.push_back(e);
+    }
+    void sort() {
+        std::stable_sort(all_.begin(), all_.end(), [](const finish_estimate& a, const finish_estimate& b) {
+            return a.remaining_tokens < b.remaining_tokens;
+        });
+    }
+    /// One more; where it ends behind all others SGLang puts it before the last.
+    void insert(finish_estimate e) {
+        if (e.remaining_tokens <= 0) return;
+        std::size_t at = 0;
+        while (at + 1 < all_.size() && e.remaining_tokens > all_[at].remaining_tokens) ++at;
+        all_.insert(all_.begin() + static_cast<std::ptrdiff_t>(at), e);
+    }
+    /// Whether so many free tokens are enough until the last one ends, each giving back what it holds when it does.
+    [[nodiscard]] bool can_finish(double free) const noexcept {
+        for (std::size_t i = 0; i < all_.size(); ++i) {
+            const auto running = static_cast<double>(all_.size() - i);
+            if (free - all_[i].remaining_tokens * running <= running) return false;
+            free += all_[i].tokens_freed;
+        }
+        return true;
+    }
+
+private:
+    std::vector<finish_estimate> all_;
+};
+
+}  // namespace llmcost

@@ -1,0 +1,103 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <unordered_map>
+#include <vector>
+
+namespace llmcost {
+
+/// Pages of a cache, some of which hold named blocks of prompts that others may begin with.
+///
+/// A named block that no running request uses stays until its place is needed; the one that was used longest ago goes
+/// first (vLLM, v1/core/kv_cache_manager.py; SGLang, mem_cache/radix_cache.py evict by least recent use).
+class kv_cache_pool {
+public:
+    /// So many pages, of which each named block takes `pages_per_block`.
+    kv_cache_pool(std::int64_t pages, std::int64_t pages_per_block) : pages_(pages), per_block_(pages_per_block) {}
+
+    [[nodiscard]] std::int64_t num_pages() const noexcept { return pages_; }
+    [[nodiscard]] std::int64_t pages_per_block() const noexcept { return per_block_; }
+    /// Named blocks that it holds.
+    [[nodiscard]] std::size_t num_prefix_blocks() const noexcept { return prefix_blocks_.size(); }
+    /// Pages that running requests hold.
+    [[nodiscard]] double num_used() const noexcept {
+        return private_pages_ + static_cast<double>(per_block_ * num_pinned_blocks_);
+    }
+    /// Pages that can be had, those of unused blocks among them.
+    [[nodiscard]] double num_available() const noexcept { return static_cast<double>(pages_) - num_used(); }
+
+    /// Takes pages that belong to one request alone, which must be available.
+    void allocate(double pages) {
+        private_pages_ += pages;
+        evict_if_needed();
+    }
+    void free(double pages) noexcept { private_pages_ -= pages; }
+
+    /// How many of these blocks, from the first on without a gap, are held.
+    [[nodiscard]] std::int64_t num_cached_prefix_blocks(const std::vector<std::uint64_t>& names) const {
+        std::int64_t n = 0;
+        for (const std::uint64_t name : names) {
+            if (prefix_blocks_.find(name) == prefix_blocks_.end()) break;
+            ++n;
+        }
+        return n;
+    }
+    /// How many of these blocks are held, wherever they stand.
+    [[nodiscard]] std::int64_t num_cached_blocks(const std::vector<std::uint64_t>& names) const {
+        std::int64_t n = 0;
+        for (const std::uint64_t name : names) n += prefix_blocks_.find(name) != prefix_blocks_.end() ? 1 : 0;
+        return n;
+    }
+    /// Of those that are held, how many no running request uses: pinning them takes their pages.
+    [[nodiscard]] std::int64_t num_unreferenced_blocks(const std::vector<std::uint64_t>& names) const {
+        std::int64_t n = 0;
+        for (const std::uint64_t name : names)
+            if (const auto found = prefix_blocks_.find(name);
+                found != prefix_blocks_.end() && found->second.num_references == 0)
+                ++n;
+        return n;
+    }
+    /// Holds these blocks until they are unpinned as often as they were pinned.
+    void pin(const std::vector<std::uint64_t>& names) {
+        for (const std::uint64_t name : names) {
+            const auto [at, fresh] = prefix_blocks_.try_emplace(name);
+            if (at->second.num_references++ > 0) continue;
+            ++num_pinned_blocks_;
+            if (!fresh) lru_blocks_.erase(at->second.place);
+        }
+        evict_if_needed();
+    }
+    void unpin(const std::vector<std::uint64_t>& names) {
+        for (const std::uint64_t name : names) {
+            const auto at = prefix_blocks_.find(name);
+            if (--at->second.num_references > 0) continue;
+            --num_pinned_blocks_;
+            at->second.place = lru_blocks_.insert(lru_blocks_.end(), name);
+        }
+    }
+
+private:
+    struct prefix_block {
+        std::int64_t num_references = 0;
+        std::list<std::uint64_t>::iterator place{};  ///< among the idle ones
+    };
+    void evict_if_needed() {
+        while (!lru_blocks_.empty() &&
+               num_available() < static_cast<double>(per_block_) * static_cast<double>(lru_blocks_.size())) {
+            prefix_blocks_.erase(lru_blocks_.front());
+            lru_blocks_.pop_front();
+        }
+    }
+
+    std::int64_t pages_, per_block_;
+    double private_pages_ = 0;  ///< a whole number, but where tokens are drafted: then an average
+    std::int64_t num_pinned_blocks_ = 0;
+    std::unordered_map<std::uint64_t, prefix_block> prefix_blocks_;
+    std::list<std::uint64_t> lru_blocks_;  ///< the one used longest ago first
+};
+
+}  // namespace llmcost

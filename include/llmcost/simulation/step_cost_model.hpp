@@ -1,0 +1,119 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include <llmcost/serving/power.hpp>
+#include <llmcost/serving/server.hpp>
+#include <llmcost/simulation/host_times.hpp>
+#include <llmcost/simulation/replica.hpp>
+
+namespace llmcost {
+
+/// Tokens that a smaller model proposes for each sequence in a step.
+struct draft_model_config {
+    std::int64_t num_draft_tokens = 0;
+    server* draft_server = nullptr;  ///< the model that writes them one after the other; null: at no cost
+};
+
+/// What steps of a model on a device take under an engine.
+///
+/// Sequences that write are taken as all as long as their mean, prompts of about one length as so many of their mean.
+/// Steps run the captured graph of the next size where there is one, in pieces around attention where there are prompts
+/// (vLLM, v1/cudagraph_dispatcher.py); of more tokens than the largest has the host issues layer by layer, and the
+/// device waits for it where that takes longer. What a prompt shows is seen in the first step that computes any of it,
+/// on the first stage (vLLM, v1/worker/gpu_model_runner.py, `_execute_mm_encoder`).
+class step_cost_model {
+public:
+    step_cost_model(server& server, const scheduling_policy& policy, const host_times& host,
+                    draft_model_config drafts = {}, stage_links links = {}, const step_cost& towers = {})
+        : server_(&server),
+          policy_(policy),
+          host_(host),
+          layers_(static_cast<double>(server.num_layers())),
+          draft_model_(drafts),
+          links_(std::move(links)),
+          encoder_cost_(towers) {}
+
+    [[nodiscard]] simulated_step_cost operator()(const step_batch& b, double past) {
+        groups_.clear();
+        std::int64_t tokens = b.num_decodes * (1 + draft_model_.num_draft_tokens);
+        for (const prefill_chunk& c : b.prefills) {
+            add(c);
+            tokens += c.num_tokens;
+        }
+        for (step_shape& g : groups_) {
+            g.sequence /= g.batch;
+            g.past /= g.batch;
+        }
+        for (step_shape& g : groups_)
+            if (g.sequence == 1 && g.past == 0) g.past = 1;  // as one that writes behind a token
+        const bool prompts = !groups_.empty();
+        const step_shape writing{prompts ? b.num_decodes : padded_batch_size(policy_, b.num_decodes),
+                                 1 + draft_model_.num_draft_tokens, std::max<std::int64_t>(1, std::llround(past))};
+        step_cost cost;
+        double issued = 0;
+        if (draft_model_.num_draft_tokens == 0) {
+            if (b.num_decodes > 0) groups_.push_back(writing);
+            cost = server_->prefill_step_model().mixed_batch_cost(groups_);
+        } else {
+            if (prompts) cost += server_->prefill_step_model().mixed_batch_cost(groups_);
+            if (prompts && draft_model_.draft_server != nullptr)
+                cost += draft_model_.draft_server->prefill_step_model().mixed_batch_cost(groups_);
+            if (b.num_decodes > 0) {
+                cost += server_->decode_step_model()(writing.batch, writing.sequence, writing.past);
+                if (draft_model_.draft_server != nullptr) {
+                    const step_cost one =
+                        draft_model_.draft_server->decode_step_model()(writing.batch, 1, writing.past);
+                    cost.add(one, static_cast<double>(draft_model_.num_draft_tokens));
+                }
+            }
+        }
+        if (tokens > policy_.max_cudagraph_size) issued = layers_ * host_.layer_seconds;
+        const auto num_encoded = static_cast<double>(b.first_scheduled.size());
+        cost.add(encoder_cost_, num_encoded);
+        simulated_step_cost p;
+        p.first_stage_seconds = host_.overlap * encoder_cost_.seconds * num_encoded;
+        p.seconds =
+            std::max(host_.overlap * cost.seconds, issued) + host_.step_seconds +
+            host_.sequence_seconds * static_cast<double>(b.num_decodes + static_cast<std::int64_t>(b.prefills.size()));
+        p.stage_transfer_time = links_(tokens + (writing.batch - b.num_decodes) * writing.sequence);
+        if (server_->target_device().thermal_design_watts > 0)
+            p.joules = p.seconds * watts_of(server_->target_device(), cost, p.seconds);
+        return p;
+    }
+
+private:
+    /// Puts a prompt beside others that are at most twice as long, or half as long, behind as many tokens; lengths are
+    /// summed.
+    void add(const prefill_chunk& c) {
+        const auto is_similar_length = [](std::int64_t a, std::int64_t b) {
+            return a <= 2 * b + 16 && b <= 2 * a + 16;
+        };
+        for (step_shape& g : groups_)
+            if (is_similar_length(g.sequence / g.batch, c.num_tokens) &&
+                is_similar_length(g.past / g.batch, c.cached_length) && (g.past == 0) == (c.cached_length == 0)) {
+                ++g.batch;
+                g.sequence += c.num_tokens;
+                g.past += c.cached_length;
+                return;
+            }
+        groups_.push_back({1, c.num_tokens, c.cached_length});
+    }
+
+    server* server_;
+    scheduling_policy policy_;
+    host_times host_;
+    double layers_;
+    draft_model_config draft_model_;
+    stage_links links_;
+    step_cost encoder_cost_;  ///< of what a prompt shows
+    std::vector<step_shape> groups_;
+};
+
+}  // namespace llmcost

@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+namespace llmcost {
+
+/// Something that has another value while a guard lives.
+template <class T>
+class scoped_value {
+public:
+    constexpr scoped_value(T& target, const T& temporary_value) noexcept : place_(target), previous_(target) {
+        place_ = temporary_value;
+    }
+    constexpr ~scoped_value() { place_ = previous_; }
+    scoped_value(const scoped_value&) = delete;
+    scoped_value& operator=(const scoped_value&) = delete;
+
+private:
+    T& place_;
+    T previous_;
+};
+
+}  // namespace llmcost
