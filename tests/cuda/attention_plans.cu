@@ -37,7 +37,8 @@ constexpr known_shape shapes[]{
 /// Whether cuDNN compiles a kernel for a shape and gets as far as loading it.
 bool takes(const known_shape& s, cudnnBackendDescriptor_t properties) {
     operator_shape shape;
-    shape.family = find_operator_type(s.family), shape.operand = find_operand_type("bfloat16");
+    shape.type = find_operator_type(s.family);
+    shape.operand = find_operand_type("bfloat16");
     for (std::size_t i = 0; i < max_operator_sizes; ++i) shape.sizes[i] = s.sizes[i];
     try {
         const attention_plan plan(attention_shape(shape), nullptr, properties);

@@ -42,7 +42,7 @@ TEST_CASE("an operation reads its inputs once and writes its output") {
     (void)t.softmax(x);
     (void)t.matmul(x, t.full({4, 7}));
     tensor y = t.copy(x);
-    t.in_place(op::clamp, y);
+    t.apply_inplace(op::clamp, y);
     CHECK(listener.lines == lines{"constant 0 -> 24", "constant 0 -> 400", "constant 0 -> 4", "add 28 -> 24",
                                   "add 48 -> 120", "gather 24 -> 24", "softmax 24 -> 24", "constant 0 -> 28",
                                   "matmul 52 -> 42", "copy 24 -> 24", "clamp 24 -> 24"});

@@ -80,11 +80,11 @@ private:
     }
 
     tensor in_place(op kind) {
-        t_.in_place(kind, operand(0), operand(1));
+        t_.apply_inplace(kind, operand(0), operand(1));
         return operand(0);
     }
     tensor in_place_scalar(op kind) {
-        t_.in_place(kind, operand(0));
+        t_.apply_inplace(kind, operand(0));
         return operand(0);
     }
     tensor permuted() {
@@ -169,7 +169,7 @@ private:
             {"pad", [](machine& m) { return m.t_.pad(m.operand(0), m.dimension(1), m.integer(2)); }},
             {"index_select", [](machine& m) { return m.gathered(); }},
             {"gather_along", [](machine& m) { return m.gathered_along(); }},
-            {"masked_fill", [](machine& m) { return m.t_.where(m.operand(0)); }},
+            {"masked_fill", [](machine& m) { return m.t_.masked_fill(m.operand(0)); }},
             {"top_k", [](machine& m) { return m.t_.topk(m.operand(0), m.integer(1)); }},
             {"pow", [](machine& m) { return m.t_.pow(m.operand(0), static_cast<unsigned>(m.integer(1))); }},
             {"add_", [](machine& m) { return m.in_place(op::add); }},

@@ -37,7 +37,7 @@ struct top_k_router {
         const tensor logits = t.call("gate", linear{ctx.config.hidden_size, moe.num_experts}, tokens);
         const tensor scores = t.sigmoid(t.to(logits, dtype::float32));
         const tensor best = select_with_correction(t, scores, correction, moe.num_experts_per_tok);
-        return t.mul(t.div(best, t.add(t.sum(best, -1, true))));
+        return t.mul_scalar(t.div(best, t.add_scalar(t.sum(best, -1, true))));
     }
 };
 
@@ -94,7 +94,7 @@ inline constexpr model_spec afmoe = [](model_spec spec) {
     spec.mlp = afmoe_detail::mlp;
     spec.names.pre_mlp_norm = "pre_mlp_layernorm";
     spec.names.post_mlp_norm = "post_mlp_layernorm";
-    spec.config_keys[0] = absent_mlp_bias;
+    spec.config_keys.add("mlp_bias", key_rule::absent);
     spec.defaults.vocab_size = 200192;
     spec.defaults.hidden_size = 2048;
     spec.defaults.intermediate_size = 6144;

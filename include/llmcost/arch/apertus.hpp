@@ -22,10 +22,10 @@ struct xielu {
     [[nodiscard]] static constexpr class_name type_name() { return {"", "XIELUActivation"}; }
     static constexpr tensor forward(trace& t, const tensor& x) {
         const tensor positive = t.param("alpha_p", {1}), negative = t.param("alpha_n", {1});
-        const tensor p = t.softplus(positive), n = t.add(t.softplus(negative));
-        const tensor above = t.add(t.mul(t.mul(p, x), x), t.mul(x));
-        const tensor below = t.sub(t.unary(op::expm1, t.minimum(x, trace::buffer({}))), x);
-        return t.where(above, t.add(t.mul(below, n), t.mul(x)));
+        const tensor p = t.softplus(positive), n = t.add_scalar(t.softplus(negative));
+        const tensor above = t.add(t.mul(t.mul(p, x), x), t.mul_scalar(x));
+        const tensor below = t.sub(t.expm1(t.minimum(x, trace::buffer({}))), x);
+        return t.where(above, t.add(t.mul(below, n), t.mul_scalar(x)));
     }
 };
 
@@ -73,8 +73,8 @@ inline constexpr model_spec apertus = [](model_spec spec) {
     spec.defaults.vocab_size = 131072;
     spec.defaults.intermediate_size = 14336;
     spec.defaults.max_position_embeddings = 65536;
-    spec.config_keys[0] = absent_mlp_bias;
-    spec.config_keys[1] = {"hidden_act", "", key_rule::absent};
+    spec.config_keys.add("mlp_bias", key_rule::absent);
+    spec.config_keys.add("hidden_act", key_rule::absent);
     return spec;
 }(llama);
 

@@ -90,8 +90,8 @@ constexpr tensor_pair route(const layer_context& ctx, trace& t, const tensor& x)
         (void)t.topk(t.add(scores, trace::buffer({moe.num_experts})), moe.num_experts_per_tok);
     }
     tensor weights = t.gather(scores, {tokens.dim(0), moe.num_experts_per_tok});
-    if (moe.norm_topk_prob) t.in_place(op::div, weights, t.add(t.sum(weights, -1, true)));
-    return {logits, t.mul(weights)};
+    if (moe.norm_topk_prob) t.div_(weights, t.add_scalar(t.sum(weights, -1, true)));
+    return {logits, t.mul_scalar(weights)};
 }
 
 constexpr tensor mixture_2(const layer_context& ctx, trace& t, const tensor& x) {
@@ -125,7 +125,7 @@ struct gated_attention {
         const tensor gate = t.reshape(query_and_gate.slice(-1, values), {x.dim(0), x.dim(1), -1});
         const latent_attention::projected_states p = base.update_latent_cache(t, x, q);
         (void)t.call("indexer", indexer, x, low);
-        const tensor found = base.latent_attention_forward(t, p, t.where(base.mask));
+        const tensor found = base.latent_attention_forward(t, p, t.masked_fill(base.mask));
         return base.output_projection(t, t.to(t.mul(found, t.sigmoid(t.to(gate, dtype::float32))), found.type));
     }
 };

@@ -21,9 +21,9 @@ constexpr tensor alibi_attention(const layer_context& ctx, trace& t, const query
     const recorder::fused_kernel_guard fused{
         t, fused_attention_kernel(qkv.query, qkv.key.dim(1), s.pattern, qkv.key.dim(2))};
     const bool sparse = t.load().attention == attention_scores::causal;
-    tensor scores = t.div(t.matmul(qkv.query, qkv.key.transpose(2, 3), sparse ? s.pattern.visible_pairs() : 0));
+    tensor scores = t.div_scalar(t.matmul(qkv.query, qkv.key.transpose(2, 3), sparse ? s.pattern.visible_pairs() : 0));
     scores = t.add(scores, s.mask);
-    scores = t.binary(op::maximum, scores, t.full({}));
+    scores = t.maximum(scores, t.full({}));
     const tensor mixed = t.matmul(t.softmax(scores), qkv.value).transpose(1, 2);
     return t.reshape(mixed, {mixed.dim(0), mixed.dim(1), -1});
 }
@@ -71,9 +71,9 @@ inline constexpr model_spec baichuan = [](model_spec spec) {
     spec.supported_heads = language_heads;
     spec.names.q_proj = "W_pack";
     spec.dropout_keys = {};
-    spec.config_keys[0] = absent_attention_bias;
-    spec.config_keys[1] = absent_mlp_bias;
-    spec.config_keys[2] = absent_num_key_value_heads;
+    spec.config_keys.add("attention_bias", key_rule::absent);
+    spec.config_keys.add("mlp_bias", key_rule::absent);
+    spec.config_keys.add("num_key_value_heads", key_rule::absent);
     spec.defaults.vocab_size = 125696;
     spec.defaults.max_position_embeddings = 4096;
     return spec;

@@ -75,8 +75,8 @@ inline constexpr model_spec bailing_moe = [](model_spec spec) {
     spec.names.q_norm = "query_layernorm";
     spec.names.k_norm = "key_layernorm";
     spec.names.router_class = "Gate";
-    spec.config_keys[0] = absent_attention_bias;
-    spec.config_keys[1] = absent_mlp_bias;
+    spec.config_keys.add("attention_bias", key_rule::absent);
+    spec.config_keys.add("mlp_bias", key_rule::absent);
     spec.defaults.vocab_size = 30592;
     spec.defaults.hidden_size = 1024;
     spec.defaults.intermediate_size = 4096;

@@ -70,7 +70,7 @@ struct top_k_router {
             ctx.config.hidden_size, moe.num_experts, moe.num_experts_per_tok, moe.n_group, moe.topk_group, true};
         moe_router{router_kind::sigmoid_grouped, r, type_name()}.select_experts(t, scores);
         tensor weights = t.gather(scores, {tokens.dim(0), moe.num_experts_per_tok});
-        if (moe.norm_topk_prob) t.in_place(op::div, weights, t.add(t.sum(weights, -1, true)));
+        if (moe.norm_topk_prob) t.div_(weights, t.add_scalar(t.sum(weights, -1, true)));
         return {logits, weights};
     }
 };
@@ -92,7 +92,7 @@ struct mixture {
                                       moe.num_experts_per_tok,
                                       ctx.config.hidden_act,
                                       ctx.class_of("Experts")};
-        const tensor out = t.mul(t.call("experts", experts{all, ctx}, tokens, weights));
+        const tensor out = t.mul_scalar(t.call("experts", experts{all, ctx}, tokens, weights));
         return t.reshape(out, {x.dim(0), x.dim(1), width});
     }
 };
@@ -124,8 +124,8 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
 
 /// exp(0.1 · log(1 + (position + 1) / 2048)), (1, 1, sequence, 1).
 constexpr tensor scale_of_queries(trace& t) {
-    const tensor steps = t.div(t.add(t.full({1, t.load().sequence})));
-    return t.exp(t.mul(t.unary(op::log1p, steps))).view({1, 1, t.load().sequence, 1});
+    const tensor steps = t.div_scalar(t.add_scalar(t.full({1, t.load().sequence})));
+    return t.exp(t.mul_scalar(t.log1p(steps))).view({1, 1, t.load().sequence, 1});
 }
 
 /// Masks, and rotary tables or scales, of the kinds of layers that there are.
@@ -149,11 +149,12 @@ constexpr decoder_inputs prepare_inputs(const layer_context& ctx, trace& t) {
 
 /// Depth scales what a block gives out and what goes around it.
 constexpr tensor add_residual(const layer_context&, trace& t, const tensor& residual, const tensor& x) {
-    return t.add(t.mul(x), t.mul(residual));
+    return t.add(t.mul_scalar(x), t.mul_scalar(residual));
 }
 
 constexpr tensor process_logits(const layer_context& ctx, trace& t, const tensor& logits) {
-    return ctx.config.family[caps_logits] != 0 ? t.mul(t.tanh(t.div(t.to(logits, dtype::float32)))) : logits;
+    return ctx.config.family[caps_logits] != 0 ? t.mul_scalar(t.tanh(t.div_scalar(t.to(logits, dtype::float32))))
+                                               : logits;
 }
 
 /// Every sixth layer and the last are full and rotate nothing; the first three have no experts.
@@ -219,7 +220,7 @@ inline constexpr model_spec beam = [](model_spec spec) {
                          .norm_topk_prob = true,
                          .has_group_limit = true};
     spec.names.post_attention_norm = "post_attention_layernorm";
-    spec.config_keys[0] = absent_mlp_bias;
+    spec.config_keys.add("mlp_bias", key_rule::absent);
     return spec;
 }(llama);
 

@@ -58,11 +58,11 @@ struct layer {
         const tensor* const added = has_layer_bias ? &bias : of_all;
         tensor h = t.call("attention", attention{ctx, added}, t.call("layernorm_before", layer_norm, x));
         h = dropout(t, "dropout", h);
-        h = scales ? t.mul(first, h) : t.mul(h);
+        h = scales ? t.mul(first, h) : t.mul_scalar(h);
         const tensor middle = t.add(t.call("drop_path", path, h), x);
         h = t.call("mlp", vision_encoder_layer::vision_mlp_of(ctx), t.call("layernorm_after", layer_norm, middle));
         h = dropout(t, "dropout", h);
-        h = scales ? t.mul(second, h) : t.mul(h);
+        h = scales ? t.mul(second, h) : t.mul_scalar(h);
         return t.add(t.call("drop_path", path, h), middle);
     }
 };

@@ -48,7 +48,7 @@ inline constexpr model_spec bert = [](model_spec spec) {
     spec.defaults.type_vocab_size = 2;
     spec.defaults.hidden_act = activation::gelu;
     spec.defaults.tie_word_embeddings = true;
-    spec.config_keys[0] = absent_num_key_value_heads;
+    spec.config_keys.add("num_key_value_heads", key_rule::absent);
     return spec;
 }(shared_encoder);
 

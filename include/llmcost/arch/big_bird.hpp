@@ -27,9 +27,9 @@ inline constexpr family_key family_keys[]{{"block_size", 64},
 /// Words, segments and positions, normed behind dropout.
 constexpr tensor sum_embeddings(const layer_context& ctx, trace& t) {
     tensor x = word_embeddings(ctx, t);
-    if (ctx.config.family[rescale_embeddings] != 0) x = t.mul(x);
+    if (ctx.config.family[rescale_embeddings] != 0) x = t.mul_scalar(x);
     x = t.add(x, segment_embeddings(ctx, t));
-    t.in_place(op::add, x, position_embeddings(ctx, t));
+    t.add_(x, position_embeddings(ctx, t));
     return t.call("LayerNorm", norm_module{norm_kind::layer, ctx.config.hidden_size}, dropout(t, "dropout", x));
 }
 
@@ -115,7 +115,7 @@ constexpr tensor answer(const layer_context& ctx, trace& t, const tensor& x) {
                                                  ctx.class_of("Output")};
     const tensor h = t.call("output", bert_layers::mlp_output{output_dense}, intermediate_states, x);
     const tensor scores = t.leave(head, t.call("qa_outputs", linear{ctx.config.hidden_size, 2, true}, h));
-    const tensor question = t.mul(trace::buffer({x.dim(0), x.dim(1), 1}));
+    const tensor question = t.mul_scalar(trace::buffer({x.dim(0), x.dim(1), 1}));
     return start_of_answers(t, t.sub(scores, question));
 }
 

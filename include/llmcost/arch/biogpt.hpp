@@ -74,8 +74,8 @@ inline constexpr model_spec biogpt = [](model_spec spec) {
     spec.names.token_classifier = "classifier";
     spec.names.o_proj = "out_proj";
     spec.names.embedding_class = "ScaledWordEmbedding";
-    spec.config_keys[0] = absent_attention_bias;
-    spec.config_keys[1] = absent_mlp_bias;
+    spec.config_keys.add("attention_bias", key_rule::absent);
+    spec.config_keys.add("mlp_bias", key_rule::absent);
     spec.defaults.vocab_size = 42384;
     spec.defaults.hidden_size = 1024;
     spec.defaults.intermediate_size = 4096;
@@ -85,7 +85,7 @@ inline constexpr model_spec biogpt = [](model_spec spec) {
     spec.defaults.hidden_act = activation::gelu;
     spec.defaults.tie_word_embeddings = true;
     spec.defaults.attention_bias = true;
-    spec.config_keys[2] = absent_num_key_value_heads;
+    spec.config_keys.add("num_key_value_heads", key_rule::absent);
     spec.dropout_keys = biogpt_detail::dropout_rates;
     return spec;
 }(default_decoder);

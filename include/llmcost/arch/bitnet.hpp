@@ -54,7 +54,7 @@ inline constexpr model_spec bitnet = [](model_spec spec) {
     spec.defaults.num_attention_heads = 20;
     spec.defaults.num_key_value_heads = 5;
     spec.defaults.hidden_act = activation::relu2;
-    spec.config_keys[0] = absent_mlp_bias;
+    spec.config_keys.add("mlp_bias", key_rule::absent);
     return spec;
 }(llama);
 

@@ -22,7 +22,7 @@ constexpr tensor attend_patches(const layer_context& ctx, trace& t, const tensor
     tensor mixed;
     {
         const recorder::fused_kernel_guard fused{t, fused_attention_kernel(q, heads, full_pattern(n).pattern, n)};
-        const tensor scores = t.softmax(t.mul(t.matmul(q, k.transpose(-1, -2))));
+        const tensor scores = t.softmax(t.mul_scalar(t.matmul(q, k.transpose(-1, -2))));
         mixed = t.matmul(dropout(t, "dropout", scores, dropout_position::attention), v).permute({0, 2, 1, 3});
     }
     return t.call("projection", linear{width, width, true}, t.reshape(mixed, {batch, n, width}));
@@ -50,7 +50,7 @@ constexpr tensor_pair states_and_pool(const layer_context& ctx, trace& t, bool r
 /// Words, to which positions are added in place, and a norm.
 constexpr tensor sum_embeddings(const layer_context& ctx, trace& t) {
     tensor x = word_embeddings(ctx, t);
-    t.in_place(op::add, x, position_embeddings(ctx, t));
+    t.add_(x, position_embeddings(ctx, t));
     return norm_embeddings(ctx, t, x);
 }
 constexpr tensor embed(const layer_context& ctx, trace& t) { return embed_in_module(ctx, t, sum_embeddings); }

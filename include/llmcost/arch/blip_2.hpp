@@ -286,7 +286,7 @@ inline constexpr model_spec blip_2 = [](model_spec spec) {
     spec.text_model = {.key = "text_config", .default_spec = &opt, .ties_embeddings = true, .additional_spec = &t5};
     spec.components[0] = {.key = "vision_config", .default_spec = &blip_2_detail::tower, .ignores_model_type = true};
     spec.components[1] = {.key = "qformer_config", .default_spec = &blip_2_detail::former, .ignores_model_type = true};
-    spec.config_keys[0] = {"tie_word_embeddings", "", key_rule::absent};
+    spec.config_keys.add("tie_word_embeddings", key_rule::absent);
     return spec;
 }(shared_composite);
 

@@ -85,7 +85,7 @@ struct group_norm {
 
 /// x times its sigmoid, in place.
 constexpr tensor swish(trace& t, tensor x) {
-    t.in_place(op::mul, x, t.sigmoid(x));
+    t.mul_(x, t.sigmoid(x));
     return x;
 }
 
@@ -122,7 +122,7 @@ struct attention_block {
         const tensor h = t.call("norm", group_norm{}, x);
         const tensor q = t.call("q", projection, h), k = t.call("k", projection, h), v = t.call("v", projection, h);
         const auto flat = [&](const tensor& states) { return t.reshape(states, {x.dim(0), width, places}); };
-        const tensor scores = t.mul(t.bmm(flat(q).permute({0, 2, 1}), flat(k)));
+        const tensor scores = t.mul_scalar(t.bmm(flat(q).permute({0, 2, 1}), flat(k)));
         const tensor found = t.bmm(flat(v), t.softmax(scores).permute({0, 2, 1}));
         return t.add(x, t.call("proj_out", projection, t.reshape(found, {x.dim(0), width, x.dim(2), x.dim(3)})));
     }
@@ -176,12 +176,12 @@ struct quantizer {
         const tensor table = t.input({n, width});
         const tensor squares = t.add(t.sum(t.pow(flat, 2), 1, true), t.sum(t.pow(table, 2), 1));
         const tensor products = t.bmm(flat.unsqueeze(0), table.transpose(0, 1).unsqueeze(0)).view({flat.dim(0), n});
-        (void)t.sub(squares, t.mul(products));
+        (void)t.sub(squares, t.mul_scalar(products));
         const tensor found =
             t.call("embedding", embedding{n, width}, shape{flat.dim(0)}).view({x.dim(0), x.dim(2), x.dim(3), width});
         const auto error = [&] { return t.mean(t.pow(t.sub(found, all), 2).view({-1}), 0, true); };
         const tensor one = error(), codebook_error = error();
-        (void)t.add(one, t.mul(codebook_error));
+        (void)t.add(one, t.mul_scalar(codebook_error));
         (void)t.contiguous(t.add(all, t.sub(found, all)).permute({0, 3, 1, 2}));
         return flat;
     }

@@ -12,7 +12,7 @@ namespace chinese_clip_detail {
 /// Words, segments and positions, the last added in place.
 constexpr tensor sum_embeddings(const layer_context& ctx, trace& t) {
     tensor x = t.add(word_embeddings(ctx, t), segment_embeddings(ctx, t));
-    t.in_place(op::add, x, position_embeddings(ctx, t));
+    t.add_(x, position_embeddings(ctx, t));
     return norm_embeddings(ctx, t, x);
 }
 constexpr tensor embed(const layer_context& ctx, trace& t) { return embed_in_module(ctx, t, sum_embeddings); }

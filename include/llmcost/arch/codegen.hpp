@@ -21,7 +21,7 @@ constexpr tensor float32_score_attention(const layer_context& ctx, trace& t, con
     tensor scores = t.matmul(rows, columns, sparse ? pattern.visible_pairs() : 0);
     if (!sparse) scores = t.add(scores, ctx.inputs->mask);
     const tensor probabilities =
-        dropout(t, "attn_dropout", t.to(t.softmax(t.div(scores)), qkv.value.type), dropout_position::attention);
+        dropout(t, "attn_dropout", t.to(t.softmax(t.div_scalar(scores)), qkv.value.type), dropout_position::attention);
     return t.contiguous(t.matmul(probabilities, qkv.value).transpose(1, 2));
 }
 

@@ -74,7 +74,7 @@ inline constexpr model_spec cohere = [](model_spec spec) {
     spec.defaults.num_attention_heads = 64;
     spec.defaults.max_position_embeddings = 8192;
     spec.defaults.tie_word_embeddings = true;
-    spec.config_keys[0] = absent_mlp_bias;
+    spec.config_keys.add("mlp_bias", key_rule::absent);
     return spec;
 }(llama);
 

@@ -63,7 +63,7 @@ constexpr tensor sparse_moe_block(const layer_context& ctx, trace& t, const tens
     const std::int64_t inner = ctx.config.moe.shared_intermediate_size;
     tensor out = call_experts(ctx, t, tokens, call_custom_router(ctx, t, pick, tokens));
     if (inner != 0) out = t.add(out, call_mlp(ctx, t, "shared_experts", inner, tokens));
-    if (inner != 0 && ctx.config.family[averages]) out = t.div(out);
+    if (inner != 0 && ctx.config.family[averages]) out = t.div_scalar(out);
     return out.view({x.dim(0), x.dim(1), ctx.config.hidden_size});
 }
 

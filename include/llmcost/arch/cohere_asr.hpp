@@ -164,7 +164,7 @@ struct scaled_sines {
     static constexpr bool is_leaf = true;
     [[nodiscard]] constexpr class_name type_name() const { return named; }
     constexpr tensor forward(trace& t, std::int64_t sequence) const {
-        return t.div(t.gather(trace::buffer({places, width}), {sequence, width}));
+        return t.div_scalar(t.gather(trace::buffer({places, width}), {sequence, width}));
     }
 };
 constexpr tensor sine_places(const layer_context& ctx, trace& t) {
@@ -219,7 +219,7 @@ inline constexpr model_spec cohere_asr = [](model_spec spec) {
     spec.rotary = rotary_style::none;
     spec.supported_heads = composite_heads;
     spec.names.attention_class = "SelfAttention";
-    spec.config_keys[0] = absent_mlp_bias;
+    spec.config_keys.add("mlp_bias", key_rule::absent);
     spec.defaults.head = head_kind::conditional_generation;
     spec.defaults.vocab_size = 16384;
     spec.defaults.hidden_size = 1024;

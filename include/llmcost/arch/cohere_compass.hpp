@@ -78,7 +78,7 @@ constexpr void parse_config(config_view json, model& m) {
     m.family[scales] = text && text->optional_real("logit_scale") ? 1 : 0;
 }
 constexpr tensor process_logits(const layer_context& ctx, trace& t, const tensor& logits) {
-    return ctx.model.family[scales] != 0 ? t.mul(logits) : logits;
+    return ctx.model.family[scales] != 0 ? t.mul_scalar(logits) : logits;
 }
 
 }  // namespace cohere_compass_detail

@@ -37,7 +37,7 @@ struct separable_convolution {
         const tensor bias = t.param("bias", {out, 1});
         tensor h = convolve("depthwise", {channels, 1, kernel}, channels, kernel / 2, x);
         h = convolve("pointwise", {out, channels, 1}, 1, 0, h);
-        t.in_place(op::add, h, bias);
+        t.add_(h, bias);
         return h;
     }
 };

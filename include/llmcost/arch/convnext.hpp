@@ -57,7 +57,7 @@ struct response_norm {
     constexpr tensor forward(trace& t, const tensor& x) const {
         const tensor weight = t.param("weight", {1, 1, 1, width}), bias = t.param("bias", {1, 1, 1, width});
         const tensor global = t.norm_over_places(x);
-        const tensor normed = t.div(global, t.add(t.mean(global, -1, true)));
+        const tensor normed = t.div(global, t.add_scalar(t.mean(global, -1, true)));
         return t.add(t.add(t.mul(weight, t.mul(x, normed)), bias), x);
     }
 };

@@ -37,13 +37,13 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     update_kv_cache(ctx, t, qkv);
     const auto hidden = [&](const tensor& scores) {
         (void)t.full({});  // what stands where the mask hides
-        return t.where(scores);
+        return t.masked_fill(scores);
     };
     tensor mixed;
     {
         const recorder::fused_kernel_guard fused{
             t, fused_attention_kernel(qkv.query, qkv.key.dim(1), s.pattern, qkv.key.dim(2))};
-        tensor scores = t.div(t.matmul(qkv.query, qkv.key.transpose(2, 3)));
+        tensor scores = t.div_scalar(t.matmul(qkv.query, qkv.key.transpose(2, 3)));
         scores = hidden(t.call("softmax", softmax_module{}, hidden(t.add(scores, s.family_tensors[0]))));
         mixed = t.matmul(dropped_if(t, config.family[drops], scores), qkv.value);
     }
@@ -91,7 +91,7 @@ constexpr tensor position_biases(const layer_context& ctx, trace& t, std::int64_
     const tensor table = t.param("relative_attention_bias", {segments * segments + ctx.config.family[buckets], heads});
     {
         const trace::no_grad_guard quiet{t};
-        (void)t.mul(t.div(t.unary(op::log, t.div(t.full({sequence, sequence})))));
+        (void)t.mul_scalar(t.div_scalar(t.log(t.div_scalar(t.full({sequence, sequence})))));
     }
     const tensor found = t.gather(table, {batch, sequence, sequence, heads});
     return t.leave(model_info, t.contiguous(found.permute({0, 3, 1, 2})));
@@ -155,19 +155,18 @@ inline constexpr model_spec cpmant = [](model_spec spec) {
     spec.names.q_proj = "project_q";
     spec.names.k_proj = "project_k";
     spec.names.v_proj = "project_v";
-    spec.config_keys[0] = {"head_dim", "dim_head", key_rule::family_name_only};
-    spec.config_keys[1] = {"intermediate_size", "dim_ff", key_rule::family_name_only};
-    spec.config_keys[2] = {"num_key_value_heads", "", key_rule::absent};
-    spec.config_keys[3] = absent_attention_bias;
-    spec.config_keys[4] = absent_mlp_bias;
-    spec.config_keys[5] = {"hidden_act", "", key_rule::absent};
+    spec.config_keys.add("head_dim", "dim_head", key_rule::family_name_only);
+    spec.config_keys.add("intermediate_size", "dim_ff", key_rule::family_name_only);
+    spec.config_keys.add("num_key_value_heads", key_rule::absent);
+    spec.config_keys.add("attention_bias", key_rule::absent);
+    spec.config_keys.add("mlp_bias", key_rule::absent);
+    spec.config_keys.add("hidden_act", key_rule::absent);
     spec.defaults.vocab_size = 30720;
     spec.defaults.hidden_size = 4096;
     spec.defaults.intermediate_size = 10240;
     spec.defaults.num_hidden_layers = 48;
     spec.defaults.num_attention_heads = 32;
     spec.defaults.head_dim = 128;
-    spec.config_keys[6] = absent_num_key_value_heads;
     spec.dropout_keys = cpmant_detail::dropout_rates;
     return spec;
 }(default_decoder);

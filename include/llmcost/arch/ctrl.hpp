@@ -39,12 +39,12 @@ constexpr tensor embed(const layer_context& ctx, trace& t) {
     const workload& load = t.load();
     const std::int64_t max_positions = ctx.config.max_position_embeddings, width = ctx.config.hidden_size;
     tensor token_embeddings = embed_tokens(ctx, t);
-    t.in_place(op::mul, token_embeddings);
+    t.mul_(token_embeddings);
     t.check_positions(max_positions, load.past + load.sequence);
     tensor table = trace::buffer({max_positions, width});
     table.type = token_embeddings.type;  // `self.pos_encoding.to(dtype=inputs_embeds.dtype)`
     const tensor places = t.gather(table, {1, load.sequence, width});
-    return dropout(t, "dropout", t.add(t.add(token_embeddings, places)), dropout_position::embeddings);
+    return dropout(t, "dropout", t.add_scalar(t.add(token_embeddings, places)), dropout_position::embeddings);
 }
 
 constexpr tensor base(const layer_context& ctx, trace& t) {
@@ -85,13 +85,13 @@ inline constexpr model_spec ctrl = [](model_spec spec) {
     spec.names.k_proj = "Wk";
     spec.names.v_proj = "Wv";
     spec.names.o_proj = "dense";
-    spec.config_keys[0] = {"hidden_size", "n_embd", key_rule::standard_name_first};
-    spec.config_keys[1] = {"max_position_embeddings", "n_positions", key_rule::standard_name_first};
-    spec.config_keys[2] = {"num_attention_heads", "n_head", key_rule::standard_name_first};
-    spec.config_keys[3] = {"num_hidden_layers", "n_layer", key_rule::standard_name_first};
-    spec.config_keys[4] = {"intermediate_size", "dff", key_rule::family_name_only};
-    spec.config_keys[5] = absent_attention_bias;
-    spec.config_keys[6] = absent_mlp_bias;
+    spec.config_keys.add("hidden_size", "n_embd", key_rule::standard_name_first);
+    spec.config_keys.add("max_position_embeddings", "n_positions", key_rule::standard_name_first);
+    spec.config_keys.add("num_attention_heads", "n_head", key_rule::standard_name_first);
+    spec.config_keys.add("num_hidden_layers", "n_layer", key_rule::standard_name_first);
+    spec.config_keys.add("intermediate_size", "dff", key_rule::family_name_only);
+    spec.config_keys.add("attention_bias", key_rule::absent);
+    spec.config_keys.add("mlp_bias", key_rule::absent);
     spec.defaults.vocab_size = 246534;
     spec.defaults.hidden_size = 1280;
     spec.defaults.intermediate_size = 8192;
@@ -100,7 +100,7 @@ inline constexpr model_spec ctrl = [](model_spec spec) {
     spec.defaults.max_position_embeddings = 256;
     spec.defaults.tie_word_embeddings = spec.defaults.head_bias = true;
     spec.defaults.attention_bias = true;
-    spec.config_keys[7] = absent_num_key_value_heads;
+    spec.config_keys.add("num_key_value_heads", key_rule::absent);
     spec.dropout_keys = ctrl_detail::dropout_rates;
     return spec;
 }(default_decoder);

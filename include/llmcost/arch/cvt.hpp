@@ -118,7 +118,7 @@ struct self_attention {
         {
             const attention_pattern pattern{.query_length = q.dim(2), .is_causal = false};
             const recorder::fused_kernel_guard fused{t, fused_attention_kernel(q, stage.heads, pattern, k.dim(2))};
-            const tensor scores = t.mul(einsum(t, "bhlk,bhtk->bhlt", q, k));
+            const tensor scores = t.mul_scalar(einsum(t, "bhlk,bhtk->bhlt", q, k));
             mixed =
                 einsum(t, "bhlt,bhtv->bhlv", dropout(t, "dropout", t.softmax(scores), dropout_position::attention), v);
         }

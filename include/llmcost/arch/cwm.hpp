@@ -32,7 +32,7 @@ inline constexpr model_spec cwm = [](model_spec spec) {
     spec.defaults.head_dim = 128;
     spec.defaults.max_position_embeddings = 131072;
     spec.defaults.sliding_window = 8192;
-    spec.config_keys[0] = absent_attention_bias;
+    spec.config_keys.add("attention_bias", key_rule::absent);
     return spec;
 }(llama);
 

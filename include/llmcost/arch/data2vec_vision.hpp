@@ -65,7 +65,7 @@ struct self_attention {
         const tensor q = project("query", true), k = project("key", false), v = project("value", true);
         const recorder::fused_kernel_guard fused{
             t, fused_attention_kernel(q, heads, full_pattern(x.dim(1)).pattern, x.dim(1))};
-        tensor scores = t.div(t.matmul(q, k.transpose(-1, -2)));
+        tensor scores = t.div_scalar(t.matmul(q, k.transpose(-1, -2)));
         if (ctx.config.family[biased] != 0) {
             const module_info bias{.name = "relative_position_bias",
                                    .class_of_module = ctx.class_of("RelativePositionBias"),

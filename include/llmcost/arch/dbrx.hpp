@@ -19,7 +19,7 @@ constexpr norm_module norm_without_bias(const layer_context& ctx) {
 
 constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
     const std::int64_t width = ctx.config.hidden_size, kv_size = ctx.config.num_key_value_heads * ctx.config.head_dim;
-    const tensor all = t.unary(op::clamp, t.call("Wqkv", linear{width, width + 2 * kv_size}, x));
+    const tensor all = t.clamp(t.call("Wqkv", linear{width, width + 2 * kv_size}, x));
     query_key_value qkv{all.slice(-1, width), all.slice(-1, kv_size), all.slice(-1, kv_size)};
     split_heads(ctx, qkv);
     transpose_heads(qkv);
@@ -167,16 +167,16 @@ inline constexpr model_spec dbrx = [](model_spec spec) {
     spec.names.layer_class = "Block";
     spec.names.attention = "attn";
     spec.names.moe_class = "FFN";
-    spec.config_keys[0] = {"hidden_size", "d_model", key_rule::standard_name_first};
-    spec.config_keys[1] = {"num_attention_heads", "n_heads", key_rule::standard_name_first};
-    spec.config_keys[2] = {"num_hidden_layers", "n_layers", key_rule::standard_name_first};
-    spec.config_keys[3] = {"max_position_embeddings", "max_seq_len", key_rule::standard_name_first};
-    spec.config_keys[4] = {"head_dim", "", key_rule::absent};
-    spec.config_keys[5] = {"num_key_value_heads", "", key_rule::absent};
-    spec.config_keys[6] = absent_attention_bias;
-    spec.config_keys[7] = absent_mlp_bias;
-    spec.config_keys[8] = {"intermediate_size", "", key_rule::absent};
-    spec.config_keys[9] = {"hidden_act", "", key_rule::absent};
+    spec.config_keys.add("hidden_size", "d_model", key_rule::standard_name_first);
+    spec.config_keys.add("num_attention_heads", "n_heads", key_rule::standard_name_first);
+    spec.config_keys.add("num_hidden_layers", "n_layers", key_rule::standard_name_first);
+    spec.config_keys.add("max_position_embeddings", "max_seq_len", key_rule::standard_name_first);
+    spec.config_keys.add("head_dim", key_rule::absent);
+    spec.config_keys.add("num_key_value_heads", key_rule::absent);
+    spec.config_keys.add("attention_bias", key_rule::absent);
+    spec.config_keys.add("mlp_bias", key_rule::absent);
+    spec.config_keys.add("intermediate_size", key_rule::absent);
+    spec.config_keys.add("hidden_act", key_rule::absent);
     spec.defaults.vocab_size = 32000;
     spec.defaults.hidden_size = 2048;
     spec.defaults.num_hidden_layers = 24;

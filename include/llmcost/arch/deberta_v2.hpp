@@ -69,10 +69,10 @@ constexpr tensor sum_embeddings(const layer_context& ctx, trace& t, const tensor
 /// Distances of queries and keys in buckets, logarithmic ones beyond the middle (`make_log_bucket_position`).
 constexpr void make_buckets(trace& t, std::int64_t sequence) {
     const tensor distance = t.full({sequence, sequence});  // as floats
-    tensor log_position = t.unary(op::log, t.div(trace::buffer({sequence, sequence})));
-    log_position = t.mul(t.div(log_position, t.unary(op::log, trace::buffer({}))));
-    log_position = t.add(t.unary(op::compare, log_position));  // rounded up
-    (void)t.where(t.mul(log_position, distance));
+    tensor log_position = t.log(t.div_scalar(trace::buffer({sequence, sequence})));
+    log_position = t.mul_scalar(t.div(log_position, t.log(trace::buffer({}))));
+    log_position = t.add_scalar(t.ceil(log_position));  // rounded up
+    (void)t.masked_fill(t.mul(log_position, distance));
 }
 
 /// (B, S, heads · d) -> (B · heads, S, d).
@@ -82,7 +82,7 @@ constexpr tensor in_heads(const layer_context& ctx, trace& t, const tensor& x) {
     return t.contiguous(split).view({x.dim(0) * heads, x.dim(1), d});
 }
 /// The root of a width times how many kinds of scores there are: a number in a tensor.
-constexpr tensor root(trace& t, const tensor& x) { return t.to(t.unary(op::sqrt, t.mul(trace::buffer({}))), x.type); }
+constexpr tensor root(trace& t, const tensor& x) { return t.to(t.sqrt(t.mul_scalar(trace::buffer({}))), x.type); }
 
 /// Embeddings of distances through a projection, one copy for each sequence.
 constexpr tensor project_places(const layer_context& ctx, trace& t, literal name, const tensor& places) {
@@ -104,7 +104,7 @@ constexpr tensor pick(trace& t, const tensor& scores) {
 }
 
 /// Scores, of which some are hidden, as probabilities.
-constexpr tensor hide_and_soften(trace& t, const tensor& scores) { return t.softmax(t.where(scores)); }
+constexpr tensor hide_and_soften(trace& t, const tensor& scores) { return t.softmax(t.masked_fill(scores)); }
 
 /// What differs between families whose attention this is.
 struct disentangled_attention_style {
@@ -130,16 +130,16 @@ constexpr tensor score_places(const layer_context& ctx, trace& t, const tensor& 
     if (o[content_to_place] != 0) {
         const tensor scale = root(t, q);
         const tensor found = pick(t, t.bmm(q, place_k.transpose(-1, -2)));
-        sum = t.add(t.div(found, scale));  // to a zero
+        sum = t.add_scalar(t.div(found, scale));  // to a zero
     }
     if (o[place_to_content] != 0) {
         const tensor scale = root(t, k);
         const tensor found = pick(t, t.bmm(k, place_q.transpose(-1, -2)));
         const tensor scaled = t.div(found.transpose(-1, -2), scale);
         if (o[content_to_place] != 0)
-            t.in_place(op::add, sum, scaled);
+            t.add_(sum, scaled);
         else
-            sum = t.add(scaled);
+            sum = t.add_scalar(scaled);
     }
     return sum;
 }
@@ -166,7 +166,7 @@ constexpr tensor disentangled_attention(const layer_context& ctx, trace& t, cons
         if (!none || o[shares_projections] != 0) places = score_places(ctx, t, q, k, distances);
         if (!none) scores = t.add(scores, places);
     }
-    if (o[relative] != 0 && scores_contents_alone(ctx.config)) scores = t.add(scores);  // a zero
+    if (o[relative] != 0 && scores_contents_alone(ctx.config)) scores = t.add_scalar(scores);  // a zero
     const tensor soft = style.soften(t, scores.view({batch, heads, sequence, sequence}));
     const dropout_module drops{dropout_position::attention, style.dropout};
     const tensor features = t.call("dropout", drops, soft).view({batch * heads, sequence, sequence});
@@ -191,8 +191,8 @@ constexpr tensor convolve(const layer_context& ctx, trace& t, const tensor& in, 
     t.read_parameter_in_next_op(t.param("bias", {width}));
     h = t.leave(convolution, t.conv(h, weight, true, groups, 1, (k - 1) / 2));
     h = t.contiguous(h.permute({0, 2, 1}));
-    (void)t.add(ones);  // one less the mask
-    t.in_place(op::where, h);
+    (void)t.add_scalar(ones);  // one less the mask
+    t.masked_fill_(h);
     h = activate(t, static_cast<activation>(ctx.config.family[conv_act]), dropout(t, "dropout", h));
     h = t.call("LayerNorm", norm_module{norm_kind::layer, width}, t.add(out, h));
     return t.leave(conv, t.mul(h, t.to(ones.unsqueeze(2), h.type)));

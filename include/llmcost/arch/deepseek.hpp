@@ -98,7 +98,7 @@ inline constexpr model_spec deepseek_v3 = [](model_spec spec) {
     spec.defaults.moe.n_group = 8;
     spec.defaults.moe.topk_group = 4;
     spec.defaults.moe.norm_topk_prob = true;
-    spec.config_keys[0] = absent_mlp_bias;
+    spec.config_keys.add("mlp_bias", key_rule::absent);
     return spec;
 }(deepseek_v2);
 

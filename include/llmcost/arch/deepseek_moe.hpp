@@ -35,7 +35,7 @@ inline constexpr model_spec deepseek_moe = [](model_spec spec) {
     spec.shared_experts = shared_expert_kind::added;
     spec.names.moe_class = "MoE";
     spec.names.router_class = "MoEGate";
-    spec.config_keys[0] = absent_mlp_bias;
+    spec.config_keys.add("mlp_bias", key_rule::absent);
     spec.defaults.vocab_size = 102400;
     spec.defaults.moe.intermediate_size = 1407;
     return spec;

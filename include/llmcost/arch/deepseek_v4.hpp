@@ -18,7 +18,7 @@ struct sqrt_softplus {
     static constexpr role module_role = role::none;
     static constexpr bool is_leaf = true;
     [[nodiscard]] constexpr class_name type_name() const { return {"", "SqrtSoftplusActivation"}; }
-    constexpr tensor forward(trace& t, const tensor& x) const { return t.unary(op::sqrt, t.softplus(x)); }
+    constexpr tensor forward(trace& t, const tensor& x) const { return t.sqrt(t.softplus(x)); }
 };
 
 /// Weighs experts by their scores; which ones, a correction of scores or the words themselves say.
@@ -42,12 +42,12 @@ struct top_k_router {
             (void)t.topk(t.add(scores, trace::buffer({moe.num_experts})), moe.num_experts_per_tok);
         }
         const tensor picked = t.gather(scores, {tokens.dim(0), moe.num_experts_per_tok});
-        return t.mul(t.div(picked, t.add(t.sum(picked, -1, true))));
+        return t.mul_scalar(t.div(picked, t.add_scalar(t.sum(picked, -1, true))));
     }
 };
 
 constexpr tensor gated(trace& t, activation act, const tensor& gate, const tensor& up) {
-    const tensor limited = t.unary(op::compare, gate), clamped_up = t.unary(op::clamp, up);
+    const tensor limited = t.clamp_max(gate), clamped_up = t.clamp(up);
     return t.mul(t.call("act_fn", activation_module{act}, limited), clamped_up);
 }
 
@@ -123,7 +123,7 @@ struct head {
         const tensor mixes = t.linear(t.call("input_norm", unweighted_norm{ctx.class_of("UnweightedRMSNorm")}, flat),
                                       t.to(fn, dtype::float32));
         const tensor scaled = t.mul(mixes, t.to(scale, dtype::float32));
-        const tensor pre = t.add(t.sigmoid(t.add(scaled, t.to(base, dtype::float32))));
+        const tensor pre = t.add_scalar(t.sigmoid(t.add(scaled, t.to(base, dtype::float32))));
         return t.to(t.sum(t.mul(pre.unsqueeze(-1), x), 2), x.type);
     }
 };
@@ -273,8 +273,8 @@ inline constexpr model_spec deepseek_v4 = [](model_spec spec) {
     spec.norm = norm_kind::rms_cast_last;
     spec.supported_layers.max_family_tag = 7;
     spec.names.moe_class = "SparseMoeBlock";
-    spec.config_keys[0] = absent_attention_bias;
-    spec.config_keys[1] = {"intermediate_size", "moe_intermediate_size"};
+    spec.config_keys.add("attention_bias", key_rule::absent);
+    spec.config_keys.add("intermediate_size", "moe_intermediate_size", key_rule::family_name_first);
     spec.defaults = model_config{.vocab_size = 129280,
                                  .hidden_size = 4096,
                                  .intermediate_size = 2048,

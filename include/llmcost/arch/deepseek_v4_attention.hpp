@@ -58,7 +58,7 @@ struct rotary {
     constexpr tensor_pair forward(trace& t, std::int64_t n) const {
         const trace::no_grad_guard quiet{t};
         const tensor angles = t.mul(t.full({batch, n, 1}), trace::buffer({ctx.config.family[rope_dim] / 2}));
-        const tensor cos = t.mul(t.unary(op::cos, angles)), sin = t.mul(t.unary(op::sin, angles));
+        const tensor cos = t.mul_scalar(t.cos(angles)), sin = t.mul_scalar(t.sin(angles));
         return {t.to(cos, t.activation_type()), t.to(sin, t.activation_type())};
     }
 };
@@ -154,9 +154,9 @@ struct scorer {
     [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("IndexerScorer"); }
     constexpr tensor forward(trace& t, const tensor& q, const tensor& entries, const tensor& x) const {
         const tensor keys_of = t.to(entries.transpose(-1, -2), dtype::float32).unsqueeze(1);
-        const tensor scores = t.mul(t.unary(op::relu, t.matmul(t.to(q, dtype::float32), keys_of)));
+        const tensor scores = t.mul_scalar(t.relu(t.matmul(t.to(q, dtype::float32), keys_of)));
         const tensor raw = t.call("weights_proj", linear{ctx.config.hidden_size, ctx.config.family[index_heads]}, x);
-        return t.sum(t.mul(scores, t.mul(t.to(raw, dtype::float32)).unsqueeze(-1)), 2);
+        return t.sum(t.mul(scores, t.mul_scalar(t.to(raw, dtype::float32)).unsqueeze(-1)), 2);
     }
 };
 
@@ -178,7 +178,7 @@ struct indexer {
         q = apply_rotary(t, q, at.first, at.second).transpose(1, 2);
         const tensor scores = t.call("scorer", scorer{ctx}, q, entries, x);
         t.add_region_edge(workload_axis::total, top * w.rate);
-        return t.topk(w.all > 0 ? t.where(scores) : scores, top < w.all ? top : w.all);
+        return t.topk(w.all > 0 ? t.masked_fill(scores) : scores, top < w.all ? top : w.all);
     }
 };
 
@@ -202,7 +202,7 @@ struct compressor {
             return {entries.unsqueeze(1), t.full({batch, 1, sequence, w.all + 1}, x.type).slice(-1, w.all)};
         }
         if (sequence == 1 || w.all == 0) return {entries.unsqueeze(1), tensor{}};
-        return {entries.unsqueeze(1), t.where(t.full({batch, 1, sequence, w.all}, x.type))};
+        return {entries.unsqueeze(1), t.masked_fill(t.full({batch, 1, sequence, w.all}, x.type))};
     }
 };
 
@@ -233,7 +233,7 @@ constexpr tensor attention_with_sinks(const layer_context& ctx, trace& t, const 
         }
     }
     const tensor keys_of = repeat_kv(t, kv, q.dim(1)), values_of = repeat_kv(t, kv, q.dim(1));
-    tensor scores = t.mul(t.matmul(q, keys_of.transpose(2, 3), pairs));
+    tensor scores = t.mul_scalar(t.matmul(q, keys_of.transpose(2, 3), pairs));
     if (pairs == 0) scores = t.add(scores, mask);
     const tensor column = sinks.view({1, q.dim(1), 1, 1}).expand({q.dim(0), q.dim(1), q.dim(2), 1});
     const tensor all = t.cat({scores, column}, -1);

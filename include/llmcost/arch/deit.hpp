@@ -18,7 +18,7 @@ constexpr tensor classify_twice(const layer_context& ctx, trace& t, const tensor
         return t.call(name, head_linear{{ctx.config.hidden_size, ctx.config.num_labels, true}}, token);
     };
     const tensor first = classify("cls_classifier", t.select(x, 1));
-    return t.div(t.add(first, classify("distillation_classifier", t.select(x, 1))));
+    return t.div_scalar(t.add(first, classify("distillation_classifier", t.select(x, 1))));
 }
 
 }  // namespace deit_detail

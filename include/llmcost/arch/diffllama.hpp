@@ -16,7 +16,7 @@ struct plain_rms {
     static constexpr tensor forward(trace& t, const tensor& x) {
         const tensor h = t.to(x, dtype::float32);
         tensor variance = t.mean(t.pow(h, 2), -1, true);
-        t.in_place(op::add, variance);
+        t.add_(variance);
         return t.to(t.mul(h, t.rsqrt(variance)), x.type);
     }
 };
@@ -50,10 +50,10 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     const tensor second = attention_forward(t, qkv.query, qkv.key, v2, ctx.inputs->pattern, options);
     const tensor half = t.cat({first, second}, -1).slice(2, heads / 2);
     const tensor lambda_1 = weight_of(t, q1, k1, x.type), lambda_2 = weight_of(t, q2, k2, x.type);
-    const tensor weight = t.add(t.sub(lambda_1, lambda_2));
+    const tensor weight = t.add_scalar(t.sub(lambda_1, lambda_2));
     const tensor difference = t.sub(half, t.mul(weight, half));
-    return output_projection(ctx, t,
-                             t.reshape(t.mul(t.call("groupnorm", plain_rms{}, difference)), {x.dim(0), x.dim(1), -1}));
+    return output_projection(
+        ctx, t, t.reshape(t.mul_scalar(t.call("groupnorm", plain_rms{}, difference)), {x.dim(0), x.dim(1), -1}));
 }
 
 constexpr void parse_config(config_view json, model_config& config) {
@@ -73,7 +73,7 @@ inline constexpr model_spec diffllama = [](model_spec spec) {
     spec.defaults.hidden_size = 2048;
     spec.defaults.intermediate_size = 8192;
     spec.defaults.num_hidden_layers = 16;
-    spec.config_keys[0] = absent_mlp_bias;
+    spec.config_keys.add("mlp_bias", key_rule::absent);
     return spec;
 }(llama);
 

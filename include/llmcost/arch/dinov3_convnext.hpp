@@ -87,7 +87,7 @@ inline constexpr model_spec dinov3_convnext = [](model_spec spec) {
     spec.parse_config = dinov3_convnext_detail::parse_config;
     spec.supported_heads = {head_kind::none};
     spec.defaults.head = head_kind::none;
-    spec.config_keys[0] = {};
+    spec.config_keys.remove("num_hidden_layers");
     return spec;
 }(convnext);
 

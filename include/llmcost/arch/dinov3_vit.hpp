@@ -51,15 +51,15 @@ struct table {
     constexpr tensor_pair forward(trace& t, const shape& grid) const {
         const recorder::no_grad_guard constants{t};
         const std::int64_t rows = grid.size[0], columns = grid.size[1], n = rows * columns;
-        const tensor high = t.div(t.full({rows})), x_coordinates = t.div(t.full({columns}));
+        const tensor high = t.div_scalar(t.full({rows})), x_coordinates = t.div_scalar(t.full({columns}));
         const shape one{rows, columns, 1};
         const tensor coordinates =
             t.cat({high.view({rows, 1, 1}).expand(one), x_coordinates.view({1, columns, 1}).expand(one)}, -1);
-        const tensor centers = t.add(t.mul(coordinates.view({n, 2})));
+        const tensor centers = t.add_scalar(t.mul_scalar(coordinates.view({n, 2})));
         const tensor angles =
-            t.mul(t.mul(centers.unsqueeze(2)), trace::buffer({1, 1, head_dim / 4})).view({n, head_dim / 2});
+            t.mul(t.mul_scalar(centers.unsqueeze(2)), trace::buffer({1, 1, head_dim / 4})).view({n, head_dim / 2});
         const tensor doubled = t.cat({angles, angles}, -1).view({1, n, head_dim});
-        return {t.unary(op::cos, doubled), t.unary(op::sin, doubled)};
+        return {t.cos(doubled), t.sin(doubled)};
     }
 };
 

@@ -55,7 +55,7 @@ constexpr tensor lm_head_logits(const layer_context& ctx, trace& t, const tensor
 /// A dense layer over each sequence's first state, behind which scores are made of it.
 constexpr tensor pool(const layer_context& ctx, trace& t, const tensor& x) {
     const linear dense{ctx.config.hidden_size, ctx.config.hidden_size, true};
-    return t.unary(op::relu, t.call("pre_classifier", dense, t.select(x, 1)));
+    return t.relu(t.call("pre_classifier", dense, t.select(x, 1)));
 }
 constexpr tensor score(const layer_context& ctx, trace& t, const tensor_pair& out) {
     const head_kind head = ctx.config.head;
@@ -97,11 +97,11 @@ inline constexpr model_spec distilbert = [](model_spec spec) {
     spec.names.base_model = "distilbert";
     spec.names.attention = "attention";
     spec.names.attention_class = "SelfAttention";
-    spec.config_keys[0] = {"hidden_size", "dim", key_rule::standard_name_first};
-    spec.config_keys[1] = {"num_attention_heads", "n_heads", key_rule::standard_name_first};
-    spec.config_keys[2] = {"num_hidden_layers", "n_layers", key_rule::standard_name_first};
-    spec.config_keys[3] = {"intermediate_size", "hidden_dim", key_rule::family_name_only};
-    spec.config_keys[4] = {"hidden_act", "activation", key_rule::family_name_only};
+    spec.config_keys.add("hidden_size", "dim", key_rule::standard_name_first);
+    spec.config_keys.add("num_attention_heads", "n_heads", key_rule::standard_name_first);
+    spec.config_keys.add("num_hidden_layers", "n_layers", key_rule::standard_name_first);
+    spec.config_keys.add("intermediate_size", "hidden_dim", key_rule::family_name_only);
+    spec.config_keys.add("hidden_act", "activation", key_rule::family_name_only);
     spec.defaults.vocab_size = 30522;
     spec.defaults.hidden_size = 768;
     spec.defaults.intermediate_size = 3072;
@@ -111,7 +111,7 @@ inline constexpr model_spec distilbert = [](model_spec spec) {
     spec.defaults.hidden_act = activation::gelu;
     spec.defaults.head = head_kind::masked_lm;
     spec.defaults.tie_word_embeddings = true;
-    spec.config_keys[5] = absent_num_key_value_heads;
+    spec.config_keys.add("num_key_value_heads", key_rule::absent);
     spec.dropout_keys = distilbert_detail::dropout_rates;
     return spec;
 }(shared_encoder);

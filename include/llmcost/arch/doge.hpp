@@ -20,7 +20,7 @@ constexpr tensor dynamic_mask(const layer_context& ctx, trace& t, const tensor& 
     const std::int64_t sequence = ctx.inputs->pattern.query_length, length = of_keys.dim(2),
                        keep_window_size = ctx.config.family[keeps_keys];
     const tensor expanded = of_keys.unsqueeze(2).expand({of_keys.dim(0), of_keys.dim(1), sequence, length});
-    tensor mask = t.where(expanded);
+    tensor mask = t.masked_fill(expanded);
     t.add_region_edge(workload_axis::total, keep_window_size + 1);
     const std::int64_t window =
         ctx.inputs->pattern.window;  // once the cache is full, keys are as many more than new tokens
@@ -32,8 +32,8 @@ constexpr tensor dynamic_mask(const layer_context& ctx, trace& t, const tensor& 
         const recorder::detach_guard indices{t};
         (void)t.topk(mask, keep_window_size);
     }
-    (void)t.unary(op::scatter, none);
-    return t.where(mask);
+    (void)t.scatter(none);
+    return t.masked_fill(mask);
 }
 
 /// Keys are masked by what their values say: exp(A · softplus(values · weight)).
@@ -85,7 +85,7 @@ struct retrieval {
         const tensor top_scores = t.topk(logits, sides);
         const tensor sums = t.add(top_scores.select(0).unsqueeze(-1), top_scores.select(0).unsqueeze(-2));
         tensor weights = t.softmax(t.topk(sums.view({tokens, sides * sides}), moe.num_experts_per_tok));
-        if (moe.norm_topk_prob) t.in_place(op::div, weights, t.sum(weights, -1, true));
+        if (moe.norm_topk_prob) t.div_(weights, t.sum(weights, -1, true));
         const tensor down = t.call("down_embed", expert_rows{moe, width}, tokens);
         const tensor up = t.call("up_embed", expert_rows{moe, width}, tokens);
         const tensor found = t.matmul(down, x.view({tokens, width, 1})).view({tokens, moe.num_experts_per_tok});

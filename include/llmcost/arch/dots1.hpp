@@ -34,7 +34,7 @@ inline constexpr model_spec dots1 = [](model_spec spec) {
     spec.shared_experts = shared_expert_kind::added;
     spec.names.moe_class = "MoE";
     spec.names.router_class = "TopkRouter";
-    spec.config_keys[0] = absent_mlp_bias;
+    spec.config_keys.add("mlp_bias", key_rule::absent);
     spec.defaults.vocab_size = 152064;
     spec.defaults.hidden_size = 4608;
     spec.defaults.intermediate_size = 10944;

@@ -82,8 +82,8 @@ struct indexer {
                                             : t.cat({k}, 1);
             t.add_to_cache(k);
         }
-        const tensor scores = t.unary(op::relu, t.mul(t.matmul(queries, k.transpose(-1, -2).unsqueeze(1))));
-        const tensor weights = t.mul(t.call("weights_proj", linear{config.hidden_size, heads}, x));
+        const tensor scores = t.relu(t.mul_scalar(t.matmul(queries, k.transpose(-1, -2).unsqueeze(1))));
+        const tensor weights = t.mul_scalar(t.call("weights_proj", linear{config.hidden_size, heads}, x));
         tensor found = t.matmul(weights.unsqueeze(-2), scores).squeeze(-2);
         found = t.add(found, s.mask.view({batch, sequence, length}));
         const std::int64_t picks = config.family[index_picks];
@@ -104,7 +104,7 @@ constexpr tensor expanded_latent_attention(const layer_context& ctx, trace& t, c
     t.copy_into_slice(k, kv.slice(-1, m.nope));
     t.copy_into_slice(k, k_rope.expand({batch, m.heads, length, m.rope}));
     const bool sparse = t.load().attention == attention_scores::causal;
-    const tensor mask = picks && !sparse ? t.where(ctx.inputs->mask) : ctx.inputs->mask;
+    const tensor mask = picks && !sparse ? t.masked_fill(ctx.inputs->mask) : ctx.inputs->mask;
     return attention_forward(t, q, k, kv.slice(-1, m.v), pattern, {.mask = &mask});
 }
 
@@ -114,12 +114,12 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     const attention_inputs& s = *ctx.inputs;
     const std::int64_t batch = x.dim(0), sequence = x.dim(1), width = ctx.config.hidden_size;
     tensor q_latent = apply_norm(ctx, t, "q_a_layernorm", m.q_rank, project(ctx, t, "q_a_proj", m.q_rank, x));
-    q_latent = t.mul(q_latent);
+    q_latent = t.mul_scalar(q_latent);
     tensor q = t.call("q_b_proj", linear{m.q_rank, m.heads * (m.nope + m.rope)}, q_latent);
     q = q.view({batch, sequence, m.heads, m.nope + m.rope}).transpose(1, 2);
     const tensor compressed = project(ctx, t, "kv_a_proj_with_mqa", m.rank + m.rope, x);
     tensor latent = apply_norm(ctx, t, "kv_a_layernorm", m.rank, t.contiguous(compressed.slice(-1, m.rank)));
-    latent = t.mul(latent.view({batch, 1, sequence, m.rank}));
+    latent = t.mul_scalar(latent.view({batch, 1, sequence, m.rank}));
     tensor k_rope = compressed.slice(-1, m.rope).view({batch, 1, sequence, m.rope});
     k_rope = apply_norm(ctx, t, "k_rope_only_layernorm", m.rope, k_rope);
     const tensor q_rope = t.to(rotate(t, rotary_style::interleaved_split, q.slice(-1, m.rope), s.cos, s.sin), q.type);
@@ -305,7 +305,7 @@ inline constexpr model_spec dots3_note_text = [](model_spec spec) {
     spec.names.mlp_class = "TextMLP";
     spec.names.moe_class = "TextMoE";
     spec.names.router_class = "TextTopkRouter";
-    spec.config_keys[0] = absent_mlp_bias;
+    spec.config_keys.add("mlp_bias", key_rule::absent);
     spec.defaults.vocab_size = 152064;
     spec.defaults.hidden_size = 5120;
     spec.defaults.intermediate_size = 13824;

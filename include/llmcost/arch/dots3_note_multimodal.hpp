@@ -49,7 +49,7 @@ struct vision_router {
             (void)t.topk(t.add(scores, trace::buffer({experts})), k);
         }
         const tensor weights = t.gather_with_saved_source(scores, {n, k});
-        return {logits, t.mul(t.div(weights, t.add(t.sum(weights, -1, true))))};
+        return {logits, t.mul_scalar(t.div(weights, t.add_scalar(t.sum(weights, -1, true))))};
     }
 };
 
@@ -362,8 +362,8 @@ inline constexpr model_spec part = [](model_spec spec) {
     spec.class_prefix = "Dots3Note";
     spec.rotary = rotary_style::none;
     spec.supported_heads = {};
-    spec.config_keys[0] = {"head_dim", "", key_rule::absent};
-    spec.config_keys[1] = absent_num_key_value_heads;
+    spec.config_keys.add("head_dim", key_rule::absent);
+    spec.config_keys.add("num_key_value_heads", key_rule::absent);
     return spec;
 }(model_spec{});
 inline constexpr model_spec vision = [](model_spec spec) {
@@ -373,9 +373,9 @@ inline constexpr model_spec vision = [](model_spec spec) {
     spec.family_keys = vision_keys;
     spec.names.model_class = "VisionModel";
     spec.supported_layers.experts = spec.supported_layers.has_intermediate_size = true;
-    spec.config_keys[2] = {"hidden_size", "embed_dim"};
-    spec.config_keys[3] = {"num_attention_heads", "num_heads"};
-    spec.config_keys[4] = {"attention_bias", "use_bias"};
+    spec.config_keys.add("hidden_size", "embed_dim", key_rule::family_name_first);
+    spec.config_keys.add("num_attention_heads", "num_heads", key_rule::family_name_first);
+    spec.config_keys.add("attention_bias", "use_bias", key_rule::family_name_first);
     spec.defaults.hidden_size = 1536;
     spec.defaults.intermediate_size = 4224;
     spec.defaults.num_hidden_layers = 42;

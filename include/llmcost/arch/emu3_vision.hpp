@@ -210,7 +210,7 @@ constexpr tensor find_codes(const layer_context& ctx, trace& t, const tensor& x)
     embedding{n, width}.declare(t, "embedding");
     const tensor flat = t.contiguous(x.permute({0, 1, 3, 4, 2})).view({-1, width}), table = trace::buffer({n, width});
     const tensor squared_norms = t.sum(t.pow(flat, 2), 1, true), of_codes = t.sum(t.pow(table, 2), 1);
-    const tensor products = t.mul(t.matmul(flat, table.transpose(0, 1)));
+    const tensor products = t.mul_scalar(t.matmul(flat, table.transpose(0, 1)));
     return t.leave(quantizer, t.sub(t.add(squared_norms, of_codes), products));
 }
 
@@ -350,7 +350,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
                             .class_of_module = tower.class_of(tower.spec.names.model_class),
                             .module_role = role::vision};
         (void)forward_in_module(m, tower.spec.base_model, tower, t);
-        (void)t.div(trace::buffer({2 * images}));  // sides by the factor, as numbers of tensors
+        (void)t.div_scalar(trace::buffer({2 * images}));  // sides by the factor, as numbers of tensors
         const layer_context text = ctx.text_model();
         const module_info table{.name = "text_model", .class_of_module = text.class_of(text.spec.names.model_class)};
         const recorder::shared_parameters_guard shared_parameters{t};

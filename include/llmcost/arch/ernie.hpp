@@ -18,7 +18,7 @@ constexpr tensor sum_embeddings(const layer_context& ctx, trace& t) {
     tensor x = t.add(word_embeddings(ctx, t), segment_embeddings(ctx, t));
     x = t.add(x, position_embeddings(ctx, t));
     if (ctx.config.family[uses_tasks] != 0)
-        t.in_place(op::add, x, embedding_lookup(ctx, t, "task_type_embeddings", ctx.config.family[task_types]));
+        t.add_(x, embedding_lookup(ctx, t, "task_type_embeddings", ctx.config.family[task_types]));
     return norm_embeddings(ctx, t, x);
 }
 constexpr tensor embed(const layer_context& ctx, trace& t) { return embed_in_module(ctx, t, sum_embeddings); }

@@ -52,8 +52,8 @@ inline constexpr model_spec ernie4_5 = [](model_spec spec) {
     spec.defaults.head_dim = 128;
     spec.defaults.max_position_embeddings = 131072;
     spec.defaults.tie_word_embeddings = true;
-    spec.config_keys[0] = absent_attention_bias;
-    spec.config_keys[1] = absent_mlp_bias;
+    spec.config_keys.add("attention_bias", key_rule::absent);
+    spec.config_keys.add("mlp_bias", key_rule::absent);
     return spec;
 }(llama);
 

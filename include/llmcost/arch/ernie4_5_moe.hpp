@@ -72,7 +72,7 @@ struct top_k_router {
             (void)t.topk(t.call("moe_statics", statics{ctx}, scores), moe.num_experts_per_tok);
         }
         const tensor best = t.gather(scores, {tokens.dim(0), moe.num_experts_per_tok});
-        const tensor sum = t.unary(op::compare, t.sum(best, -1, true));  // at least `moe_norm_min`
+        const tensor sum = t.clamp_min(t.sum(best, -1, true));  // at least `moe_norm_min`
         return t.to(t.div(best, sum), tokens.type);
     }
 };
@@ -130,8 +130,8 @@ inline constexpr model_spec ernie4_5_moe = [](model_spec spec) {
     spec.family_keys = ernie4_5_moe_detail::family_keys;
     spec.process_logits = ernie4_5_moe_detail::process_logits;
     spec.multi_token_prediction = ernie4_5_moe_detail::multi_token_prediction;
-    spec.config_keys[0] = absent_mlp_bias;
-    spec.config_keys[1] = absent_attention_bias;
+    spec.config_keys.add("mlp_bias", key_rule::absent);
+    spec.config_keys.add("attention_bias", key_rule::absent);
     spec.defaults.vocab_size = 103424;
     spec.defaults.hidden_size = 2560;
     spec.defaults.intermediate_size = 12288;

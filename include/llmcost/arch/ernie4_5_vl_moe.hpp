@@ -38,7 +38,7 @@ struct rotary_of_pairs {
             const tensor pairs = t.cat({part, part}, -1).view({batch, sequence, 2 * of_heights});
             return t.repeat_interleave(t.cat({pairs, x.select(0).slice(-1, of_times)}, -1), -1, 2);
         };
-        const tensor cos = t.mul(t.unary(op::cos, angles)), sin = t.mul(t.unary(op::sin, angles));
+        const tensor cos = t.mul_scalar(t.cos(angles)), sin = t.mul_scalar(t.sin(angles));
         const tensor of_sin = table(sin);
         return {table(cos), of_sin};
     }

@@ -21,16 +21,16 @@ inline constexpr family_key family_keys[]{
 
 /// x · 0.5 · (1 + erf(x / √2)), spelled out.
 constexpr tensor spelled_gelu(trace& t, const tensor& x) {
-    const tensor half = t.mul(x);
-    return t.mul(half, t.add(t.unary(op::erf, t.div(x))));
+    const tensor half = t.mul_scalar(x);
+    return t.mul(half, t.add_scalar(t.erf(t.div_scalar(x))));
 }
 
 /// Masked tokens are set to zero, and what is left is scaled by how many there are.
 constexpr tensor drop_tokens(trace& t, const tensor& x) {
-    const tensor zeroed = t.where(x);
-    const tensor part = t.div(t.full({x.dim(0)}));
-    const tensor unmasked_ratio = t.add(part).unsqueeze(-1).unsqueeze(-1);
-    return t.to(t.div(t.mul(zeroed), unmasked_ratio), x.type);
+    const tensor zeroed = t.masked_fill(x);
+    const tensor part = t.div_scalar(t.full({x.dim(0)}));
+    const tensor unmasked_ratio = t.add_scalar(part).unsqueeze(-1).unsqueeze(-1);
+    return t.to(t.div(t.mul_scalar(zeroed), unmasked_ratio), x.type);
 }
 
 constexpr tensor sum_embeddings(const layer_context& ctx, trace& t) {
@@ -50,7 +50,7 @@ constexpr decoder_inputs prepare_inputs(const layer_context& ctx, trace& t) {
 constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
     tensor q, k, v;
     project_to_heads(t, x, ctx.config.hidden_size, ctx.config.num_attention_heads, {}, q, k, v);
-    q = t.mul(q);
+    q = t.mul_scalar(q);
     if (places_of(ctx) == places::rotary) {
         q = apply_rotary(ctx, t, q);
         k = apply_rotary(ctx, t, k);

@@ -28,9 +28,9 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
 /// Each block's output is divided by a constant.
 constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor& x) {
     tensor h = attention_token_mixer(ctx, t, call_norm(ctx, t, "input_layernorm", x, true));
-    const tensor middle = t.add(x, t.div(h));
+    const tensor middle = t.add(x, t.div_scalar(h));
     h = ctx.spec.mlp(ctx, t, call_norm(ctx, t, "post_attention_layernorm", middle, true));
-    return t.add(middle, t.div(h));
+    return t.add(middle, t.div_scalar(h));
 }
 
 constexpr tensor base(const layer_context& ctx, trace& t) {

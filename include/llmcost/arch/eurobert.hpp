@@ -19,7 +19,7 @@ struct gelu_module {
     static constexpr role module_role = role::none;
     static constexpr bool is_leaf = true;
     [[nodiscard]] constexpr class_name type_name() const { return {"", "GELU"}; }
-    constexpr tensor forward(trace& t, const tensor& x) const { return t.unary(op::gelu, x); }
+    constexpr tensor forward(trace& t, const tensor& x) const { return t.gelu(x); }
 };
 
 /// Labels of a sequence from its first state or the mean of all; or the mean of every token's.

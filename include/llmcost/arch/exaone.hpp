@@ -39,10 +39,10 @@ inline constexpr model_spec exaone = [](model_spec spec) {
     spec.names.mlp_class = "GatedMLP";
     spec.names.pre_attention_norm = "ln_1";
     spec.names.pre_mlp_norm = "ln_2";
-    spec.config_keys[0] = {"num_hidden_layers", "num_layers"};
-    spec.config_keys[1] = {"hidden_act", "activation_function"};
-    spec.config_keys[2] = absent_attention_bias;
-    spec.config_keys[3] = absent_mlp_bias;
+    spec.config_keys.add("num_hidden_layers", "num_layers", key_rule::family_name_first);
+    spec.config_keys.add("hidden_act", "activation_function", key_rule::family_name_first);
+    spec.config_keys.add("attention_bias", key_rule::absent);
+    spec.config_keys.add("mlp_bias", key_rule::absent);
     spec.defaults.vocab_size = 102400;
     spec.defaults.hidden_size = 2048;
     spec.defaults.intermediate_size = 8192;

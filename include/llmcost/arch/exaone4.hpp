@@ -53,8 +53,8 @@ inline constexpr model_spec exaone4 = [](model_spec spec) {
     spec.defaults.intermediate_size = 16384;
     spec.defaults.num_key_value_heads = 32;
     spec.defaults.sliding_window = 4096;
-    spec.config_keys[0] = absent_attention_bias;
-    spec.config_keys[1] = absent_mlp_bias;
+    spec.config_keys.add("attention_bias", key_rule::absent);
+    spec.config_keys.add("mlp_bias", key_rule::absent);
     return spec;
 }(llama);
 

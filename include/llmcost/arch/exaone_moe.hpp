@@ -54,8 +54,8 @@ inline constexpr model_spec exaone_moe = [](model_spec spec) {
     spec.shared_experts = shared_expert_kind::added;
     spec.names.moe_class = "SparseMoEBlock";
     spec.names.router_class = "TopkRouter";
-    spec.config_keys[0] = absent_mlp_bias;
-    spec.config_keys[1] = absent_attention_bias;
+    spec.config_keys.add("mlp_bias", key_rule::absent);
+    spec.config_keys.add("attention_bias", key_rule::absent);
     spec.defaults.vocab_size = 102400;
     spec.defaults.intermediate_size = 16384;
     spec.defaults.num_key_value_heads = 32;

@@ -72,9 +72,9 @@ constexpr tensor alibi_or_rotary_attention(const layer_context& ctx, trace& t, c
     tensor scores = t.matmul_operator(qkv.query, qkv.key.transpose(2, 3), sparse ? s.pattern.visible_pairs() : 0);
     if (ctx.config.family[alibi]) {
         scores = t.add(t.to(scores, dtype::float32), s.family_tensors[0]);
-        t.in_place(op::mul, scores);
+        t.mul_(scores);
     } else {
-        t.in_place(op::div, scores);
+        t.div_(scores);
     }
     if (!sparse) scores = t.add(scores, s.mask);
     tensor probabilities = t.softmax(t.to(scores, qkv.query.type));
@@ -124,7 +124,7 @@ constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor&
         return t.add(middle, functional_dropout(t, t.call("mlp", mlp_block{ctx}, h), dropout_position::hidden));
     }
     h = t.call("mlp", mlp_block{ctx}, mlp_input);
-    t.in_place(op::add, h, a);
+    t.add_(h, a);
     return t.add(x, functional_dropout(t, h, dropout_position::hidden));
 }
 
@@ -139,8 +139,8 @@ constexpr decoder_inputs prepare_inputs(const layer_context& ctx, trace& t) {
         c.full.family_tensors[0] = alibi_per_token(t, batch, heads, length).view({batch, heads, 1, length});
     c.full.mask = eager_mask(t, c.full.pattern, batch);
     if (ctx.config.family[alibi])
-        c.full.mask =
-            t.where(t.div(c.full.family_tensors[0]).expand({batch, heads, c.full.pattern.query_length, length}));
+        c.full.mask = t.masked_fill(
+            t.div_scalar(c.full.family_tensors[0]).expand({batch, heads, c.full.pattern.query_length, length}));
     compute_rotary_embeddings(ctx, t, c.full);
     c.sliding = c.full;
     return c;
@@ -197,10 +197,10 @@ inline constexpr model_spec falcon = [](model_spec spec) {
     spec.names.layers = "h";
     spec.names.norm = "ln_f";
     spec.names.attention = "self_attention";
-    spec.config_keys[0] = {"hidden_size", "n_embed"};
-    spec.config_keys[1] = {"intermediate_size", "ffn_hidden_size", key_rule::family_name_only};
-    spec.config_keys[2] = {"hidden_act", "activation", key_rule::family_name_only};
-    spec.config_keys[3] = absent_num_key_value_heads;
+    spec.config_keys.add("hidden_size", "n_embed", key_rule::family_name_first);
+    spec.config_keys.add("intermediate_size", "ffn_hidden_size", key_rule::family_name_only);
+    spec.config_keys.add("hidden_act", "activation", key_rule::family_name_only);
+    spec.config_keys.add("num_key_value_heads", key_rule::absent);
     spec.defaults.vocab_size = 65024;
     spec.defaults.hidden_size = 4544;
     spec.defaults.num_hidden_layers = 32;

@@ -30,7 +30,7 @@ struct gated_norm {
         const auto gated = [&](const tensor& v) { return t.mul(v, t.silu(t.to(gate, dtype::float32))); };
         tensor h = first ? x : gated(x);
         h = t.to(h, dtype::float32).view({x.dim(0), x.dim(1), groups, width / groups});
-        h = t.mul(h, t.rsqrt(t.add(t.mean(t.pow(h, 2), -1, true))));
+        h = t.mul(h, t.rsqrt(t.add_scalar(t.mean(t.pow(h, 2), -1, true))));
         h = t.mul(w.view({groups, width / groups}), h).view({x.dim(0), x.dim(1), width});
         return t.to(first ? gated(h) : h, x.type);
     }
@@ -55,7 +55,8 @@ struct mixer {
         const tensor a_log = t.param("A_log", {m.num_heads});
         in.d = t.param("D", {m.num_heads});
         const convolution_weights kernel = declare_conv_weights(t, "conv1d", channels, m.conv_kernel, m.use_conv_bias);
-        tensor projected = t.call("in_proj", linear{width, inner + channels + m.num_heads, m.use_bias}, t.mul(x));
+        tensor projected =
+            t.call("in_proj", linear{width, inner + channels + m.num_heads, m.use_bias}, t.mul_scalar(x));
         tensor factors = trace::buffer({1, 1, inner + channels + m.num_heads});
         factors.type = t.activation_type();
         projected = t.mul(projected, factors);
@@ -109,7 +110,7 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     query_key_value qkv = project_qkv(ctx, t, x);
     split_heads(ctx, qkv);
     transpose_heads(qkv);
-    qkv.key = t.mul(qkv.key);
+    qkv.key = t.mul_scalar(qkv.key);
     apply_rotary(ctx, t, qkv);
     update_kv_cache(ctx, t, qkv);
     return output_projection(ctx, t, scaled_dot_product_attention(ctx, t, qkv));
@@ -125,17 +126,17 @@ struct mlp_block {
         const std::int64_t width = ctx.config.hidden_size, inner = ctx.config.intermediate_size;
         const bool bias = ctx.config.mlp_bias;
         const tensor up = t.call("up_proj", linear{width, inner, bias}, x);
-        const tensor gate = t.mul(t.call("gate_proj", linear{width, inner, bias}, x));
+        const tensor gate = t.mul_scalar(t.call("gate_proj", linear{width, inner, bias}, x));
         const tensor h = t.mul(up, t.call("act_fn", activation_module{ctx.config.hidden_act}, gate));
-        return t.mul(t.call("down_proj", linear{inner, width, bias}, h));
+        return t.mul_scalar(t.call("down_proj", linear{inner, width, bias}, h));
     }
 };
 
 /// Mamba-2 and attention side by side behind one norm, each times constants; the cache has keys and values first.
 constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor& x) {
     const tensor h = apply_norm(ctx, t, "input_layernorm", x);
-    const tensor features = t.mul(attention_token_mixer(ctx, t, t.mul(h)));
-    const tensor mamba_output = t.mul(t.call("mamba", mixer{ctx}, h));
+    const tensor features = t.mul_scalar(attention_token_mixer(ctx, t, t.mul_scalar(h)));
+    const tensor mamba_output = t.mul_scalar(t.call("mamba", mixer{ctx}, h));
     const tensor middle = t.add(x, t.add(mamba_output, features));
     return t.add(middle, t.call("feed_forward", mlp_block{ctx}, apply_norm(ctx, t, "pre_ff_layernorm", middle)));
 }

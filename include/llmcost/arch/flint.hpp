@@ -25,7 +25,7 @@ constexpr tensor attention_with_sinks(const layer_context& ctx, trace& t, const 
     const tensor family_keys = repeat_kv(t, qkv.key, groups), values = repeat_kv(t, qkv.value, groups);
     const bool sparse = t.load().attention == attention_scores::causal;
     const tensor q = t.to(qkv.query, dtype::float32), k = t.to(family_keys, dtype::float32);
-    tensor scores = t.mul(t.matmul(q, k.transpose(2, 3), sparse ? s.pattern.visible_pairs() : 0));
+    tensor scores = t.mul_scalar(t.matmul(q, k.transpose(2, 3), sparse ? s.pattern.visible_pairs() : 0));
     if (!sparse) scores = t.add(scores, s.mask);
     const tensor column = sinks.view({1, heads, 1, 1}).expand({batch, heads, sequence, 1});
     tensor features = t.slice(t.softmax(t.cat({scores, column}, -1)), -1, s.pattern.key_length());
@@ -135,7 +135,7 @@ inline constexpr model_spec flint = [](model_spec spec) {
     spec.defaults.sliding_window = 513;
     spec.defaults.moe = {
         .num_experts = 256, .num_experts_per_tok = 6, .intermediate_size = 512, .norm_topk_prob = true};
-    spec.config_keys[0] = absent_mlp_bias;
+    spec.config_keys.add("mlp_bias", key_rule::absent);
     return spec;
 }(llama);
 

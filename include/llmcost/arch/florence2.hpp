@@ -294,10 +294,9 @@ inline constexpr model_spec tower = [](model_spec spec) {
     spec.names.model_class = "VisionBackbone";
     spec.defaults.num_hidden_layers = 1;
     spec.defaults.hidden_act = activation::gelu;
-    for (int i = 0; i < 3; ++i) spec.config_keys[3 + i] = {};
-    spec.config_keys[3] = {"hidden_act", "activation_function", key_rule::family_name_only};
-    spec.config_keys[4] = {"hidden_size", "", key_rule::absent};
-    spec.config_keys[5] = {"num_attention_heads", "", key_rule::absent};
+    spec.config_keys.add("hidden_act", "activation_function", key_rule::family_name_only);
+    spec.config_keys.add("hidden_size", key_rule::absent);
+    spec.config_keys.add("num_attention_heads", key_rule::absent);
     return spec;
 }(shared_tower);
 

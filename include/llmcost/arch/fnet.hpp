@@ -11,7 +11,7 @@ namespace fnet_detail {
 /// The sum of words, segments and positions, normed and projected.
 constexpr tensor sum_embeddings(const layer_context& ctx, trace& t) {
     tensor x = t.add(word_embeddings(ctx, t), segment_embeddings(ctx, t));
-    t.in_place(op::add, x, position_embeddings(ctx, t));
+    t.add_(x, position_embeddings(ctx, t));
     const std::int64_t width = ctx.config.hidden_size;
     x = t.call("LayerNorm", norm_module{norm_kind::layer, width}, x);
     return dropout(t, "dropout", t.call("projection", linear{width, width, true}, x));
@@ -76,8 +76,9 @@ inline constexpr model_spec fnet = [](model_spec spec) {
                             head_kind::question_answering,
                             head_kind::multiple_choice};
     spec.names.base_model = "fnet";
-    spec.config_keys[0] = {"num_attention_heads", "", key_rule::absent};
-    spec.config_keys[1] = {"head_dim", "", key_rule::absent};
+    spec.config_keys.remove("num_key_value_heads");
+    spec.config_keys.add("num_attention_heads", key_rule::absent);
+    spec.config_keys.add("head_dim", key_rule::absent);
     spec.defaults.vocab_size = 32000;
     spec.defaults.type_vocab_size = 4;
     spec.defaults.num_attention_heads = 0;

@@ -75,11 +75,11 @@ struct modulation {
                 t.call("0", convolution_2d{width, width, kernel, 1, kernel / 2, width, false}, focal_context);
             focal_context = t.leave(level, t.call("1", plain_gelu{}, focal_context));
             const tensor gated = t.mul(focal_context, t.slice(gates, 1, 1));
-            sum = k == 0 ? t.add(gated) : t.add(sum, gated);  // zero is added to the first
+            sum = k == 0 ? t.add_scalar(gated) : t.add(sum, gated);  // zero is added to the first
         }
         const tensor global = t.call("activation", plain_gelu{}, t.mean(t.mean(focal_context, 2, true), 3, true));
         sum = t.add(sum, t.mul(global, t.slice(gates, 1, 1)));
-        if (ctx.config.family[divides]) sum = t.div(sum);
+        if (ctx.config.family[divides]) sum = t.div_scalar(sum);
         tensor out = t.mul(q, t.call("projection_context", convolution_2d{width, width}, sum));
         out = t.contiguous(out.permute({0, 2, 3, 1}));
         if (ctx.config.family[norms_inner]) out = t.call("layernorm", norm_module{norm_kind::layer, width}, out);
@@ -122,11 +122,11 @@ struct layer {
         h = t.call("modulation", modulation{ctx, width, stage}, h.view({batch, rows, columns, width}));
         h = h.view({batch, rows * columns, width});
         if (last) h = t.call("norm1", layer_norm, h);
-        const tensor middle = t.add(x, t.call("drop_path", path, scaled ? t.mul(first, h) : t.mul(h)));
+        const tensor middle = t.add(x, t.call("drop_path", path, scaled ? t.mul(first, h) : t.mul_scalar(h)));
         const mlp_block block{ctx, width};
         h = last ? t.call("norm2", layer_norm, t.call("mlp", block, middle))
                  : t.call("mlp", block, t.call("norm2", layer_norm, middle));
-        return t.add(middle, t.call("drop_path", path, scaled ? t.mul(second, h) : t.mul(h)));
+        return t.add(middle, t.call("drop_path", path, scaled ? t.mul(second, h) : t.mul_scalar(h)));
     }
 };
 

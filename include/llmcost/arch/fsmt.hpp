@@ -39,7 +39,7 @@ constexpr tensor attention(const layer_context&, trace& t, const stack_sizes& s,
         k = update_kv_cache(t, k, pattern);
         v = update_kv_cache(t, v, pattern);
     }
-    const tensor q = t.mul(t.call("q_proj", projection, x)).view({-1, flat, d}).transpose(0, 1);
+    const tensor q = t.mul_scalar(t.call("q_proj", projection, x)).view({-1, flat, d}).transpose(0, 1);
     const tensor heads = q.view({batch, s.heads, sequence, d});
     tensor out;
     {
@@ -81,7 +81,7 @@ constexpr tensor encoder(const layer_context& ctx, trace& t) {
         t.enter(module);
         const tensor token_embeddings =
             t.call("embed_tokens", embedding{ctx.config.family[src_vocab_size], width}, shape{load.batch, length});
-        const tensor scaled = t.mul(token_embeddings);
+        const tensor scaled = t.mul_scalar(token_embeddings);
         const tensor placed = t.add(scaled, positions(ctx, t, length, false));
         tensor x = functional_dropout(t, placed, dropout_position::hidden).transpose(0, 1);
         const stack_sizes stack_config = plain(encoder_stack_of(ctx));
@@ -108,8 +108,8 @@ constexpr tensor decoder(const layer_context& ctx, trace& t, const tensor& state
     t.enter(module);
     const tensor places = positions(ctx, t, load.sequence, true);
     const embedding table{vocab_size, width, false, {"", "Embedding"}, tied};
-    tensor x = t.mul(t.call("embed_tokens", table, shape{load.batch, load.sequence}));
-    t.in_place(op::add, x, places);
+    tensor x = t.mul_scalar(t.call("embed_tokens", table, shape{load.batch, load.sequence}));
+    t.add_(x, places);
     x = functional_dropout(t, x, dropout_position::hidden).transpose(0, 1);
     const stack_sizes stack_config = plain(decoder_stack_of(ctx));
     const stack_layer repeated_layer{ctx, style, stack_config, &reach, t.is_training()};
@@ -156,7 +156,7 @@ inline constexpr model_spec fsmt = [](model_spec spec) {
     spec.parse_config = parse_fsmt;
     spec.family_keys = fsmt_detail::family_keys;
     spec.supported_heads = {head_kind::none, head_kind::conditional_generation};
-    spec.config_keys[5] = {"vocab_size", "tgt_vocab_size", key_rule::standard_name_first};
+    spec.config_keys.add("vocab_size", "tgt_vocab_size", key_rule::standard_name_first);
     spec.defaults.vocab_size = 42024;
     spec.defaults.hidden_act = activation::relu;
     spec.defaults.num_labels = 2;

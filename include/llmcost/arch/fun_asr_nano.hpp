@@ -146,7 +146,7 @@ constexpr tensor encode_audio(const layer_context& ctx, trace& t) {
         throw_position_error(ctx.config.max_position_embeddings - 1, frames);
     const tensor sound = t.input({t.load().batch, frames, in});
     const tensor places = t.call("position_embeddings", sines_of_places{ctx.class_of("PositionEmbedding")}, frames, in);
-    tensor x = t.add(t.mul(sound), places);
+    tensor x = t.add(t.mul_scalar(sound), places);
     const attention_inputs no_inputs;
     const auto is_last = [&](std::int64_t i) { return i == num_main_layers - 1 || i == layers - 1; };
     const auto run = [&](std::int64_t first, std::int64_t end) {

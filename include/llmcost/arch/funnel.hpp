@@ -259,11 +259,11 @@ inline constexpr model_spec funnel = [](model_spec spec) {
                             head_kind::multiple_choice,
                             head_kind::token_classification,
                             head_kind::question_answering};
-    spec.config_keys[0] = {"hidden_size", "d_model", key_rule::standard_name_first};
-    spec.config_keys[1] = {"num_attention_heads", "n_head", key_rule::standard_name_first};
-    spec.config_keys[2] = {"head_dim", "d_head", key_rule::family_name_only};
-    spec.config_keys[3] = {"intermediate_size", "d_inner", key_rule::family_name_only};
-    spec.config_keys[4] = absent_num_key_value_heads;
+    spec.config_keys.add("hidden_size", "d_model", key_rule::standard_name_first);
+    spec.config_keys.add("num_attention_heads", "n_head", key_rule::standard_name_first);
+    spec.config_keys.add("head_dim", "d_head", key_rule::family_name_only);
+    spec.config_keys.add("intermediate_size", "d_inner", key_rule::family_name_only);
+    spec.config_keys.add("num_key_value_heads", key_rule::absent);
     spec.defaults.vocab_size = 30522;
     spec.defaults.hidden_size = 768;
     spec.defaults.intermediate_size = 3072;

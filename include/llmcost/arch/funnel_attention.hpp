@@ -70,12 +70,12 @@ struct waves {
 constexpr waves make_waves(const layer_context& ctx, trace& t, std::int64_t positions) {
     const dtype type = t.activation_type();
     const std::int64_t half = ctx.config.hidden_size / 2;
-    const tensor exponents = t.div(t.full({half}, type));
+    const tensor exponents = t.div_scalar(t.full({half}, type));
     tensor scalar = trace::buffer({});
     scalar.type = type;
-    const tensor frequencies = t.mul(t.unary(op::reciprocal, t.binary(op::power, scalar, exponents)));
+    const tensor frequencies = t.mul_scalar(t.reciprocal(t.pow(scalar, exponents)));
     const tensor angles = t.mul(t.full({positions}, type).unsqueeze(1), frequencies.unsqueeze(0));
-    return {t.unary(op::sin, angles), t.unary(op::cos, angles)};
+    return {t.sin(angles), t.cos(angles)};
 }
 /// The module that attention's inputs come from is never called; its dropouts are.
 constexpr waves dropped(const layer_context& ctx, trace& t, const waves& input) {
@@ -156,7 +156,7 @@ struct attention {
         };
         const tensor q_head = by_heads("q_head", false, x), k = by_heads("k_head", true, source_states);
         const tensor v = by_heads("v_head", true, source_states);
-        const tensor q = t.mul(q_head);
+        const tensor q = t.mul_scalar(q_head);
         const bool by_factors = ctx.config.family[factorized] != 0, halves = sequence != length;
         tensor distances;
         if (!by_factors) distances = einsum(t, "td,dnh->tnh", halves ? in.halving[block] : in.distances[block], kernel);
@@ -164,17 +164,17 @@ struct attention {
         {
             const recorder::fused_kernel_guard fused{
                 t, fused_attention_kernel(q.transpose(1, 2), heads, full_pattern(sequence).pattern, length)};
-            const tensor contents = einsum(t, "bind,bjnd->bnij", t.add(q, t.mul(at_contents)), k);
-            const tensor biased_q = t.add(q, t.mul(at_places));
+            const tensor contents = einsum(t, "bind,bjnd->bnij", t.add(q, t.mul_scalar(at_contents)), k);
+            const tensor biased_q = t.add(q, t.mul_scalar(at_places));
             tensor places = by_factors ? factors(t, biased_q, kernel) : shifted(t, biased_q, distances, length);
-            if (in.from_cls.rank != 0) t.in_place(op::mul, places, in.from_cls);
-            const tensor sides = einsum(t, "bind,snd->bnis", t.add(q, t.mul(at_segments)), segments);
+            if (in.from_cls.rank != 0) t.mul_(places, in.from_cls);
+            const tensor sides = einsum(t, "bind,snd->bnis", t.add(q, t.mul_scalar(at_segments)), segments);
             const tensor diff_token_type = sides.slice(-1, 1).expand({batch, heads, sequence, length});
             tensor of_segments = t.where(diff_token_type, diff_token_type);
-            if (in.from_cls.rank != 0) t.in_place(op::mul, of_segments, in.from_cls);
+            if (in.from_cls.rank != 0) t.mul_(of_segments, in.from_cls);
             const tensor sum = t.add(t.add(contents, places), of_segments);
             const tensor mask = t.to(in.padding.unsqueeze(1).unsqueeze(1), dtype::float32);
-            const tensor scores = t.sub(t.to(sum, dtype::float32), t.mul(t.add(mask)));
+            const tensor scores = t.sub(t.to(sum, dtype::float32), t.mul_scalar(t.add_scalar(mask)));
             const tensor features =
                 dropout(t, "attention_dropout", t.softmax_method(t.to(scores, sum.type)), dropout_position::attention);
             mixed = t.reshape(einsum(t, "bnij,bjnd->bind", features, v), {batch, sequence, inner});

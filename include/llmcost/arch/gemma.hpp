@@ -45,7 +45,7 @@ inline constexpr model_spec gemma = [](model_spec spec) {
     spec.embed_tokens = scaled_embedding_with_buffer;
     spec.names.embedding_class = "TextScaledWordEmbedding";
     spec.supported_heads = decoder_heads;
-    spec.config_keys[0] = absent_mlp_bias;
+    spec.config_keys.add("mlp_bias", key_rule::absent);
     spec.defaults.vocab_size = 256000;
     spec.defaults.hidden_size = 3072;
     spec.defaults.intermediate_size = 24576;
@@ -67,7 +67,7 @@ inline constexpr model_spec gemma2 = [](model_spec spec) {
     spec.decoder_layer = sandwich_norm_layer;
     spec.names.pre_mlp_norm = "pre_feedforward_layernorm";
     spec.mask_policy = mask_kind::full_and_sliding;
-    spec.config_keys[1] = {"hidden_act", "hidden_activation", key_rule::family_name_only};
+    spec.config_keys.add("hidden_act", "hidden_activation", key_rule::family_name_only);
     spec.defaults.hidden_size = 2304;
     spec.defaults.intermediate_size = 9216;
     spec.defaults.num_hidden_layers = 26;

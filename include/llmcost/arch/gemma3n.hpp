@@ -95,12 +95,12 @@ constexpr tensor projected_inputs(const layer_context& ctx, trace& t, const tens
     const std::int64_t layers = per_layer_inputs.dim(2), width = per_layer_inputs.dim(3);
     tensor made = t.call("per_layer_model_projection", linear{ctx.config.hidden_size, layers * width}, x);
     if (in_place)
-        t.in_place(op::mul, made);
+        t.mul_(made);
     else
-        made = t.mul(made);
+        made = t.mul_scalar(made);
     const shape split{x.dim(0), x.dim(1), layers, width};
     const tensor projected = apply_norm(ctx, t, "per_layer_projection_norm", width, t.reshape(made, split));
-    return t.mul(t.add(projected, per_layer_inputs));
+    return t.mul_scalar(t.add(projected, per_layer_inputs));
 }
 
 // ---- Gemma 3n
@@ -163,10 +163,10 @@ private:
 ///
 /// Source: `_gaussian_topk`; the quantile of the normal distribution is worked out anew in each call.
 constexpr tensor only_largest(trace& t, const tensor& x) {
-    const tensor quantile = t.unary(op::erf, t.add(t.mul(trace::buffer({1}))));  // erfinv, at the same price
-    const tensor deviations = t.to(t.add(t.mul(t.mul(quantile))), x.type);
+    const tensor quantile = t.erf(t.add_scalar(t.mul_scalar(trace::buffer({1}))));  // erfinv, at the same price
+    const tensor deviations = t.to(t.add_scalar(t.mul_scalar(t.mul_scalar(quantile))), x.type);
     const tensor mean = t.mean(x, -1, true), cutoff = t.add(mean, t.mul(t.std(x, -1, true), deviations));
-    return t.unary(op::relu, t.sub(x, cutoff));
+    return t.relu(t.sub(x, cutoff));
 }
 
 struct text_mlp {
@@ -215,7 +215,7 @@ struct altup {
     /// tanh of what a router makes of a state: (B, S, states); called twice in a layer.
     constexpr tensor modalities(trace& t, const tensor& x, bool is_second_call) const {
         const recorder::shared_parameters_guard counted{t, is_second_call};
-        const tensor in = t.mul(call_in_module(t, [&] { return apply_norm(ctx, t, "router_norm", x); }));
+        const tensor in = t.mul_scalar(call_in_module(t, [&] { return apply_norm(ctx, t, "router_norm", x); }));
         const linear route{ctx.config.hidden_size, ctx.config.family[predicted_states]};
         return t.to(
             t.tanh(t.to(call_in_module(t, [&] { return t.call("modality_router", route, in); }), dtype::float32)),
@@ -231,12 +231,12 @@ struct altup {
         const tensor routed = modalities(t, t.select(states, 0), false);
         if (clips(t)) {  // the weight's own data, which autograd does not see
             tensor weight = trace::buffer({n * n, n});
-            t.in_place(op::clamp, weight);
+            t.clamp_(weight);
         }
         const tensor all = call_in_module(t, [&] { return t.call("prediction_coefs", linear{n, n * n}, routed); });
         const tensor coefs = t.reshape(all, {routed.dim(0), routed.dim(1), n, n}).permute({0, 1, 3, 2});
         tensor out = t.matmul(states.permute({1, 2, 3, 0}), coefs).permute({3, 0, 1, 2});
-        t.in_place(op::add, out, states);
+        t.add_(out, states);
         return t.contiguous(out);
     }
     /// Predictions, each moved by what the computed state differs from its own.
@@ -246,15 +246,15 @@ struct altup {
         const tensor difference = t.sub(computed, t.select(predictions, 0));
         const tensor repeated =
             t.copy(difference.unsqueeze(0).expand({n, difference.dim(0), difference.dim(1), difference.dim(2)}));
-        const tensor coefs = t.add(call_in_module(t, [&] {
+        const tensor coefs = t.add_scalar(call_in_module(t, [&] {
             if (!clips(t)) return t.call("correction_coefs", linear{n, n}, routed);
             const module_info m{.name = "correction_coefs", .class_of_module = {"", "Linear"}, .is_leaf = true};
             t.enter(m);
             const tensor weight = t.leave(m, t.param("weight", {n, n}));
-            return t.linear(routed, t.unary(op::clamp, weight));
+            return t.linear(routed, t.clamp(weight));
         }));
         tensor out = t.mul_function(repeated, coefs.permute({2, 0, 1}).unsqueeze(-1));
-        t.in_place(op::add, out, predictions);
+        t.add_(out, predictions);
         return t.contiguous(out);
     }
     constexpr tensor scale(trace& t, const tensor& x) const {
@@ -269,7 +269,7 @@ struct altup {
 /// states[1:] += x, in place.
 constexpr void add_to_the_others(trace& t, tensor& states, const tensor& x) {
     tensor rest = t.slice(states, 0, states.dim(0) - 1);
-    t.in_place(op::add, rest, x);
+    t.add_(rest, x);
     t.copy_into_slice(states, rest);
 }
 
@@ -287,7 +287,7 @@ struct layer {
         const tensor predictions = mixes.predict(t, states), active = t.select(predictions, 0);
         const tensor in = apply_norm(ctx, t, "input_layernorm", active), low = t.call("laurel", laurel{ctx}, in);
         tensor h = apply_norm(ctx, t, "post_attention_layernorm", t.call("self_attn", attention{ctx, kv_states}, in));
-        const tensor middle = t.div(t.add(t.add(active, h), low));
+        const tensor middle = t.div_scalar(t.add(t.add(active, h), low));
         h = t.call("mlp", text_mlp{ctx}, apply_norm(ctx, t, "pre_feedforward_layernorm", middle));
         const tensor computed = t.add(middle, apply_norm(ctx, t, "post_feedforward_layernorm", h));
         tensor out = mixes.correct(t, predictions, computed);
@@ -302,10 +302,10 @@ struct layer {
 
 /// A projection of x, as long as another state.
 constexpr tensor as_long_as(trace& t, const tensor& x, const tensor& length) {
-    const tensor rms = t.unary(op::sqrt, t.unary(op::compare, t.mean(t.pow(x, 2), -1, true)));
+    const tensor rms = t.sqrt(t.clamp_min(t.mean(t.pow(x, 2), -1, true)));
     return t.div(t.mul(x, length), rms);
 }
-constexpr tensor length_of(trace& t, const tensor& x) { return t.unary(op::root_power, t.mean(t.pow(x, 2), -1, true)); }
+constexpr tensor length_of(trace& t, const tensor& x) { return t.pow_half(t.mean(t.pow(x, 2), -1, true)); }
 
 /// A tensor of n states: the first of `state`, and projections of the others, as long as it.
 template <class State>
@@ -411,9 +411,9 @@ inline constexpr model_spec gemma3n_text = [](model_spec spec) {
     spec.supported_layers.max_family_tag = gemma3n_detail::stores | gemma3n_detail::reuses | gemma3n_detail::sparse;
     spec.names.model_class = "TextModel";
     spec.names.embedding_class = "TextScaledWordEmbedding";
-    spec.config_keys[0] = absent_mlp_bias;
-    spec.config_keys[1] = {"hidden_act", "hidden_activation", key_rule::family_name_only};
-    spec.config_keys[2] = {"intermediate_size", "", key_rule::absent};
+    spec.config_keys.add("mlp_bias", key_rule::absent);
+    spec.config_keys.add("hidden_act", "hidden_activation", key_rule::family_name_only);
+    spec.config_keys.add("intermediate_size", key_rule::absent);
     spec.defaults.vocab_size = 262400;
     spec.defaults.hidden_size = 2048;
     spec.defaults.intermediate_size = 16384;

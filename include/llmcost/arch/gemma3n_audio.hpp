@@ -55,7 +55,7 @@ constexpr norm_module audio_norm(const layer_context& ctx) {
 /// Held between two bounds, which are a buffer and its negative.
 constexpr tensor clip(trace& t, const tensor& x) {
     (void)t.neg(trace::buffer({}));
-    return t.unary(op::clamp, x);
+    return t.clamp(x);
 }
 
 /// Zeros in front of a sequence and behind it.
@@ -81,11 +81,11 @@ struct cumulative_norm {
         const tensor h = t.to(x, dtype::float32).view({x.dim(0), x.dim(1), x.dim(2) * width});
         const tensor ones = t.full({h.dim(0), h.dim(1), h.dim(2)});
         const tensor sums = t.cumsum(t.sum(h, -1, true), 1);
-        const tensor counts = t.unary(op::compare, t.cumsum(t.sum(ones, -1, true), 1));
+        const tensor counts = t.clamp_min(t.cumsum(t.sum(ones, -1, true), 1));
         const tensor mean = t.div(sums, counts);
         const tensor squares = t.cumsum(t.sum(t.pow(t.sub(h, mean), 2), -1, true), 1);
         const tensor variance = t.div(squares, counts);
-        const tensor normed = t.mul(t.sub(h, mean), t.rsqrt(t.add(variance)));
+        const tensor normed = t.mul(t.sub(h, mean), t.rsqrt(t.add_scalar(variance)));
         const tensor scaled = t.mul(normed.view({x.dim(0), x.dim(1), x.dim(2), width}), t.to(weight, dtype::float32));
         return t.to(t.mul(scaled, ones.view({x.dim(0), x.dim(1), x.dim(2), width})), x.type);
     }
@@ -141,7 +141,7 @@ struct audio_conformer_feed_forward {
         tensor h = t.call("pre_layer_norm", audio_norm(ctx), clip(t, x));
         h = t.silu(t.call("ffw_layer_1", linear{width, 4 * width}, h));
         h = clip(t, t.call("ffw_layer_2", linear{4 * width, width}, h));
-        return t.add(x, t.mul(t.call("post_layer_norm", audio_norm(ctx), h)));
+        return t.add(x, t.mul_scalar(t.call("post_layer_norm", audio_norm(ctx), h)));
     }
 };
 
@@ -169,14 +169,14 @@ struct chunked_attention {
         };
         tensor q = project("q_proj");
         const tensor family_keys = project("k_proj"), values = project("v_proj");
-        q = t.mul(t.mul(q), t.softplus(scale).view({1, 1, 1, d}));
+        q = t.mul(t.mul_scalar(q), t.softplus(scale).view({1, 1, 1, d}));
         if (chunks * size > n) q = pad_sequence(t, q, 0, chunks * size - n);
         q = t.contiguous(t.reshape(q, {batch, chunks, size, heads, d}));
         const tensor k = surroundings(family_keys), v = surroundings(values);
         tensor scores = compare(t, q, k, past + family[right] + 1);
-        scores = t.mul(t.tanh(t.div(scores)));
+        scores = t.mul_scalar(t.tanh(t.div_scalar(scores)));
         t.add_written_elements(1);  // the lowest number
-        scores = t.where(scores);
+        scores = t.masked_fill(scores);
         const tensor features = t.to(t.softmax(t.to(scores, dtype::float32)), v.type);
         const tensor left_side = t.reshape(features.permute({0, 2, 1, 3, 4}), {batch * chunks * heads, size, reach});
         const tensor right_side = t.reshape(v.permute({0, 1, 3, 2, 4}), {batch * chunks * heads, reach, d});
@@ -200,8 +200,8 @@ private:
         const module_info relative{.name = "relative_position_embedding",
                                    .class_of_module = ctx.class_of("AudioRelativePositionEmbedding")};
         t.enter(relative);
-        const tensor angles = t.mul(t.full({1, distances, 1}).expand({1, distances, width / 2}));
-        const tensor waves = t.to(t.cat({t.unary(op::sin, angles), t.unary(op::cos, angles)}, -1), q.type);
+        const tensor angles = t.mul_scalar(t.full({1, distances, 1}).expand({1, distances, width / 2}));
+        const tensor waves = t.to(t.cat({t.sin(angles), t.cos(angles)}, -1), q.type);
         const tensor places = t.call("pos_proj", linear{width, heads * d}, waves).view({distances, heads, d});
         const tensor by_content = t.matmul(q.permute({0, 3, 1, 2, 4}), k.permute({0, 3, 1, 4, 2}));
         const tensor rows = t.reshape(q.permute({0, 3, 1, 2, 4}), {batch, heads, chunks * size, d});
@@ -290,7 +290,7 @@ constexpr tensor audio_base(const layer_context& ctx, trace& t) {
         x = t.call({"conformer", layer_loop.index()}, audio_layer{ctx}, x);
     const std::int64_t step = ctx.config.family[reduction];
     if (step > 1) x = t.slice(x, 1, (x.dim(1) + step - 1) / step, step);
-    return t.where(x);
+    return t.masked_fill(x);
 }
 
 /// A list of two, or what is without it.
@@ -329,10 +329,10 @@ inline constexpr model_spec audio = [](model_spec spec) {
     spec.parse_config = parse_audio_config;
     spec.family_keys = audio_keys;
     spec.names.model_class = "AudioEncoder";
-    spec.config_keys[0] = {"num_hidden_layers", "conf_num_hidden_layers", key_rule::family_name_only};
-    spec.config_keys[1] = {"num_attention_heads", "conf_num_attention_heads", key_rule::family_name_only};
-    spec.config_keys[2] = {"head_dim", "", key_rule::absent};
-    spec.config_keys[3] = absent_num_key_value_heads;
+    spec.config_keys.add("num_hidden_layers", "conf_num_hidden_layers", key_rule::family_name_only);
+    spec.config_keys.add("num_attention_heads", "conf_num_attention_heads", key_rule::family_name_only);
+    spec.config_keys.add("head_dim", key_rule::absent);
+    spec.config_keys.add("num_key_value_heads", key_rule::absent);
     spec.defaults.hidden_size = 1536;
     spec.defaults.num_hidden_layers = 12;
     spec.defaults.num_attention_heads = 8;

@@ -66,7 +66,7 @@ constexpr tensor encode_images(const layer_context& ctx, trace& t, const tensor&
         x = t.input({x.dim(0), width, x.dim(2), x.dim(3)});  // a text alone reads no features
     }
     x = t.reshape(x, {x.dim(0), x.dim(1), x.dim(2) * x.dim(3)}).permute({0, 2, 1});
-    t.in_place(op::mul, x);
+    t.mul_(x);
     const recorder::shared_parameters_guard shared_parameters{t};
     return t.masked_scatter(token_embeddings,
                             t.call("embed_vision", embedder{ctx.text_model(), ctx.component(0).config}, x));
@@ -82,7 +82,7 @@ constexpr tensor listen(const layer_context& ctx, trace& t, const tensor& token_
     const std::int64_t batch = audio_embeds.dim(0), num_fillers = ctx.model.family[sound_tokens] - audio_embeds.dim(1);
     if (has_audio(t) && num_fillers < 0)
         throw_description_error("a recording gives more states than tokens stand for it");
-    const tensor chosen = t.where(audio_embeds);
+    const tensor chosen = t.masked_fill(audio_embeds);
     return t.masked_scatter(
         token_embeddings,
         t.cat({chosen, filler.expand({batch, num_fillers > 0 ? num_fillers : 0, audio_embeds.dim(2)})}, 1));

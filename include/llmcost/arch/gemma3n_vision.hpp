@@ -42,7 +42,7 @@ struct mobile_convolution {
 /// An RMS norm over channels, which are first (`rms_norm2d`).
 constexpr tensor norm_channels(trace& t, const tensor& x) {
     const tensor weight = t.param("weight", {x.dim(1)});
-    const tensor scale = t.rsqrt(t.add(t.mean(t.pow(x, 2), 1, true)));
+    const tensor scale = t.rsqrt(t.add_scalar(t.mean(t.pow(x, 2), 1, true)));
     return t.mul(t.mul(x, scale), weight.view({1, x.dim(1), 1, 1}));
 }
 struct channel_norm {
@@ -56,7 +56,7 @@ struct tanh_gelu {
     static constexpr role module_role = role::none;
     static constexpr bool is_leaf = true;
     [[nodiscard]] constexpr class_name type_name() const { return {"", "GELU"}; }
-    constexpr tensor forward(trace& t, const tensor& x) const { return t.unary(op::gelu_tanh, x); }
+    constexpr tensor forward(trace& t, const tensor& x) const { return t.gelu_tanh(x); }
 };
 constexpr tensor norm_and_act(trace& t, literal name, bool acts, const tensor& x) {
     return call_in_module(t, name, "RmsNormAct2d", x, [&](const tensor& in) {
@@ -149,7 +149,7 @@ constexpr tensor attend_places(trace& t, std::int64_t heads, std::int64_t d, boo
         // `scaled_dot_product_attention` where no kernel takes it: both operands scaled
         const recorder::fused_kernel_guard fused{
             t, fused_attention_kernel(q, 1, {.query_length = places, .is_causal = false}, k.dim(2))};
-        const tensor queries = t.mul(q), family_keys = t.mul(k.transpose(-1, -2));
+        const tensor queries = t.mul_scalar(q), family_keys = t.mul_scalar(k.transpose(-1, -2));
         mixed = t.matmul(t.softmax(t.matmul(queries, family_keys)), v);
     }
     const tensor rows = t.reshape(mixed.transpose(1, 2), {batch, x.dim(2), x.dim(3), heads * d});

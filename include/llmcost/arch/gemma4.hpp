@@ -98,10 +98,10 @@ struct top_k_router {
         const moe_config& moe = ctx.config.moe;
         const tensor scale = t.param("scale", {ctx.config.hidden_size}),
                      of_experts = t.param("per_expert_scale", {moe.num_experts});
-        const tensor h = t.mul(t.mul(gemma3n_detail::norm_without_weight(ctx, t, "norm", tokens), scale));
+        const tensor h = t.mul_scalar(t.mul(gemma3n_detail::norm_without_weight(ctx, t, "norm", tokens), scale));
         const tensor scores = t.call("proj", linear{ctx.config.hidden_size, moe.num_experts}, h);
         tensor weights = t.topk(t.softmax(t.to(scores, dtype::float32)), moe.num_experts_per_tok);
-        t.in_place(op::div, weights, t.sum(weights, -1, true));
+        t.div_(weights, t.sum(weights, -1, true));
         return t.mul(weights, t.gather(of_experts, {tokens.dim(0), moe.num_experts_per_tok}));
     }
 };
@@ -137,7 +137,7 @@ struct layer {
             h = t.call("per_layer_projection", linear{per_layer_width, width}, t.mul(h, t.select(inputs, 2)));
             out = t.add(out, apply_norm(ctx, t, "post_per_layer_input_norm", h));
         }
-        t.in_place(op::mul, out);
+        t.mul_(out);
         return out;
     }
 };
@@ -342,8 +342,8 @@ inline constexpr model_spec gemma4_text = [](model_spec spec) {
     spec.names.rotary_class = "TextRotaryEmbedding";
     spec.names.embedding_class = "TextScaledWordEmbedding";
     spec.names.experts_class = "TextExperts";
-    spec.config_keys[0] = absent_mlp_bias;
-    spec.config_keys[1] = {"hidden_act", "hidden_activation", key_rule::family_name_only};
+    spec.config_keys.add("mlp_bias", key_rule::absent);
+    spec.config_keys.add("hidden_act", "hidden_activation", key_rule::family_name_only);
     spec.defaults.vocab_size = 262144;
     spec.defaults.hidden_size = 2304;
     spec.defaults.intermediate_size = 9216;

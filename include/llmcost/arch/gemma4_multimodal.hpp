@@ -259,7 +259,7 @@ inline constexpr model_spec part = [](model_spec spec) {
     spec.class_prefix = "Gemma4";
     spec.rotary = rotary_style::none;
     spec.supported_heads = {};
-    spec.config_keys[0] = {"attention_bias", "", key_rule::absent};
+    spec.config_keys.add("attention_bias", key_rule::absent);
     return spec;
 }(model_spec{});
 inline constexpr model_spec vision = [](model_spec spec) {
@@ -268,7 +268,7 @@ inline constexpr model_spec vision = [](model_spec spec) {
     spec.parse_config = parse_vision_config;
     spec.family_keys = vision_keys;
     spec.names.model_class = "VisionModel";
-    spec.config_keys[1] = {"hidden_act", "hidden_activation", key_rule::family_name_only};
+    spec.config_keys.add("hidden_act", "hidden_activation", key_rule::family_name_only);
     spec.defaults.hidden_size = 768;
     spec.defaults.intermediate_size = 3072;
     spec.defaults.num_hidden_layers = 16;
@@ -283,8 +283,8 @@ inline constexpr model_spec audio = [](model_spec spec) {
     spec.parse_config = parse_audio_config;
     spec.family_keys = audio_keys;
     spec.names.model_class = "AudioModel";
-    spec.config_keys[1] = {"head_dim", "", key_rule::absent};
-    spec.config_keys[2] = {"num_key_value_heads", "", key_rule::absent};
+    spec.config_keys.add("head_dim", key_rule::absent);
+    spec.config_keys.add("num_key_value_heads", key_rule::absent);
     spec.defaults.hidden_size = 1024;
     spec.defaults.num_hidden_layers = 12;
     spec.defaults.num_attention_heads = 8;

@@ -54,8 +54,8 @@ struct clippable_linear {
     [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("ClippableLinear"); }
     constexpr tensor forward(trace& t, const tensor& x) const {
         const bool cuts = ctx.config.family[clips] != 0;
-        const tensor y = t.call("linear", linear{in, out}, cuts ? t.unary(op::clamp, x) : x);
-        return cuts ? t.unary(op::clamp, y) : y;
+        const tensor y = t.call("linear", linear{in, out}, cuts ? t.clamp(x) : x);
+        return cuts ? t.clamp(y) : y;
     }
 };
 
@@ -135,12 +135,12 @@ constexpr tensor embed_padded_patches(const layer_context& ctx, trace& t, std::i
     const module_info embedder{.name = "patch_embedder", .class_of_module = ctx.class_of("VisionPatchEmbedder")};
     t.enter(embedder);
     const tensor table = t.param("position_embedding_table", {2, ctx.config.family[places], width});
-    const tensor pixels = t.mul(t.sub(t.input({images, patches, 3 * side * side}), trace::buffer({})));
+    const tensor pixels = t.mul_scalar(t.sub(t.input({images, patches, 3 * side * side}), trace::buffer({})));
     const tensor x = t.call("input_proj", linear{3 * side * side, width}, pixels);
     const shape of_patches{images, patches, width};
     const tensor column = t.gather(t.select(table, 0), of_patches), row = t.gather(t.select(table, 0), of_patches);
     t.add_written_elements(1);  // the zero that padding gets
-    return t.leave(embedder, t.add(x, t.where(t.add(column, row))));
+    return t.leave(embedder, t.add(x, t.masked_fill(t.add(column, row))));
 }
 
 /// Cosines and sines of columns and rows: (images, patches, head) twice.
@@ -156,7 +156,7 @@ struct vision_rotary {
         const std::int64_t quarter = (ctx.config.head_dim / 2 + 1) / 2, images = t.load().batch;
         const tensor angles = t.mul(t.full({images, patches, 2, 1}), trace::buffer({quarter}));
         const auto table = [&](op wave) {
-            const tensor x = t.mul(t.unary(wave, angles)), column = x.select(2), row = x.select(2);
+            const tensor x = t.mul_scalar(t.unary(wave, angles)), column = x.select(2), row = x.select(2);
             return t.to(t.cat({column, column, row, row}, -1), t.activation_type());
         };
         const tensor cos = table(op::cos);
@@ -173,12 +173,12 @@ struct vision_pooler {
     static constexpr bool is_leaf = true;
     [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("VisionPooler"); }
     constexpr tensor forward(trace& t, const tensor& x) const {
-        tensor h = t.where(x);
+        tensor h = t.masked_fill(x);
         if (x.dim(1) != tokens) {
-            const tensor weights = t.div(t.full({x.dim(0), x.dim(1), tokens}));
+            const tensor weights = t.div_scalar(t.full({x.dim(0), x.dim(1), tokens}));
             h = t.to(t.matmul_operator(weights.transpose(1, 2), t.to(h, dtype::float32)), x.type);
         }
-        return t.mul(t.to(h, dtype::float32));
+        return t.mul_scalar(t.to(h, dtype::float32));
     }
 };
 

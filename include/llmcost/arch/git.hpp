@@ -40,7 +40,7 @@ struct embeddings {
         t.check_positions(places, load.past + load.sequence + (load.past > 0 ? states_ahead(ctx, t) : 0));
         const tensor position_embeddings =
             t.call("position_embeddings", embedding{places, width}, shape{1, load.sequence});
-        t.in_place(op::add, x, position_embeddings);
+        t.add_(x, position_embeddings);
         return dropout(t, "dropout", t.call("LayerNorm", norm_module{norm_kind::layer, width}, x));
     }
 };
@@ -80,7 +80,8 @@ struct self_attention {
         const recorder::fused_kernel_guard fused{
             t, fused_attention_kernel(qkv.query, qkv.key.dim(1), pattern, qkv.key.dim(2))};
         const bool sparse = t.load().attention == attention_scores::causal;
-        tensor scores = t.div(t.matmul(qkv.query, qkv.key.transpose(2, 3), sparse ? pattern.visible_pairs() : 0));
+        tensor scores =
+            t.div_scalar(t.matmul(qkv.query, qkv.key.transpose(2, 3), sparse ? pattern.visible_pairs() : 0));
         if (!sparse) scores = t.add(scores, ctx.inputs->mask);
         const tensor mixed = t.matmul(dropout(t, "dropout", t.softmax(scores), dropout_position::attention), qkv.value)
                                  .permute({0, 2, 1, 3});
@@ -163,7 +164,7 @@ constexpr tensor encode_images(const layer_context& ctx, trace& t) {
     for (std::int64_t i = 0; i < num_temporal_embeddings; ++i) {
         const recorder::not_executed_guard unused{t, i >= num_images || num_images == 1};
         const tensor added = t.param(frame_names[i], {1, 1, frame_features[0].dim(2)});
-        if (i < num_images) t.in_place(op::add, frame_features[i], added);
+        if (i < num_images) t.add_(frame_features[i], added);
     }
     t.leave(list);
     return num_images == 1 ? frame_features[0] : t.cat(frame_features, static_cast<int>(num_images), 1);
@@ -237,11 +238,11 @@ inline constexpr model_spec git = [](model_spec spec) {
     spec.names.q_proj = "query";
     spec.names.k_proj = "key";
     spec.names.v_proj = "value";
-    spec.config_keys[0] = absent_attention_bias;
-    spec.config_keys[1] = absent_mlp_bias;
-    spec.config_keys[2] = {"sliding_window", "", key_rule::absent};
-    spec.config_keys[3] = {"num_key_value_heads", "", key_rule::absent};
-    spec.config_keys[4] = {"head_dim", "", key_rule::absent};
+    spec.config_keys.add("attention_bias", key_rule::absent);
+    spec.config_keys.add("mlp_bias", key_rule::absent);
+    spec.config_keys.add("sliding_window", key_rule::absent);
+    spec.config_keys.add("num_key_value_heads", key_rule::absent);
+    spec.config_keys.add("head_dim", key_rule::absent);
     spec.defaults.vocab_size = 30522;
     spec.defaults.hidden_size = 768;
     spec.defaults.intermediate_size = 3072;
@@ -249,7 +250,6 @@ inline constexpr model_spec git = [](model_spec spec) {
     spec.defaults.num_attention_heads = 12;
     spec.defaults.max_position_embeddings = 1024;
     spec.defaults.hidden_act = activation::gelu;
-    spec.config_keys[5] = absent_num_key_value_heads;
     spec.dropout_keys = git_detail::dropout_rates;
     return spec;
 }(default_decoder);

@@ -45,7 +45,7 @@ inline constexpr model_spec glm = [](model_spec spec) {
     spec.defaults.head_dim = 128;
     spec.defaults.max_position_embeddings = 131072;
     spec.defaults.attention_bias = true;
-    spec.config_keys[0] = absent_mlp_bias;
+    spec.config_keys.add("mlp_bias", key_rule::absent);
     return spec;
 }(llama);
 

@@ -57,7 +57,7 @@ inline constexpr model_spec glm4_moe = [](model_spec spec) {
     spec.shared_experts = shared_expert_kind::added;
     spec.names.moe_class = "MoE";
     spec.names.router_class = "TopkRouter";
-    spec.config_keys[0] = absent_mlp_bias;
+    spec.config_keys.add("mlp_bias", key_rule::absent);
     spec.defaults.vocab_size = 151552;
     spec.defaults.intermediate_size = 10944;
     spec.defaults.num_hidden_layers = 46;

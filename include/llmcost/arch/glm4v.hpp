@@ -88,7 +88,7 @@ struct positions {
         const auto places = [&] {
             const recorder::no_grad_guard constants{t};
             const tensor sides = t.full({patches});
-            return t.sub(t.mul(t.div(t.add(trace::buffer({patches})), sides)), trace::buffer({1}));
+            return t.sub(t.mul_scalar(t.div(t.add_scalar(trace::buffer({patches})), sides)), trace::buffer({1}));
         };
         const tensor horizontal = places(), down = places();
         (void)t.cat({horizontal.unsqueeze(1), down.unsqueeze(1)}, 1);
@@ -239,8 +239,8 @@ inline constexpr model_spec glm4v_text = [](model_spec spec) {
     spec.names.post_mlp_norm = "post_mlp_layernorm";
     spec.names.mlp_modules.gate = "gate_up_proj";
     spec.names.mlp_modules.act = "activation_fn";
-    spec.config_keys[0] = absent_mlp_bias;
-    spec.config_keys[1] = absent_attention_bias;
+    spec.config_keys.add("mlp_bias", key_rule::absent);
+    spec.config_keys.add("attention_bias", key_rule::absent);
     spec.defaults = {.vocab_size = 151552,
                      .hidden_size = 4096,
                      .intermediate_size = 13696,
@@ -268,7 +268,7 @@ inline constexpr model_spec glm4v_moe_text = [](model_spec spec) {
     spec.names.moe_class = "TextMoE";
     spec.names.experts_class = "TextExperts";
     spec.names.router_class = "TextTopkRouter";
-    spec.config_keys[1] = {};
+    spec.config_keys.remove("attention_bias");
     spec.defaults.vocab_size = 151424;
     spec.defaults.intermediate_size = 10944;
     spec.defaults.num_hidden_layers = 46;

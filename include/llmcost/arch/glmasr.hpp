@@ -67,8 +67,8 @@ constexpr tensor encode_audio(const layer_context& ctx, trace& t) {
     const std::int64_t frames =
         filled_frames(ctx.model.audio_preprocessing, ctx.model.audio_preprocessing.padded_samples());
     const tensor sound = t.input({t.load().batch, mel_bins, frames});
-    tensor x = t.unary(op::gelu, t.call("conv1", convolution_1d{mel_bins, width, 3, 1, 1}, sound));
-    x = t.unary(op::gelu, t.call("conv2", convolution_1d{width, width, 3, 2, 1}, x)).transpose(1, 2);
+    tensor x = t.gelu(t.call("conv1", convolution_1d{mel_bins, width, 3, 1, 1}, sound));
+    x = t.gelu(t.call("conv2", convolution_1d{width, width, 3, 2, 1}, x)).transpose(1, 2);
     workload load = t.load();
     load.sequence = x.dim(1);
     load.past = 0;

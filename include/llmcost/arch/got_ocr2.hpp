@@ -65,7 +65,8 @@ inline constexpr model_spec tower = [](model_spec spec) {
     spec.names.model_class = "VisionEncoder";
     spec.defaults.intermediate_size = 3072;
     spec.parse_config = sam_detail::parse_windows;
-    spec.config_keys[3] = {"intermediate_size", "mlp_dim", key_rule::family_name_only};
+    spec.config_keys.remove("intermediate_size");
+    spec.config_keys.add("intermediate_size", "mlp_dim", key_rule::family_name_only);
     return spec;
 }(sam_detail::tower);
 

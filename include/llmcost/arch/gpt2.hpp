@@ -118,12 +118,12 @@ inline constexpr model_spec gpt2 = [](model_spec spec) {
     spec.names.attention = "attn";
     spec.names.pre_attention_norm = "ln_1";
     spec.names.pre_mlp_norm = "ln_2";
-    spec.config_keys[0] = {"hidden_size", "n_embd", key_rule::standard_name_first};
-    spec.config_keys[1] = {"max_position_embeddings", "n_positions", key_rule::standard_name_first};
-    spec.config_keys[2] = {"num_attention_heads", "n_head", key_rule::standard_name_first};
-    spec.config_keys[3] = {"num_hidden_layers", "n_layer", key_rule::standard_name_first};
-    spec.config_keys[4] = {"intermediate_size", "n_inner", key_rule::family_name_only};
-    spec.config_keys[5] = {"hidden_act", "activation_function", key_rule::family_name_only};
+    spec.config_keys.add("hidden_size", "n_embd", key_rule::standard_name_first);
+    spec.config_keys.add("max_position_embeddings", "n_positions", key_rule::standard_name_first);
+    spec.config_keys.add("num_attention_heads", "n_head", key_rule::standard_name_first);
+    spec.config_keys.add("num_hidden_layers", "n_layer", key_rule::standard_name_first);
+    spec.config_keys.add("intermediate_size", "n_inner", key_rule::family_name_only);
+    spec.config_keys.add("hidden_act", "activation_function", key_rule::family_name_only);
     spec.defaults.vocab_size = 50257;
     spec.defaults.hidden_size = 768;
     spec.defaults.num_hidden_layers = 12;
@@ -131,7 +131,7 @@ inline constexpr model_spec gpt2 = [](model_spec spec) {
     spec.defaults.max_position_embeddings = 1024;
     spec.defaults.hidden_act = activation::gelu_new;
     spec.defaults.tie_word_embeddings = true;
-    spec.config_keys[6] = absent_num_key_value_heads;
+    spec.config_keys.add("num_key_value_heads", key_rule::absent);
     return spec;
 }(default_decoder);
 

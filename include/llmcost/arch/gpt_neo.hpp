@@ -23,7 +23,7 @@ constexpr tensor masked_attention(const layer_context& ctx, trace& t, const quer
     const bool sparse = t.load().attention == attention_scores::causal;
     const tensor rows = t.to(qkv.query, dtype::float32), columns = t.to(qkv.key, dtype::float32).transpose(2, 3);
     tensor scores = t.matmul(rows, columns, sparse ? pattern.visible_pairs() : 0);
-    if (!sparse) scores = t.add(t.where(scores), ctx.inputs->mask);
+    if (!sparse) scores = t.add(t.masked_fill(scores), ctx.inputs->mask);
     const tensor probabilities =
         dropout(t, "attn_dropout", t.to(t.softmax(scores), qkv.value.type), dropout_position::attention);
     return t.contiguous(t.matmul(probabilities, qkv.value).transpose(1, 2));
@@ -108,12 +108,13 @@ inline constexpr model_spec gpt_neo = [](model_spec spec) {
     spec.mlp = gpt_neo_detail::mlp;
     spec.supported_layers.max_family_tag = gpt_neo_detail::local;
     spec.names.causal_lm_class = "ForCausalLM";
-    spec.config_keys[0] = {"num_attention_heads", "num_heads", key_rule::standard_name_first};
-    spec.config_keys[1] = {"num_hidden_layers", "num_layers", key_rule::standard_name_first};
-    spec.config_keys[2] = {"hidden_act", "activation_function", key_rule::family_name_only};
-    spec.config_keys[3] = {};
-    spec.config_keys[4] = {};
-    spec.config_keys[5] = {};
+    spec.config_keys.remove("hidden_size");
+    spec.config_keys.remove("num_attention_heads");
+    spec.config_keys.add("num_attention_heads", "num_heads", key_rule::standard_name_first);
+    spec.config_keys.remove("max_position_embeddings");
+    spec.config_keys.remove("num_hidden_layers");
+    spec.config_keys.add("num_hidden_layers", "num_layers", key_rule::standard_name_first);
+    spec.config_keys.remove("intermediate_size");
     spec.defaults.hidden_size = 2048;
     spec.defaults.num_hidden_layers = 24;
     spec.defaults.num_attention_heads = 16;

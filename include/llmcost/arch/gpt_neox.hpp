@@ -85,7 +85,7 @@ inline constexpr model_spec gpt_neox = [](model_spec spec) {
     spec.defaults.num_attention_heads = 64;
     spec.defaults.max_position_embeddings = 2048;
     spec.defaults.hidden_act = activation::gelu;
-    spec.config_keys[0] = absent_num_key_value_heads;
+    spec.config_keys.add("num_key_value_heads", key_rule::absent);
     spec.dropout_keys = gpt_neox_detail::dropout_rates;
     return spec;
 }(default_decoder);

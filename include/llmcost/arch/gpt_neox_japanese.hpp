@@ -109,8 +109,8 @@ inline constexpr model_spec gpt_neox_japanese = [](model_spec spec) {
     spec.names.attention = "attention";
     spec.names.layer_class = "Layer";
     spec.names.mlp_modules = {.up = "dense_h_to_4h", .down = "dense_4h_to_h", .act = "act"};
-    spec.config_keys[0] = absent_attention_bias;
-    spec.config_keys[1] = absent_mlp_bias;
+    spec.config_keys.add("attention_bias", key_rule::absent);
+    spec.config_keys.add("mlp_bias", key_rule::absent);
     spec.defaults.vocab_size = 32000;
     spec.defaults.hidden_size = 2560;
     spec.defaults.num_hidden_layers = 32;
@@ -118,7 +118,7 @@ inline constexpr model_spec gpt_neox_japanese = [](model_spec spec) {
     spec.defaults.max_position_embeddings = 2048;
     spec.defaults.hidden_act = activation::gelu;
     spec.defaults.tie_word_embeddings = true;
-    spec.config_keys[2] = absent_num_key_value_heads;
+    spec.config_keys.add("num_key_value_heads", key_rule::absent);
     spec.dropout_keys = gpt_neox_japanese_detail::dropout_rates;
     return spec;
 }(default_decoder);

@@ -57,7 +57,7 @@ inline constexpr model_spec gpt_oss = [](model_spec spec) {
     spec.defaults.attention_bias = true;
     spec.defaults.moe.num_experts = 128;
     spec.defaults.moe.num_experts_per_tok = 4;
-    spec.config_keys[0] = absent_mlp_bias;
+    spec.config_keys.add("mlp_bias", key_rule::absent);
     return spec;
 }(llama);
 

@@ -16,7 +16,7 @@ constexpr tensor float32_attention(const layer_context& ctx, trace& t, const que
         t, fused_attention_kernel(qkv.query, qkv.key.dim(1), pattern, qkv.key.dim(2))};
     const bool sparse = t.load().attention == attention_scores::causal;
     const tensor rows = t.to(qkv.query, dtype::float32), columns = t.to(qkv.key, dtype::float32).transpose(2, 3);
-    tensor scores = t.div(t.matmul(rows, columns, sparse ? pattern.visible_pairs() : 0));
+    tensor scores = t.div_scalar(t.matmul(rows, columns, sparse ? pattern.visible_pairs() : 0));
     if (!sparse) scores = t.add(scores, ctx.inputs->mask);
     const tensor probabilities =
         dropout(t, "attn_dropout", t.to(t.softmax(scores), qkv.value.type), dropout_position::attention);

@@ -26,7 +26,8 @@ constexpr tensor attention_with_sinks(const layer_context& ctx, trace& t, const 
     const std::int64_t heads = qkv.query.dim(1), groups = heads / qkv.key.dim(1);
     const tensor family_keys = repeat_kv(t, qkv.key, groups), values = repeat_kv(t, qkv.value, groups);
     const bool sparse = t.load().attention == attention_scores::causal;
-    tensor scores = t.mul(t.matmul(qkv.query, family_keys.transpose(2, 3), sparse ? s.pattern.visible_pairs() : 0));
+    tensor scores =
+        t.mul_scalar(t.matmul(qkv.query, family_keys.transpose(2, 3), sparse ? s.pattern.visible_pairs() : 0));
     if (!sparse) scores = t.add(scores, s.mask);
     const tensor left = t.sub(t.logsumexp(scores, -1), sinks.view({1, heads, 1}));
     const tensor scale = t.sigmoid(t.to(left, dtype::float32)).unsqueeze(-1);
@@ -128,7 +129,7 @@ constexpr tensor forward_language_model(const layer_context& ctx, trace& t, lite
     tensor x = t.leave(m, embed_tokens(text, t));
     x = place(x);
     t.enter(m);
-    x = t.mul(x);
+    x = t.mul_scalar(x);
     const decoder_inputs shared = text.spec.prepare_inputs(text, t);
     for (loop layer_loop = t.loop_modules(text.config.num_hidden_layers, text.config.layers, x); layer_loop.next();)
         x = layer(text.for_layer(layer_loop, shared.for_layer(layer_loop.layer())), x);

@@ -141,7 +141,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
     const auto place = [&](const tensor& token_embeddings) {
         const recorder::not_executed_guard no_pixels{t, !has_pixels};
         encode_images(ctx, t, newline, features);
-        return has_pixels ? t.where(token_embeddings) : token_embeddings;
+        return has_pixels ? t.masked_fill(token_embeddings) : token_embeddings;
     };
     return granite_detail::forward_language_model(
         ctx, t, "language_model", place, [&](const layer_context& layer_ctx, tensor x) {

@@ -133,7 +133,7 @@ constexpr void route_density(const layer_context& ctx, trace& t, const tensor& s
     const tensor one_each = t.full({tiles.dim(0)}, tiles.type);
     tile_counts = t.copy(tile_counts);
     t.index_add(tile_counts, one_each);
-    const tensor means = t.div(sums, t.unary(op::minimum, tile_counts).view({samples, 1}));
+    const tensor means = t.div(sums, t.minimum_scalar(tile_counts).view({samples, 1}));
     const tensor h =
         t.call("fc1", linear{width, inner, true}, t.call("norm", norm_module{norm_kind::layer, width}, means));
     t.leave(router, t.call("fc2", linear{inner, 1, true}, t.call("act", gelu_module{}, h)));

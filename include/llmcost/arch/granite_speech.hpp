@@ -81,8 +81,8 @@ struct block_attention {
         const tensor q = split(q_all), k = split(kv.slice(-1, heads * d)), v = split(kv.slice(-1, heads * d));
         const embedding table{.num_embeddings = 2 * family[reach] + 1, .embedding_dim = d, .creates_indices = true};
         const tensor rows = t.call("rel_pos_emb", table, shape{size, size});
-        const tensor bias = t.mul(einsum(t, "bhcd,crd->bhcr", q, rows));
-        tensor scores = t.matmul(t.mul(q), t.mul(k.transpose(2, 3)));
+        const tensor bias = t.mul_scalar(einsum(t, "bhcd,crd->bhcr", q, rows));
+        tensor scores = t.matmul(t.mul_scalar(q), t.mul_scalar(k.transpose(2, 3)));
         scores = t.softmax(t.add(scores, bias));
         const tensor found = t.reshape(t.matmul(scores, v).transpose(1, 2), {batch, blocks * size, heads * d});
         const tensor unpadded = t.slice(found, 1, places);
@@ -127,10 +127,10 @@ struct conformer_block {
     static constexpr bool is_leaf = false;
     [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("ConformerBlock"); }
     constexpr tensor forward(trace& t, const tensor& x) const {
-        tensor h = t.add(t.mul(t.call("ff1", conformer_feed_forward{ctx}, x)), x);
+        tensor h = t.add(t.mul_scalar(t.call("ff1", conformer_feed_forward{ctx}, x)), x);
         h = t.add(t.call("attn", block_attention{ctx}, h), h);
         h = t.add(t.call("conv", convolution_module{ctx}, h), h);
-        h = t.add(t.mul(t.call("ff2", conformer_feed_forward{ctx}, h)), h);
+        h = t.add(t.mul_scalar(t.call("ff2", conformer_feed_forward{ctx}, h)), h);
         return t.call("post_norm", norm_module{norm_kind::layer, ctx.config.hidden_size}, h);
     }
 };
@@ -162,7 +162,7 @@ constexpr tensor encode_audio(const layer_context& ctx, trace& t) {
         const recorder::not_executed_guard no_middle{t, middle == 0};
         const tensor scores = t.call("out", linear{width, family[labels], true}, t.clone(x));
         const tensor read = t.call("out_mid", linear{family[labels], width, true}, t.softmax(scores));
-        t.in_place(op::add, x, read);
+        t.add_(x, read);
     }
     run(layers - middle, middle);
     if (family[num_cat_hidden_layers] == 0) return x;

@@ -69,11 +69,11 @@ struct block_attention {
         };
         const tensor q = split("q_proj"), k = split("k_proj"), v = split("v_proj");
         const embedding table{2 * ctx.config.max_position_embeddings + 1, d};
-        const tensor rows = t.mul(t.call("rel_pos_emb", table, shape{size, size}));
+        const tensor rows = t.mul_scalar(t.call("rel_pos_emb", table, shape{size, size}));
         const tensor query_rows = t.reshape(q.permute({2, 0, 1, 3}), {size, all * heads, d});
         const tensor found = t.matmul(query_rows, rows.transpose(1, 2)).view({size, all, heads, size});
         tensor bias = t.contiguous(found.permute({1, 2, 0, 3}));
-        if (fills) bias = t.where(bias);
+        if (fills) bias = t.masked_fill(bias);
         const tensor mixed = attention_forward(t, q, k, v, {.query_length = size, .is_causal = false}, {.mask = &bias});
         const tensor attention_output = t.reshape(mixed, {batch, blocks * size, heads * d});
         return t.call("o_proj", linear{heads * d, width, true}, t.slice(attention_output, 1, places));
@@ -117,12 +117,12 @@ struct encoder_block {
                                ctx.class_of("EncoderFeedForward"),
                                ctx.config.attention_bias,
                                {.up = "linear1", .down = "linear2", .act = "activation"}};
-        tensor h = t.add(x, t.mul(t.call("feed_forward1", block, t.call("norm_feed_forward1", normed, x))));
+        tensor h = t.add(x, t.mul_scalar(t.call("feed_forward1", block, t.call("norm_feed_forward1", normed, x))));
         h = t.add(h, t.call("self_attn", block_attention{ctx}, t.call("norm_self_att", normed, h)));
         const tensor convolved =
             t.call("conv", convolution_module{ctx, halves ? 2 : 1}, t.call("norm_conv", normed, h));
         h = halves ? t.add(means(t, h), t.slice(convolved, 1, h.dim(1) / 2)) : t.add(h, convolved);
-        h = t.add(h, t.mul(t.call("feed_forward2", block, t.call("norm_feed_forward2", normed, h))));
+        h = t.add(h, t.mul_scalar(t.call("feed_forward2", block, t.call("norm_feed_forward2", normed, h))));
         return t.call("norm_out", normed, h);
     }
 

@@ -66,7 +66,8 @@ constexpr tensor attention_with_sinks(const layer_context& ctx, trace& t, const 
         t, fused_attention_kernel(qkv.query, qkv.key.dim(1), s.pattern, qkv.key.dim(2))};
     const tensor family_keys = repeat_kv(t, qkv.key, groups), values = repeat_kv(t, qkv.value, groups);
     const bool sparse = s.pattern.is_causal && t.load().attention == attention_scores::causal;
-    tensor scores = t.mul(t.matmul(qkv.query, family_keys.transpose(2, 3), sparse ? s.pattern.visible_pairs() : 0));
+    tensor scores =
+        t.mul_scalar(t.matmul(qkv.query, family_keys.transpose(2, 3), sparse ? s.pattern.visible_pairs() : 0));
     if (!sparse) scores = t.add(scores, s.mask);
     const tensor distance = t.sub(t.logsumexp(scores, -1), sinks.view({1, heads, 1}));
     const tensor share = t.sigmoid(t.to(distance, dtype::float32));
@@ -174,7 +175,7 @@ inline constexpr model_spec granitemoe = [](model_spec spec) {
     spec.names.router = "router";
     spec.defaults.moe.num_experts = 8;
     spec.defaults.moe.num_experts_per_tok = 2;
-    spec.config_keys[0] = absent_mlp_bias;
+    spec.config_keys.add("mlp_bias", key_rule::absent);
     return spec;
 }(granite);
 

@@ -75,7 +75,7 @@ constexpr tensor mlp(const layer_context& ctx, trace& t, const tensor& x) {
 }
 
 constexpr tensor process_logits(const layer_context& ctx, trace& t, const tensor& logits) {
-    const tensor out = t.div(logits);
+    const tensor out = t.div_scalar(logits);
     const recorder::detach_guard unread{t};
     const model_config& config = ctx.config;
     if (config.family[weighs_balance])

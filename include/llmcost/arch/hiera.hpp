@@ -94,7 +94,7 @@ struct attention {
             const recorder::fused_kernel_guard fused{
                 t,
                 fused_attention_kernel(empty_tensor({batch * units, heads, q.dim(3), d}), heads, pattern, unit_length)};
-            mixed = t.matmul_operator(t.softmax_method(t.matmul_operator(t.mul(q), k.transpose(-1, -2))), v);
+            mixed = t.matmul_operator(t.softmax_method(t.matmul_operator(t.mul_scalar(q), k.transpose(-1, -2))), v);
         }
         const tensor attention_output = t.reshape(mixed.transpose(1, 3), {batch, -1, layer_config.out});
         return t.call("proj", linear{layer_config.out, layer_config.out, true}, attention_output);

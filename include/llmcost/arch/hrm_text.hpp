@@ -123,14 +123,13 @@ inline constexpr model_spec hrm_text = [](model_spec spec) {
     spec.attention = hrm_text_detail::attention;
     spec.embed_tokens = embed_tokens_scaled;
     spec.norm = norm_kind::rms_weightless;
-    spec.config_keys[0] = {"num_key_value_heads", "", key_rule::absent};
+    spec.config_keys.add("num_key_value_heads", key_rule::absent);
     spec.defaults.vocab_size = 151808;
     spec.defaults.hidden_size = 1536;
     spec.defaults.intermediate_size = 4096;
     spec.defaults.num_hidden_layers = 16;
     spec.defaults.num_attention_heads = 12;
     spec.defaults.head_dim = 128;
-    spec.config_keys[1] = absent_num_key_value_heads;
     return spec;
 }(llama);
 

@@ -41,7 +41,7 @@ inline constexpr model_spec hunyuan_v1_dense = [](model_spec spec) {
     spec.names.q_norm = "query_layernorm";
     spec.names.k_norm = "key_layernorm";
     spec.defaults.vocab_size = 290943;
-    spec.config_keys[0] = absent_mlp_bias;
+    spec.config_keys.add("mlp_bias", key_rule::absent);
     return spec;
 }(llama);
 

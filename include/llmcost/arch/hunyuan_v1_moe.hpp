@@ -31,7 +31,7 @@ struct router_gate {
         const tensor tokens = t.to(t.reshape(x, {-1, x.dim(-1)}), dtype::float32);
         const tensor logits = t.call("wg", linear{x.dim(-1), ctx.config.moe.num_experts}, tokens);
         tensor weights = t.topk(t.softmax(logits), k);
-        t.in_place(op::div, weights, t.sum(weights, -1, true));
+        t.div_(weights, t.sum(weights, -1, true));
         return weights;
     }
 };
@@ -110,7 +110,7 @@ inline constexpr model_spec hunyuan_v1_moe = [](model_spec spec) {
     spec.names.k_norm = "key_layernorm";
     spec.names.base_model_for_question_answering = "model";
     spec.defaults.vocab_size = 290943;
-    spec.config_keys[0] = absent_mlp_bias;
+    spec.config_keys.add("mlp_bias", key_rule::absent);
     return spec;
 }(llama);
 

@@ -29,7 +29,7 @@ struct rotary {
         t.register_buffer(count(half * 2 * 4));
         const shape places{ctx.config.family[axes], t.load().batch, t.load().sequence, 1};
         const tensor angles = t.mul(t.full(places), trace::buffer({half}));
-        const tensor cos = t.mul(t.unary(op::cos, angles)), sin = t.mul(t.unary(op::sin, angles));
+        const tensor cos = t.mul_scalar(t.cos(angles)), sin = t.mul_scalar(t.sin(angles));
         const auto merge_sections = [&](const tensor& x) {
             return t.to(t.cat({t.cat({x, x}, -1).select(0)}, -1), t.activation_type());
         };
@@ -187,8 +187,8 @@ inline constexpr model_spec tower = [](model_spec spec) {
     spec.names.attention_class = "VisionAttention";
     spec.names.layer_class = "VisionBlock";
     spec.names.mlp_class = "VisionMLP";
-    spec.config_keys[0] = {};
-    spec.config_keys[1] = {};
+    spec.config_keys.remove("num_key_value_heads");
+    spec.config_keys.remove("head_dim");
     spec.defaults.hidden_size = 1152;
     spec.defaults.intermediate_size = 4304;
     spec.defaults.num_hidden_layers = 27;

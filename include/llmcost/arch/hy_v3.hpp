@@ -19,7 +19,7 @@ constexpr tensor_pair pick(const layer_context& ctx, trace& t, const tensor& tok
     const tensor logits = t.linear(t.to(tokens, dtype::float32), t.to(weight, dtype::float32));
     const tensor best =
         select_with_correction(t, t.sigmoid(logits), trace::buffer({moe.num_experts}), moe.num_experts_per_tok);
-    return {logits, t.mul(t.div(best, t.add(t.sum(best, -1, true))))};
+    return {logits, t.mul_scalar(t.div(best, t.add_scalar(t.sum(best, -1, true))))};
 }
 
 constexpr tensor sparse_moe_block(const layer_context& ctx, trace& t, const tensor& x) {

@@ -29,7 +29,7 @@ struct reciprocal_length {
     [[nodiscard]] constexpr class_name type_name() const { return named; }
     constexpr tensor forward(trace& t, const tensor& x) const {
         const tensor squares = t.pow(t.to(x, dtype::float32), 2);
-        return t.to(t.rsqrt(t.add(t.mean(squares, -1, true))), x.type);
+        return t.to(t.rsqrt(t.add_scalar(t.mean(squares, -1, true))), x.type);
     }
 };
 
@@ -58,8 +58,8 @@ struct connection {
         const tensor base = t.param("base", {2 * n}), scale = t.param("scale", {2});
         const tensor half = mixes(ctx, t, all, weight).slice(-1, n);
         const auto gate = [&] { return t.sigmoid(t.add(t.mul(half, scale.select(0)), base.slice(-1, n))); };
-        const tensor reads = t.add(gate());
-        const tensor writes = t.add(t.mul(gate()));
+        const tensor reads = t.add_scalar(gate());
+        const tensor writes = t.add_scalar(t.mul_scalar(gate()));
         return {writes, weighed(t, reads, all)};
     }
 };
@@ -76,7 +76,7 @@ struct last_connection {
         const tensor weight = t.param("hc_fn", {n, n * ctx.config.hidden_size});
         const tensor base = t.param("hc_base", {n}), scale = t.param("hc_scale", {1});
         const tensor logits = t.mul(mixes(ctx, t, all, weight), t.to(scale, dtype::float32));
-        return weighed(t, t.add(t.sigmoid(t.add(logits, t.to(base, dtype::float32)))), all);
+        return weighed(t, t.add_scalar(t.sigmoid(t.add(logits, t.to(base, dtype::float32)))), all);
     }
 };
 
@@ -112,8 +112,8 @@ struct indexer {
                                             : t.cat({k}, 1);
             t.add_to_cache(k);
         }
-        const tensor scores = t.unary(op::relu, t.matmul(queries, k.transpose(-1, -2).unsqueeze(1)));
-        const tensor weights = t.mul(t.mul(t.call("weights_proj", linear{config.hidden_size, heads}, x)));
+        const tensor scores = t.relu(t.matmul(queries, k.transpose(-1, -2).unsqueeze(1)));
+        const tensor weights = t.mul_scalar(t.mul_scalar(t.call("weights_proj", linear{config.hidden_size, heads}, x)));
         tensor found = t.matmul(weights.unsqueeze(-2), scores).squeeze(-2);
         found = t.add(found, s.mask.view({batch, sequence, length}));
         const std::int64_t picks = config.family[index_picks];
@@ -135,7 +135,7 @@ constexpr tensor sparse_attention(const layer_context& ctx, trace& t, const tens
     t.copy_into_slice(k, kv.slice(-1, nope));
     t.copy_into_slice(k, k_rope.expand({batch, heads, length, rope}));
     const bool sparse = t.load().attention == attention_scores::causal;
-    const tensor mask = sparse ? ctx.inputs->mask : t.where(ctx.inputs->mask);
+    const tensor mask = sparse ? ctx.inputs->mask : t.masked_fill(ctx.inputs->mask);
     return attention_forward(t, q, k, kv.slice(-1, m.v_head_dim), pattern, {.mask = &mask, .sinks = &sinks});
 }
 
@@ -176,7 +176,7 @@ struct clamped_experts : routed_experts_base {
                      up = param(t, "gate_up_proj", {num_experts, 2 * intermediate_size, hidden_size}),
                      down = param(t, "down_proj", {num_experts, hidden_size, intermediate_size});
         const tensor half = t.linear(rows, t.select(up, 0)).slice(-1, intermediate_size);
-        const tensor gate = t.unary(op::compare, half), limited = t.unary(op::clamp, half);
+        const tensor gate = t.clamp_max(half), limited = t.clamp(half);
         return combine_expert_outputs(t, x, weights, t.linear(t.mul(t.silu(gate), limited), t.select(down, 0)));
     }
 };
@@ -275,10 +275,10 @@ inline constexpr model_spec hy_v4 = [](model_spec spec) {
     spec.supported_layers.max_family_tag = hy_v4_detail::shares_picks;
     spec.names.moe_class = "MoE";
     spec.names.router_class = "TopkRouter";
-    spec.config_keys[0] = absent_mlp_bias;
-    spec.config_keys[1] = {"head_dim", "", key_rule::absent};
-    spec.config_keys[2] = {"num_key_value_heads", "", key_rule::absent};
-    spec.config_keys[3] = {"sliding_window", "", key_rule::absent};
+    spec.config_keys.add("mlp_bias", key_rule::absent);
+    spec.config_keys.add("head_dim", key_rule::absent);
+    spec.config_keys.add("num_key_value_heads", key_rule::absent);
+    spec.config_keys.add("sliding_window", key_rule::absent);
     spec.defaults.vocab_size = 120832;
     spec.defaults.hidden_size = 2816;
     spec.defaults.intermediate_size = 6912;

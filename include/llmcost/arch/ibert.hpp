@@ -36,7 +36,7 @@ struct spelled_norm {
         const tensor weight = t.param("weight", {width}), bias = t.param("bias", {width});
         const tensor y = t.sub(x, t.mean(x, 2, true));
         const tensor variance = t.mean(t.pow(y, 2), 2, true);
-        return t.add(t.mul(t.div(y, t.unary(op::sqrt, t.add(variance))), weight), bias);
+        return t.add(t.mul(t.div(y, t.sqrt(t.add_scalar(variance))), weight), bias);
     }
 };
 
@@ -77,7 +77,7 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     const tensor q = split("query_activation", all_q), k = split("key_activation", all_k);
     const tensor v = split("value_activation", all_v);
     const recorder::fused_kernel_guard fused{t, fused_attention_kernel(q, heads, ctx.inputs->pattern, sequence)};
-    const tensor scores = t.div(t.matmul(q, k.transpose(-1, -2)));
+    const tensor scores = t.div_scalar(t.matmul(q, k.transpose(-1, -2)));
     const tensor mixed =
         t.matmul(dropout(t, "dropout", t.call("softmax", softmax_module{}, scores), dropout_position::attention), v);
     const tensor flat = t.contiguous(mixed.permute({0, 2, 1, 3})).view({batch, sequence, width});
@@ -100,7 +100,7 @@ constexpr tensor activated(trace& t, const tensor& x) {
     const module_info function{.name = "activation_fn", .class_of_module = {"", "GELU"}, .is_leaf = true};
     t.enter(m);
     t.enter(function);
-    return t.leave(m, t.leave(function, t.unary(op::gelu, x)));
+    return t.leave(m, t.leave(function, t.gelu(x)));
 }
 
 constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor& x) {

@@ -129,7 +129,7 @@ struct image_block {
         const activation_module opens{activation::tanh};
         const tensor first = t.param("alpha_cross_attn", sizes), second = t.param("alpha_dense", sizes);
         tensor h = t.call("cross_attn", image_attention{ctx}, apply_norm(ctx, t, "input_layernorm", x));
-        h = t.where(h);  // words that see no image
+        h = t.masked_fill(h);  // words that see no image
         const tensor middle = t.add(x, t.mul(t.call("act_cross_attn", opens, first), h));
         h = default_mlp(ctx, t, apply_norm(ctx, t, "post_attention_layernorm", middle));
         return t.add(middle, t.mul(t.call("act_dense", opens, second), h));
@@ -154,7 +154,7 @@ constexpr tensor attend_latents(const layer_context& ctx, trace& t, const tensor
         q = t.call("q_layer_norm", head_norm, q);
         k = t.call("k_layer_norm", head_norm, k);
     }
-    const tensor scores = einsum(t, "bhid,bhjd->bhij", t.mul(q), k);
+    const tensor scores = einsum(t, "bhid,bhjd->bhij", t.mul_scalar(q), k);
     tensor largest;
     {
         const recorder::no_grad_guard detached{t};
@@ -298,7 +298,7 @@ inline constexpr model_spec tower = [](model_spec spec) {
     spec.names.attention_class = "VisionAttention";
     spec.names.mlp_class = "VisionMLP";
     spec.supported_heads = {};
-    spec.config_keys[3] = {"hidden_size", "embed_dim", key_rule::standard_name_first};
+    spec.config_keys.add("hidden_size", "embed_dim", key_rule::standard_name_first);
     spec.defaults.intermediate_size = 5120;
     spec.defaults.num_hidden_layers = 32;
     spec.defaults.num_attention_heads = 16;
@@ -311,10 +311,10 @@ inline constexpr model_spec resampler = [](model_spec spec) {
     spec.class_prefix = "Idefics";
     spec.family_keys = resampler_keys;
     spec.rotary = rotary_style::none;
-    spec.config_keys[0] = {"num_hidden_layers", "resampler_depth", key_rule::family_name_only};
-    spec.config_keys[1] = {"num_attention_heads", "resampler_n_heads", key_rule::family_name_only};
-    spec.config_keys[2] = {"head_dim", "resampler_head_dim", key_rule::family_name_only};
-    spec.config_keys[3] = {"hidden_size", "", key_rule::absent};
+    spec.config_keys.add("num_hidden_layers", "resampler_depth", key_rule::family_name_only);
+    spec.config_keys.add("num_attention_heads", "resampler_n_heads", key_rule::family_name_only);
+    spec.config_keys.add("head_dim", "resampler_head_dim", key_rule::family_name_only);
+    spec.config_keys.add("hidden_size", key_rule::absent);
     spec.supported_heads = {};
     spec.defaults.hidden_size = 768;
     spec.defaults.num_hidden_layers = 6;
@@ -348,11 +348,11 @@ inline constexpr model_spec idefics = [](model_spec spec) {
         .key = "perceiver_config", .default_spec = &idefics_detail::resampler, .ignores_model_type = true};
     spec.names.causal_lm_class = "ForVisionText2Text";
     spec.supported_heads = language_heads;
-    spec.config_keys[0] = absent_attention_bias;
-    spec.config_keys[1] = absent_mlp_bias;
-    spec.config_keys[2] = {"sliding_window", "", key_rule::absent};
-    spec.config_keys[3] = absent_num_key_value_heads;
-    spec.config_keys[4] = {"head_dim", "", key_rule::absent};
+    spec.config_keys.add("attention_bias", key_rule::absent);
+    spec.config_keys.add("mlp_bias", key_rule::absent);
+    spec.config_keys.add("sliding_window", key_rule::absent);
+    spec.config_keys.add("num_key_value_heads", key_rule::absent);
+    spec.config_keys.add("head_dim", key_rule::absent);
     spec.defaults.vocab_size = 32000;
     spec.defaults.hidden_size = 4096;
     spec.defaults.intermediate_size = 11008;

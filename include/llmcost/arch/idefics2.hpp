@@ -220,9 +220,9 @@ inline constexpr model_spec resampler = [](model_spec spec) {
         if (config.num_attention_heads % config.num_key_value_heads != 0)
             throw_invalid_value(json, "num_key_value_heads", "a divisor of resampler_n_heads");
     };
-    spec.config_keys[0] = {"num_hidden_layers", "resampler_depth", key_rule::family_name_only};
-    spec.config_keys[1] = {"num_attention_heads", "resampler_n_heads", key_rule::family_name_only};
-    spec.config_keys[2] = {"head_dim", "", key_rule::absent};
+    spec.config_keys.add("num_hidden_layers", "resampler_depth", key_rule::family_name_only);
+    spec.config_keys.add("num_attention_heads", "resampler_n_heads", key_rule::family_name_only);
+    spec.config_keys.add("head_dim", key_rule::absent);
     spec.supported_heads = {};
     spec.defaults.hidden_size = 4096;
     spec.defaults.num_hidden_layers = 3;

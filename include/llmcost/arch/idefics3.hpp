@@ -27,12 +27,13 @@ constexpr void find_positions(const layer_context& ctx, trace& t, std::int64_t i
     const vision_config& image = ctx.config.vision;
     const recorder::no_grad_guard constants{t};
     (void)t.full({num_boundaries(image.image_height / image.patch_size)});
-    const tensor high = t.mul(t.div(trace::buffer({images}))), width_shares = t.mul(t.div(trace::buffer({images})));
+    const tensor high = t.mul_scalar(t.div_scalar(trace::buffer({images}))),
+                 width_shares = t.mul_scalar(t.div_scalar(trace::buffer({images})));
     const tensor down = t.full({rows}), vertical = t.full({columns});
     const tensor h = t.mul(down.view({1, rows}), high.view({images, 1}));
     const tensor w = t.mul(vertical.view({1, columns}), width_shares.view({images, 1}));
-    (void)t.unary(op::minimum, h);
-    (void)t.unary(op::minimum, w);
+    (void)t.minimum_scalar(h);
+    (void)t.minimum_scalar(w);
 }
 
 /// Patches with learned positions, which are looked up for each image by where its patches stand.

@@ -24,7 +24,7 @@ struct root_norm {
     [[nodiscard]] constexpr class_name type_name() const { return named; }
     constexpr tensor forward(trace& t, const tensor& x) const {
         const tensor weight = t.param("weight", {width});
-        const tensor length = t.unary(op::sqrt, t.add(t.mean(t.pow(x, 2), -1, true)));
+        const tensor length = t.sqrt(t.add_scalar(t.mean(t.pow(x, 2), -1, true)));
         return t.mul(t.div(x, length), weight);
     }
 };
@@ -47,9 +47,9 @@ struct attention {
             const recorder::fused_kernel_guard fused{t, fused_attention_kernel(q, heads, pattern, n)};
             const bool sparse = t.load().attention == attention_scores::causal;
             tensor scores = t.matmul(q, k.transpose(-1, -2), sparse ? pattern.visible_pairs() : 0);
-            if (ctx.config.family[scales] != 0) scores = t.div(scores);
-            if (ctx.config.family[scales_by_layer] != 0) scores = t.div(scores);
-            if (!sparse) scores = t.where(scores);
+            if (ctx.config.family[scales] != 0) scores = t.div_scalar(scores);
+            if (ctx.config.family[scales_by_layer] != 0) scores = t.div_scalar(scores);
+            if (!sparse) scores = t.masked_fill(scores);
             mixed = t.matmul(dropout(t, "attn_dropout", t.softmax(scores), dropout_position::attention), v);
         }
         const tensor attention_output = t.contiguous(mixed.permute({0, 2, 1, 3})).view({x.dim(0), n, width});

@@ -51,7 +51,7 @@ struct short_convolution {
         const tensor mixed =
             causal_convolution(t, t.to(in_float.transpose(1, 2), kernel.weight.type), kernel, {}, has_own_cache_entry);
         const tensor with_residual = t.add(t.to(mixed, dtype::float32).transpose(1, 2), in_float);
-        return t.to(divides ? t.div(with_residual) : with_residual, x.type);
+        return t.to(divides ? t.div_scalar(with_residual) : with_residual, x.type);
     }
 };
 constexpr tensor convolve(const layer_context& ctx, trace& t, literal name, const tensor& x,
@@ -72,14 +72,14 @@ struct relative_logits {
     [[nodiscard]] constexpr class_name type_name() const { return named; }
     constexpr tensor forward(trace& t, const tensor& states, std::int64_t length) const {
         const tensor all = t.matmul_operator(states, t.param("proj", {states.dim(-1), extent})).transpose(1, 2);
-        return t.where(t.gather_with_saved_source(all, {all.dim(0), all.dim(1), all.dim(2), length}));
+        return t.masked_fill(t.gather_with_saved_source(all, {all.dim(0), all.dim(1), all.dim(2), length}));
     }
 };
 
 /// 1 + α log(max((position + 1) / floor, 1)), (1, 1, S, 1).
 constexpr tensor temperatures(trace& t, std::int64_t sequence) {
-    const tensor ratio = t.unary(op::compare, t.div(t.full({sequence})));
-    return t.add(t.mul(t.unary(op::log, ratio))).view({1, 1, sequence, 1});
+    const tensor ratio = t.clamp_min(t.div_scalar(t.full({sequence})));
+    return t.add_scalar(t.mul_scalar(t.log(ratio))).view({1, 1, sequence, 1});
 }
 
 /// Keys and values through short convolutions, positions as biases of distance; windows have heads of their own.
@@ -132,7 +132,7 @@ constexpr tensor_pair route(const layer_context& ctx, trace& t, const tensor& to
     const tensor picked = t.cat({t.gather_with_saved_source(routed, {n, k}), t.slice(logits, -1, shared)}, -1);
     const tensor logs = t.log_sigmoid(picked);
     tensor weights = t.exp(t.sub(logs, t.logsumexp(logs, -1, true)));
-    weights = t.to(t.mul(t.mul(weights), t.to(scale, dtype::float32)), tokens.type);
+    weights = t.to(t.mul(t.mul_scalar(weights), t.to(scale, dtype::float32)), tokens.type);
     const tensor_pair out{t.contiguous(t.slice(weights, -1, k)), t.contiguous(t.slice(weights, -1, shared))};
     t.record_module_output(routed);
     t.record_module_output(out);
@@ -217,7 +217,7 @@ constexpr tensor forward(const layer_context& ctx, trace& t) {
     const tensor x = forward_in_module({.name = "model", .class_of_module = ctx.class_of(ctx.spec.names.model_class)},
                                        ctx.spec.base_model, ctx, t);
     const recorder::not_executed_guard unused{t, t.load().head == logits::none};
-    return t.leave(model_info, t.select_model_output(x, forward_head(ctx, t, t.div(x))));
+    return t.leave(model_info, t.select_model_output(x, forward_head(ctx, t, t.div_scalar(x))));
 }
 
 constexpr tensor process_logits(const layer_context& ctx, trace& t, const tensor& scores) {
@@ -292,10 +292,10 @@ inline constexpr model_spec inkling_text = [](model_spec spec) {
     spec.supported_heads = language_heads;
     spec.names.model_class = "TextModel";
     spec.names.moe_class = "MoE";
-    spec.config_keys[0] = absent_attention_bias;
-    spec.config_keys[1] = absent_mlp_bias;
-    spec.config_keys[2] = {"sliding_window", "sliding_window_size", key_rule::standard_name_first};
-    spec.config_keys[3] = {"max_position_embeddings", "model_max_length", key_rule::standard_name_first};
+    spec.config_keys.add("attention_bias", key_rule::absent);
+    spec.config_keys.add("mlp_bias", key_rule::absent);
+    spec.config_keys.add("sliding_window", "sliding_window_size", key_rule::standard_name_first);
+    spec.config_keys.add("max_position_embeddings", "model_max_length", key_rule::standard_name_first);
     spec.defaults.vocab_size = 201024;
     spec.defaults.hidden_size = 6144;
     spec.defaults.intermediate_size = 24576;

@@ -53,8 +53,8 @@ struct block_residual {
                                          t.to(appended(t, blocks, x), dtype::float32));
         const tensor query_states =
             t.to(query, dtype::float32).view({-1, width}).expand({x.dim(0), x.dim(1), queries, width});
-        const tensor scaled = t.mul(query_states);
-        return t.matmul(t.softmax(t.matmul(scaled, t.mul(stacked.transpose(-2, -1)))), stacked);
+        const tensor scaled = t.mul_scalar(query_states);
+        return t.matmul(t.softmax(t.matmul(scaled, t.mul_scalar(stacked.transpose(-2, -1)))), stacked);
     }
 };
 
@@ -74,8 +74,8 @@ struct length_clip {
     constexpr tensor forward(trace& t, const tensor& x) const {
         tensor h = t.to(x, dtype::float32);
         if (scaled) h = t.mul(h, t.to(t.param("scale", {x.dim(2), x.dim(3)}), dtype::float32));
-        const tensor length = t.add(t.vector_norm(h, -1, true));
-        const tensor factor = t.unary(op::compare, t.mul(t.unary(op::reciprocal, length)));
+        const tensor length = t.add_scalar(t.vector_norm(h, -1, true));
+        const tensor factor = t.clamp_max(t.mul_scalar(t.reciprocal(length)));
         return t.to(t.mul(h, factor), x.type);
     }
 };
@@ -128,7 +128,7 @@ struct dynamic_convolution {
         const tensor flipped_windows = t.clone(windows_of(t, features, k)).transpose(1, 2);  // `flip`
         const tensor windows = t.reshape(flipped_windows, {batch, sequence, heads, -1, k});
         const tensor mixed = t.reshape(t.sum(t.mul(windows, taps), -1), {batch, sequence, channels});
-        return t.to(t.div(t.add(mixed, h)), x.type);
+        return t.to(t.div_scalar(t.add(mixed, h)), x.type);
     }
 };
 
@@ -143,7 +143,7 @@ constexpr tensor attention_with_sinks(const layer_context& ctx, trace& t, const 
     const tensor family_keys = repeat_kv(t, qkv.key, groups), values = repeat_kv(t, qkv.value, groups);
     const bool sparse = t.load().attention == attention_scores::causal;
     const std::int64_t pairs = sparse ? pattern.visible_pairs() : 0;
-    tensor scores = t.add(t.mul(t.matmul(qkv.query, family_keys.transpose(2, 3), pairs)), bias);
+    tensor scores = t.add(t.mul_scalar(t.matmul(qkv.query, family_keys.transpose(2, 3), pairs)), bias);
     if (!sparse) scores = t.add(scores, ctx.inputs->mask);
     const tensor all = t.softmax(t.to(t.cat({scores, sinks}, -1), dtype::float32));
     tensor weights = t.slice(all, -1, pattern.key_length());
@@ -219,7 +219,7 @@ struct soft_cap {
     static constexpr role module_role = role::none;
     static constexpr bool is_leaf = true;
     [[nodiscard]] constexpr class_name type_name() const { return named; }
-    constexpr tensor forward(trace& t, const tensor& x) const { return t.mul(t.tanh(t.div(x))); }
+    constexpr tensor forward(trace& t, const tensor& x) const { return t.mul_scalar(t.tanh(t.div_scalar(x))); }
 };
 
 /// SwiGLU whose factors are capped outside of the sigmoid.
@@ -266,7 +266,7 @@ struct top_k_router {
             (void)t.topk(t.add(scores, trace::buffer({moe.num_experts})), moe.num_experts_per_tok);
         }
         const tensor picked = t.gather_with_saved_source(scores, {tokens.dim(0), moe.num_experts_per_tok});
-        return t.mul(t.div(picked, t.add(t.sum(picked, -1, true))));
+        return t.mul_scalar(t.div(picked, t.add_scalar(t.sum(picked, -1, true))));
     }
 };
 
@@ -388,7 +388,7 @@ inline constexpr model_spec inkling2_text = [](model_spec spec) {
     spec.process_logits = inkling2_detail::process_logits;
     spec.norm = norm_kind::rms_cast_last;
     spec.names.moe_class = "SparseMoeBlock";
-    spec.config_keys[4] = {"intermediate_size", "moe_intermediate_size", key_rule::standard_name_first};
+    spec.config_keys.add("intermediate_size", "moe_intermediate_size", key_rule::standard_name_first);
     spec.defaults.hidden_size = 4608;
     spec.defaults.intermediate_size = 2304;
     spec.defaults.num_hidden_layers = 48;

@@ -40,7 +40,7 @@ struct rotary_table_of_pairs {
         const auto table = [&](const tensor& x) {
             return t.repeat_interleave(t.cat({x.select(1), x.select(1)}, -1), -1, 2);
         };
-        const tensor cos = t.mul(t.unary(op::cos, angles)), sin = t.mul(t.unary(op::sin, angles));
+        const tensor cos = t.mul_scalar(t.cos(angles)), sin = t.mul_scalar(t.sin(angles));
         return {table(cos), table(sin)};
     }
 };
@@ -142,7 +142,7 @@ inline constexpr model_spec tower = [](model_spec spec) {
     spec.attention = attention;
     spec.names.attention_class = "VisionAttention";
     spec.names.mlp_class = "VisionMLP";
-    spec.config_keys[3] = {"intermediate_size", "", key_rule::absent};
+    spec.config_keys.add("intermediate_size", key_rule::absent);
     spec.defaults.hidden_size = 1024;
     spec.defaults.intermediate_size = 0;
     spec.defaults.num_hidden_layers = 23;

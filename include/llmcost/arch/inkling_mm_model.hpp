@@ -143,7 +143,7 @@ struct vision_layer {
         }
         h = t.call("projection", linear{in, out}, h);
         if (last) return h;
-        return t.unary(op::gelu, call_norm(t, "layer_norm", norm_kind::rms, out, ctx.class_of("RMSNorm"), h));
+        return t.gelu(call_norm(t, "layer_norm", norm_kind::rms, out, ctx.class_of("RMSNorm"), h));
     }
 };
 
@@ -218,7 +218,7 @@ constexpr tensor forward(const layer_context& ctx, trace& t) {
     const tensor x = forward_in_module({.name = "model", .class_of_module = ctx.class_of(ctx.spec.names.model_class)},
                                        ctx.spec.base_model, ctx, t);
     const recorder::not_executed_guard unused{t, t.load().head == logits::none};
-    return t.leave(model_info, t.select_model_output(x, forward_head(ctx, t, t.div(x))));
+    return t.leave(model_info, t.select_model_output(x, forward_head(ctx, t, t.div_scalar(x))));
 }
 
 constexpr tensor process_logits(const layer_context& ctx, trace& t, const tensor& scores) {
@@ -241,7 +241,7 @@ inline constexpr model_spec tower = [](model_spec spec) {
     spec.defaults.num_hidden_layers = 24;
     spec.defaults.hidden_size = 1024;
     spec.defaults.num_attention_heads = 16;
-    spec.config_keys[4] = {"num_hidden_layers", "n_layers", key_rule::standard_name_first};
+    spec.config_keys.add("num_hidden_layers", "n_layers", key_rule::standard_name_first);
     return spec;
 }(shared_tower);
 

@@ -23,8 +23,8 @@ inline constexpr model_spec internlm = [](model_spec spec) {
     spec.dropout_keys = {};
     spec.is_remote_code = true;
     spec.supported_heads = classifying_decoder_heads;
-    spec.config_keys[0] = {"attention_bias", "bias"};
-    spec.config_keys[1] = absent_mlp_bias;
+    spec.config_keys.add("attention_bias", "bias", key_rule::family_name_first);
+    spec.config_keys.add("mlp_bias", key_rule::absent);
     spec.defaults.vocab_size = 103168;
     spec.defaults.attention_bias = true;
     return spec;
@@ -47,8 +47,8 @@ inline constexpr model_spec internlm2 = [](model_spec spec) {
     spec.names.mlp_modules = {.gate = "w1", .up = "w3", .down = "w2"};
     spec.names.pre_attention_norm = "attention_norm";
     spec.names.pre_mlp_norm = "ffn_norm";
-    spec.config_keys[0] = {"attention_bias", "bias"};
-    spec.config_keys[1] = absent_mlp_bias;
+    spec.config_keys.add("attention_bias", "bias", key_rule::family_name_first);
+    spec.config_keys.add("mlp_bias", key_rule::absent);
     spec.defaults.vocab_size = 103168;
     spec.defaults.attention_bias = true;
     return spec;

@@ -24,8 +24,8 @@ inline constexpr model_spec internlm3 = [](model_spec spec) {
     spec.supported_heads = language_heads;
     spec.model_type = "internlm3";
     spec.parse_config = parse_internlm3;
-    spec.config_keys[0] = {"attention_bias", "qkv_bias"};
-    spec.config_keys[1] = {"mlp_bias", "bias"};
+    spec.config_keys.add("attention_bias", "qkv_bias", key_rule::family_name_first);
+    spec.config_keys.add("mlp_bias", "bias", key_rule::family_name_first);
     spec.defaults.vocab_size = 128512;
     spec.defaults.intermediate_size = 10240;
     spec.defaults.num_hidden_layers = 48;

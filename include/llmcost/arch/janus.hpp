@@ -111,8 +111,8 @@ inline constexpr model_spec tower = [](model_spec spec) {
     spec.supported_heads = {};
     spec.attention = attention;
     spec.names.attention_class = "VisionAttention";
-    spec.config_keys[2] = {};
-    spec.config_keys[3] = {"intermediate_size", "", key_rule::absent};
+    spec.config_keys.remove("attention_bias");
+    spec.config_keys.add("intermediate_size", key_rule::absent);
     spec.defaults.hidden_size = 1024;
     spec.defaults.num_hidden_layers = 24;
     spec.defaults.num_attention_heads = 16;

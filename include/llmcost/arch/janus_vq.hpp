@@ -90,7 +90,7 @@ struct attention_block {
         const tensor h = t.call("norm", group_norm{}, x);
         const auto flat = [&](literal name) { return t.call(name, one, h).view({x.dim(0), channels, pixels}); };
         const tensor q = flat("q").transpose(1, 2), k = flat("k"), v = flat("v");
-        const tensor features = t.softmax(t.mul(t.bmm(q, k)));
+        const tensor features = t.softmax(t.mul_scalar(t.bmm(q, k)));
         const tensor mixed = t.bmm(v, features.transpose(1, 2)).view({x.dim(0), channels, x.dim(2), x.dim(3)});
         return t.add(x, t.call("proj_out", one, mixed));
     }

@@ -156,12 +156,12 @@ inline constexpr model_spec jetmoe = [](model_spec spec) {
     spec.mlp = jetmoe_detail::mlp;
     spec.process_logits = jetmoe_detail::process_logits;
     spec.names.attention = "self_attention";
-    spec.config_keys[0] = absent_attention_bias;
-    spec.config_keys[1] = absent_mlp_bias;
-    spec.config_keys[2] = {"head_dim", "kv_channels"};
-    spec.config_keys[3] = {"hidden_act", "activation_function", key_rule::family_name_only};
-    spec.config_keys[4] = {"num_attention_heads", "num_key_value_heads",
-                           key_rule::family_name_only};  // times the experts per token
+    spec.config_keys.add("attention_bias", key_rule::absent);
+    spec.config_keys.add("mlp_bias", key_rule::absent);
+    spec.config_keys.add("head_dim", "kv_channels", key_rule::family_name_first);
+    spec.config_keys.add("hidden_act", "activation_function", key_rule::family_name_only);
+    spec.config_keys.add("num_attention_heads", "num_key_value_heads",
+                         key_rule::family_name_only);  // times the experts per token
     spec.defaults = model_config{.vocab_size = 32000,
                                  .hidden_size = 2048,
                                  .intermediate_size = 5632,

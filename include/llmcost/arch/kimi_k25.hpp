@@ -81,7 +81,7 @@ struct rotary {
         const recorder::no_grad_guard constants{t};
         const std::int64_t frequencies = (ctx.config.head_dim / 2 + 1) / 2;
         const tensor angles = t.mul(t.full({patches, 2, 1}), trace::buffer({frequencies}));
-        const tensor cos = t.mul(t.unary(op::cos, angles)), sin = t.mul(t.unary(op::sin, angles));
+        const tensor cos = t.mul_scalar(t.cos(angles)), sin = t.mul_scalar(t.sin(angles));
         const auto table = [&](const tensor& x) {
             const tensor side_by_side = t.reshape(t.clone(x.transpose(1, 2)), {patches, -1});  // `flip` copies
             return t.cat({side_by_side, side_by_side}, -1);

@@ -32,8 +32,8 @@ struct forget_gate {
         const tensor biased = t.add(f, t.to(bias, dtype::float32).view({1, 1, -1}));
         const tensor g = biased.view({x.dim(0), x.dim(1), heads, dim});
         const tensor rate = t.exp(t.to(a_log, dtype::float32));
-        const tensor grown = t.unary(op::log, t.add(t.exp(g)));
-        return t.mul(t.neg(rate), t.binary(op::where, g, grown));
+        const tensor grown = t.log(t.add_scalar(t.exp(g)));
+        return t.mul(t.neg(rate), t.where(g, grown));
     }
 };
 
@@ -140,7 +140,7 @@ inline constexpr model_spec kimi_linear = [](model_spec spec) {
     spec.mask_policy = mask_kind::full_and_present;
     spec.rotary = rotary_style::none;
     spec.names.recurrent_block = "self_attn";
-    spec.config_keys[1] = {"max_position_embeddings", "model_max_length"};
+    spec.config_keys.add("max_position_embeddings", "model_max_length", key_rule::family_name_first);
     spec.multi_token_prediction = nullptr;
     spec.defaults = model_config{
         .vocab_size = 163840,

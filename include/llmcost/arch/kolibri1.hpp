@@ -97,8 +97,8 @@ inline constexpr model_spec kolibri1 = [](model_spec spec) {
     spec.defaults.max_position_embeddings = 262144;
     spec.defaults.sliding_window = 513;
     spec.defaults.moe = {.num_experts = 384, .num_experts_per_tok = 6, .intermediate_size = 512};
-    spec.config_keys[0] = absent_attention_bias;
-    spec.config_keys[1] = absent_mlp_bias;
+    spec.config_keys.add("attention_bias", key_rule::absent);
+    spec.config_keys.add("mlp_bias", key_rule::absent);
     return spec;
 }(llama);
 

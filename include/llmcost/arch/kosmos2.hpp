@@ -18,7 +18,7 @@ constexpr tensor embed(const layer_context& ctx, trace& t) {
         t.copy_into_slice(found, ctx.inputs->family_tensors[0]);
         t.add_to_encoder_cache(ctx.inputs->family_tensors[0]);
     }
-    const tensor token_embeddings = t.mul(found);
+    const tensor token_embeddings = t.mul_scalar(found);
     const module_info places{.name = "embed_positions",
                              .class_of_module = ctx.class_of("TextSinusoidalPositionalEmbedding"),
                              .is_leaf = true};

@@ -27,7 +27,7 @@ constexpr tensor embed(const layer_context& ctx, trace& t) {
         t.copy_into_slice(found, ctx.inputs->family_tensors[0]);
         t.add_to_encoder_cache(ctx.inputs->family_tensors[0]);
     }
-    const tensor token_embeddings = t.mul(found);
+    const tensor token_embeddings = t.mul_scalar(found);
     // the table ends where positions, which begin behind the padding's number, meet two rows more than it names
     t.check_positions(ctx.config.max_position_embeddings + 1 - ctx.config.family[padding], load.past + load.sequence);
     const module_info places{.name = "embed_positions",
@@ -37,7 +37,7 @@ constexpr tensor embed(const layer_context& ctx, trace& t) {
     tensor positions = t.leave(places, t.full({load.batch, load.sequence, width}, t.activation_type()));
     const tensor segment =
         t.call("segment_emb", embedding{2, width}, shape{load.batch, with_image ? load.sequence : 1});
-    t.in_place(op::add, positions, segment);
+    t.add_(positions, segment);
     return t.add(token_embeddings, positions);
 }
 
@@ -50,7 +50,7 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     qkv.query = project(ctx, t, "q_proj", width, x);
     split_heads(ctx, qkv);
     transpose_heads(qkv);
-    qkv.query = t.mul(qkv.query);
+    qkv.query = t.mul_scalar(qkv.query);
     update_kv_cache(ctx, t, qkv);
     return output_projection(ctx, t, scaled_dot_product_attention(ctx, t, qkv));
 }
@@ -95,16 +95,16 @@ inline constexpr model_spec text = [](model_spec spec) {
     spec.names.pre_attention_norm = "self_attn_layer_norm";
     spec.names.o_proj = "out_proj";
     spec.names.pre_mlp_norm = "final_layer_norm";
-    spec.config_keys[0] = absent_attention_bias;
-    spec.config_keys[1] = absent_mlp_bias;
-    spec.config_keys[2] = {"sliding_window", "", key_rule::absent};
-    spec.config_keys[3] = {"num_key_value_heads", "", key_rule::absent};
-    spec.config_keys[4] = {"head_dim", "", key_rule::absent};
-    spec.config_keys[5] = {"hidden_size", "embed_dim", key_rule::standard_name_first};
-    spec.config_keys[6] = {"num_hidden_layers", "layers", key_rule::standard_name_first};
-    spec.config_keys[7] = {"num_attention_heads", "attention_heads", key_rule::standard_name_first};
-    spec.config_keys[8] = {"intermediate_size", "ffn_dim", key_rule::family_name_only};
-    spec.config_keys[9] = {"hidden_act", "activation_function", key_rule::family_name_only};
+    spec.config_keys.add("attention_bias", key_rule::absent);
+    spec.config_keys.add("mlp_bias", key_rule::absent);
+    spec.config_keys.add("sliding_window", key_rule::absent);
+    spec.config_keys.add("num_key_value_heads", key_rule::absent);
+    spec.config_keys.add("head_dim", key_rule::absent);
+    spec.config_keys.add("hidden_size", "embed_dim", key_rule::standard_name_first);
+    spec.config_keys.add("num_hidden_layers", "layers", key_rule::standard_name_first);
+    spec.config_keys.add("num_attention_heads", "attention_heads", key_rule::standard_name_first);
+    spec.config_keys.add("intermediate_size", "ffn_dim", key_rule::family_name_only);
+    spec.config_keys.add("hidden_act", "activation_function", key_rule::family_name_only);
     spec.defaults.vocab_size = 108481;
     spec.defaults.hidden_size = 1536;
     spec.defaults.intermediate_size = 6144;
@@ -146,7 +146,7 @@ struct tower_layer {
 constexpr tensor hide_absent(trace& t, const tensor& present) {
     const std::int64_t n = present.dim(1);
     const tensor all = present.unsqueeze(1).unsqueeze(1).expand({present.dim(0), 1, n, n});
-    return t.where(t.unary(op::sub, t.to(all, t.activation_type())));
+    return t.masked_fill(t.sub_scalar(t.to(all, t.activation_type())));
 }
 
 /// Patches with learned rows and columns, layers, a norm: an image of any shape is filled up to as many as there may
@@ -203,7 +203,8 @@ inline constexpr model_spec tower = [](model_spec spec) {
     spec.names.k_proj = "key";
     spec.names.v_proj = "value";
     spec.names.o_proj = "output";
-    spec.config_keys[1] = {"hidden_act", "dense_act_fn", key_rule::family_name_only};
+    spec.config_keys.remove("head_dim");
+    spec.config_keys.add("hidden_act", "dense_act_fn", key_rule::family_name_only);
     spec.defaults.hidden_size = 1536;
     spec.defaults.intermediate_size = 3968;
     spec.defaults.num_hidden_layers = 18;
@@ -239,7 +240,7 @@ struct image_to_text {
             return t.call(name, projection, x).view({batch, x.dim(1), heads, d}).transpose(1, 2);
         };
         const tensor k = split("k_proj", all), v = split("v_proj", all);
-        const tensor plain = split("q_proj", queries), q = scales_queries ? t.mul(plain) : plain;
+        const tensor plain = split("q_proj", queries), q = scales_queries ? t.mul_scalar(plain) : plain;
         const attention_pattern pattern{.query_length = n, .cached_length = features.dim(1), .is_causal = false};
         const tensor mixed = attention_forward(t, q, k, v, pattern, {});
         return t.leave(attention, t.call("out_proj", projection, t.reshape(mixed, {batch, n, width})));
@@ -254,7 +255,7 @@ constexpr media_shapes show(const model& m, const workload& load) {
 
 /// Rows over their length, which is at least the smallest difference (`F.normalize`).
 constexpr tensor over_length(trace& t, const tensor& x) {
-    const tensor length = t.unary(op::compare, t.vector_norm(x, -1, true));
+    const tensor length = t.clamp_min(t.vector_norm(x, -1, true));
     return t.div(x, length.expand({x.dim(0), x.dim(1), x.dim(2)}));
 }
 
@@ -306,7 +307,7 @@ inline constexpr model_spec kosmos_2_5 = [](model_spec spec) {
                        .ignores_model_type = true,
                        .ties_embeddings = true};
     spec.components[0] = {.key = "vision_config", .default_spec = &kosmos2_5_detail::tower, .ignores_model_type = true};
-    spec.config_keys[0] = {"tie_word_embeddings", "", key_rule::absent};
+    spec.config_keys.add("tie_word_embeddings", key_rule::absent);
     return spec;
 }(shared_composite);
 

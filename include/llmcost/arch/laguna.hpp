@@ -82,7 +82,7 @@ constexpr tensor_pair pick(const layer_context& ctx, trace& t, const tensor& tok
     const tensor weight = t.param("weight", {moe.num_experts, ctx.config.hidden_size});
     const tensor correction = t.frozen_parameter("e_score_correction_bias", {moe.num_experts});
     tensor logits = t.to(t.linear(tokens, weight), dtype::float32);
-    if (ctx.config.family[caps_router]) logits = t.mul(t.tanh(t.div(logits)));
+    if (ctx.config.family[caps_router]) logits = t.mul_scalar(t.tanh(t.div_scalar(logits)));
     const tensor best = select_with_correction(t, t.sigmoid(logits), correction, moe.num_experts_per_tok);
     return {logits, t.to(t.div(best, t.sum(best, -1, true)), tokens.type)};
 }
@@ -91,7 +91,7 @@ constexpr tensor sparse_moe_block(const layer_context& ctx, trace& t, const tens
     const tensor tokens = x.view({-1, ctx.config.hidden_size});
     const tensor shared_output = call_mlp(ctx, t, "shared_experts", ctx.config.moe.shared_intermediate_size, tokens);
     const tensor weights = call_custom_router(ctx, t, pick, tokens);
-    const tensor routed = t.mul(call_experts(ctx, t, tokens, weights));
+    const tensor routed = t.mul_scalar(call_experts(ctx, t, tokens, weights));
     return t.add(routed, shared_output).view({x.dim(0), x.dim(1), ctx.config.hidden_size});
 }
 
@@ -168,7 +168,7 @@ inline constexpr model_spec laguna = [](model_spec spec) {
     spec.mlp = laguna_detail::mlp;
     spec.process_logits = laguna_detail::process_logits;
     spec.supported_layers.max_family_tag = laguna_detail::max_heads - 1;
-    spec.config_keys[0] = absent_mlp_bias;
+    spec.config_keys.add("mlp_bias", key_rule::absent);
     spec.defaults.vocab_size = 100352;
     spec.defaults.hidden_size = 2048;
     spec.defaults.intermediate_size = 8192;

@@ -27,7 +27,7 @@ constexpr tensor embed(const layer_context& ctx, trace& t) { return embed_in_mod
 constexpr decoder_inputs prepare_inputs(const layer_context& ctx, trace& t) {
     decoder_inputs c = causal_or_bidirectional(ctx, t);
     const tensor ones = t.to(t.full({t.load().batch, 1, 1, t.load().sequence}), t.activation_type());
-    c.full.mask = t.mul(t.add(ones));
+    c.full.mask = t.mul_scalar(t.add_scalar(ones));
     return c;
 }
 

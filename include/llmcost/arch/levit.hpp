@@ -64,7 +64,7 @@ constexpr tensor compute_attention(trace& t, const attention_sizes& attention_co
     const std::int64_t heads = attention_config.heads, queries = q.dim(2);
     const attention_pattern pattern{.query_length = queries, .is_causal = false};
     const recorder::fused_kernel_guard fused{t, fused_attention_kernel(q, heads, pattern, k.dim(2))};
-    const tensor scores = t.add(t.mul(t.matmul_operator(q, k.transpose(-2, -1))), biases);
+    const tensor scores = t.add(t.mul_scalar(t.matmul_operator(q, k.transpose(-2, -1))), biases);
     const tensor mixed = t.matmul_operator(t.softmax_method(scores), v).transpose(1, 2);
     return t.reshape(mixed, {q.dim(0), queries, attention_config.ratio * attention_config.key_dim * heads});
 }
@@ -240,7 +240,7 @@ constexpr tensor score_by(const layer_context& ctx, trace& t, literal name, cons
 constexpr tensor score(const layer_context& ctx, trace& t, const tensor& x) {
     const tensor mean = t.mean(x, 1), labels = score_by(ctx, t, "classifier", mean);
     if (ctx.config.head != head_kind::image_classification_with_teacher) return labels;
-    return t.div(t.add(labels, score_by(ctx, t, "classifier_distill", mean)));
+    return t.div_scalar(t.add(labels, score_by(ctx, t, "classifier_distill", mean)));
 }
 
 constexpr shrinking_sizes parse_shrinking(config_view json, const family_config& family, std::int64_t i) {

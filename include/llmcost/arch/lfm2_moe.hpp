@@ -32,8 +32,8 @@ constexpr tensor_pair pick(const layer_context& ctx, trace& t, const tensor& tok
     const tensor scores = t.sigmoid(logits);
     tensor best = ctx.config.family[corrects] ? select_with_correction(t, scores, trace::buffer({moe.num_experts}), k)
                                               : t.topk(scores, k);
-    if (moe.norm_topk_prob) best = t.div(best, t.add(t.sum(best, -1, true)));
-    return {logits, t.mul(best)};
+    if (moe.norm_topk_prob) best = t.div(best, t.add_scalar(t.sum(best, -1, true)));
+    return {logits, t.mul_scalar(best)};
 }
 
 constexpr tensor sparse_moe_block(const layer_context& ctx, trace& t, const tensor& x) {
@@ -74,8 +74,8 @@ inline constexpr model_spec lfm2_moe = [](model_spec spec) {
     spec.family_keys = lfm2_moe_detail::family_keys;
     spec.mlp = lfm2_moe_detail::mlp;
     spec.names.rotary = "pos_emb";
-    spec.config_keys[0] = absent_mlp_bias;
-    spec.config_keys[1] = absent_attention_bias;
+    spec.config_keys.add("mlp_bias", key_rule::absent);
+    spec.config_keys.add("attention_bias", key_rule::absent);
     spec.defaults.hidden_size = 2048;
     spec.defaults.intermediate_size = 7168;
     spec.defaults.moe = {

@@ -177,7 +177,7 @@ constexpr tensor states_of(const layer_context& ctx, trace& t, const cut_image& 
     const tensor grid = weight.view({side, side, width}).permute({2, 0, 1}).unsqueeze(0);
     tensor resized = t.full({all, length, width});
     const auto resize = [&](std::int64_t num_tiles, std::int64_t rows, std::int64_t columns) {
-        t.in_place(op::copy, resized, t.bilinear(grid.expand({num_tiles, width, side, side}), rows, columns));
+        t.copy_(resized, t.bilinear(grid.expand({num_tiles, width, side, side}), rows, columns));
     };
     const std::int64_t of_tile = ctx.model.family[tile_side] / sizes_of.patch_size;
     if (image.tiles.tiles() > 0) resize(images * image.tiles.tiles(), of_tile, of_tile);
@@ -247,7 +247,7 @@ inline constexpr model_spec lfm2_vl = [](model_spec spec) {
     spec.modalities.has_images = true;
     spec.text_model = {.key = "text_config", .default_spec = &lfm2};
     spec.components[0] = {.key = "vision_config", .default_spec = &siglip2_vision_model};
-    spec.config_keys[0] = {"tie_word_embeddings", "tie_embedding"};
+    spec.config_keys.add("tie_word_embeddings", "tie_embedding", key_rule::family_name_first);
     spec.defaults.tie_word_embeddings = true;
     return spec;
 }(shared_composite);

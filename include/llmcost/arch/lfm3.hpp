@@ -106,7 +106,7 @@ inline constexpr model_spec lfm3 = [](model_spec spec) {
     spec.names.o_proj = "o_proj";
     spec.names.q_norm = "q_norm";
     spec.names.k_norm = "k_norm";
-    spec.config_keys[0] = absent_mlp_bias;
+    spec.config_keys.add("mlp_bias", key_rule::absent);
     spec.defaults.vocab_size = 128000;
     spec.defaults.hidden_size = 2048;
     spec.defaults.intermediate_size = 7680;

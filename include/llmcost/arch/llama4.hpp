@@ -21,8 +21,8 @@ inline constexpr std::uint8_t unrotated = 1;
 
 /// log(1 + floor((position + 1) / floor_scale)) · attn_scale + 1, (1, sequence, 1, 1).
 constexpr tensor temperatures(trace& t, std::int64_t sequence) {
-    const tensor steps = t.unary(op::compare, t.div(t.add(t.full({sequence}))));
-    return t.add(t.mul(t.unary(op::log1p, steps))).view({1, sequence, 1, 1});
+    const tensor steps = t.floor(t.div_scalar(t.add_scalar(t.full({sequence}))));
+    return t.add_scalar(t.mul_scalar(t.log1p(steps))).view({1, sequence, 1, 1});
 }
 
 /// Attention with complex rotation and weightless norms of queries and keys, or with neither.
@@ -55,7 +55,7 @@ struct top_k_router {
         const tensor logits = t.linear(tokens, t.param("weight", {ctx.config.moe.num_experts, ctx.config.hidden_size}));
         const tensor largest = t.topk(logits, ctx.config.moe.num_experts_per_tok);
         tensor scores = t.full({tokens.dim(0), ctx.config.moe.num_experts}, logits.type);
-        t.in_place(op::scatter, scores, largest);
+        t.scatter_(scores, largest);
         return {t.to(t.sigmoid(t.to(scores, dtype::float32)), logits.type), logits};
     }
 };
@@ -107,7 +107,7 @@ struct mixture {
         const tensor scores = t.call("router", top_k_router{ctx}, tokens).first;
         const tensor routed = expert_outputs(ctx, t, tokens, scores);
         tensor out = call_mlp(ctx, t, "shared_expert", ctx.config.moe.shared_intermediate_size, tokens);
-        t.in_place(op::add, out, t.sum(t.reshape(routed, {ctx.config.moe.num_experts, -1, width}), 0));
+        t.add_(out, t.sum(t.reshape(routed, {ctx.config.moe.num_experts, -1, width}), 0));
         return out.view({x.dim(0), x.dim(1), width});
     }
 };
@@ -192,8 +192,8 @@ inline constexpr model_spec llama4_text = [](model_spec spec) {
     spec.names.mlp_class = "TextMLP";
     spec.names.mlp = "feed_forward";
     spec.names.mlp_modules.act = "activation_fn";
-    spec.config_keys[0] = absent_mlp_bias;
-    spec.config_keys[1] = {"sliding_window", "", key_rule::absent};
+    spec.config_keys.add("mlp_bias", key_rule::absent);
+    spec.config_keys.add("sliding_window", key_rule::absent);
     spec.defaults.vocab_size = 202048;
     spec.defaults.hidden_size = 5120;
     spec.defaults.intermediate_size = 8192;

@@ -132,7 +132,7 @@ inline constexpr model_spec tower = [](model_spec spec) {
     spec.attention = attend_in_tower;
     spec.names.attention_class = "VisionAttention";
     spec.names.o_proj = "o_proj";
-    spec.config_keys[3] = {"hidden_act", "", key_rule::absent};  // its activations are `nn.GELU` whatever it says
+    spec.config_keys.add("hidden_act", key_rule::absent);  // its activations are `nn.GELU` whatever it says
     spec.defaults.intermediate_size = 5632;
     spec.defaults.num_hidden_layers = 34;
     spec.defaults.num_attention_heads = 16;
@@ -245,7 +245,7 @@ inline constexpr model_spec llama4 = [](model_spec spec) {
     spec.text_model = {
         .key = "text_config", .default_spec = &llama4_text, .ignores_model_type = true, .ties_embeddings = true};
     spec.components[0] = {.key = "vision_config", .default_spec = &llama4_detail::tower, .ignores_model_type = true};
-    spec.config_keys[0] = {"tie_word_embeddings", "", key_rule::absent};
+    spec.config_keys.add("tie_word_embeddings", key_rule::absent);
     return spec;
 }(shared_composite);
 

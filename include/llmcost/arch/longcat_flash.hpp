@@ -24,9 +24,9 @@ struct attention : latent_attention {
         const tensor compressed = t.call("kv_a_proj_with_mqa", linear{width, rank + rope, bias}, x);
         const norm_module normed{norm_kind::rms, rank, {prefix, "RMSNorm"}};
         const tensor kv_latent = t.call("kv_a_layernorm", normed, compressed.slice(-1, rank));
-        const tensor q_pass = t.mul(all.slice(-1, nope)), q_rot = t.mul(all.slice(-1, rope));
+        const tensor q_pass = t.mul_scalar(all.slice(-1, nope)), q_rot = t.mul_scalar(all.slice(-1, rope));
         projected_states p;
-        p.latent = t.mul(kv_latent).view({batch, 1, sequence, rank});
+        p.latent = t.mul_scalar(kv_latent).view({batch, 1, sequence, rank});
         p.k_rope = compressed.slice(-1, rope).view({batch, 1, sequence, rope});
         const tensor q_rope = rotate(t, rotated, q_rot, cos, sin);
         p.k_rope = rotate(t, rotated, p.k_rope, cos, sin);
@@ -56,7 +56,7 @@ struct top_k_router {
         }
         t.leave(classifier);
         const tensor scores = t.softmax_method(t.linear(t.to(tokens, dtype::float32), t.to(weight, dtype::float32)));
-        return t.mul(select_with_correction(t, scores, trace::buffer({1, all}), moe.num_experts_per_tok));
+        return t.mul_scalar(select_with_correction(t, scores, trace::buffer({1, all}), moe.num_experts_per_tok));
     }
 };
 
@@ -173,9 +173,9 @@ inline constexpr model_spec longcat_flash = [](model_spec spec) {
     spec.family_keys = longcat_flash_detail::family_keys;
     spec.decoder_layer = longcat_flash_detail::decoder_layer;
     spec.names.moe_class = "MoE";
-    spec.config_keys[0] = {"num_hidden_layers", "num_layers", key_rule::family_name_only};
-    spec.config_keys[1] = {"intermediate_size", "ffn_hidden_size", key_rule::standard_name_first};
-    spec.config_keys[2] = absent_mlp_bias;
+    spec.config_keys.add("num_hidden_layers", "num_layers", key_rule::family_name_only);
+    spec.config_keys.add("intermediate_size", "ffn_hidden_size", key_rule::standard_name_first);
+    spec.config_keys.add("mlp_bias", key_rule::absent);
     spec.defaults.vocab_size = 131072;
     spec.defaults.hidden_size = 6144;
     spec.defaults.intermediate_size = 12288;

@@ -50,7 +50,7 @@ constexpr void hide_outside(trace& t, tensor& scores, std::int64_t w) {
     for (int end = 0; end < 2; ++end) {
         const tensor in = part(t, scores, 1, w, 3, w + 1);
         (void)t.full({in.dim(0), in.dim(1), in.dim(2), in.dim(3)}, in.type);
-        t.copy_into_slice(scores, t.where(in));
+        t.copy_into_slice(scores, t.masked_fill(in));
     }
 }
 
@@ -104,11 +104,12 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     }
     const recorder::fused_kernel_guard fused{
         t, fused_attention_kernel(empty_tensor({batch, heads, length, d}, x.type), heads, ctx.inputs->pattern, length)};
-    t.in_place(op::div, q);
+    t.div_(q);
     tensor scores = score_windows(t, split(q), split(k), w);
-    const tensor mask = t.where(t.full({batch, length, 1, 1}, x.type)), ones = t.full({batch, length, 1, 1}, x.type);
-    t.in_place(op::add, scores, score_windows(t, ones, mask, w));
-    tensor weights = t.where(t.softmax(t.to(scores, dtype::float32)));
+    const tensor mask = t.masked_fill(t.full({batch, length, 1, 1}, x.type)),
+                 ones = t.full({batch, length, 1, 1}, x.type);
+    t.add_(scores, score_windows(t, ones, mask, w));
+    tensor weights = t.masked_fill(t.softmax(t.to(scores, dtype::float32)));
     weights = functional_dropout(t, t.to(weights, x.type), dropout_position::attention);
     const tensor mixed = matmul_window_values(t, weights, split(v), w);
     return t.contiguous(t.reshape(mixed.transpose(0, 1), {length, batch, width})).transpose(0, 1);
@@ -131,7 +132,7 @@ constexpr tensor embed(const layer_context& ctx, trace& t) {
                      t.call("position_embeddings", embedding{ctx.config.max_position_embeddings, width}, ids));
     x = t.add(x, t.call("token_type_embeddings", embedding{ctx.config.type_vocab_size, width}, ids));
     x = t.leave(embeddings, norm_embeddings(ctx, t, x));
-    (void)t.unary(op::clamp, mask);
+    (void)t.clamp(mask);
     (void)eager_mask(t, {.query_length = length, .is_causal = false}, batch);
     return x;
 }

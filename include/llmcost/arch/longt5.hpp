@@ -41,16 +41,16 @@ constexpr tensor hidden_or_not(trace& t, const shape& sizes) {
 /// Which block of global tokens each place belongs to (`_make_global_fixed_block_ids`), in floating point.
 constexpr void number_blocks(trace& t, std::int64_t batch, std::int64_t length, std::int64_t globals) {
     const tensor mask = trace::buffer({batch, length});
-    const tensor share = t.div(t.full({batch, length}));
+    const tensor share = t.div_scalar(t.full({batch, length}));
     const tensor block_starts = t.sub(t.cumsum(share, 1), share);
-    const tensor ids = t.unary(op::compare, t.add(t.add(hidden_or_not(t, {batch, length}), block_starts)));
+    const tensor ids = t.floor(t.add_scalar(t.add(hidden_or_not(t, {batch, length}), block_starts)));
     t.add_written_elements(1);  // the lower bound
-    (void)t.add(t.mul(t.where(ids), mask), t.add(mask));
-    (void)t.add(t.full({batch, 1}));  // full blocks of each sequence
-    const tensor numbers = t.where(ids);
+    (void)t.add(t.mul(t.masked_fill(ids), mask), t.add_scalar(mask));
+    (void)t.add_scalar(t.full({batch, 1}));  // full blocks of each sequence
+    const tensor numbers = t.masked_fill(ids);
     if (globals > 0) (void)t.copy(t.amax(numbers, -1).unsqueeze(0).expand({globals, batch}));
     const tensor counted = t.cumsum(t.full({batch, globals}), -1);
-    (void)t.copy(t.add(counted));  // counted on the processor, then where the mask is
+    (void)t.copy(t.add_scalar(counted));  // counted on the processor, then where the mask is
 }
 
 /// The mask of places that a block sees, made in every layer (`_get_local_attention_mask`).
@@ -66,7 +66,7 @@ constexpr tensor side_bias(const model_config& config, trace& t, std::int64_t ba
     const std::int64_t heads = config.num_attention_heads, block_length = config.family[block];
     const tensor mask = hidden_or_not(t, {batch, 1, length, globals});
     number_blocks(t, batch, length, globals);
-    (void)t.mul(t.div(t.unary(op::log, t.div(t.full({batch, length, globals})))));
+    (void)t.mul_scalar(t.div_scalar(t.log(t.div_scalar(t.full({batch, length, globals})))));
     const bucket_table table{{config.family[t5_detail::buckets], heads}};
     const tensor biases = t.call("global_relative_attention_bias", table, shape{batch, length, globals});
     tensor all = t.add(mask, biases.permute({0, 3, 1, 2}));
@@ -137,7 +137,7 @@ struct local_attention {
             bias = t.add(bias, mask);
             if (global) bias = t.cat({bias, side_bias(config, t, batch, length, globals)}, -1);
         }
-        t.in_place(op::add, scores, bias);
+        t.add_(scores, bias);
         const tensor probabilities =
             functional_dropout(t, t.to(t.softmax(t.to(scores, dtype::float32)), x.type), dropout_position::attention);
         const tensor mixed = t.contiguous(einsum(t, "bnhqk,bnkhd->bnqhd", probabilities, v)).view({batch, -1, inner});

@@ -26,7 +26,8 @@ constexpr tensor attention_without_sinks(const layer_context& ctx, trace& t, con
         t, fused_attention_kernel(qkv.query, qkv.key.dim(1), s.pattern, qkv.key.dim(2))};
     const tensor family_keys = repeat_kv(t, qkv.key, groups), values = repeat_kv(t, qkv.value, groups);
     const bool sparse = s.pattern.is_causal && t.load().attention == attention_scores::causal;
-    tensor scores = t.mul(t.matmul(qkv.query, family_keys.transpose(2, 3), sparse ? s.pattern.visible_pairs() : 0));
+    tensor scores =
+        t.mul_scalar(t.matmul(qkv.query, family_keys.transpose(2, 3), sparse ? s.pattern.visible_pairs() : 0));
     if (!sparse) scores = t.add(scores, s.mask);
     const tensor probabilities = t.softmax(t.sub(scores, t.amax(scores, -1, true)));
     const tensor features = functional_dropout(t, probabilities, dropout_position::attention);
@@ -47,7 +48,7 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     query_key_value qkv;
     qkv.query = split("q_proj", heads, d);
     qkv.key = split("k_proj", groups, d);
-    qkv.value = t.mul(split("v_proj", groups, of_v));
+    qkv.value = t.mul_scalar(split("v_proj", groups, of_v));
     const std::int64_t rotated = config.family[slides ? sliding_rotary : full_rotary];
     for (tensor* const operand : {&qkv.query, &qkv.key})
         *operand =
@@ -109,7 +110,7 @@ inline constexpr model_spec mimo_v2_flash = [](model_spec spec) {
     spec.multi_token_prediction = mimo_v2_detail::multi_token_prediction;
     spec.names.moe_class = "MoE";
     spec.names.router_class = "TopkRouter";
-    spec.config_keys[0] = absent_mlp_bias;
+    spec.config_keys.add("mlp_bias", key_rule::absent);
     spec.defaults.vocab_size = 152576;
     spec.defaults.intermediate_size = 16384;
     spec.defaults.num_hidden_layers = 48;

@@ -27,7 +27,7 @@ inline constexpr model_spec minicpm = [](model_spec spec) {
     spec.forward = minicpm3_detail::forward;
     spec.embed_tokens = embed_tokens_scaled;
     spec.add_residual = add_scaled_residual;
-    spec.config_keys[0] = absent_mlp_bias;
+    spec.config_keys.add("mlp_bias", key_rule::absent);
     spec.defaults.tie_word_embeddings = true;
     return spec;
 }(llama);

@@ -20,7 +20,7 @@ struct scaled_embedding : embedding {
 
     constexpr tensor forward(trace& t, const shape& ids) const {
         const tensor token_embeddings = embedding::forward(t, ids);
-        return casts ? t.mul(token_embeddings, t.full({}, t.activation_type())) : t.mul(token_embeddings);
+        return casts ? t.mul(token_embeddings, t.full({}, t.activation_type())) : t.mul_scalar(token_embeddings);
     }
 };
 
@@ -42,7 +42,7 @@ constexpr tensor forward(const layer_context& ctx, trace& t) {
     tensor divided;
     {
         const recorder::not_executed_guard unused{t, t.load().head == logits::none};
-        divided = t.div(x);
+        divided = t.div_scalar(x);
     }
     return t.leave(model_info, t.select_model_output(x, forward_head(ctx, t, divided)));
 }

@@ -204,7 +204,7 @@ constexpr tensor embed(const layer_context& ctx, trace& t, const pictures_of& al
         const recorder::no_grad_guard constants{t};
         (void)t.full({num_boundaries(image.image_height / image.patch_size)});
         for (const picture_group& group : {all.wholes, all.slices})
-            (void)t.div(trace::buffer({group.num_pictures, group.rows + group.columns}));
+            (void)t.div_scalar(trace::buffer({group.num_pictures, group.rows + group.columns}));
     }
     const tensor places = t.call("position_embedding", embedding{positions, width}, shape{1, n});
     return t.leave(embeddings, t.add(patches, places));

@@ -25,9 +25,9 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
             ctx.model.components[0].config.vision.patch_size * (ctx.model.family[fourfold] != 0 ? 2 : 4);
         for (const std::int64_t side : {shape.height / unit, shape.width / unit}) {
             const tensor places = t.full({side});
-            tensor rounded = t.unary(op::compare, places);
+            tensor rounded = t.round(places);
             for (loop layer_loop = t.loop_time_steps(images_in(t) - 1, rounded); layer_loop.next();)
-                rounded = t.unary(op::compare, t.full({side}));
+                rounded = t.round(t.full({side}));
         }
     }
     return minicpmv4_6_detail::base(ctx, t);

@@ -86,7 +86,7 @@ private:
         const tensor q = t.slice(part, 2, length), k = t.slice(part, 2, length), v = t.slice(part, 2, length);
         const tensor rows = parameter_buffer(t, {heads, block, 1}).slice(1, length);
         const tensor pairs = parameter_buffer(t, {1, heads, block, block}).slice(2, length).slice(3, length);
-        const tensor decay = t.exp(t.mul(t.neg(parameter_buffer(t, {heads, 1, 1}))));
+        const tensor decay = t.exp(t.mul_scalar(t.neg(parameter_buffer(t, {heads, 1, 1}))));
         const tensor intra_block = t.matmul(t.mul(t.matmul(q, k.transpose(-1, -2)), pairs), v);
         const tensor inter_block = t.matmul(t.mul(q, rows), state);
         (void)t.add(inter_block, intra_block);
@@ -143,8 +143,8 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
 /// x · α + h · β.
 constexpr tensor add_weighted_residual(const layer_context&, trace& t, const tensor& residual,
                                        const tensor& block_output) {
-    const tensor scaled_residual = t.mul(residual);
-    return t.add(scaled_residual, t.mul(block_output));
+    const tensor scaled_residual = t.mul_scalar(residual);
+    return t.add(scaled_residual, t.mul_scalar(block_output));
 }
 
 /// What goes around a block is what goes into it, behind the norm.
@@ -186,8 +186,6 @@ inline constexpr model_spec minimax = [](model_spec spec) {
     spec.recurrent_block = minimax_detail::recurrent_block;
     spec.supported_layers = attention_layers | token_mixer_kind::recurrent;
     spec.names.recurrent_block = "self_attn";
-    spec.config_keys[0] = absent_attention_bias;
-    spec.config_keys[1] = absent_mlp_bias;
     spec.defaults.vocab_size = 32000;
     spec.defaults.hidden_size = 4096;
     spec.defaults.intermediate_size = 14336;

@@ -15,7 +15,7 @@ constexpr tensor_pair pick(const layer_context& ctx, trace& t, const tensor& tok
     const tensor logits = t.linear(tokens, t.param("weight", {moe.num_experts, ctx.config.hidden_size}));
     const tensor scores = t.sigmoid(t.to(logits, dtype::float32));
     tensor weights = select_with_correction(t, scores, trace::buffer({moe.num_experts}), moe.num_experts_per_tok);
-    t.in_place(op::div, weights, t.sum(weights, -1, true));
+    t.div_(weights, t.sum(weights, -1, true));
     return {logits, weights};
 }
 
@@ -53,8 +53,8 @@ inline constexpr model_spec minimax_m2 = [](model_spec spec) {
     spec.mlp = minimax_m2_detail::mlp;
     spec.qk_norm = qk_norm_kind::all_heads;
     spec.has_partial_rotary = true;
-    spec.config_keys[0] = absent_mlp_bias;
-    spec.config_keys[1] = absent_attention_bias;
+    spec.config_keys.add("mlp_bias", key_rule::absent);
+    spec.config_keys.add("attention_bias", key_rule::absent);
     spec.defaults.vocab_size = 200064;
     spec.defaults.hidden_size = 3072;
     spec.defaults.intermediate_size = 1536;

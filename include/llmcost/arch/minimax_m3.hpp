@@ -11,9 +11,9 @@ namespace minimax_m3_detail {
 /// Gate and up, clamped: (up + 1) · gate · σ(α gate); x (…, 2 · inner) -> (…, inner).
 constexpr tensor gated(trace& t, const tensor& gate_up) {
     const tensor half = gate_up.slice(-1, gate_up.dim(-1) / 2);
-    const tensor gate = t.unary(op::compare, half), up = t.unary(op::clamp, half);
-    const tensor glu = t.mul(gate, t.sigmoid(t.mul(gate)));
-    return t.mul(t.add(up), glu);
+    const tensor gate = t.clamp_max(half), up = t.clamp(half);
+    const tensor glu = t.mul(gate, t.sigmoid(t.mul_scalar(gate)));
+    return t.mul(t.add_scalar(up), glu);
 }
 
 struct dense_block {
@@ -55,7 +55,7 @@ constexpr tensor sparse_moe_block(const layer_context& ctx, trace& t, const tens
                                   moe.num_experts_per_tok,
                                   activation::silu,
                                   ctx.class_of(ctx.spec.names.experts_class)};
-    const tensor routed = t.mul(t.call("experts", clamped_experts{all}, tokens, weights));
+    const tensor routed = t.mul_scalar(t.call("experts", clamped_experts{all}, tokens, weights));
     return t.add(routed, shared_output).view({x.dim(0), x.dim(1), width});
 }
 
@@ -118,8 +118,8 @@ inline constexpr model_spec minimax_m3_vl_text = [](model_spec spec) {
     spec.qk_norm = qk_norm_kind::per_head;
     spec.names.model_class = "TextModel";
     spec.names.mlp_class = "DenseMLP";
-    spec.config_keys[2] = {"sliding_window", "", key_rule::absent};
-    spec.config_keys[3] = {"hidden_act", "", key_rule::absent};
+    spec.config_keys.add("sliding_window", key_rule::absent);
+    spec.config_keys.add("hidden_act", key_rule::absent);
     spec.defaults.hidden_size = 6144;
     spec.defaults.intermediate_size = 3072;
     spec.defaults.num_hidden_layers = 60;

@@ -26,7 +26,7 @@ struct rotary {
     constexpr tensor_pair forward(trace& t) const {
         const recorder::no_grad_guard constants{t};
         const tensor angles = t.mul(t.full({patches, 3, 1}), trace::buffer({ctx.config.head_dim / 3 / 2}));
-        const tensor cos = t.mul(t.unary(op::cos, angles)), sin = t.mul(t.unary(op::sin, angles));
+        const tensor cos = t.mul_scalar(t.cos(angles)), sin = t.mul_scalar(t.sin(angles));
         const auto table = [&](const tensor& x) {
             const tensor flat = x.view({patches, -1});
             return t.to(t.cat({flat, flat}, -1), t.activation_type());

@@ -28,8 +28,8 @@ constexpr tensor attend_by_position(const layer_context& ctx, trace& t, const te
     split_heads(ctx, qkv);
     transpose_heads(qkv);
     apply_rotary(ctx, t, qkv);
-    const tensor steps = t.unary(op::compare, t.div(trace::buffer({1, sequence})));
-    const tensor scale = t.add(t.mul(t.unary(op::log, t.add(steps)))).view({1, 1, sequence, 1});
+    const tensor steps = t.floor(t.div_scalar(trace::buffer({1, sequence})));
+    const tensor scale = t.add_scalar(t.mul_scalar(t.log(t.add_scalar(steps)))).view({1, 1, sequence, 1});
     qkv.query = t.mul(qkv.query, t.to(scale, qkv.query.type));
     update_kv_cache(ctx, t, qkv);
     return output_projection(ctx, t, scaled_dot_product_attention(ctx, t, qkv));
@@ -58,8 +58,8 @@ inline constexpr model_spec mistral = [](model_spec spec) {
     spec.defaults.num_key_value_heads = 8;
     spec.defaults.max_position_embeddings = 131072;
     spec.defaults.sliding_window = 4096;
-    spec.config_keys[0] = absent_attention_bias;
-    spec.config_keys[1] = absent_mlp_bias;
+    spec.config_keys.add("attention_bias", key_rule::absent);
+    spec.config_keys.add("mlp_bias", key_rule::absent);
     return spec;
 }(llama);
 

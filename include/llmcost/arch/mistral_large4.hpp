@@ -34,7 +34,7 @@ struct softmax_scaling {
     constexpr tensor forward(trace& t, const tensor& x) const {
         const tensor scale = t.param("scale", {heads}), bias = t.param("bias", {heads});
         const tensor positions = t.full({1, x.dim(heads_first ? 2 : 1)});
-        const tensor logs = t.to(t.unary(op::log, positions), x.type).unsqueeze(heads_first ? 1 : 2);
+        const tensor logs = t.to(t.log(positions), x.type).unsqueeze(heads_first ? 1 : 2);
         const shape broadcast_shape = heads_first ? shape{1, heads, 1} : shape{1, 1, heads};
         const tensor line = t.add(t.mul(scale.view(broadcast_shape), logs), bias.view(broadcast_shape));
         return t.mul(x, line.unsqueeze(-1));
@@ -111,7 +111,7 @@ struct attention {
             (void)t.call("indexer", indexer{small_heads, scaling}, x);
         else if ((family_tag & reuses) != 0)
             t.add_empty_cache_entry();
-        return base.output_projection(t, base.latent_attention_forward(t, p, t.where(s.mask)));
+        return base.output_projection(t, base.latent_attention_forward(t, p, t.masked_fill(s.mask)));
     }
 };
 
@@ -140,7 +140,7 @@ struct scaled_table {
     constexpr tensor_pair forward(trace& t, std::int64_t sequence) const {
         const recorder::no_grad_guard constants{t};
         t.register_buffer(count(base_table.dim / 2 * 4));
-        (void)t.mul(t.unary(op::exp, trace::buffer({base_table.dim / 2})));
+        (void)t.mul_scalar(t.exp(trace::buffer({base_table.dim / 2})));
         return base_table.forward(t, sequence);
     }
 };
@@ -170,11 +170,11 @@ constexpr tensor_pair pick(const layer_context& ctx, trace& t, const tensor& tok
     moe_router{router_kind::softmax_grouped, sizes_of, {}}.make_group_mask(t, scores, true);
     {
         const recorder::detach_guard indices{t};
-        (void)t.topk(t.where(scores), moe.num_experts_per_tok);
+        (void)t.topk(t.masked_fill(scores), moe.num_experts_per_tok);
     }
     tensor weights = t.gather(scores, {tokens.dim(0), moe.num_experts_per_tok});
-    t.in_place(op::div, weights, t.add(t.sum(weights, -1, true)));
-    return {logits, t.mul(weights)};
+    t.div_(weights, t.add_scalar(t.sum(weights, -1, true)));
+    return {logits, t.mul_scalar(weights)};
 }
 
 constexpr tensor sparse_moe_block(const layer_context& ctx, trace& t, const tensor& x) {

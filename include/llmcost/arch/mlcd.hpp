@@ -22,7 +22,7 @@ struct table {
     constexpr tensor_pair forward(trace& t, std::int64_t patches) const {
         const recorder::no_grad_guard constants{t};
         const tensor angles = t.mul(t.full({patches, 2, 1}), trace::buffer({head_dim / 4}));
-        const tensor cos = t.mul(t.unary(op::cos, angles)), sin = t.mul(t.unary(op::sin, angles));
+        const tensor cos = t.mul_scalar(t.cos(angles)), sin = t.mul_scalar(t.sin(angles));
         const auto spread = [&](const tensor& x) {
             const tensor doubled = t.cat({x.select(1), x.select(1)}, -1);
             return t.cat({doubled, doubled}, -1);
@@ -76,8 +76,8 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
     const tensor_pair tables = t.call("vision_rotary_embedding", of_patches, patches.dim(1));
     const tensor of_class = t.cat({class_pos_emb, class_pos_emb}, -1);
     attention_inputs inputs;
-    inputs.cos = t.cat({t.unary(op::cos, of_class), tables.first}, 0);
-    inputs.sin = t.cat({t.unary(op::sin, of_class), tables.second}, 0);
+    inputs.cos = t.cat({t.cos(of_class), tables.first}, 0);
+    inputs.sin = t.cat({t.sin(of_class), tables.second}, 0);
     x = encode(ctx, t, x, "Encoder", inputs);
     const recorder::detach_guard unread{t};
     (void)t.call("post_layernorm", layer_norm, t.select(x, 1));

@@ -149,9 +149,9 @@ inline constexpr model_spec text = [](model_spec spec) {
     spec.names.attention_class = "TextSelfAttention";
     spec.names.mlp_class = "TextMLP";
     spec.names.norm_class = "TextRMSNorm";
-    spec.config_keys[0] = absent_attention_bias;
-    spec.config_keys[1] = absent_mlp_bias;
-    spec.config_keys[2] = {"sliding_window", "", key_rule::absent};
+    spec.config_keys.add("attention_bias", key_rule::absent);
+    spec.config_keys.add("mlp_bias", key_rule::absent);
+    spec.config_keys.add("sliding_window", key_rule::absent);
     spec.defaults.vocab_size = 128256;
     spec.defaults.hidden_size = 4096;
     spec.defaults.intermediate_size = 14336;
@@ -218,8 +218,8 @@ constexpr tensor mask_tiles(trace& t, std::int64_t images, std::int64_t count, s
     const recorder::no_grad_guard constants{t};
     const tensor tile_mask = t.copy(trace::buffer({images, count, 1, 1}));
     const tensor repeated = t.copy(tile_mask.expand({images, count, length, 1}));
-    const tensor absent = t.add(repeated).view({images, count * length, 1});
-    return t.mul(t.matmul(absent, absent.transpose(1, 2))).unsqueeze(1);
+    const tensor absent = t.add_scalar(repeated).view({images, count * length, 1});
+    return t.mul_scalar(t.matmul(absent, absent.transpose(1, 2))).unsqueeze(1);
 }
 
 /// Tiles of patches with a class token each, two encoders, and what some layers hold side by side.
@@ -240,7 +240,7 @@ constexpr tensor tower_base(const layer_context& ctx, trace& t) {
                                 .module_role = role::embedding};
     t.enter(positions);
     const tensor gate = t.param("gate", {1}), places = t.param("embedding", {n, width});
-    x = t.add(x, t.mul(t.add(t.tanh(gate)), places).view({1, 1, n, width}));
+    x = t.add(x, t.mul(t.add_scalar(t.tanh(gate)), places).view({1, 1, n, width}));
     const tensor by_shape = t.call("tile_embedding", embedding{family[shapes] + 1, count * n * width}, shape{batch});
     x = t.leave(positions, t.add(x, t.mul(t.tanh(gate), by_shape.view({batch, count, n, width}))));
     const std::int64_t length = (n + 7) / 8 * 8;
@@ -292,7 +292,7 @@ inline constexpr model_spec tower = [](model_spec spec) {
     spec.names.attention_class = "VisionAttention";
     spec.names.mlp_class = "VisionMLP";
     spec.names.o_proj = "o_proj";
-    spec.config_keys[3] = {"num_attention_heads", "attention_heads", key_rule::standard_name_first};
+    spec.config_keys.add("num_attention_heads", "attention_heads", key_rule::standard_name_first);
     spec.defaults.hidden_size = 1280;
     spec.defaults.intermediate_size = 5120;
     spec.defaults.num_hidden_layers = 32;
@@ -323,10 +323,10 @@ constexpr void parse_processor_config(config_view json, model& m) {
 constexpr void mask_images(trace& t, std::int64_t length, attention_inputs& image_inputs) {
     const recorder::no_grad_guard constants{t};
     const workload& load = t.load();
-    const tensor hidden = t.add(trace::buffer({load.batch, 1, load.sequence, length}));
-    tensor mask = t.where(hidden);
+    const tensor hidden = t.add_scalar(trace::buffer({load.batch, 1, load.sequence, length}));
+    tensor mask = t.masked_fill(hidden);
     const tensor rows = t.copy(trace::buffer({load.batch, 1, load.sequence})).unsqueeze(3);
-    t.in_place(op::mul, mask, rows);
+    t.mul_(mask, rows);
     image_inputs.family_tensors[image_mask] = mask;
     image_inputs.family_tensors[full_text_row_mask] = rows;
 }
@@ -377,7 +377,7 @@ inline constexpr model_spec mllama = [](model_spec spec) {
     spec.supported_heads = {head_kind::none, head_kind::causal_lm, head_kind::conditional_generation};
     spec.text_model = {.key = "text_config", .default_spec = &mllama_detail::text, .ignores_model_type = true};
     spec.components[0] = {.key = "vision_config", .default_spec = &mllama_detail::tower, .ignores_model_type = true};
-    spec.config_keys[0] = {"tie_word_embeddings", "", key_rule::absent};
+    spec.config_keys.add("tie_word_embeddings", key_rule::absent);
     spec.defaults.head = head_kind::causal_lm;
     return spec;
 }(shared_composite);

@@ -198,7 +198,7 @@ constexpr tensor mobilebert_lm_head_logits(const layer_context& ctx, trace& t, c
     const tensor bias = tied ? t.tied("bias", {vocab_size}) : t.param("bias", {vocab_size});
     t.leave(decoder);
     h = t.matmul(h, t.cat({weight.transpose(0, 1), extra_weight}, 0));
-    t.in_place(op::add, h, bias);
+    t.add_(h, bias);
     return t.leave(predictions, h);
 }
 constexpr tensor score_in_cls(const layer_context& ctx, trace& t, const tensor_pair& out) {

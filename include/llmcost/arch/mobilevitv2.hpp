@@ -49,7 +49,7 @@ struct attention {
         const tensor q = all.slice(1, 1), k = all.slice(1, width), v = all.slice(1, width);
         const tensor scores = dropout(t, "attn_dropout", t.softmax(q), dropout_position::attention);
         const tensor sum = t.sum(t.mul(k, scores), -1, true);
-        const tensor found = t.mul(t.unary(op::relu, v), sum.expand({v.dim(0), v.dim(1), v.dim(2), v.dim(3)}));
+        const tensor found = t.mul(t.relu(v), sum.expand({v.dim(0), v.dim(1), v.dim(2), v.dim(3)}));
         return t.call("out_proj", output_conv, found);
     }
 };

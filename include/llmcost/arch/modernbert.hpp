@@ -179,7 +179,7 @@ inline constexpr model_spec modernbert = [](model_spec spec) {
     spec.names.layers = "layers";
     spec.names.layer_class = "EncoderLayer";
     spec.names.attention = "attn";
-    spec.config_keys[0] = {"hidden_act", "hidden_activation", key_rule::family_name_only};
+    spec.config_keys.add("hidden_act", "hidden_activation", key_rule::family_name_only);
     spec.defaults.vocab_size = 50368;
     spec.defaults.hidden_size = 768;
     spec.defaults.intermediate_size = 1152;
@@ -189,7 +189,7 @@ inline constexpr model_spec modernbert = [](model_spec spec) {
     spec.defaults.hidden_act = activation::gelu;
     spec.defaults.head = head_kind::masked_lm;
     spec.defaults.tie_word_embeddings = true;
-    spec.config_keys[1] = absent_num_key_value_heads;
+    spec.config_keys.add("num_key_value_heads", key_rule::absent);
     spec.dropout_keys = modernbert_detail::dropout_rates;
     return spec;
 }(shared_encoder);

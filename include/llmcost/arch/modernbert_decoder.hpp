@@ -54,7 +54,7 @@ struct table_per_sequence {
         const std::int64_t half = ctx.config.rotary_dim / 2;
         const tensor angles = t.mul(t.full({t.load().batch, t.load().sequence, 1}), trace::buffer({half}));
         const tensor doubled = t.cat({angles, angles}, -1);
-        const tensor cos = t.mul(t.unary(op::cos, doubled)), sin = t.mul(t.unary(op::sin, doubled));
+        const tensor cos = t.mul_scalar(t.cos(doubled)), sin = t.mul_scalar(t.sin(doubled));
         return {t.to(cos, t.activation_type()), t.to(sin, t.activation_type())};
     }
 };
@@ -217,8 +217,8 @@ inline constexpr model_spec modernbert_decoder = [](model_spec spec) {
     spec.names.layer_class = "Layer";
     spec.names.attention = "attn";
     spec.names.o_proj = "Wo";
-    spec.config_keys[0] = {"hidden_act", "hidden_activation", key_rule::family_name_only};
-    spec.config_keys[1] = {"num_key_value_heads", "", key_rule::absent};
+    spec.config_keys.add("hidden_act", "hidden_activation", key_rule::family_name_only);
+    spec.config_keys.add("num_key_value_heads", key_rule::absent);
     spec.defaults.vocab_size = 50368;
     spec.defaults.hidden_size = 768;
     spec.defaults.intermediate_size = 1152;
@@ -227,7 +227,6 @@ inline constexpr model_spec modernbert_decoder = [](model_spec spec) {
     spec.defaults.max_position_embeddings = 8192;
     spec.defaults.hidden_act = activation::gelu;
     spec.defaults.tie_word_embeddings = true;
-    spec.config_keys[2] = absent_num_key_value_heads;
     spec.dropout_keys = modernbert_decoder_detail::dropout_rates;
     return spec;
 }(default_decoder);

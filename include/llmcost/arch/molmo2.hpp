@@ -59,10 +59,10 @@ inline constexpr model_spec text = [](model_spec spec) {
     spec.dropout_keys = {};
     spec.names.model_class = "TextModel";
     spec.defaults.head = head_kind::none;
-    spec.config_keys[0] = {"attention_bias", "qkv_bias", key_rule::standard_name_first};
-    spec.config_keys[1] = absent_mlp_bias;
-    spec.config_keys[2] = {"sliding_window", "", key_rule::absent};
-    spec.config_keys[3] = {"tie_word_embeddings", "", key_rule::absent};
+    spec.config_keys.add("attention_bias", "qkv_bias", key_rule::standard_name_first);
+    spec.config_keys.add("mlp_bias", key_rule::absent);
+    spec.config_keys.add("sliding_window", key_rule::absent);
+    spec.config_keys.add("tie_word_embeddings", key_rule::absent);
     spec.defaults.vocab_size = 151936;
     spec.defaults.intermediate_size = 12288;
     spec.defaults.num_hidden_layers = 36;
@@ -125,9 +125,9 @@ inline constexpr model_spec tower = [](model_spec spec) {
     spec.names.attention_class = "VisionAttention";
     spec.names.mlp_class = "VisionMLP";
     spec.names.o_proj = "o_proj";
-    spec.config_keys[0] = {};
-    spec.config_keys[1] = {};
-    spec.config_keys[2] = {};
+    spec.config_keys.remove("num_key_value_heads");
+    spec.config_keys.remove("head_dim");
+    spec.config_keys.remove("attention_bias");
     spec.defaults.hidden_size = 1152;
     spec.defaults.intermediate_size = 4304;
     spec.defaults.num_hidden_layers = 25;
@@ -159,7 +159,7 @@ inline constexpr model_spec adapter = [](model_spec spec) {
         }
         (void)checked_size(json, "hidden_size", config.family[layers_read], config.hidden_size);
     };
-    spec.config_keys[0] = {"num_hidden_layers", "", key_rule::absent};
+    spec.config_keys.add("num_hidden_layers", key_rule::absent);
     spec.defaults.hidden_size = 1152;
     spec.defaults.intermediate_size = 18944;
     spec.defaults.num_hidden_layers = 1;
@@ -208,7 +208,7 @@ constexpr tensor adapt(const layer_context& ctx, trace& t, const tensor& states,
     {
         const recorder::no_grad_guard constants{t};
         t.add_written_elements(1);
-        counted = t.where(t.sum(patch_mask(), 1));
+        counted = t.masked_fill(t.sum(patch_mask(), 1));
     }
     const tensor query = t.div(t.sum(patches, 1, true), counted.view({tokens, 1, 1}));
     tensor mask;
@@ -365,7 +365,7 @@ inline constexpr model_spec molmo2 = [](model_spec spec) {
     spec.text_model = {.key = "text_config", .default_spec = &molmo2_detail::text, .ignores_model_type = true};
     spec.components[0] = {.key = "vision_config", .default_spec = &molmo2_detail::tower, .ignores_model_type = true};
     spec.components[1] = {.key = "adapter_config", .default_spec = &molmo2_detail::adapter, .ignores_model_type = true};
-    spec.config_keys[0] = {"tie_word_embeddings", "", key_rule::absent};
+    spec.config_keys.add("tie_word_embeddings", key_rule::absent);
     return spec;
 }(shared_composite);
 

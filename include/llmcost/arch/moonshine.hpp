@@ -160,9 +160,8 @@ constexpr tensor encode_audio(const layer_context& ctx, trace& t) {
         tensor x = t.tanh(
             t.call("conv1", begin, t.input({load.batch, 1, num_audio_samples(ctx.model.audio_preprocessing, load)})));
         x = t.call("groupnorm", group_norm_module{width, 1}, x);
-        x = t.unary(op::gelu, t.call("conv2", convolution_1d{width, 2 * width, second.kernel, second.stride}, x));
-        x = t.unary(op::gelu, t.call("conv3", convolution_1d{2 * width, width, third.kernel, third.stride}, x))
-                .permute({0, 2, 1});
+        x = t.gelu(t.call("conv2", convolution_1d{width, 2 * width, second.kernel, second.stride}, x));
+        x = t.gelu(t.call("conv3", convolution_1d{2 * width, width, third.kernel, third.stride}, x)).permute({0, 2, 1});
         attention_inputs inputs;
         inputs.pattern = {.query_length = states, .is_causal = false};
         const rotary_table table{ctx.config.rotary_dim, ctx.class_of("RotaryEmbedding"),
@@ -245,11 +244,11 @@ inline constexpr model_spec moonshine = [](model_spec spec) {
     spec.has_partial_rotary = true;
     spec.supported_heads = {head_kind::none, head_kind::conditional_generation};
     spec.names.lm_head = "proj_out";
-    spec.config_keys[0] = absent_mlp_bias;
-    spec.config_keys[1] = {"num_hidden_layers", "decoder_num_hidden_layers", key_rule::standard_name_first};
-    spec.config_keys[2] = {"num_attention_heads", "decoder_num_attention_heads", key_rule::standard_name_first};
-    spec.config_keys[3] = {"num_key_value_heads", "decoder_num_key_value_heads", key_rule::standard_name_first};
-    spec.config_keys[4] = {"hidden_act", "decoder_hidden_act", key_rule::standard_name_first};
+    spec.config_keys.add("mlp_bias", key_rule::absent);
+    spec.config_keys.add("num_hidden_layers", "decoder_num_hidden_layers", key_rule::standard_name_first);
+    spec.config_keys.add("num_attention_heads", "decoder_num_attention_heads", key_rule::standard_name_first);
+    spec.config_keys.add("num_key_value_heads", "decoder_num_key_value_heads", key_rule::standard_name_first);
+    spec.config_keys.add("hidden_act", "decoder_hidden_act", key_rule::standard_name_first);
     spec.defaults.head = head_kind::conditional_generation;
     spec.defaults.vocab_size = 32768;
     spec.defaults.hidden_size = 288;

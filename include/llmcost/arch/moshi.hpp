@@ -32,7 +32,7 @@ struct float_norm {
     constexpr tensor forward(trace& t, const tensor& x) const {
         const tensor weight = t.param("weight", {width});
         const tensor h = t.to(x, dtype::float32);
-        const tensor out = t.mul(h, t.rsqrt(t.add(t.mean(t.pow(h, 2), -1, true))));
+        const tensor out = t.mul(h, t.rsqrt(t.add_scalar(t.mean(t.pow(h, 2), -1, true))));
         return t.to(t.mul(out, t.to(weight, dtype::float32)), x.type);
     }
 };
@@ -109,9 +109,9 @@ inline constexpr model_spec moshi = [](model_spec spec) {
     spec.mlp = moshi_detail::mlp;
     spec.base_model = moshi_detail::base;
     spec.decoder_layer = moshi_detail::decoder_layer;
-    spec.config_keys[0] = {"intermediate_size", "ffn_dim", key_rule::family_name_only};
-    spec.config_keys[1] = absent_attention_bias;
-    spec.config_keys[2] = absent_mlp_bias;
+    spec.config_keys.add("intermediate_size", "ffn_dim", key_rule::family_name_only);
+    spec.config_keys.add("attention_bias", key_rule::absent);
+    spec.config_keys.add("mlp_bias", key_rule::absent);
     spec.defaults.vocab_size = 32000;
     spec.defaults.hidden_size = 4096;
     spec.defaults.intermediate_size = 22528;

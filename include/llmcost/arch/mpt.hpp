@@ -14,8 +14,8 @@ namespace mpt_detail {
 constexpr tensor biases(trace& t, std::int64_t heads, std::int64_t positions) {
     std::int64_t closest = 1;
     while (closest < heads) closest *= 2;
-    const tensor base = t.mul(t.full({closest}));
-    tensor slopes = t.mul(t.unary(op::reciprocal, t.unary(op::power, base)));
+    const tensor base = t.mul_scalar(t.full({closest}));
+    tensor slopes = t.mul_scalar(t.reciprocal(t.pow_scalar(base)));
     if (closest != heads) slopes = t.cat({slopes}, 0).slice(0, heads);
     return t.mul(slopes.view({heads, 1, 1}), trace::buffer({positions}));
 }
@@ -26,9 +26,9 @@ constexpr tensor alibi_attention(const layer_context& ctx, trace& t, const query
     const recorder::fused_kernel_guard fused{
         t, fused_attention_kernel(qkv.query, qkv.key.dim(1), s.pattern, qkv.key.dim(2))};
     const bool sparse = t.load().attention == attention_scores::causal;
-    tensor scores = t.mul(t.matmul(qkv.query, qkv.key.transpose(2, 3), sparse ? s.pattern.visible_pairs() : 0));
+    tensor scores = t.mul_scalar(t.matmul(qkv.query, qkv.key.transpose(2, 3), sparse ? s.pattern.visible_pairs() : 0));
     scores = t.add(scores, s.family_tensors[0].slice(-1, qkv.key.dim(2)));
-    if (!sparse) scores = t.where(scores);
+    if (!sparse) scores = t.masked_fill(scores);
     const tensor probabilities = t.to(t.softmax(t.to(scores, dtype::float32)), qkv.value.type);
     return t.contiguous(
         t.matmul(functional_dropout(t, probabilities, dropout_position::attention), qkv.value).transpose(1, 2));
@@ -37,7 +37,7 @@ constexpr tensor alibi_attention(const layer_context& ctx, trace& t, const query
 constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
     const std::int64_t width = ctx.config.hidden_size, batch = x.dim(0), sequence = x.dim(1), d = ctx.config.head_dim;
     tensor all = t.call("Wqkv", linear{width, 3 * width}, x);
-    if (ctx.config.clamps_qkv) all = t.unary(op::clamp, all);
+    if (ctx.config.clamps_qkv) all = t.clamp(all);
     const tensor part = all.slice(-1, width).view({batch, sequence, ctx.config.num_attention_heads, d}).transpose(1, 2);
     query_key_value qkv{part, part, part};
     update_kv_cache(ctx, t, qkv);
@@ -109,10 +109,10 @@ inline constexpr model_spec mpt = [](model_spec spec) {
     spec.names.layers = "blocks";
     spec.names.layer_class = "Block";
     spec.names.attention = "attn";
-    spec.config_keys[0] = {"hidden_size", "d_model", key_rule::standard_name_first};
-    spec.config_keys[1] = {"num_attention_heads", "n_heads", key_rule::standard_name_first};
-    spec.config_keys[2] = {"num_hidden_layers", "n_layers", key_rule::standard_name_first};
-    spec.config_keys[3] = {"max_position_embeddings", "max_seq_len", key_rule::family_name_only};
+    spec.config_keys.add("hidden_size", "d_model", key_rule::standard_name_first);
+    spec.config_keys.add("num_attention_heads", "n_heads", key_rule::standard_name_first);
+    spec.config_keys.add("num_hidden_layers", "n_layers", key_rule::standard_name_first);
+    spec.config_keys.add("max_position_embeddings", "max_seq_len", key_rule::family_name_only);
     spec.defaults.vocab_size = 50368;
     spec.defaults.hidden_size = 2048;
     spec.defaults.num_hidden_layers = 24;
@@ -120,7 +120,7 @@ inline constexpr model_spec mpt = [](model_spec spec) {
     spec.defaults.max_position_embeddings = 2048;
     spec.defaults.hidden_act = activation::gelu;
     spec.defaults.tie_word_embeddings = true;
-    spec.config_keys[4] = absent_num_key_value_heads;
+    spec.config_keys.add("num_key_value_heads", key_rule::absent);
     spec.dropout_keys = mpt_detail::dropout_rates;
     return spec;
 }(default_decoder);

@@ -24,7 +24,7 @@ constexpr query_key_value project_rotated_qkv(const layer_context& ctx, trace& t
     query_key_value qkv = project_qkv(ctx, t, x);
     split_heads(ctx, qkv);
     transpose_heads(qkv);
-    qkv.query = t.mul(without_scale(ctx, t, "qk_norm", d, qkv.query));
+    qkv.query = t.mul_scalar(without_scale(ctx, t, "qk_norm", d, qkv.query));
     {
         const recorder::shared_parameters_guard shared_parameters{t};
         qkv.key = without_scale(ctx, t, "qk_norm", d, qkv.key);
@@ -122,7 +122,8 @@ constexpr tensor tower_base(const layer_context& ctx, trace& t) {
         const recorder::no_grad_guard constants{t};
         const tensor rows = weights_of_axis(t, n, place_taps::two, false);
         const tensor columns = weights_of_axis(t, n, place_taps::two, false);
-        weights = t.mul(t.mul(rows.unsqueeze(2), columns.unsqueeze(1)).view({n, 4}));  // nothing outside of the table
+        weights =
+            t.mul_scalar(t.mul(rows.unsqueeze(2), columns.unsqueeze(1)).view({n, 4}));  // nothing outside of the table
     }
     const embedding table{ctx.config.family[table_rows] * ctx.config.family[table_columns], width};
     const tensor found = t.call("position_embedding_table", table, shape{n, 4});
@@ -360,8 +361,8 @@ inline constexpr model_spec muse_glimmer_text = [](model_spec spec) {
     spec.names.norm_class = "TextCenteredRMSNorm";
     spec.names.mlp_class = "TextMLP";
     spec.names.rotary_class = "TextRotaryEmbedding";
-    spec.config_keys[1] = {"hidden_act", "hidden_activation", key_rule::family_name_only};
-    spec.config_keys[0] = absent_mlp_bias;
+    spec.config_keys.add("hidden_act", "hidden_activation", key_rule::family_name_only);
+    spec.config_keys.add("mlp_bias", key_rule::absent);
     spec.defaults.vocab_size = 202048;
     spec.defaults.hidden_size = 6656;
     spec.defaults.intermediate_size = 19968;

@@ -29,9 +29,9 @@ struct input_scaled_norm {
     [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("TextInputScaledRMSNorm"); }
     constexpr tensor forward(trace& t, const tensor& x) const {
         const tensor weight = t.param("weight", {width});
-        const tensor scaled = t.mul(t.to(x, dtype::float32), t.to(t.add(weight), dtype::float32));
+        const tensor scaled = t.mul(t.to(x, dtype::float32), t.to(t.add_scalar(weight), dtype::float32));
         const tensor h = t.to(t.to(scaled, x.type), dtype::float32);
-        return t.to(t.mul(h, t.rsqrt(t.add(t.mean(t.pow(h, 2), -1, true)))), x.type);
+        return t.to(t.mul(h, t.rsqrt(t.add_scalar(t.mean(t.pow(h, 2), -1, true)))), x.type);
     }
 };
 
@@ -43,10 +43,10 @@ struct residual_gate {
     static constexpr bool is_leaf = true;
     [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("ResidualGate"); }
     constexpr tensor forward(trace& t, const tensor& residual, const tensor& block_output) const {
-        const tensor w = t.div(t.param("gate", {ctx.config.hidden_size}));
+        const tensor w = t.div_scalar(t.param("gate", {ctx.config.hidden_size}));
         const tensor beta = t.sigmoid(w);
-        const tensor rest = t.mul(t.sigmoid(t.neg(w)), t.add(beta));
-        const tensor alpha = t.unary(op::sqrt, t.unary(op::compare, rest));  // at least `residual_gate_eps`
+        const tensor rest = t.mul(t.sigmoid(t.neg(w)), t.add_scalar(beta));
+        const tensor alpha = t.sqrt(t.clamp_min(rest));  // at least `residual_gate_eps`
         return t.to(t.add(t.mul(alpha, residual), t.mul(beta, block_output)), residual.type);
     }
 };
@@ -84,11 +84,11 @@ struct top_k_router {
     constexpr tensor forward(trace& t, const tensor& tokens) const {
         const moe_config& moe = ctx.config.moe;
         const tensor weight = t.param("weight", {moe.num_experts, ctx.config.hidden_size});
-        const tensor logits = t.mul(t.linear(t.to(tokens, dtype::float32), t.to(weight, dtype::float32)));
+        const tensor logits = t.mul_scalar(t.linear(t.to(tokens, dtype::float32), t.to(weight, dtype::float32)));
         const tensor scores = t.call("scoring_function", activation_module{activation::sigmoid}, logits);
         const tensor best =
             select_with_correction(t, scores, trace::buffer({moe.num_experts}), moe.num_experts_per_tok);
-        return t.mul(t.div(best, t.add(t.sum(best, -1, true))));
+        return t.mul_scalar(t.div(best, t.add_scalar(t.sum(best, -1, true))));
     }
 };
 
@@ -363,7 +363,7 @@ inline constexpr model_spec muse_spark_text = [](model_spec spec) {
     spec.mlp = muse_spark_detail::mlp;
     spec.supported_layers.experts = true;
     spec.names.moe_class = "MoE";
-    spec.config_keys[1] = {};
+    spec.config_keys.remove("hidden_act");
     spec.defaults.hidden_size = 8192;
     spec.defaults.intermediate_size = 16384;
     spec.defaults.num_hidden_layers = 62;

@@ -39,7 +39,7 @@ constexpr tensor embed(const layer_context& ctx, trace& t) {
     tensor x;
     for (std::int64_t i = 0; i < ctx.config.family[codebooks]; ++i) {
         const tensor found = t.call({"embed_tokens", i}, token_embedding, shape{load.batch, load.sequence});
-        x = i == 0 ? t.add(found) : t.add(x, found);  // `sum` begins with 0
+        x = i == 0 ? t.add_scalar(found) : t.add(x, found);  // `sum` begins with 0
     }
     return x;
 }
@@ -244,12 +244,12 @@ inline constexpr model_spec musicgen_decoder = [](model_spec spec) {
     spec.norm = norm_kind::layer;
     spec.rotary = rotary_style::none;
     spec.names.norm = "layer_norm";
-    spec.config_keys[0] = {"intermediate_size", "ffn_dim", key_rule::family_name_only};
-    spec.config_keys[1] = {"hidden_act", "activation_function", key_rule::family_name_only};
-    spec.config_keys[2] = absent_attention_bias;
-    spec.config_keys[3] = absent_mlp_bias;
-    spec.config_keys[4] = absent_num_key_value_heads;
-    spec.config_keys[5] = {"head_dim", "", key_rule::absent};
+    spec.config_keys.add("intermediate_size", "ffn_dim", key_rule::family_name_only);
+    spec.config_keys.add("hidden_act", "activation_function", key_rule::family_name_only);
+    spec.config_keys.add("attention_bias", key_rule::absent);
+    spec.config_keys.add("mlp_bias", key_rule::absent);
+    spec.config_keys.add("num_key_value_heads", key_rule::absent);
+    spec.config_keys.add("head_dim", key_rule::absent);
     spec.defaults.vocab_size = 2048;
     spec.defaults.hidden_size = 1024;
     spec.defaults.intermediate_size = 4096;

@@ -69,7 +69,7 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const stack_sizes
                            const tensor* source, const attention_pattern& pattern, const tensor* mask) {
     const std::int64_t d = s.width / s.heads, batch = x.dim(0), sequence = x.dim(1), flat = batch * s.heads;
     const linear projection{s.width, s.width, true};
-    const tensor scaled = t.mul(t.call("q_proj", projection, x));
+    const tensor scaled = t.mul_scalar(t.call("q_proj", projection, x));
     const tensor& kv_input = source != nullptr ? *source : x;
     const bool from_cache = source != nullptr && is_encoder_cached(t.load());
     tensor k, v;

@@ -52,7 +52,7 @@ inline constexpr model_spec nanochat = [](model_spec spec) {
     spec.defaults.num_hidden_layers = 12;
     spec.defaults.num_attention_heads = 6;
     spec.defaults.hidden_act = activation::relu2;
-    spec.config_keys[0] = absent_mlp_bias;
+    spec.config_keys.add("mlp_bias", key_rule::absent);
     return spec;
 }(llama);
 

@@ -28,7 +28,7 @@ struct norm_in_float {
     [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("RMSNorm"); }
     constexpr tensor forward(trace& t, const tensor& x) const {
         const tensor w = t.param("weight", {ctx.config.hidden_size}), h = t.to(x, dtype::float32);
-        const tensor out = t.mul(h, t.rsqrt(t.add(t.mean(t.pow(h, 2), -1, true))));
+        const tensor out = t.mul(h, t.rsqrt(t.add_scalar(t.mean(t.pow(h, 2), -1, true))));
         return t.to(t.mul(t.to(w, dtype::float32), out), x.type);
     }
 };
@@ -200,8 +200,8 @@ inline constexpr model_spec nemotron_h = [](model_spec spec) {
     spec.names.attention = "mixer";
     spec.names.layer_class = spec.names.recurrent_layer_class = "Block";
     spec.names.router_class = "TopkRouter";
-    spec.config_keys[0] = {"hidden_act", "mlp_hidden_act", key_rule::family_name_only};
-    spec.config_keys[1] = absent_attention_bias;
+    spec.config_keys.add("hidden_act", "mlp_hidden_act", key_rule::family_name_only);
+    spec.config_keys.add("attention_bias", key_rule::absent);
     spec.defaults = model_config{.vocab_size = 131072,
                                  .hidden_size = 4096,
                                  .intermediate_size = 21504,

@@ -59,7 +59,7 @@ struct table_of_rows_and_columns {
             const tensor doubled = t.cat({half, half}, -1).view({batch, sequence, dim / 2});
             return t.to(t.cat({doubled, doubled}, -1), t.activation_type());
         };
-        const tensor cos = t.mul(t.unary(op::cos, angles)), sin = t.mul(t.unary(op::sin, angles));
+        const tensor cos = t.mul_scalar(t.cos(angles)), sin = t.mul_scalar(t.sin(angles));
         return {table(cos), table(sin)};
     }
 };
@@ -75,8 +75,7 @@ struct exclusive_attention {
         const tensor alpha = t.param("alpha", {ctx.config.num_attention_heads});
         const std::int64_t groups = ctx.config.num_attention_heads / ctx.config.num_key_value_heads;
         const tensor value_states = t.to(repeat_kv(t, values, groups).transpose(1, 2), dtype::float32);
-        const tensor length =
-            t.unary(op::compare, t.vector_norm(value_states, -1, true));  // at least the smallest difference
+        const tensor length = t.clamp_min(t.vector_norm(value_states, -1, true));  // at least the smallest difference
         const tensor unit = t.to(t.div(value_states, length.expand({value_states.dim(0), value_states.dim(1),
                                                                     value_states.dim(2), value_states.dim(3)})),
                                  found.type);
@@ -124,8 +123,9 @@ constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor&
     const tensor weighted = t.mul(t.select(lambdas, 0), x);
     const tensor mixed = t.add(weighted, t.mul(t.select(lambdas, 0), ctx.inputs->family_tensors[0]));
     const tensor h = attention_token_mixer(ctx, t, norm_without_weight(ctx, t, "input_layernorm", mixed));
-    const tensor middle = t.add(x, t.mul(h));
-    return t.add(middle, t.mul(ctx.spec.mlp(ctx, t, norm_without_weight(ctx, t, "post_attention_layernorm", middle))));
+    const tensor middle = t.add(x, t.mul_scalar(h));
+    return t.add(middle,
+                 t.mul_scalar(ctx.spec.mlp(ctx, t, norm_without_weight(ctx, t, "post_attention_layernorm", middle))));
 }
 
 struct factorized_embeddings {

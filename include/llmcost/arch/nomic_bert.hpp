@@ -77,8 +77,8 @@ inline constexpr model_spec nomic_bert = [](model_spec spec) {
                             head_kind::token_classification};
     spec.names.base_model = "nomic_bert";
     spec.names.layers = "layers";
-    spec.config_keys[0] = absent_attention_bias;
-    spec.config_keys[1] = absent_mlp_bias;
+    spec.config_keys.add("attention_bias", key_rule::absent);
+    spec.config_keys.add("mlp_bias", key_rule::absent);
     spec.defaults.vocab_size = 30528;
     spec.defaults.hidden_size = 768;
     spec.defaults.intermediate_size = 3072;
@@ -87,7 +87,7 @@ inline constexpr model_spec nomic_bert = [](model_spec spec) {
     spec.defaults.type_vocab_size = 2;
     spec.defaults.head = head_kind::masked_lm;
     spec.defaults.tie_word_embeddings = true;
-    spec.config_keys[2] = absent_num_key_value_heads;
+    spec.config_keys.add("num_key_value_heads", key_rule::absent);
     spec.dropout_keys = nomic_bert_dropout;
     return spec;
 }(shared_encoder);

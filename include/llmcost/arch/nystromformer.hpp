@@ -18,7 +18,7 @@ inline constexpr family_key family_keys[]{
 /// Two rows of the table stand in front of the first position.
 constexpr tensor sum_embeddings(const layer_context& ctx, trace& t) {
     tensor x = t.add(word_embeddings(ctx, t), segment_embeddings(ctx, t));
-    t.in_place(op::add, x, position_embeddings(ctx, t));
+    t.add_(x, position_embeddings(ctx, t));
     return norm_embeddings(ctx, t, x);
 }
 constexpr tensor embed(const layer_context& ctx, trace& t) {
@@ -37,15 +37,14 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     {
         const recorder::fused_kernel_guard fused{
             t, fused_attention_kernel(qkv.query, heads, ctx.inputs->pattern, sequence)};
-        qkv.query = t.div(qkv.query);
-        qkv.key = t.div(qkv.key);
+        qkv.query = t.div_scalar(qkv.query);
+        qkv.key = t.div_scalar(qkv.key);
         mixed = t.matmul(t.softmax(t.matmul(qkv.query, qkv.key.transpose(-1, -2))), qkv.value);
     }
     const module_info conv{.name = "conv", .class_of_module = {"", "Conv2d"}, .is_leaf = true};
     t.enter(conv);
     const tensor weight = t.param("weight", {heads, 1, k, 1});
-    t.in_place(op::add, mixed,
-               t.leave(conv, t.conv(qkv.value, weight, false, {.groups = heads, .padding = {k / 2, 0}})));
+    t.add_(mixed, t.leave(conv, t.conv(qkv.value, weight, false, {.groups = heads, .padding = {k / 2, 0}})));
     return t.contiguous(mixed.permute({0, 2, 1, 3})).view({batch, sequence, width});
 }
 
@@ -56,7 +55,7 @@ constexpr tensor lm_head_logits(const layer_context& ctx, trace& t, const tensor
 }
 constexpr tensor choose(const layer_context& ctx, trace& t, const tensor& x) {
     const std::int64_t width = ctx.config.hidden_size;
-    const tensor h = t.unary(op::relu, t.call("pre_classifier", linear{width, width, true}, t.select(x, 1)));
+    const tensor h = t.relu(t.call("pre_classifier", linear{width, width, true}, t.select(x, 1)));
     return t.call("classifier", head_linear{{width, 1, true}}, h);
 }
 constexpr tensor score(const layer_context& ctx, trace& t, const tensor_pair& out) {

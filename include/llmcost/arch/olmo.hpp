@@ -42,7 +42,7 @@ inline constexpr model_spec olmo = [](model_spec spec) {
     spec.names.norm_class = "LayerNorm";
     spec.rotary = rotary_style::rotate_half_float32;
     spec.defaults.vocab_size = 50304;
-    spec.config_keys[0] = absent_mlp_bias;
+    spec.config_keys.add("mlp_bias", key_rule::absent);
     return spec;
 }(llama);
 
@@ -56,7 +56,7 @@ inline constexpr model_spec olmo2 = [](model_spec spec) {
     spec.qk_norm = qk_norm_kind::all_heads;
     spec.rotary = rotary_style::rotate_half_float32;
     spec.defaults.vocab_size = 50304;
-    spec.config_keys[0] = absent_mlp_bias;
+    spec.config_keys.add("mlp_bias", key_rule::absent);
     return spec;
 }(llama);
 
@@ -87,7 +87,7 @@ inline constexpr model_spec olmoe = [](model_spec spec) {
     spec.defaults.max_position_embeddings = 4096;
     spec.defaults.moe.num_experts = 64;
     spec.defaults.moe.num_experts_per_tok = 8;
-    spec.config_keys[0] = absent_mlp_bias;
+    spec.config_keys.add("mlp_bias", key_rule::absent);
     return spec;
 }(llama);
 

@@ -46,7 +46,7 @@ struct delta_net {
         in.key = heads(keys_width, d.key_head_dim);
         in.value_ = heads(values_width, d.value_head_dim);
         in.beta = t.sigmoid(projected("b_proj", d.num_value_heads));
-        if (ctx.config.family[doubles_beta]) in.beta = t.mul(in.beta);
+        if (ctx.config.family[doubles_beta]) in.beta = t.mul_scalar(in.beta);
         const tensor rate = t.neg(t.exp(t.to(a_log, dtype::float32)));
         in.decay =
             t.mul(rate, t.softplus(t.add(t.to(projected("a_proj", d.num_value_heads), dtype::float32), dt_bias)));

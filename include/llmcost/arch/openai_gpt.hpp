@@ -21,12 +21,12 @@ constexpr tensor masked_attention(const layer_context& ctx, trace& t, const quer
     const recorder::fused_kernel_guard fused{
         t, fused_attention_kernel(qkv.query, qkv.key.dim(1), pattern, qkv.key.dim(2))};
     const bool sparse = t.load().attention == attention_scores::causal;
-    tensor scores = t.div(t.matmul(qkv.query, qkv.key.transpose(2, 3), sparse ? pattern.visible_pairs() : 0));
+    tensor scores = t.div_scalar(t.matmul(qkv.query, qkv.key.transpose(2, 3), sparse ? pattern.visible_pairs() : 0));
     if (!sparse) {
         tensor table = trace::buffer({1, 1, sequence, sequence});
         table.type = scores.type;
         const tensor features = t.mul(scores, table);
-        scores = t.add(features, t.mul(t.add(table)));
+        scores = t.add(features, t.mul_scalar(t.add_scalar(table)));
     }
     const tensor probabilities = dropout(t, "attn_dropout", t.softmax(scores), dropout_position::attention);
     return t.contiguous(t.matmul(probabilities, qkv.value).transpose(1, 2));
@@ -71,7 +71,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
     t.check_positions(max_positions, load.sequence);
     const tensor places =
         t.call("positions_embed", embedding{max_positions, ctx.config.hidden_size}, shape{1, load.sequence});
-    tensor x = dropout(t, "drop", t.add(t.add(token_embeddings, places)), dropout_position::embeddings);
+    tensor x = dropout(t, "drop", t.add_scalar(t.add(token_embeddings, places)), dropout_position::embeddings);
     attention_inputs shared{.pattern = {.query_length = load.sequence}};
     for (loop layer_loop = t.loop_modules(ctx.config.num_hidden_layers, ctx.config.layers, x); layer_loop.next();) {
         const module_info model_info{.name = "h", .index = layer_loop.index(), .class_of_module = {"", "Block"}};
@@ -116,18 +116,18 @@ inline constexpr model_spec openai_gpt = [](model_spec spec) {
     spec.names.base_model = "transformer";
     spec.names.causal_lm_class = "LMHeadModel";
     spec.names.embed_tokens = "tokens_embed";
-    spec.config_keys[0] = {"hidden_size", "n_embd", key_rule::standard_name_first};
-    spec.config_keys[1] = {"max_position_embeddings", "n_positions", key_rule::standard_name_first};
-    spec.config_keys[2] = {"num_attention_heads", "n_head", key_rule::standard_name_first};
-    spec.config_keys[3] = {"num_hidden_layers", "n_layer", key_rule::standard_name_first};
-    spec.config_keys[4] = {"hidden_act", "", key_rule::absent};
+    spec.config_keys.add("hidden_size", "n_embd", key_rule::standard_name_first);
+    spec.config_keys.add("max_position_embeddings", "n_positions", key_rule::standard_name_first);
+    spec.config_keys.add("num_attention_heads", "n_head", key_rule::standard_name_first);
+    spec.config_keys.add("num_hidden_layers", "n_layer", key_rule::standard_name_first);
+    spec.config_keys.add("hidden_act", key_rule::absent);
     spec.defaults.vocab_size = 40478;
     spec.defaults.hidden_size = 768;
     spec.defaults.num_hidden_layers = 12;
     spec.defaults.num_attention_heads = 12;
     spec.defaults.max_position_embeddings = 512;
     spec.defaults.tie_word_embeddings = true;
-    spec.config_keys[5] = absent_num_key_value_heads;
+    spec.config_keys.add("num_key_value_heads", key_rule::absent);
     spec.dropout_keys = openai_gpt_detail::dropout_rates;
     return spec;
 }(default_decoder);

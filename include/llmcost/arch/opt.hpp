@@ -25,7 +25,7 @@ constexpr tensor call_layer_norm(const layer_context& ctx, trace& t, literal nam
 constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
     const std::int64_t width = ctx.config.hidden_size;
     query_key_value qkv = project_qkv(ctx, t, x);
-    qkv.query = t.mul(qkv.query);
+    qkv.query = t.mul_scalar(qkv.query);
     split_heads(ctx, qkv);
     transpose_heads(qkv);
     update_kv_cache(ctx, t, qkv);
@@ -62,7 +62,7 @@ constexpr tensor positions(const layer_context& ctx, trace& t, bool has_mask) {
     const std::int64_t max_positions = ctx.config.max_position_embeddings;
     if (!has_mask) {
         const tensor ones = t.full({load.batch, load.past + load.sequence});
-        (void)t.add(t.mul(t.cumsum(ones, 1), ones));
+        (void)t.add_scalar(t.mul(t.cumsum(ones, 1), ones));
     }
     t.check_positions(max_positions, load.past + load.sequence);
     const embedding table{.num_embeddings = max_positions + 2,
@@ -125,8 +125,8 @@ inline constexpr model_spec opt = [](model_spec spec) {
     spec.rotary = rotary_style::none;
     spec.supported_heads = {head_kind::none, head_kind::causal_lm, head_kind::sequence_classification,
                             head_kind::question_answering};
-    spec.config_keys[0] = {"intermediate_size", "ffn_dim", key_rule::family_name_only};
-    spec.config_keys[1] = {"hidden_act", "activation_function", key_rule::family_name_only};
+    spec.config_keys.add("intermediate_size", "ffn_dim", key_rule::family_name_only);
+    spec.config_keys.add("hidden_act", "activation_function", key_rule::family_name_only);
     spec.defaults.vocab_size = 50272;
     spec.defaults.hidden_size = 768;
     spec.defaults.intermediate_size = 3072;
@@ -135,7 +135,7 @@ inline constexpr model_spec opt = [](model_spec spec) {
     spec.defaults.max_position_embeddings = 2048;
     spec.defaults.hidden_act = activation::relu;
     spec.defaults.tie_word_embeddings = true;
-    spec.config_keys[2] = absent_num_key_value_heads;
+    spec.config_keys.add("num_key_value_heads", key_rule::absent);
     return spec;
 }(default_decoder);
 

@@ -14,7 +14,7 @@ inline constexpr model_spec orion = [](model_spec spec) {
     spec.supported_heads = classifying_decoder_heads;
     spec.dropout_keys = {};
     spec.norm = norm_kind::layer;
-    spec.config_keys[0] = absent_mlp_bias;
+    spec.config_keys.add("mlp_bias", key_rule::absent);
     spec.defaults.vocab_size = 84608;
     spec.defaults.hidden_size = 5120;
     spec.defaults.intermediate_size = 15360;

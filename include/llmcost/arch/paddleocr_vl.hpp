@@ -124,8 +124,8 @@ inline constexpr model_spec paddleocr_vl_text = [](model_spec spec) {
     spec.rotary_axes = rotary_axis_layout::sections;
     spec.supported_heads = {head_kind::none};
     spec.names.model_class = "TextModel";
-    spec.config_keys[0] = absent_mlp_bias;
-    spec.config_keys[1] = absent_attention_bias;
+    spec.config_keys.add("mlp_bias", key_rule::absent);
+    spec.config_keys.add("attention_bias", key_rule::absent);
     spec.defaults = {.vocab_size = 103424,
                      .hidden_size = 1024,
                      .intermediate_size = 3072,

@@ -55,7 +55,7 @@ inline constexpr family_key family_keys[]{
 /// place.
 constexpr tensor masked(trace& t, std::int64_t index, const convolution_2d& conv, const tensor& x) {
     tensor h = t.call({"layers", index}, conv, x);
-    t.in_place(op::mul, h);
+    t.mul_(h);
     return h;
 }
 
@@ -94,7 +94,7 @@ struct distance_table {
         const recorder::no_grad_guard constants{t};
         const std::int64_t n = 2 * places - 1, half = ctx.config.hidden_size / 2;
         const tensor angles = t.mul(t.full({n, 1}), trace::buffer({half})).expand({batch, n, half});
-        const tensor sin = t.unary(op::sin, angles), cos = t.unary(op::cos, angles);
+        const tensor sin = t.sin(angles), cos = t.cos(angles);
         return t.cat({sin.unsqueeze(-1), cos.unsqueeze(-1)}, -1).view({batch, n, 2 * half});
     }
 };
@@ -132,7 +132,7 @@ struct encoder_attention {
         const tensor by_u = t.add(qkv.query, u), by_v = t.add(qkv.query, v);
         const tensor rows = t.call("relative_k_proj", linear{ctx.config.hidden_size, heads * d}, table);
         const tensor family_keys = rows.view({batch, rows.dim(1), heads, d}).permute({0, 2, 3, 1});
-        const tensor distances = t.mul(skewed(t, t.matmul_operator(by_v, family_keys)));
+        const tensor distances = t.mul_scalar(skewed(t, t.matmul_operator(by_v, family_keys)));
         const attention_pattern all{.query_length = x.dim(1), .is_causal = false};
         const tensor mixed = attention_forward(t, by_u, qkv.key, qkv.value, all, {.mask = &distances});
         return output_projection(ctx, t, t.reshape(mixed, {batch, x.dim(1), -1}));
@@ -149,7 +149,7 @@ struct convolution_module {
         const std::int64_t width = ctx.config.hidden_size, k = ctx.config.family[kernel];
         const bool bias = ctx.config.family[biased] != 0;
         tensor h = t.call("pointwise_conv1", convolution_1d{width, 2 * width, 1, 1, 0, 1, bias}, x.transpose(1, 2));
-        h = t.where(t.glu(h, 1));  // places behind a recording's end are zeros
+        h = t.masked_fill(t.glu(h, 1));  // places behind a recording's end are zeros
         h = t.call("depthwise_conv", convolution_1d{width, width, k, 1, (k - 1) / 2, width, bias}, h);
         h = t.call("norm", batch_norm_2d{width, "BatchNorm1d"}, h);
         h = t.call("activation", activation_module{ctx.config.hidden_act}, h);
@@ -167,7 +167,7 @@ struct encoder_block {
     constexpr tensor forward(trace& t, const tensor& x) const {
         const norm_module normed{norm_kind::layer, ctx.config.hidden_size};
         const auto mlp = [&](literal name, literal norm_name, const tensor& h) {
-            return t.add(h, t.mul(t.call(name, encoder_feed_forward{ctx}, t.call(norm_name, normed, h))));
+            return t.add(h, t.mul_scalar(t.call(name, encoder_feed_forward{ctx}, t.call(norm_name, normed, h))));
         };
         tensor h = mlp("feed_forward1", "norm_feed_forward1", x);
         h = t.add(h, t.call("self_attn", encoder_attention{ctx, table}, t.call("norm_self_att", normed, h)));
@@ -180,11 +180,11 @@ struct encoder_block {
 constexpr tensor encode(const layer_context& ctx, trace& t) {
     const std::int64_t batch = t.load().batch;
     const tensor sound = t.input({batch, frames_of(ctx.model.audio_preprocessing, t.load()), ctx.config.family[mels]});
-    tensor x = t.mul(t.call("subsampling", subsampling{ctx}, sound));
+    tensor x = t.mul_scalar(t.call("subsampling", subsampling{ctx}, sound));
     const tensor table = t.call("encode_positions", distance_table{ctx}, batch, x.dim(1));
     tensor lengths = t.full({batch});
     for (std::int64_t i = steps_of(ctx.config); i > 0; --i)
-        lengths = t.unary(op::absolute, t.add(t.div(t.add(lengths))));  // rounded down
+        lengths = t.abs(t.add_scalar(t.div_scalar(t.add_scalar(lengths))));  // rounded down
     const attention_inputs no_inputs;
     for (loop layer_loop = t.loop_modules(ctx.config.num_hidden_layers, x); layer_loop.next();)
         x = t.call({"layers", layer_loop.index()}, encoder_block{ctx.for_layer(layer_loop, no_inputs), table}, x);

@@ -28,7 +28,7 @@ struct sinusoidal_positions {
     constexpr tensor forward(trace& t, std::int64_t length) const {
         const std::int64_t width = ctx.config.hidden_size, half = width / 2;
         const tensor table = t.full({length, width}, t.activation_type());
-        const tensor frequencies = t.exp(t.mul(t.full({half}, t.activation_type())));
+        const tensor frequencies = t.exp(t.mul_scalar(t.full({half}, t.activation_type())));
         for (const op wave : {op::sin, op::cos}) (void)t.unary(wave, t.mul(trace::buffer({length, 1}), frequencies));
         return table.unsqueeze(0).expand({t.load().batch, length, width});
     }
@@ -55,14 +55,14 @@ struct global_local_attention {
         const auto shaped = [&](const tensor& v) {
             return t.contiguous(v.view({batch, v.dim(1), heads, d}).transpose(1, 2));
         };
-        const tensor q = shaped(t.mul(t.call("q_proj", projection, x))), k = shaped(t.call("k_proj", projection, x)),
-                     v = shaped(t.call("v_proj", projection, x));
+        const tensor q = shaped(t.mul_scalar(t.call("q_proj", projection, x))),
+                     k = shaped(t.call("k_proj", projection, x)), v = shaped(t.call("v_proj", projection, x));
         tensor global_q, global_k, global_v;
         {
             const recorder::shared_parameters_guard shared_parameters{t};
             {
                 const recorder::detach_guard unread{t, last};
-                global_q = shaped(t.mul(t.call("q_proj", projection, global)));
+                global_q = shaped(t.mul_scalar(t.call("q_proj", projection, global)));
             }
             global_k = shaped(t.call("k_proj", projection, global));
             global_v = shaped(t.call("v_proj", projection, global));
@@ -143,8 +143,8 @@ constexpr tensor encoder(const layer_context& ctx, trace& t, const stack_style& 
     const std::int64_t length = encoder_length(t.load()), batch = t.load().batch, block = ctx.config.family[block_size];
     tensor x = embed_stack_tokens(ctx, t, style, ctx.config.vocab_size, length, has_shared_embeddings(ctx, style));
     x = functional_dropout(t, t.add(x, style.positions(ctx, t, length, false)), dropout_position::hidden);
-    tensor mask = t.unary(op::sub, t.full({batch, length}, t.activation_type()));
-    mask = t.where(mask);
+    tensor mask = t.sub_scalar(t.full({batch, length}, t.activation_type()));
+    mask = t.masked_fill(mask);
     t.set_chunk_size(block);
     if (const std::int64_t rest = length % block; rest != 0) {
         x = t.pad(x, 1, block - rest);

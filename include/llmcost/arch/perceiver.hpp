@@ -110,7 +110,7 @@ private:
                                                    {.query_length = x.dim(1), .is_causal = false}, features.dim(1));
         part.value_dim = v.dim(3);
         const recorder::fused_kernel_guard fused{t, part};
-        const tensor scores = t.softmax(t.div(t.matmul(q, k.transpose(2, 3))));
+        const tensor scores = t.softmax(t.div_scalar(t.matmul(q, k.transpose(2, 3))));
         const tensor read = t.matmul(dropout(t, "dropout", scores, dropout_position::attention), v);
         return t.contiguous(read.permute({0, 2, 1, 3})).view({x.dim(0), x.dim(1), layer_config.values});
     }

@@ -61,9 +61,9 @@ inline constexpr model_spec persimmon = [](model_spec spec) {
     spec.names.q_norm = "q_layernorm";
     spec.names.k_norm = "k_layernorm";
     spec.names.mlp_modules = {.up = "dense_h_to_4h", .down = "dense_4h_to_h", .act = "act"};
-    spec.config_keys[0] = absent_attention_bias;
-    spec.config_keys[1] = absent_mlp_bias;
-    spec.config_keys[2] = {"num_key_value_heads", "", key_rule::absent};
+    spec.config_keys.add("attention_bias", key_rule::absent);
+    spec.config_keys.add("mlp_bias", key_rule::absent);
+    spec.config_keys.add("num_key_value_heads", key_rule::absent);
     spec.defaults = model_config{.vocab_size = 262144,
                                  .hidden_size = 4096,
                                  .intermediate_size = 16384,
@@ -71,7 +71,6 @@ inline constexpr model_spec persimmon = [](model_spec spec) {
                                  .num_attention_heads = 64,
                                  .max_position_embeddings = 16384,
                                  .hidden_act = activation::relu2};
-    spec.config_keys[3] = absent_num_key_value_heads;
     spec.dropout_keys = persimmon_detail::dropout_rates;
     return spec;
 }(llama);

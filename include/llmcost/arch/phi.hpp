@@ -68,8 +68,8 @@ inline constexpr model_spec phi = [](model_spec spec) {
     spec.names.q_norm = "q_layernorm";
     spec.names.k_norm = "k_layernorm";
     spec.names.mlp_modules = {.up = "fc1", .down = "fc2", .act = "activation_fn"};
-    spec.config_keys[0] = absent_attention_bias;
-    spec.config_keys[1] = absent_mlp_bias;
+    spec.config_keys.add("attention_bias", key_rule::absent);
+    spec.config_keys.add("mlp_bias", key_rule::absent);
     spec.defaults.vocab_size = 51200;
     spec.defaults.hidden_size = 2048;
     spec.defaults.intermediate_size = 8192;

@@ -34,8 +34,8 @@ inline constexpr model_spec phi3 = [](model_spec spec) {
     spec.defaults.hidden_size = 3072;
     spec.defaults.intermediate_size = 8192;
     spec.defaults.max_position_embeddings = 4096;
-    spec.config_keys[0] = absent_attention_bias;
-    spec.config_keys[1] = absent_mlp_bias;
+    spec.config_keys.add("attention_bias", key_rule::absent);
+    spec.config_keys.add("mlp_bias", key_rule::absent);
     spec.dropout_keys = phi3_dropout;
     return spec;
 }(llama);

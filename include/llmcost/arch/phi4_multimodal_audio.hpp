@@ -113,7 +113,7 @@ struct subsampling {
         const tensor flat = has_audio(t) ? t.reshape(x.transpose(1, 2), {batch, states, -1})
                                          : trace::buffer({batch, states, p * family[final_mels]});
         x = t.call("out", linear{p * family[final_mels], ctx.config.hidden_size, true}, flat);
-        if (batch > 1) (void)t.unary(op::absolute, t.div(trace::buffer({batch})));  // where recordings end, rounded up
+        if (batch > 1) (void)t.abs(t.div_scalar(trace::buffer({batch})));  // where recordings end, rounded up
         return x;
     }
 };
@@ -208,10 +208,10 @@ struct audio_layer {
     [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("AudioConformerEncoderLayer"); }
     constexpr tensor forward(trace& t, const tensor& x) const {
         const norm_module normed{norm_kind::layer, ctx.config.hidden_size};
-        tensor h = t.add(x, t.mul(t.call("feed_forward_in", audio_mlp{ctx}, x)));
+        tensor h = t.add(x, t.mul_scalar(t.call("feed_forward_in", audio_mlp{ctx}, x)));
         h = t.add(h, t.call("self_attn", audio_attention{ctx}, t.call("layer_norm_att", normed, h)));
         h = t.add(h, t.call("conv", convolution_module{ctx}, h));
-        h = t.add(h, t.mul(t.call("feed_forward_out", audio_mlp{ctx}, h)));
+        h = t.add(h, t.mul_scalar(t.call("feed_forward_out", audio_mlp{ctx}, h)));
         return t.call("layer_norm", normed, h);
     }
 };
@@ -309,7 +309,7 @@ constexpr tensor place_sound(const layer_context& ctx, trace& t, const tensor& t
     const auto project = [&](literal up, literal down, bool called) {
         const recorder::not_executed_guard unused_projection{t, !called};
         const tensor source = called && sounds ? states : trace::buffer({batch, 1, audio_width});
-        const tensor h = t.unary(op::gelu, t.call(up, projector_linear{audio_width, expanded_width, true}, source));
+        const tensor h = t.gelu(t.call(up, projector_linear{audio_width, expanded_width, true}, source));
         return t.call(down, projector_linear{expanded_width, expanded_width, true}, h);
     };
     const tensor of_sound = project("up_proj_for_speech", "down_proj_for_speech", !has_image_inputs);

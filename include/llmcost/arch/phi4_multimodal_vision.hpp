@@ -191,8 +191,7 @@ constexpr tensor place_images(const layer_context& ctx, trace& t, const tensor& 
     operand.type = x.type;
     for (loop one = t.loop_calls(images, operand); one.next();) {
         const tensor tokens = merge_crops(t, features, made, grid_size, learned);
-        operand = t.unary(op::gelu,
-                          t.call("img_projection_up", projector_linear{vision_width, expanded_width, true}, tokens));
+        operand = t.gelu(t.call("img_projection_up", projector_linear{vision_width, expanded_width, true}, tokens));
         operand = t.call("img_projection_down", projector_linear{expanded_width, expanded_width, true}, operand);
     }
     const tensor all = t.cat({window_tiling(operand, 1, images)}, 1);

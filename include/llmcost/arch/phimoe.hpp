@@ -14,17 +14,17 @@ constexpr tensor weight_of_best(trace& t, const tensor& all, const tensor& left)
     {
         const trace::no_grad_guard quiet{t};
         const tensor best = t.amax(left, -1, true);
-        const tensor factor = t.unary(op::compare, t.abs(all));  // at least the best
+        const tensor factor = t.clamp_min(t.abs(all));  // at least the best
         (void)t.div(t.sub(best, all), factor);
     }
-    return t.gather(t.softmax_method(t.where(left)), {all.dim(0), 1});
+    return t.gather(t.softmax_method(t.masked_fill(left)), {all.dim(0), 1});
 }
 
 /// The best expert, then the best of the others.
 constexpr tensor_pair pick(const layer_context& ctx, trace& t, const tensor& tokens) {
     const tensor logits = t.linear(tokens, t.param("weight", {ctx.config.moe.num_experts, ctx.config.hidden_size}));
     const tensor first = weight_of_best(t, logits, logits);
-    const tensor others = t.unary(op::scatter, logits);
+    const tensor others = t.scatter(logits);
     return {logits, t.cat({first, weight_of_best(t, logits, others)}, -1)};
 }
 
@@ -43,8 +43,8 @@ struct fresh_rotary_table : rotary_table {
     constexpr tensor_pair forward(trace& t, std::int64_t sequence) const {
         {
             const trace::no_grad_guard quiet{t};
-            const tensor powers = t.unary(op::power, t.div(t.full({dim / 2})));
-            (void)t.copy(t.mul(t.unary(op::reciprocal, powers)));
+            const tensor powers = t.pow_scalar(t.div_scalar(t.full({dim / 2})));
+            (void)t.copy(t.mul_scalar(t.reciprocal(powers)));
         }
         return rotary_table::forward(t, sequence);
     }
@@ -89,7 +89,7 @@ inline constexpr model_spec phimoe = [](model_spec spec) {
     spec.mlp = phimoe_detail::mlp;
     spec.supported_heads = {head_kind::none, head_kind::causal_lm, head_kind::sequence_classification};
     spec.names.router = "router";
-    spec.config_keys[0] = absent_mlp_bias;
+    spec.config_keys.add("mlp_bias", key_rule::absent);
     spec.defaults.vocab_size = 32064;
     spec.defaults.intermediate_size = 6400;
     spec.defaults.num_key_value_heads = 8;

@@ -31,7 +31,7 @@ constexpr tensor embed_actions(const layer_context& ctx, trace& t) {
     t.enter(moment);
     t.register_buffer(count(width / 2 * 4));
     const tensor angles = t.mul(trace::buffer({1, width / 2}), trace::buffer({batch, 1}));
-    const tensor time = t.leave(moment, t.cat({t.unary(op::sin, angles), t.unary(op::cos, angles)}, 1));
+    const tensor time = t.leave(moment, t.cat({t.sin(angles), t.cos(angles)}, 1));
     const tensor moved = t.to(time.unsqueeze(1).expand({batch, n, width}), actions.type);
     const tensor h = t.call("action_time_mlp_in", linear{2 * width, width, true}, t.cat({actions, moved}, 2));
     const tensor merged = t.call("action_time_mlp_out", linear{width, width, true}, t.silu(h));
@@ -187,7 +187,7 @@ inline constexpr model_spec pi0 = [](model_spec spec) {
     spec.compute_media_shapes = count_patch_tokens;
     spec.modalities.has_images = true;
     spec.text_model = {.key = "dit_config", .default_spec = &gemma, .spec_if_absent = &pi0_detail::expert};
-    spec.config_keys[0] = {"tie_word_embeddings", "", key_rule::absent};
+    spec.config_keys.add("tie_word_embeddings", key_rule::absent);
     return spec;
 }(shared_composite);
 

@@ -80,7 +80,7 @@ inline constexpr model_spec pixtral = [](model_spec spec) {
     spec.names.pre_mlp_norm = "ffn_norm";
     spec.names.o_proj = "o_proj";
     spec.defaults.attention_bias = false;
-    spec.config_keys[3] = absent_mlp_bias;
+    spec.config_keys.add("mlp_bias", key_rule::absent);
     spec.defaults.hidden_size = 1024;
     spec.defaults.intermediate_size = 4096;
     spec.defaults.num_hidden_layers = 24;

@@ -51,7 +51,8 @@ inline constexpr model_spec tower = [](model_spec spec) {
     spec.family_keys = tower_keys;
     spec.names.model_class = "VisionModel";
     spec.defaults.intermediate_size = 3072;
-    spec.config_keys[3] = {"intermediate_size", "mlp_dim", key_rule::family_name_only};
+    spec.config_keys.remove("intermediate_size");
+    spec.config_keys.add("intermediate_size", "mlp_dim", key_rule::family_name_only);
     return spec;
 }(sam_detail::tower);
 

@@ -61,7 +61,7 @@ struct hard_sigmoid {
     static constexpr role module_role = role::none;
     static constexpr bool is_leaf = true;
     [[nodiscard]] constexpr class_name type_name() const { return {"", "Hardsigmoid"}; }
-    constexpr tensor forward(trace& t, const tensor& x) const { return t.unary(op::hardsigmoid, x); }
+    constexpr tensor forward(trace& t, const tensor& x) const { return t.hardsigmoid(x); }
 };
 
 /// Channels times what two small convolutions make of their means.
@@ -137,7 +137,7 @@ constexpr tensor forward_pp_lcnet(const layer_context& ctx, trace& t) {
     const recorder::not_executed_guard unused{t, t.load().head == logits::none};
     tensor h = t.call("avg_pool", global_average_pool{}, x);
     h = t.call("last_convolution", convolution_2d{x.dim(1), expanded_width, 1, 1, 0, 1, false}, h);
-    h = t.mul(
+    h = t.mul_scalar(
         t.call("act_fn", activation_module{ctx.config.hidden_act}, h));  // what is not dropped, in evaluation, too
     h = t.call("flatten", flatten{}, h);
     const tensor out = ctx.config.num_labels == 0

@@ -44,7 +44,7 @@ struct attention {
         const attention_pattern all{.query_length = key_value_states.dim(1), .is_causal = false};
         const linear projection{width, width, true};
         const auto by_heads = [&](const tensor& a) { return a.view({batch, -1, heads, d}).transpose(1, 2); };
-        const tensor q = by_heads(t.div(t.call("query_proj", projection, x)));
+        const tensor q = by_heads(t.div_scalar(t.call("query_proj", projection, x)));
         const bool from_cache = source != nullptr && is_encoder_cached(t.load());
         tensor k, v;
         {
@@ -76,8 +76,8 @@ struct cross_attention : attention {
 /// Buckets of so many distances, spelled out in floating point (`compute_relative_buckets`).
 constexpr void make_buckets(trace& t, std::int64_t distances) {
     const tensor distance = t.full({distances});
-    const tensor large = t.add(t.mul(t.div(t.unary(op::log, t.div(distance)))));
-    (void)t.minimum(large, t.mul(t.full({distances})));
+    const tensor large = t.add_scalar(t.mul_scalar(t.div_scalar(t.log(t.div_scalar(distance)))));
+    (void)t.minimum(large, t.mul_scalar(t.full({distances})));
 }
 
 /// Attention of (B, (1 + n)·S, width): the main stream over itself, and n that predict, each over the main one and
@@ -98,7 +98,7 @@ struct ngram_attention {
         };
         tensor q = t.call("query_proj", projection, x), k = t.call("key_proj", projection, x);
         tensor v = t.call("value_proj", projection, x);
-        q = by_heads(t.div(q));
+        q = by_heads(t.div_scalar(q));
         k = by_heads(k);
         v = by_heads(v);
         // chunks of all streams are alike: each stands for the main one and for those that predict

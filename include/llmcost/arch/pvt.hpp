@@ -96,7 +96,7 @@ struct self_attention {
         const tensor k = split("key", source), v = split("value", source);
         const attention_pattern pattern{.query_length = q.dim(2), .is_causal = false};
         const recorder::fused_kernel_guard fused{t, fused_attention_kernel(q, count, pattern, k.dim(2))};
-        const tensor scores = t.div(t.matmul(q, k.transpose(-1, -2)));
+        const tensor scores = t.div_scalar(t.matmul(q, k.transpose(-1, -2)));
         const tensor mixed = t.matmul(dropout(t, "dropout", t.softmax(scores), dropout_position::attention), v);
         return t.contiguous(mixed.permute({0, 2, 1, 3})).view({batch, x.dim(1), width});
     }

@@ -55,7 +55,7 @@ struct attention {
         tensor mixed;
         {
             const recorder::fused_kernel_guard fused{t, fused_attention_kernel(q, count, pattern, k.dim(2))};
-            const tensor features = t.softmax(t.div(t.matmul(q, k.transpose(-1, -2))));
+            const tensor features = t.softmax(t.div_scalar(t.matmul(q, k.transpose(-1, -2))));
             mixed =
                 t.matmul_operator(dropout(t, "attn_drop", features, dropout_position::attention), v).transpose(1, 2);
             mixed = t.reshape(mixed, {batch, x.dim(1), width});

@@ -65,10 +65,10 @@ inline constexpr model_spec qwen = [](model_spec spec) {
     spec.names.mlp_modules = {.gate = "w2", .up = "w1", .down = "c_proj", .act = ""};
     spec.names.pre_attention_norm = "ln_1";
     spec.names.pre_mlp_norm = "ln_2";
-    spec.config_keys[0] = absent_attention_bias;
-    spec.config_keys[1] = absent_mlp_bias;
-    spec.config_keys[2] = absent_num_key_value_heads;
-    spec.config_keys[3] = {"head_dim", "kv_channels"};
+    spec.config_keys.add("attention_bias", key_rule::absent);
+    spec.config_keys.add("mlp_bias", key_rule::absent);
+    spec.config_keys.add("num_key_value_heads", key_rule::absent);
+    spec.config_keys.add("head_dim", "kv_channels", key_rule::family_name_first);
     spec.defaults.vocab_size = 151936;
     spec.defaults.intermediate_size = 22016;
     spec.defaults.max_position_embeddings = 8192;

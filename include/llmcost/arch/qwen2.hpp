@@ -25,7 +25,7 @@ inline constexpr model_spec qwen2 = [](model_spec spec) {
     spec.defaults.num_key_value_heads = 32;
     spec.defaults.max_position_embeddings = 32768;
     spec.defaults.sliding_window = 4096;
-    spec.config_keys[0] = absent_mlp_bias;
+    spec.config_keys.add("mlp_bias", key_rule::absent);
     return spec;
 }(llama);
 

@@ -120,12 +120,12 @@ constexpr tensor encode_audio(const layer_context& ctx, trace& t) {
     const std::int64_t width = ctx.config.hidden_size,
                        states = batch * states_of(chunk) * (frames / chunk) + batch * states_of(frames % chunk);
     const tensor lengths = trace::buffer({batch});
-    (void)t.unary(op::compare, t.div(lengths));  // chunks of each recording, rounded up
+    (void)t.ceil(t.div_scalar(lengths));  // chunks of each recording, rounded up
     const tensor sound =
         t.gather(trace::buffer({batch * frames, family[mels]}), {batch * chunks, longest, family[mels]});
     tensor x = t.call("conv1", convolution_1d{family[mels], width, 3, 1, 1}, sound.transpose(1, 2));
-    x = t.mul(t.unary(op::gelu, x), trace::buffer({batch * chunks, 1, longest}));
-    x = t.unary(op::gelu, t.call("conv2", convolution_1d{width, width, 3, 2, 1}, x)).transpose(1, 2);
+    x = t.mul(t.gelu(x), trace::buffer({batch * chunks, 1, longest}));
+    x = t.gelu(t.call("conv2", convolution_1d{width, width, 3, 2, 1}, x)).transpose(1, 2);
     x = t.add(x, t.buffer({1, x.dim(1), width}));
     hold_uncalled(ctx, t);
     x = t.gather(t.reshape(x, {-1, width}), {states, width});
@@ -136,7 +136,7 @@ constexpr tensor encode_audio(const layer_context& ctx, trace& t) {
         x = t.call({"layers", layer_loop.index()}, audio_layer{ctx, runs}, x);
     const std::int64_t tokens = batch * (states_of(frames) / 2);
     const tensor first = t.gather(x, {tokens, width}), second = t.gather(x, {tokens, width});
-    x = t.call("ln_post", norm_module{norm_kind::layer, width}, t.div(t.add(first, second)));
+    x = t.call("ln_post", norm_module{norm_kind::layer, width}, t.div_scalar(t.add(first, second)));
     return t.call("proj", linear{width, family[output_dim], true}, x);
 }
 

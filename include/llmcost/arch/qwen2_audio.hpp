@@ -44,8 +44,8 @@ constexpr void declare_layer(const layer_context& ctx, not_executed_modules& not
 constexpr tensor encode_windows(const layer_context& ctx, trace& t, const tensor* mask, bool pools) {
     const std::int64_t width = ctx.config.hidden_size, states = ctx.config.family[places];
     const tensor sound = t.input({t.load().batch, ctx.config.family[mels], 2 * states});
-    tensor x = t.unary(op::gelu, t.call("conv1", convolution_1d{ctx.config.family[mels], width, 3, 1, 1}, sound));
-    x = t.unary(op::gelu, t.call("conv2", convolution_1d{width, width, 3, 2, 1}, x)).permute({0, 2, 1});
+    tensor x = t.gelu(t.call("conv1", convolution_1d{ctx.config.family[mels], width, 3, 1, 1}, sound));
+    x = t.gelu(t.call("conv2", convolution_1d{width, width, 3, 2, 1}, x)).permute({0, 2, 1});
     const module_info table{.name = "embed_positions", .class_of_module = {"", "Embedding"}, .is_leaf = true};
     t.enter(table);  // its rows are read beside it
     const tensor positions = t.frozen_parameter("weight", {states, width});
@@ -225,14 +225,14 @@ struct time_table {
     constexpr tensor_pair forward(trace& t, const tensor& seconds) const {
         const recorder::no_grad_guard constants{t};
         const std::int64_t windows = seconds.dim(0), states = seconds.dim(1), half = rotary_dim / 2;
-        const tensor numbers = t.div(t.unary(op::absolute, t.div(trace::buffer({windows}))));  // rounded between
+        const tensor numbers = t.div_scalar(t.abs(t.div_scalar(trace::buffer({windows}))));  // rounded between
         const tensor by_window = t.repeat_interleave(t.mul(numbers.unsqueeze(-1), trace::buffer({half / 2})), -1, 2);
         const shape all{windows, states, half};
         const tensor angles = t.cat({by_window.unsqueeze(1).expand(all), trace::buffer(all)}, -1);
-        const tensor turns = t.mul(t.mul(t.neg(seconds)));
+        const tensor turns = t.mul_scalar(t.mul_scalar(t.neg(seconds)));
         const tensor scaled_angles = t.mul(angles, turns.unsqueeze(-1));
-        const tensor cos = t.unary(op::cos, scaled_angles);
-        return {cos, t.unary(op::sin, scaled_angles)};
+        const tensor cos = t.cos(scaled_angles);
+        return {cos, t.sin(scaled_angles)};
     }
 };
 
@@ -242,9 +242,9 @@ struct time_table {
 /// `apply_rotary_time_emb`.
 constexpr tensor rotate_by_time(const layer_context& ctx, trace& t, const tensor& x) {
     const std::int64_t windows = x.dim(0), states = x.dim(1), rotary_dim = ctx.model.family[rotary_time_dim];
-    const tensor offsets = t.mul(t.full({states}));
+    const tensor offsets = t.mul_scalar(t.full({states}));
     (void)t.cat({t.full({1}), trace::buffer({windows - 1})}, 0);
-    const tensor seconds = t.add(t.mul(trace::buffer({windows, 1})), offsets);
+    const tensor seconds = t.add(t.mul_scalar(trace::buffer({windows, 1})), offsets);
     const time_table table{ctx.class_of("RotaryEmbedding"), rotary_dim};
     const tensor_pair angles = t.call("pos_emb", table, seconds);
     const tensor upcast = t.to(x, dtype::float64);

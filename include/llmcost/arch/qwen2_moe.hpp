@@ -48,7 +48,7 @@ inline constexpr model_spec qwen2_moe = [](model_spec spec) {
     spec.defaults.moe.num_experts = 60;
     spec.defaults.moe.num_experts_per_tok = 4;
     spec.defaults.moe.intermediate_size = 1408;
-    spec.config_keys[0] = absent_mlp_bias;
+    spec.config_keys.add("mlp_bias", key_rule::absent);
     return spec;
 }(llama);
 

@@ -273,9 +273,9 @@ constexpr void place_in_time(const layer_context& ctx, trace& t) {
     const workload& load = t.load();
     if (!has_vision_inputs(t)) return;
     const recorder::no_grad_guard constants{t};
-    if (load.images > 0) (void)t.mul(trace::buffer({load.batch * load.images}));
+    if (load.images > 0) (void)t.mul_scalar(trace::buffer({load.batch * load.images}));
     if (load.videos > 0)
-        (void)t.mul(
+        (void)t.mul_scalar(
             trace::buffer({load.batch * load.videos * ctx.spec.compute_media_shapes(ctx.model, load).video.num_tiles}));
 }
 

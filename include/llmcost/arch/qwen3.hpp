@@ -46,7 +46,7 @@ inline constexpr model_spec qwen3_moe = [](model_spec spec) {
     spec.defaults.moe.num_experts = 128;
     spec.defaults.moe.num_experts_per_tok = 8;
     spec.defaults.moe.intermediate_size = 768;
-    spec.config_keys[0] = absent_mlp_bias;
+    spec.config_keys.add("mlp_bias", key_rule::absent);
     return spec;
 }(llama);
 

@@ -131,12 +131,12 @@ constexpr tensor encode_audio(const layer_context& ctx, trace& t) {
                               .view({batch, family[mels], audio_chunks.n, audio_chunks.frames_per_chunk});
     tensor x = t.reshape(frames.permute({0, 2, 1, 3}),
                          {batch * audio_chunks.n, 1, family[mels], audio_chunks.frames_per_chunk});
-    x = t.unary(op::gelu, t.call("conv2d1", convolution_2d{1, p, 3, 2, 1}, x));
-    x = t.unary(op::gelu, t.call("conv2d2", convolution_2d{p, p, 3, 2, 1}, x));
-    x = t.unary(op::gelu, t.call("conv2d3", convolution_2d{p, p, 3, 2, 1}, x));
+    x = t.gelu(t.call("conv2d1", convolution_2d{1, p, 3, 2, 1}, x));
+    x = t.gelu(t.call("conv2d2", convolution_2d{p, p, 3, 2, 1}, x));
+    x = t.gelu(t.call("conv2d3", convolution_2d{p, p, 3, 2, 1}, x));
     const tensor flattened = t.contiguous(x.permute({0, 3, 1, 2})).view({x.dim(0), x.dim(3), x.dim(1) * x.dim(2)});
     x = t.call("conv_out", linear{flattened.dim(-1), width}, flattened);
-    t.in_place(op::add, x, trace::buffer({x.dim(1), width}));
+    t.add_(x, trace::buffer({x.dim(1), width}));
     x = t.gather(x, {batch * audio_chunks.tokens, width});
     const stack_sizes s{width,
                         ctx.config.num_attention_heads,

@@ -94,13 +94,13 @@ constexpr tensor encode_audio(const layer_context& ctx, trace& t) {
     t.enter(table);  // its table is read beside it
     t.register_buffer(count(family[positions]) * count(width * 4));
     t.leave(table);
-    (void)t.unary(op::compare, t.div(trace::buffer({batch})));  // chunks of each recording, rounded up
+    (void)t.ceil(t.div_scalar(trace::buffer({batch})));  // chunks of each recording, rounded up
     const tensor sound =
         t.gather(trace::buffer({batch * frames, family[mels]}), {batch * chunks, longest, family[mels]});
     tensor x = sound.transpose(1, 2).unsqueeze(1);
-    x = t.unary(op::gelu, t.call("conv2d1", convolution_2d{1, p, 3, 2, 1}, x));
-    x = t.unary(op::gelu, t.call("conv2d2", convolution_2d{p, p, 3, 2, 1}, x));
-    x = t.cat({t.unary(op::gelu, t.call("conv2d3", convolution_2d{p, p, 3, 2, 1}, x))}, 0);
+    x = t.gelu(t.call("conv2d1", convolution_2d{1, p, 3, 2, 1}, x));
+    x = t.gelu(t.call("conv2d2", convolution_2d{p, p, 3, 2, 1}, x));
+    x = t.cat({t.gelu(t.call("conv2d3", convolution_2d{p, p, 3, 2, 1}, x))}, 0);
     const tensor flattened = t.contiguous(x.permute({0, 3, 1, 2})).view({x.dim(0), x.dim(3), x.dim(1) * x.dim(2)});
     x = t.call("conv_out", linear{flattened.dim(-1), width}, flattened);
     x = t.add(x, t.buffer({1, x.dim(1), width}));

@@ -22,12 +22,13 @@ struct gated_residual {
         const std::int64_t n = ctx.config.family[streams], width = ctx.config.hidden_size,
                            rank = ctx.config.family[hc_lowrank];
         const tensor normed = t.call("hc_norm", stream_norm{n, width, ctx.class_of("TextRMSNorm")}, all);
-        const tensor low = t.silu(t.div(t.call("input_mix_weight_down", linear{n * width, rank}, normed)));
+        const tensor low = t.silu(t.div_scalar(t.call("input_mix_weight_down", linear{n * width, rank}, normed)));
         const tensor weights = t.sigmoid(t.call("input_mix_weight_up", linear{rank, n * width}, low));
         const shape stream_shape{all.dim(0), all.dim(1), n, width};
         const tensor mixed = t.mean(t.mul(weights.view(stream_shape), normed.view(stream_shape)), -2);
         if (!injects) return {mixed, tensor{}};
-        return {mixed, t.mul(t.sigmoid(t.div(t.call("block_inject_weight", linear{n * width, n}, normed))))};
+        return {mixed,
+                t.mul_scalar(t.sigmoid(t.div_scalar(t.call("block_inject_weight", linear{n * width, n}, normed))))};
     }
 };
 
@@ -93,8 +94,8 @@ struct norm_by_query {
         const tensor weight = t.to(t.param("weight", {width}), dtype::float32);
         if (x.numel == 0) return x;
         const tensor h = t.to(x, dtype::float32);
-        const tensor out = t.mul(h, t.rsqrt(t.add(t.mean(t.pow(h, 2), -1, true))));
-        const tensor grown = t.add(weight.unsqueeze(0).expand({queries, width}));
+        const tensor out = t.mul(h, t.rsqrt(t.add_scalar(t.mean(t.pow(h, 2), -1, true))));
+        const tensor grown = t.add_scalar(weight.unsqueeze(0).expand({queries, width}));
         return t.to(t.mul(out, grown.select(0)), x.type);
     }
 };
@@ -139,7 +140,7 @@ struct indexer {
         const tensor query = t.to(q, dtype::float32).slice(0, 1).slice(1, 1).view({family[index_heads], d});
         const tensor found =
             t.unary(torch_function::relu_function, op::relu, t.matmul(query, blocks.transpose(0, 1)).transpose(0, 1));
-        (void)t.topk(t.div(t.sum(found, -1)), checked_product(batch, visible.picked));
+        (void)t.topk(t.div_scalar(t.sum(found, -1)), checked_product(batch, visible.picked));
     }
     constexpr tensor forward(trace& t, const tensor& x) const {
         const recorder::detach_guard indices{t};
@@ -167,7 +168,7 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     const std::int64_t kv_width = ctx.config.num_key_value_heads * d, batch = x.dim(0), sequence = x.dim(1);
     const tensor family_keys = t.call("indexer", indexer{ctx}, x);
     const bool sparse = t.load().attention == attention_scores::causal;
-    const tensor mask = sparse ? ctx.inputs->mask : t.where(ctx.inputs->mask);
+    const tensor mask = sparse ? ctx.inputs->mask : t.masked_fill(ctx.inputs->mask);
     query_key_value qkv;
     qkv.query = project(ctx, t, n.q_proj, 2 * heads * d, x).view({batch, sequence, heads, 2 * d}).slice(-1, d);
     const tensor gate = t.reshape(qkv.query, {batch, sequence, -1});

@@ -52,9 +52,9 @@ struct stream_norm {
     constexpr tensor forward(trace& t, const tensor& x) const {
         const tensor weight = t.param("weight", {streams * width});
         const tensor h = t.reshape(t.to(x, dtype::float32), {x.dim(0), x.dim(1), streams, width});
-        const tensor out = t.mul(h, t.rsqrt(t.add(t.mean(t.pow(h, 2), -1, true))));
+        const tensor out = t.mul(h, t.rsqrt(t.add_scalar(t.mean(t.pow(h, 2), -1, true))));
         const tensor flat = t.reshape(out, {x.dim(0), x.dim(1), streams * width});
-        return t.to(t.mul(flat, t.add(t.to(weight, dtype::float32))), x.type);
+        return t.to(t.mul(flat, t.add_scalar(t.to(weight, dtype::float32))), x.type);
     }
 };
 
@@ -149,9 +149,9 @@ struct text_ple_layer {
             t.call("norm_key", norm, t.call("key_proj", linear{in_features, n * width}, grams)).view(stream_shape);
         const tensor plain = t.call("value_proj", linear{in_features, width}, grams);
         const tensor query = t.call("norm_query", norm, x).view(stream_shape);
-        const tensor match = t.div(t.sum(t.mul(key, query), -1, true));
-        const tensor root = t.unary(op::sqrt, t.unary(op::compare, t.abs(match)));
-        const tensor gate = t.sigmoid(t.mul(root, t.unary(op::compare, match)));  // the sign's gradient is zeros
+        const tensor match = t.div_scalar(t.sum(t.mul(key, query), -1, true));
+        const tensor root = t.sqrt(t.clamp_min(t.abs(match)));
+        const tensor gate = t.sigmoid(t.mul(root, t.sign(match)));  // the sign's gradient is zeros
         const tensor gated = t.reshape(t.mul(gate, plain.unsqueeze(-2)), flat);
         return t.add(gated, convolved(t, t.call("norm_conv", norm, gated)));
     }

@@ -177,7 +177,7 @@ inline constexpr model_spec radio = [](model_spec spec) {
     spec.family_keys = radio_detail::family_keys;
     spec.attention = radio_detail::attention;
     spec.names.model_class = "Model";
-    spec.config_keys[3] = {"intermediate_size", "", key_rule::absent};
+    spec.config_keys.add("intermediate_size", key_rule::absent);
     spec.defaults.hidden_size = 1280;
     spec.defaults.intermediate_size = 0;
     spec.defaults.num_hidden_layers = 32;

@@ -19,7 +19,7 @@ constexpr bool keeps_states(const trace& t) { return !t.is_training(); }
 constexpr tensor bounded_sqrt(trace& t, const tensor& a) {
     tensor plain = a;
     plain.requires_grad = false;
-    tensor out = t.unary(op::sqrt, plain);
+    tensor out = t.sqrt(plain);
     if (!a.requires_grad) return out;
     t.save_for_backward(a);
     t.record_autograd_function(out, a);
@@ -41,7 +41,7 @@ constexpr tensor scan(trace& t, const tensor& x, const tensor& decay) {
     if (sequence == 1) {
         if (!keeps_states(t)) return x;
         tensor state = t.mul(t.to(decay, type), trace::buffer({batch, 1, width}));
-        t.in_place(op::add, state, t.to(x, type));
+        t.add_(state, t.to(x, type));
         return t.to(state, x.type);
     }
     tensor state = keeps_states(t) ? trace::buffer({batch, width}) : t.full({batch, width}, type);
@@ -76,21 +76,21 @@ struct gated_unit {
         const tensor split = t.reshape(x, {x.dim(0) * x.dim(1), heads, d}).permute({1, 0, 2});
         const tensor in_gate = gate_of(t, split, in_weight, in_bias, sizes);
         const tensor gate = gate_of(t, split, weight, bias, sizes);
-        const tensor log_decay = t.mul(t.mul(gate), t.softplus(rate));
+        const tensor log_decay = t.mul(t.mul_scalar(gate), t.softplus(rate));
         const tensor decay = t.exp(log_decay);
-        const tensor squared = t.exp(t.mul(log_decay));
+        const tensor squared = t.exp(t.mul_scalar(log_decay));
         const tensor gated = t.mul(x, in_gate);
         // the first position's factor is one: a mask multiplies, and another is added
-        const tensor rest = t.unary(op::sub, squared);
+        const tensor rest = t.sub_scalar(squared);
         if (rest.requires_grad) t.add_backward_cost({.neg = count(rest.numel)});
-        const tensor factor = t.add(times_mask(t, bounded_sqrt(t, rest)));
+        const tensor factor = t.add_scalar(times_mask(t, bounded_sqrt(t, rest)));
         const tensor scaled = t.mul(gated, t.to(factor, x.type));
         return scan(t, scaled, times_mask(t, decay));
     }
 
 private:
     /// A product with a mask of truth values.
-    static constexpr tensor times_mask(trace& t, const tensor& x) { return t.mul(x); }
+    static constexpr tensor times_mask(trace& t, const tensor& x) { return t.mul_scalar(x); }
 };
 
 /// Two branches: an activation, and a short convolution in front of the recurrence.
@@ -121,7 +121,7 @@ private:
             const tensor features = t.cat({trace::buffer({batch, width, taps - 1}), x}, -1);
             const tensor sum = t.sum(t.mul(features, conv_weights.weight.select(1)), -1);
             t.read_parameter_in_next_op(conv_weights.bias);
-            return t.add(sum).unsqueeze(-1);
+            return t.add_scalar(sum).unsqueeze(-1);
         }
         if (keeps_states(t)) (void)t.full({batch, width, taps - 1}, x.type);  // `F.pad` by less than nothing
         t.enter(conv);
@@ -231,9 +231,9 @@ inline constexpr model_spec recurrent_gemma = [](model_spec spec) {
     spec.names.attention = spec.names.recurrent_block = "temporal_block";
     spec.names.mlp = "mlp_block";
     spec.names.mlp_class = "Mlp";
-    spec.config_keys[1] = {"hidden_act", "hidden_activation", key_rule::family_name_only};
-    spec.config_keys[2] = {"sliding_window", "attention_window_size"};
-    spec.config_keys[3] = {"max_position_embeddings", "", key_rule::absent};
+    spec.config_keys.add("hidden_act", "hidden_activation", key_rule::family_name_only);
+    spec.config_keys.add("sliding_window", "attention_window_size", key_rule::family_name_first);
+    spec.config_keys.add("max_position_embeddings", key_rule::absent);
     spec.defaults = model_config{.vocab_size = 256000,
                                  .hidden_size = 2560,
                                  .intermediate_size = 7680,

@@ -279,9 +279,9 @@ inline constexpr model_spec reformer = [] {
     spec.supported_heads = {head_kind::none, head_kind::causal_lm, head_kind::masked_lm,
                             head_kind::sequence_classification, head_kind::question_answering};
     spec.names.causal_lm_class = "ModelWithLMHead";
-    spec.config_keys[0] = {"head_dim", "attention_head_size", key_rule::family_name_only};
-    spec.config_keys[1] = {"intermediate_size", "feed_forward_size", key_rule::family_name_only};
-    spec.config_keys[2] = absent_num_key_value_heads;
+    spec.config_keys.add("head_dim", "attention_head_size", key_rule::family_name_only);
+    spec.config_keys.add("intermediate_size", "feed_forward_size", key_rule::family_name_only);
+    spec.config_keys.add("num_key_value_heads", key_rule::absent);
     spec.defaults.vocab_size = 320;
     spec.defaults.hidden_size = 256;
     spec.defaults.intermediate_size = 512;

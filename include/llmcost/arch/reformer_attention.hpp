@@ -75,7 +75,7 @@ constexpr tensor with_neighbours(trace& t, const tensor& x, std::int64_t num_chu
 constexpr tensor attention(trace& t, const tensor& q, const tensor& k, const tensor& v, int masks,
                            tensor* logits = nullptr) {
     tensor scores = t.matmul(q, k.transpose(-1, -2));
-    for (int i = 0; i < masks; ++i) scores = t.where(scores);
+    for (int i = 0; i < masks; ++i) scores = t.masked_fill(scores);
     const tensor all = t.logsumexp(scores, -1, true);
     if (logits != nullptr) *logits = all;
     return t.matmul(t.exp(t.sub(scores, all)), v);
@@ -115,7 +115,7 @@ constexpr tensor attend_as_they_stand(const layer_context& ctx, trace& t, const 
     tensor q = by_heads(ctx, t.call("query", projection, x));
     tensor k = by_heads(ctx, t.call("key", projection, source));
     tensor v = by_heads(ctx, t.call("value", projection, source));
-    k = t.div(k);
+    k = t.div_scalar(k);
     const bool is_chunked = x.dim(1) > chunk;
     if (is_chunked) {
         q = in_chunks(t, q, chunk);
@@ -156,7 +156,7 @@ constexpr void hash(const layer_context& ctx, trace& t, const tensor& x, const b
 }
 /// Keys are queries of one length.
 constexpr tensor normed(trace& t, const tensor& x) {
-    return t.div(t.mul(x, t.rsqrt(t.add(t.mean(t.pow(x, 2), -1, true)))));
+    return t.div_scalar(t.mul(x, t.rsqrt(t.add_scalar(t.mean(t.pow(x, 2), -1, true)))));
 }
 /// Of every round of hashes its share: (B, H, rounds·S, d) -> (B, H, S, d).
 constexpr tensor over_rounds(const layer_context& ctx, trace& t, const tensor& out, const tensor& logits) {
@@ -244,7 +244,7 @@ constexpr tensor attend_by_hashes(const layer_context& ctx, trace& t, const tens
         hash(ctx, t, qk, buckets_for(ctx.config, source.dim(1)));
     }
     const tensor k = normed(t, qk);
-    (void)t.mul(
+    (void)t.mul_scalar(
         t.full({x.dim(0), qk.dim(1), 1, source.dim(1)}).select(-1));  // the token's own place, in floating point
     return merge_heads(t, attention(t, query, k, v, 1));
 }

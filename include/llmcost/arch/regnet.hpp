@@ -65,8 +65,7 @@ struct layer {
         h = t.leave(sequence, t.call(two ? "3" : "2", last, h));
         const resnet_detail::shortcut shortcut_module{resnet_detail::square(in, out, 1, stride), prefix};
         const bool changes = in != out || stride != 1;
-        t.in_place(op::add, h,
-                   changes ? t.call("shortcut", shortcut_module, x) : t.call("shortcut", identity{"Identity"}, x));
+        t.add_(h, changes ? t.call("shortcut", shortcut_module, x) : t.call("shortcut", identity{"Identity"}, x));
         return t.call("activation", activation_module{act}, h);
     }
     /// A quarter, halves rounded to the even number (Python's `round`).

@@ -89,7 +89,7 @@ struct residual_layer {
             h = t.call("2", block{square(inner, out, 1, 1), prefix, false, act}, h);
         }
         t.leave(layer);
-        t.in_place(op::add, h, declare_shortcut());
+        t.add_(h, declare_shortcut());
         return t.call("activation", activation_module{act}, h);
     }
 };

@@ -46,15 +46,15 @@ constexpr tensor sum_embeddings(const layer_context& ctx, trace& t) {
     if (!joins) {
         const tensor x = t.add(token_embeddings, segment_embeddings(ctx, t));
         tensor out = t.clone(norm_embeddings(ctx, t, t.add(x, position_embeddings(ctx, t))));
-        t.in_place(op::div, out);
+        t.div_(out);
         return out;
     }
     tensor x = t.clone(token_embeddings);
     if (shaped) x = t.cat({x, shape}, -1);
     if (sounding) x = t.cat({x, sound}, -1);
     x = t.call("map_inputs_layer", linear{x.dim(-1), width, true}, x);
-    t.in_place(op::add, x, segment_embeddings(ctx, t));
-    t.in_place(op::add, x, position_embeddings(ctx, t));
+    t.add_(x, segment_embeddings(ctx, t));
+    t.add_(x, position_embeddings(ctx, t));
     return norm_embeddings(ctx, t, x);
 }
 constexpr tensor embed(const layer_context& ctx, trace& t) { return embed_in_module(ctx, t, sum_embeddings); }

@@ -53,7 +53,7 @@ constexpr tensor rwkv_linear_attention(trace& t, const tensor& decay, const tens
     if (t.is_training()) {
         state = {t.full(sizes), t.full(sizes), {}};
         const tensor zeros = t.full(sizes);
-        state.largest = t.unary(op::sub, zeros);
+        state.largest = t.sub_scalar(zeros);
     }
     const auto step = [&](const memory& previous, bool read) {
         const tensor k = t.to(t.select(key, 1), dtype::float32), now = t.select(v, 1);
@@ -140,7 +140,7 @@ constexpr void keep_states(const layer_context& ctx, trace& t) {
     const bool starts = t.load().past == 0;
     for (int i = 0; i < 5; ++i) {
         tensor state = starts ? t.full(sizes) : trace::buffer(sizes);
-        if (starts && i == 4) t.in_place(op::sub, state);
+        if (starts && i == 4) t.sub_(state);
         t.add_to_cache(state);
     }
 }
@@ -155,7 +155,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
     const attention_inputs no_inputs;
     for (loop layer_loop = t.loop_modules(ctx.config.num_hidden_layers, ctx.config.layers, x); layer_loop.next();) {
         x = t.call({"blocks", layer_loop.index()}, block{ctx.for_layer(layer_loop, no_inputs)}, x);
-        if ((layer_loop.layer().family_tag & halves) != 0) x = t.div(x);
+        if ((layer_loop.layer().family_tag & halves) != 0) x = t.div_scalar(x);
     }
     return t.call("ln_out", norm_module{norm_kind::layer, ctx.config.hidden_size}, x);
 }

@@ -30,8 +30,9 @@ inline constexpr std::uint8_t windowed = 1;
 ///
 /// Source: `get_rel_pos`, which makes distances in floating-point numbers.
 constexpr tensor distances(trace& t, const tensor& table, std::int64_t length) {
-    const tensor queries = t.mul(trace::buffer({length, 1})), family_keys = t.mul(trace::buffer({1, length}));
-    (void)t.add(t.sub(queries, family_keys));
+    const tensor queries = t.mul_scalar(trace::buffer({length, 1})),
+                 family_keys = t.mul_scalar(trace::buffer({1, length}));
+    (void)t.add_scalar(t.sub(queries, family_keys));
     const tensor resized = t.resample(op::linear_1d, table.unsqueeze(0).transpose(1, 2), {2 * length - 1});
     return t.gather(resized, {length, length, table.dim(1)});
 }
@@ -44,7 +45,7 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     const tensor stacked_qkv =
         t.reshape(t.reshape(all, {batch, n, 3, heads, d}).permute({2, 0, 3, 1, 4}), {3, batch * heads, n, d});
     const tensor q = stacked_qkv.select(0), k = stacked_qkv.select(0), v = stacked_qkv.select(0);
-    tensor scores = t.matmul(t.mul(q), k.transpose(1, 2));
+    tensor scores = t.matmul(t.mul_scalar(q), k.transpose(1, 2));
     if (ctx.config.family[relative_places] != 0) {
         const vision_config& image = ctx.config.vision;
         const std::int64_t side =
@@ -164,7 +165,7 @@ inline constexpr model_spec tower = [](model_spec spec) {
     spec.supported_layers.max_family_tag = windowed;
     spec.names.layer_class = "VisionLayer";
     spec.names.attention_class = "VisionAttention";
-    spec.config_keys[3] = {"intermediate_size", "", key_rule::absent};
+    spec.config_keys.add("intermediate_size", key_rule::absent);
     spec.defaults.hidden_act = activation::gelu;
     spec.defaults.intermediate_size = 0;
     return spec;

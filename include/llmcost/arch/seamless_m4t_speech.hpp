@@ -91,7 +91,7 @@ constexpr tensor speech_base(const layer_context& ctx, trace& t) {
     x = t.leave(projection, dropout(t, "dropout", t.call("projection", linear{in, width, true}, x)));
     const module_info encoder{.name = "encoder", .class_of_module = ctx.class_of("ConformerEncoder")};
     t.enter(encoder);
-    if (s.masked) (void)t.div(trace::buffer({x.dim(1)}));  // which chunk a place is in
+    if (s.masked) (void)t.div_scalar(trace::buffer({x.dim(1)}));  // which chunk a place is in
     x = dropout(t, "dropout", x);
     const bool turns = ctx.config.family[position_kind] == rotary;
     tensor table;
@@ -103,7 +103,7 @@ constexpr tensor speech_base(const layer_context& ctx, trace& t) {
     for (loop layer_loop = t.loop_modules(ctx.config.num_hidden_layers, x); layer_loop.next();)
         x = t.call({"layers", layer_loop.index()}, conformer_layer{s, table}, x);
     x = t.leave(encoder, t.call("layer_norm", normed, x));
-    x = t.add(x, t.mul(t.call("intermediate_ffn", conformer_feed_forward{by_relu}, x)));
+    x = t.add(x, t.mul_scalar(t.call("intermediate_ffn", conformer_feed_forward{by_relu}, x)));
     const module_info adapter{.name = "adapter", .class_of_module = ctx.class_of("ConformerAdapter")};
     if (adapters > 0) t.enter(adapter);
     for (std::int64_t i = 0; i < adapters; ++i) {
@@ -144,12 +144,12 @@ inline constexpr model_spec speech_encoder = [](model_spec spec) {
     spec.supported_heads = {};
     spec.names.model_class = "SpeechEncoder";
     spec.names.mlp_class_prefix = "SeamlessM4TConformer";
-    spec.config_keys[0] = {"num_hidden_layers", "speech_encoder_layers", key_rule::family_name_only};
-    spec.config_keys[1] = {"num_attention_heads", "speech_encoder_attention_heads", key_rule::family_name_only};
-    spec.config_keys[2] = {"intermediate_size", "speech_encoder_intermediate_size", key_rule::family_name_only};
-    spec.config_keys[3] = {"hidden_act", "speech_encoder_hidden_act", key_rule::family_name_only};
-    spec.config_keys[4] = {"num_key_value_heads", "", key_rule::absent};
-    spec.config_keys[5] = {"head_dim", "", key_rule::absent};
+    spec.config_keys.add("num_hidden_layers", "speech_encoder_layers", key_rule::family_name_only);
+    spec.config_keys.add("num_attention_heads", "speech_encoder_attention_heads", key_rule::family_name_only);
+    spec.config_keys.add("intermediate_size", "speech_encoder_intermediate_size", key_rule::family_name_only);
+    spec.config_keys.add("hidden_act", "speech_encoder_hidden_act", key_rule::family_name_only);
+    spec.config_keys.add("num_key_value_heads", key_rule::absent);
+    spec.config_keys.add("head_dim", key_rule::absent);
     spec.defaults.hidden_size = 1024;
     spec.defaults.intermediate_size = 4096;
     spec.defaults.num_hidden_layers = 24;
@@ -302,10 +302,10 @@ inline constexpr model_spec vocoder = [](model_spec spec) {
     spec.rotary = rotary_style::none;
     spec.supported_heads = {};
     spec.names.model_class = "CodeHifiGan";
-    spec.config_keys[0] = {"num_attention_heads", "", key_rule::absent};
-    spec.config_keys[1] = {"hidden_act", "", key_rule::absent};
-    spec.config_keys[2] = {"num_key_value_heads", "", key_rule::absent};
-    spec.config_keys[3] = {"head_dim", "", key_rule::absent};
+    spec.config_keys.add("num_attention_heads", key_rule::absent);
+    spec.config_keys.add("hidden_act", key_rule::absent);
+    spec.config_keys.add("num_key_value_heads", key_rule::absent);
+    spec.config_keys.add("head_dim", key_rule::absent);
     spec.defaults.hidden_size = 1024;
     spec.defaults.num_hidden_layers = 1;
     return spec;

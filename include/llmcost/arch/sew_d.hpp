@@ -51,8 +51,8 @@ constexpr tensor soften(trace& t, const tensor& scores) {
     tensor out;
     {
         const recorder::no_grad_guard custom_backward{t};
-        out = t.softmax(t.where(scores));
-        t.in_place(op::where, out);
+        out = t.softmax(t.masked_fill(scores));
+        t.masked_fill_(out);
     }
     if (!scores.requires_grad) return out;
     const tensor* const read[]{&scores};

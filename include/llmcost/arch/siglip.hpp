@@ -98,7 +98,7 @@ constexpr tensor_pair states_of_patches(const layer_context& ctx, trace& t, std:
     t.leave(table);
     const tensor grid = weight.view({side, side, width}).permute({2, 0, 1}).unsqueeze(0);
     tensor resized = t.full({batch, length, width});
-    t.in_place(op::copy, resized, t.bilinear(grid.expand({batch, width, side, side}), rows, columns));
+    t.copy_(resized, t.bilinear(grid.expand({batch, width, side, side}), rows, columns));
     const tensor x = t.leave(embeddings, t.add(patches, resized));
     return process_logits(ctx, t, x, reads_pool, rows * columns < length);
 }
@@ -196,7 +196,7 @@ constexpr tensor classify_mean(const layer_context& ctx, trace& t, const tensor&
 }
 /// The same of those that are no padding, by a mask of integers.
 constexpr tensor classify_masked_mean(const layer_context& ctx, trace& t, const tensor& x) {
-    return classify_linear(ctx, t, t.div(t.sum(t.mul(x), 1)));
+    return classify_linear(ctx, t, t.div_scalar(t.sum(t.mul_scalar(x), 1)));
 }
 
 /// Scores of every text and image, from the directions of what pools each.

@@ -13,8 +13,8 @@ inline constexpr model_spec skywork = [](model_spec spec) {
     spec.is_remote_code = true;
     spec.supported_heads = classifying_decoder_heads;
     spec.dropout_keys = {};
-    spec.config_keys[0] = absent_attention_bias;
-    spec.config_keys[1] = absent_mlp_bias;
+    spec.config_keys.add("attention_bias", key_rule::absent);
+    spec.config_keys.add("mlp_bias", key_rule::absent);
     return spec;
 }(llama);
 

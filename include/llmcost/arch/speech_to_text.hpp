@@ -93,7 +93,8 @@ constexpr tensor subsample(const layer_context& ctx, trace& t, const tensor& fra
 constexpr tensor encode(const layer_context& ctx, trace& t, const stack_style& style) {
     const family_config& family = ctx.config.family;
     const std::int64_t frames = show(ctx.model, t.load()).audio.num_frames;
-    tensor x = t.mul(subsample(ctx, t, t.input({t.load().batch, frames, family[mels] * family[groups_of_mels]})));
+    tensor x =
+        t.mul_scalar(subsample(ctx, t, t.input({t.load().batch, frames, family[mels] * family[groups_of_mels]})));
     x = functional_dropout(t, t.add(x, positions(ctx, t, x.dim(1), false)), dropout_position::hidden);
     const stack_sizes stack_config = encoder_stack_of(ctx);
     const attention_inputs no_inputs;

@@ -53,7 +53,7 @@ struct speech_attention {
         const linear square{width, width, true};
         const auto split = [&](const tensor& v) { return v.view({batch, -1, heads, d}).transpose(1, 2); };
         const auto fold_heads = [&](const tensor& v) { return t.reshape(v, {batch * heads, -1, d}); };
-        const tensor scaled = t.mul(t.call("q_proj", square, x));
+        const tensor scaled = t.mul_scalar(t.call("q_proj", square, x));
         const bool from_cache = crosses && is_encoder_cached(t.load());
         tensor k, v;
         {
@@ -76,7 +76,7 @@ struct speech_attention {
         if (distances != nullptr) {
             const tensor by_place = t.contiguous(q).transpose(0, 1);
             const tensor bias = t.matmul(by_place, distances->transpose(1, 2)).transpose(0, 1);
-            t.in_place(op::add, scores, bias);
+            t.add_(scores, bias);
         }
         if (mask != nullptr && !sparse)
             scores = t.add(scores.view({batch, heads, places, length}), *mask).view({batch * heads, places, length});
@@ -185,8 +185,8 @@ constexpr tensor decode(const layer_context& ctx, trace& t, const tensor& source
     t.enter(prenet);
     const tensor places = sines(ctx, t, "embed_positions", load.sequence);
     const embedding token_embedding{ctx.config.vocab_size, ctx.config.hidden_size};
-    tensor x = t.mul(t.call("embed_tokens", token_embedding, shape{load.batch, load.sequence}));
-    t.in_place(op::add, x, places);
+    tensor x = t.mul_scalar(t.call("embed_tokens", token_embedding, shape{load.batch, load.sequence}));
+    t.add_(x, places);
     x = t.leave(prenet, dropout(t, "dropout", x));
     t.enter(wrapped);
     attention_inputs inputs;
@@ -246,9 +246,10 @@ inline constexpr model_spec speecht5 = [](model_spec spec) {
     spec.decoder_layer = nullptr;
     spec.attention = nullptr;
     spec.supported_heads = {head_kind::conditional_generation};
-    spec.config_keys[6] = {"num_hidden_layers", "encoder_layers", key_rule::standard_name_first};
-    spec.config_keys[7] = {"num_attention_heads", "encoder_attention_heads", key_rule::standard_name_first};
-    spec.config_keys[5] = {};
+    spec.config_keys.remove("max_position_embeddings");
+    spec.config_keys.add("num_hidden_layers", "encoder_layers", key_rule::standard_name_first);
+    spec.config_keys.add("num_attention_heads", "encoder_attention_heads", key_rule::standard_name_first);
+    spec.config_keys.remove("tie_word_embeddings");
     spec.defaults.vocab_size = 81;
     spec.defaults.head = head_kind::conditional_generation;
     spec.defaults.tie_word_embeddings = true;

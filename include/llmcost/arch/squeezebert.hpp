@@ -82,7 +82,7 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     const tensor q = project("query", q_groups).permute({0, 1, 3, 2}), k = project("key", k_groups);
     const tensor v = project("value", v_groups).permute({0, 1, 3, 2});
     const recorder::fused_kernel_guard fused{t, fused_attention_kernel(q, heads, ctx.inputs->pattern, sequence)};
-    const tensor scores = t.div(t.call("matmul_qk", product_module{}, q, k));
+    const tensor scores = t.div_scalar(t.call("matmul_qk", product_module{}, q, k));
     const tensor features =
         dropout(t, "dropout", t.call("softmax", softmax_module{}, scores), dropout_position::attention);
     const tensor mixed = t.call("matmul_qkv", product_module{}, features, v).permute({0, 1, 3, 2});

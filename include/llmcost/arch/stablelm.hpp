@@ -67,7 +67,7 @@ inline constexpr model_spec stablelm = [](model_spec spec) {
     spec.defaults.intermediate_size = 6912;
     spec.defaults.num_key_value_heads = 32;
     spec.defaults.max_position_embeddings = 4096;
-    spec.config_keys[0] = absent_mlp_bias;
+    spec.config_keys.add("mlp_bias", key_rule::absent);
     spec.dropout_keys = stablelm_detail::dropout_rates;
     return spec;
 }(llama);

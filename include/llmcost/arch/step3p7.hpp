@@ -19,8 +19,8 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
 
 /// A gate clamped behind its activation, times what is clamped on both sides; without a limit by infinity.
 constexpr tensor gated(trace& t, activation act, const tensor& gate, const tensor& up) {
-    const tensor open = t.unary(op::compare, t.call("act_fn", activation_module{act}, gate));
-    return t.mul(open, t.unary(op::clamp, up));
+    const tensor open = t.clamp_max(t.call("act_fn", activation_module{act}, gate));
+    return t.mul(open, t.clamp(up));
 }
 
 struct clamped_experts : routed_experts_base {
@@ -63,7 +63,7 @@ constexpr tensor sparse_moe_block(const layer_context& ctx, trace& t, const tens
                                   moe.num_experts_per_tok,
                                   ctx.config.hidden_act,
                                   ctx.class_of("Experts")};
-    const tensor routed = t.mul(t.call("experts", clamped_experts{all}, tokens, weights));
+    const tensor routed = t.mul_scalar(t.call("experts", clamped_experts{all}, tokens, weights));
     return t.add(routed, shared_output).view({x.dim(0), x.dim(1), width});
 }
 constexpr tensor mlp(const layer_context& ctx, trace& t, const tensor& x) {
@@ -236,7 +236,8 @@ inline constexpr model_spec text = [](model_spec spec) {
     spec.dropout_keys = {};
     spec.names.model_class = "TextModel";
     spec.defaults.head = head_kind::none;
-    spec.config_keys[0] = {"num_key_value_heads", "num_attention_groups", key_rule::standard_name_first};
+    spec.config_keys.remove("mlp_bias");
+    spec.config_keys.add("num_key_value_heads", "num_attention_groups", key_rule::standard_name_first);
     spec.defaults.vocab_size = 128815;
     spec.defaults.hidden_size = 4096;
     spec.defaults.intermediate_size = 11264;

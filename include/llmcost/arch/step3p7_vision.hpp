@@ -23,7 +23,7 @@ struct rotary {
     constexpr tensor_pair forward(trace& t) const {
         const recorder::no_grad_guard constants{t};
         const tensor angles = t.mul(t.full({patches, 2, 1}), trace::buffer({ctx.config.head_dim / 4}));
-        const tensor cos = t.mul(t.unary(op::cos, angles)), sin = t.mul(t.unary(op::sin, angles));
+        const tensor cos = t.mul_scalar(t.cos(angles)), sin = t.mul_scalar(t.sin(angles));
         const auto table = [&](const tensor& x) {
             const tensor columns_first = t.copy(x).view({patches, -1});  // `flip`
             return t.cat({columns_first, columns_first}, -1);
@@ -128,9 +128,9 @@ inline constexpr model_spec tower = [](model_spec spec) {
     spec.attention = rotary_attention;
     spec.names.attention_class = "VisionAttention";
     spec.names.mlp_class = "VisionMLP";
-    spec.config_keys[3] = {"hidden_size", "width"};
-    spec.config_keys[4] = {"num_hidden_layers", "layers"};
-    spec.config_keys[5] = {"num_attention_heads", "heads"};
+    spec.config_keys.add("hidden_size", "width", key_rule::family_name_first);
+    spec.config_keys.add("num_hidden_layers", "layers", key_rule::family_name_first);
+    spec.config_keys.add("num_attention_heads", "heads", key_rule::family_name_first);
     spec.defaults.hidden_size = 1536;
     spec.defaults.num_hidden_layers = 47;
     spec.defaults.num_attention_heads = 16;

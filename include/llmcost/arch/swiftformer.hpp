@@ -51,7 +51,7 @@ struct convolutions {
 
 /// Rows over their length, which is at least the smallest difference (`F.normalize`).
 constexpr tensor normalize(trace& t, const tensor& x) {
-    const tensor length = t.unary(op::compare, t.vector_norm(x, -1, true));
+    const tensor length = t.clamp_min(t.vector_norm(x, -1, true));
     return t.div(x, length.expand({x.dim(0), x.dim(1), x.dim(2)}));
 }
 
@@ -68,7 +68,7 @@ struct additive_attention {
         const linear square{width, width, true};
         const tensor unscaled = t.call("to_query", square, x), family_keys = t.call("to_key", square, x);
         const tensor query = normalize(t, unscaled), key = normalize(t, family_keys);
-        const tensor weights = t.softmax_method(t.mul(t.matmul_operator(query, weight)));
+        const tensor weights = t.softmax_method(t.mul_scalar(t.matmul_operator(query, weight)));
         const tensor global_query = t.sum(t.mul(weights, query), 1).unsqueeze(1);
         const tensor operand = t.copy(global_query.expand({x.dim(0), x.dim(1), width}));
         return t.call("final", square, t.add(t.call("proj", square, t.mul(operand, key)), query));
@@ -169,7 +169,7 @@ constexpr tensor classify(const layer_context& ctx, trace& t, const tensor& x) {
         return t.call(name, head_linear{{x.dim(1), ctx.config.num_labels, true}}, h);
     };
     const tensor label_scores = head("head"), distilled = head("dist_head");
-    return t.div(t.add(label_scores, distilled));
+    return t.div_scalar(t.add(label_scores, distilled));
 }
 
 }  // namespace swiftformer_detail

@@ -77,7 +77,7 @@ struct divided_attention {
         const tensor q = project("query"), k = project("key"), v = project("value");
         const recorder::fused_kernel_guard fused{
             t, fused_attention_kernel(q, heads, full_pattern(places).pattern, places)};
-        tensor scores = t.div(t.matmul(q, k.transpose(-1, -2)));
+        tensor scores = t.div_scalar(t.matmul(q, k.transpose(-1, -2)));
         scores = t.add(scores, bias_of_distance(t, heads, stage.window));
         if (shift != nullptr) {
             const std::int64_t n = shift->dim(0);

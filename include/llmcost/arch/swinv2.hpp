@@ -25,7 +25,7 @@ struct stage_sizes {
 
 /// `F.normalize`: each row over its length, which is at least the smallest difference.
 constexpr tensor normalize(trace& t, const tensor& x) {
-    const tensor length = t.unary(op::compare, t.vector_norm(x, -1, true));
+    const tensor length = t.clamp_min(t.vector_norm(x, -1, true));
     return t.div(x, length.expand({x.dim(0), x.dim(1), x.dim(2), x.dim(3)}));
 }
 
@@ -39,7 +39,7 @@ constexpr tensor part(trace& t, const tensor& x, std::int64_t window) {
 /// Scores of places that the shift has brought together from afar, minus a hundred: (windows, window², window²).
 constexpr tensor mask_of_shift(trace& t, std::int64_t rows, std::int64_t columns, std::int64_t window) {
     const tensor regions = part(t, t.full({1, rows, columns, 1}, t.activation_type()), window).squeeze(-1);
-    return t.where(t.where(t.sub(regions.unsqueeze(1), regions.unsqueeze(2))));
+    return t.masked_fill(t.masked_fill(t.sub(regions.unsqueeze(1), regions.unsqueeze(2))));
 }
 
 /// A bias for each distance in a window, which a small network makes of the distance: (H, window², window²).
@@ -52,11 +52,11 @@ constexpr tensor continuous_bias(trace& t, std::int64_t heads, std::int64_t wind
     t.enter(network);
     tensor h = t.call("0", linear{2, 512, true}, distances);
     t.enter(relu);
-    t.in_place(op::relu, h);
+    t.relu_(h);
     t.leave(relu, h);
     h = t.leave(network, t.call("2", linear{512, heads}, h)).view({side * side, heads});
     const tensor picked = t.gather(h, {places * places, heads}).view({places, places, heads});
-    return t.mul(t.sigmoid(t.contiguous(picked.permute({2, 0, 1}))));
+    return t.mul_scalar(t.sigmoid(t.contiguous(picked.permute({2, 0, 1}))));
 }
 
 struct self_attention {
@@ -79,7 +79,7 @@ struct self_attention {
         const recorder::fused_kernel_guard fused{
             t, fused_attention_kernel(q, heads, full_pattern(places).pattern, places)};
         const tensor cosine_similarity = t.matmul_operator(normalize(t, q), normalize(t, k).transpose(-2, -1));
-        tensor scores = t.mul(cosine_similarity, t.exp(t.unary(op::compare, scale)));
+        tensor scores = t.mul(cosine_similarity, t.exp(t.clamp_max(scale)));
         scores = t.add(scores, biases);
         if (mask != nullptr) {  // added twice
             const std::int64_t n = mask->dim(0);

@@ -218,7 +218,7 @@ constexpr tensor compute_logits(const layer_context& ctx, trace& t, tensor x) {
         default: break;
     }
     if (t.load().head == logits::last) x = t.slice(x, 1, 1);
-    if (ctx.config.family[scales_output]) x = t.mul(x);
+    if (ctx.config.family[scales_output]) x = t.mul_scalar(x);
     return t.call("lm_head", head_linear{{ctx.config.hidden_size, ctx.config.vocab_size, false, true}}, x);
 }
 

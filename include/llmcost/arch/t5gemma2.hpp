@@ -194,7 +194,7 @@ constexpr tensor forward(const layer_context& ctx, trace& t) {
     const linear token_head{ctx.config.hidden_size, ctx.config.vocab_size, false, ctx.config.tie_word_embeddings};
     t.enter(lm_head);
     tensor scores = t.leave(lm_head, t.call("out_proj", token_head, logits_to_keep(t, x)));
-    if (ctx.config.logits_soft_cap) scores = t.mul(t.tanh(t.div(scores)));
+    if (ctx.config.logits_soft_cap) scores = t.mul_scalar(t.tanh(t.div_scalar(scores)));
     return t.leave(model_info, t.select_model_output(x, scores));
 }
 

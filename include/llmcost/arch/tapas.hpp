@@ -56,7 +56,7 @@ constexpr tensor sum_embeddings(const layer_context& ctx, trace& t) {
     tensor x = t.add(token_embeddings, t.call("position_embeddings", places, shape{batch, sequence}));
     for (std::int64_t i = 0; i < ctx.config.family[kinds]; ++i) {
         const auto at = static_cast<std::size_t>(i);
-        t.in_place(op::add, x, embedding_lookup(ctx, t, table_names[at], ctx.config.family[first_kind + at]));
+        t.add_(x, embedding_lookup(ctx, t, table_names[at], ctx.config.family[first_kind + at]));
     }
     return norm_embeddings(ctx, t, x);
 }

@@ -54,12 +54,12 @@ inline constexpr model_spec telechat = [](model_spec spec) {
     spec.names.layer_class = "Block";
     spec.names.attention = "self_attention";
     spec.names.o_proj = "dense";
-    spec.config_keys[0] = absent_attention_bias;
-    spec.config_keys[1] = absent_mlp_bias;
-    spec.config_keys[2] = {"num_hidden_layers", "n_layer"};
-    spec.config_keys[3] = {"num_attention_heads", "n_head"};
-    spec.config_keys[4] = {"intermediate_size", "ffn_hidden_size"};
-    spec.config_keys[5] = {"max_position_embeddings", "seq_length"};
+    spec.config_keys.add("attention_bias", key_rule::absent);
+    spec.config_keys.add("mlp_bias", key_rule::absent);
+    spec.config_keys.add("num_hidden_layers", "n_layer", key_rule::family_name_first);
+    spec.config_keys.add("num_attention_heads", "n_head", key_rule::family_name_first);
+    spec.config_keys.add("intermediate_size", "ffn_hidden_size", key_rule::family_name_first);
+    spec.config_keys.add("max_position_embeddings", "seq_length", key_rule::family_name_first);
     spec.defaults.vocab_size = 160256;
     spec.defaults.intermediate_size = 12288;
     spec.defaults.num_hidden_layers = 30;

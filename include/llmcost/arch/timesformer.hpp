@@ -59,7 +59,7 @@ struct self_attention {
             t.select_repeatedly(t.reshape(all, {x.dim(0), x.dim(1), 3, heads, d}).permute({2, 0, 3, 1, 4}), 0, 3);
         const recorder::fused_kernel_guard fused{
             t, fused_attention_kernel(operand, heads, full_pattern(x.dim(1)).pattern, x.dim(1))};
-        const tensor scores = t.mul(t.matmul_operator(operand, operand.transpose(-2, -1)));
+        const tensor scores = t.mul_scalar(t.matmul_operator(operand, operand.transpose(-2, -1)));
         const tensor features = dropout(t, "attn_drop", t.softmax_method(scores), dropout_position::attention);
         return t.reshape(t.matmul_operator(features, operand).transpose(1, 2), {x.dim(0), x.dim(1), width});
     }

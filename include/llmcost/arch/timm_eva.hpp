@@ -180,8 +180,8 @@ inline constexpr model_spec timm_eva = [](model_spec spec) {
     spec.family_keys = timm_eva_detail::family_keys;
     spec.names.model_class = "Model";
     spec.supported_heads = {};
-    spec.config_keys[3] = {"hidden_size", "", key_rule::absent};
-    spec.config_keys[4] = {"num_attention_heads", "", key_rule::absent};
+    spec.config_keys.add("hidden_size", key_rule::absent);
+    spec.config_keys.add("num_attention_heads", key_rule::absent);
     return spec;
 }(shared_tower);
 

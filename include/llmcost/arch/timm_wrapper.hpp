@@ -60,7 +60,7 @@ struct block {
             t.enter(downsample);
             shortcut = t.leave(downsample, convolved("0", "1", {in, out, 1, stride, 0, 1, false}, x));
         }
-        t.in_place(op::add, h, shortcut);
+        t.add_(h, shortcut);
         return t.call(narrows ? "act3" : "act2", relu_in_place{}, h);
     }
 };

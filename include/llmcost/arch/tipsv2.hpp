@@ -35,7 +35,7 @@ constexpr tensor_pair encode_text(const layer_context& ctx, trace& t, bool reads
     const tensor token_embeddings =
         t.call("token_embedding", embedding{ctx.config.vocab_size, width}, shape{load.batch, load.sequence});
     const sinusoidal_positions places{max_positions, width, ctx.class_of("SinusoidalPositionalEmbedding")};
-    tensor x = t.mul(token_embeddings);
+    tensor x = t.mul_scalar(token_embeddings);
     x = t.leave(embeddings, t.add(x, t.call("position_embedding", places, load.sequence)));
     const attention_inputs inputs{.pattern = full_pattern(load.sequence).pattern};
     x = t.call("final_layer_norm", norm_module{norm_kind::layer, width}, encode(ctx, t, x, "TextEncoder", inputs));

@@ -49,7 +49,7 @@ constexpr tensor attend_to_encoder(const layer_context& ctx, trace& t, const ten
     const std::int64_t batch = x.dim(0), sequence = x.dim(1), length = states.dim(1), width = ctx.config.hidden_size;
     const std::int64_t heads = ctx.config.num_attention_heads, d = ctx.config.head_dim;
     const auto split = [&](const tensor& all) { return all.view({batch, all.dim(1), heads, d}).transpose(1, 2); };
-    const tensor q = split(t.mul(t.call("q_proj", linear{width, width, true}, x)));
+    const tensor q = split(t.mul_scalar(t.call("q_proj", linear{width, width, true}, x)));
     const linear from_states{states.dim(2), width, true};
     const attention_pattern cross_pattern{.query_length = length, .is_causal = false};
     const bool from_cache = is_encoder_cached(t.load());
@@ -161,9 +161,12 @@ inline constexpr model_spec trocr = [](model_spec spec) {
     spec.supported_heads = {head_kind::causal_lm};
     spec.names.model_class = "DecoderWrapper";
     spec.names.lm_head = "output_projection";
-    spec.config_keys[1] = {"num_attention_heads", "decoder_attention_heads", key_rule::standard_name_first};
-    spec.config_keys[2] = {"num_hidden_layers", "decoder_layers", key_rule::standard_name_first};
-    spec.config_keys[3] = {"intermediate_size", "decoder_ffn_dim", key_rule::family_name_only};
+    spec.config_keys.remove("num_attention_heads");
+    spec.config_keys.add("num_attention_heads", "decoder_attention_heads", key_rule::standard_name_first);
+    spec.config_keys.remove("num_hidden_layers");
+    spec.config_keys.add("num_hidden_layers", "decoder_layers", key_rule::standard_name_first);
+    spec.config_keys.remove("intermediate_size");
+    spec.config_keys.add("intermediate_size", "decoder_ffn_dim", key_rule::family_name_only);
     spec.defaults.vocab_size = 50265;
     spec.defaults.num_hidden_layers = 12;
     spec.defaults.max_position_embeddings = 512;

@@ -210,7 +210,7 @@ constexpr tensor encode_audio(const layer_context& ctx, trace& t) {
         // as large as the latents of all parts together
         acoustic = t.cat({trace::buffer({batch, states, sounds.hidden_size})}, 1);
         semantic = t.cat({trace::buffer({batch, states, meanings.hidden_size})}, 1);
-        const tensor scale = t.mul(t.full({batch}, t.activation_type()));
+        const tensor scale = t.mul_scalar(t.full({batch}, t.activation_type()));
         const tensor noise = t.full({batch, states, sounds.hidden_size}, t.activation_type());
         acoustic = t.add(acoustic, t.mul(scale.view({batch, 1, 1}), noise));
     }

@@ -130,7 +130,7 @@ constexpr tensor pool(const layer_context& ctx, trace& t, const tensor& x) {
         return all.view({batch, h.dim(1), heads, d}).transpose(1, 2);
     };
     const tensor unscaled = project("q_proj", query);
-    const tensor q = t.mul(t.mul(unscaled), t.softplus(scale));
+    const tensor q = t.mul(t.mul_scalar(unscaled), t.softplus(scale));
     const tensor k = project("k_proj", x), v = project("v_proj", x);
     const tensor mixed = attention_forward(t, q, k, v, {.query_length = 1, .is_causal = false}, {});
     const tensor attention_output = t.contiguous(t.reshape(mixed, {batch, 1, heads * d}));
@@ -142,7 +142,9 @@ constexpr tensor classify(const layer_context& ctx, trace& t, const tensor& x) {
 }
 
 /// Rows over their length (`l2norm`).
-constexpr tensor normalize(trace& t, const tensor& x) { return t.mul(x, t.rsqrt(t.add(t.sum(t.mul(x, x), -1, true)))); }
+constexpr tensor normalize(trace& t, const tensor& x) {
+    return t.mul(x, t.rsqrt(t.add_scalar(t.sum(t.mul(x, x), -1, true))));
+}
 
 /// Words with positions of fixed waves, and a class token behind them.
 constexpr tensor embed_text(const layer_context& ctx, trace& t) {
@@ -154,10 +156,10 @@ constexpr tensor embed_text(const layer_context& ctx, trace& t) {
     t.enter(embeddings);
     const tensor token = t.param("cls_emb", {1, 1, width});
     const tensor token_embeddings =
-        t.mul(t.call("token_embedding", embedding{ctx.config.vocab_size, width}, shape{batch, sequence}));
+        t.mul_scalar(t.call("token_embedding", embedding{ctx.config.vocab_size, width}, shape{batch, sequence}));
     const tensor positions = t.gather(trace::buffer({1, width}), {1, sequence, width});
     const tensor x = t.add(token_embeddings, t.to(positions, token_embeddings.type));
-    return t.leave(embeddings, t.cat({x, t.mul(token).expand({batch, 1, width})}, 1));
+    return t.leave(embeddings, t.cat({x, t.mul_scalar(token).expand({batch, 1, width})}, 1));
 }
 constexpr tensor text_base(const layer_context& ctx, trace& t) {
     const tensor x = layers_of(ctx, t, "layers", ctx.config.num_hidden_layers, embed_text(ctx, t));

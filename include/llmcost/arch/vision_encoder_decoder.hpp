@@ -131,7 +131,7 @@ inline constexpr model_spec vision_encoder_decoder = [](model_spec spec) {
     spec.modalities.has_images = true;
     spec.text_model = {.key = "decoder", .ties_embeddings = true};
     spec.components[0] = {.key = "encoder"};
-    spec.config_keys[0] = {"tie_word_embeddings", "", key_rule::absent};
+    spec.config_keys.add("tie_word_embeddings", key_rule::absent);
     return spec;
 }(shared_composite);
 

@@ -51,10 +51,10 @@ struct stack_sizes {
 constexpr tensor apply_axis_rotary(trace& t, const tensor& x) {
     const std::int64_t n = x.dim(2), d = x.dim(3), half = d / 2;
     tensor omega = t.full({half}, x.type);
-    t.in_place(op::div, omega);
-    omega = t.mul(t.unary(op::reciprocal, t.unary(op::power, omega)));
-    tensor angles = t.mul(omega.unsqueeze(0).expand({n, half}));
-    const tensor sin = t.unary(op::sin, angles), cos = t.unary(op::cos, angles);
+    t.div_(omega);
+    omega = t.mul_scalar(t.reciprocal(t.pow_scalar(omega)));
+    tensor angles = t.mul_scalar(omega.unsqueeze(0).expand({n, half}));
+    const tensor sin = t.sin(angles), cos = t.cos(angles);
     const auto twice = [&](const tensor& table) {
         return t.copy(table.view({1, 1, 1, n, half}).expand({1, 1, 2, n, half})).view({1, 1, n, d});
     };

@@ -107,7 +107,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
     if (family[feeds_between] != 0) {
         conformer_sizes by_relu = s;
         by_relu.act = activation::relu;
-        x = t.add(x, t.mul(t.call("intermediate_ffn", conformer_feed_forward{by_relu}, x)));
+        x = t.add(x, t.mul_scalar(t.call("intermediate_ffn", conformer_feed_forward{by_relu}, x)));
     }
     return adapt(ctx, t, x);
 }

@@ -25,7 +25,7 @@ inline constexpr config_key_table table{};
 /// Source: `WavLMAttention._relative_positions_bucket`: distances in logarithmic buckets.
 constexpr tensor distances(const layer_context& ctx, trace& t, std::int64_t batch, std::int64_t places) {
     const std::int64_t heads = ctx.config.num_attention_heads;
-    (void)t.add(t.mul(t.div(t.unary(op::log, t.div(t.full({places, places}))))));
+    (void)t.add_scalar(t.mul_scalar(t.div_scalar(t.log(t.div_scalar(t.full({places, places}))))));
     const embedding buckets{
         .num_embeddings = ctx.config.family[extra_size], .embedding_dim = heads, .creates_indices = true};
     const tensor x = t.call("rel_attn_embed", buckets, shape{places, places}).permute({2, 0, 1}).unsqueeze(0);
@@ -66,7 +66,7 @@ struct gated_attention {
         const tensor eight = t.call("gru_rel_pos_linear", linear{d, 8, true}, split);
         const tensor gates = t.sigmoid(t.sum(eight.view({batch, heads, places, 2, 4}), -1));
         const tensor a = gates.slice(-1, 1), b = gates.slice(-1, 1);
-        const tensor gate = t.add(t.mul(a, t.add(t.mul(b, constant))));
+        const tensor gate = t.add_scalar(t.mul(a, t.add_scalar(t.mul(b, constant))));
         const tensor gated = t.mul(gate.view({all, places, 1}), bias);
         // F.multi_head_attention_forward
         const tensor biases = t.cat({q_proj.bias, k_proj.bias, v_proj.bias}, 0);
@@ -75,7 +75,7 @@ struct gated_attention {
             return t.linear(states, projection.weight, &operand).view({places, all, d}).transpose(0, 1);
         };
         const tensor q = project(q_proj), k = project(k_proj), v = project(v_proj);
-        const tensor scores = t.softmax(t.bmm(op::batched_matmul_bias, t.mul(q), k.transpose(1, 2), 0, &gated));
+        const tensor scores = t.softmax(t.bmm(op::batched_matmul_bias, t.mul_scalar(q), k.transpose(1, 2), 0, &gated));
         const tensor mixed = t.reshape(t.bmm(scores, v).transpose(0, 1), {places * batch, width});
         const tensor out = t.linear(mixed, out_proj.weight, &out_proj.bias).view({places, batch, width});
         {

@@ -22,7 +22,7 @@ constexpr tensor attention(const layer_context&, trace& t, const stack_sizes& s,
                            const attention_pattern& pattern, const tensor* mask) {
     const std::int64_t d = s.width / s.heads, batch = x.dim(0), sequence = x.dim(1);
     const auto split = [&](const tensor& v) { return t.contiguous(v.view({batch, -1, s.heads, d}).transpose(1, 2)); };
-    const tensor q = split(t.mul(t.call("q_proj", linear{s.width, s.width, true}, x)));
+    const tensor q = split(t.mul_scalar(t.call("q_proj", linear{s.width, s.width, true}, x)));
     const tensor& key_value_states = source != nullptr ? *source : x;
     const bool from_cache = source != nullptr && is_encoder_cached(t.load());
     tensor k, v;
@@ -97,8 +97,8 @@ constexpr tensor encoder(const layer_context& ctx, trace& t) {
             .name = "encoder", .class_of_module = ctx.class_of("Encoder"), .module_role = role::encoder};
         t.enter(module);
         const tensor sound = t.input({load.batch, ctx.config.family[mels], 2 * length});
-        tensor x = t.unary(op::gelu, t.call("conv1", convolution_1d{ctx.config.family[mels], width, 3, 1, 1}, sound));
-        x = t.unary(op::gelu, t.call("conv2", convolution_1d{width, width, 3, 2, 1}, x)).permute({0, 2, 1});
+        tensor x = t.gelu(t.call("conv1", convolution_1d{ctx.config.family[mels], width, 3, 1, 1}, sound));
+        x = t.gelu(t.call("conv2", convolution_1d{width, width, 3, 2, 1}, x)).permute({0, 2, 1});
         x = functional_dropout(t, t.add(x, frozen_table(t, length, width)), dropout_position::hidden);
         const stack_sizes stack_config = encoder_stack_of(ctx);
         const attention_inputs no_inputs;

@@ -13,7 +13,7 @@ constexpr tensor attend_in_one_batch(const layer_context& ctx, trace& t, const t
     const std::int64_t batch = x.dim(0), sequence = x.dim(1), width = ctx.config.hidden_size, d = ctx.config.head_dim;
     const std::int64_t heads = ctx.config.num_attention_heads;
     const attention_pattern& pattern = ctx.inputs->pattern;
-    const tensor scaled = t.mul(project(ctx, t, "q_proj", width, x));
+    const tensor scaled = t.mul_scalar(project(ctx, t, "q_proj", width, x));
     query_key_value qkv{scaled, project(ctx, t, "k_proj", width, x), project(ctx, t, "v_proj", width, x)};
     split_heads(ctx, qkv);
     transpose_heads(qkv);
@@ -112,13 +112,13 @@ inline constexpr model_spec xglm = [](model_spec spec) {
     spec.names.norm = "layer_norm";
     spec.names.o_proj = "out_proj";
     spec.names.embedding_class = "ScaledWordEmbedding";
-    spec.config_keys[0] = {"hidden_size", "d_model", key_rule::standard_name_first};
-    spec.config_keys[1] = {"num_attention_heads", "attention_heads", key_rule::standard_name_first};
-    spec.config_keys[2] = {"num_hidden_layers", "num_layers", key_rule::standard_name_first};
-    spec.config_keys[3] = {"intermediate_size", "ffn_dim", key_rule::family_name_only};
-    spec.config_keys[4] = {"hidden_act", "activation_function", key_rule::family_name_only};
-    spec.config_keys[5] = absent_attention_bias;
-    spec.config_keys[6] = absent_mlp_bias;
+    spec.config_keys.add("hidden_size", "d_model", key_rule::standard_name_first);
+    spec.config_keys.add("num_attention_heads", "attention_heads", key_rule::standard_name_first);
+    spec.config_keys.add("num_hidden_layers", "num_layers", key_rule::standard_name_first);
+    spec.config_keys.add("intermediate_size", "ffn_dim", key_rule::family_name_only);
+    spec.config_keys.add("hidden_act", "activation_function", key_rule::family_name_only);
+    spec.config_keys.add("attention_bias", key_rule::absent);
+    spec.config_keys.add("mlp_bias", key_rule::absent);
     spec.defaults.vocab_size = 256008;
     spec.defaults.hidden_size = 1024;
     spec.defaults.intermediate_size = 4096;
@@ -128,7 +128,7 @@ inline constexpr model_spec xglm = [](model_spec spec) {
     spec.defaults.hidden_act = activation::gelu;
     spec.defaults.tie_word_embeddings = true;
     spec.defaults.attention_bias = spec.defaults.output_bias = true;
-    spec.config_keys[7] = absent_num_key_value_heads;
+    spec.config_keys.add("num_key_value_heads", key_rule::absent);
     spec.dropout_keys = xglm_detail::dropout_rates;
     return spec;
 }(default_decoder);

@@ -37,8 +37,8 @@ struct attention {
         {
             const recorder::fused_kernel_guard fused{
                 t, fused_attention_kernel(q, k.dim(1), full_pattern(sequence).pattern, sequence)};
-            tensor scores = t.matmul(t.div(q), k.transpose(2, 3));
-            t.in_place(op::where, scores);
+            tensor scores = t.matmul(t.div_scalar(q), k.transpose(2, 3));
+            t.masked_fill_(scores);
             const tensor features = t.to(t.softmax(t.to(scores, dtype::float32)), q.type);
             mixed =
                 t.contiguous(t.matmul(functional_dropout(t, features, dropout_position::attention), v).transpose(1, 2))
@@ -76,7 +76,7 @@ private:
 };
 
 /// x times a mask of tokens that are no padding, in place.
-constexpr void mask_padding(trace& t, tensor& x) { t.in_place(op::mul, x, t.full({x.dim(0), x.dim(1), 1}, x.type)); }
+constexpr void mask_padding(trace& t, tensor& x) { t.mul_(x, t.full({x.dim(0), x.dim(1), 1}, x.type)); }
 
 constexpr tensor embed(const layer_context& ctx, trace& t) {
     const std::int64_t width = ctx.config.hidden_size, batch = t.load().batch, sequence = t.load().sequence;
@@ -184,18 +184,18 @@ inline constexpr model_spec xlm = [](model_spec spec) {
                             head_kind::token_classification, head_kind::multiple_choice};
     spec.names.base_model = "transformer";
     spec.names.causal_lm_class = "WithLMHeadModel";
-    spec.config_keys[0] = {"hidden_size", "emb_dim", key_rule::standard_name_first};
-    spec.config_keys[1] = {"num_attention_heads", "n_heads", key_rule::standard_name_first};
-    spec.config_keys[2] = {"num_hidden_layers", "n_layers", key_rule::standard_name_first};
-    spec.config_keys[3] = {"vocab_size", "n_words", key_rule::standard_name_first};
-    spec.config_keys[4] = {"hidden_act", "", key_rule::absent};
+    spec.config_keys.add("hidden_size", "emb_dim", key_rule::standard_name_first);
+    spec.config_keys.add("num_attention_heads", "n_heads", key_rule::standard_name_first);
+    spec.config_keys.add("num_hidden_layers", "n_layers", key_rule::standard_name_first);
+    spec.config_keys.add("vocab_size", "n_words", key_rule::standard_name_first);
+    spec.config_keys.add("hidden_act", key_rule::absent);
     spec.defaults.vocab_size = 30145;
     spec.defaults.hidden_size = 2048;
     spec.defaults.num_hidden_layers = 12;
     spec.defaults.num_attention_heads = 16;
     spec.defaults.max_position_embeddings = 512;
     spec.defaults.tie_word_embeddings = true;
-    spec.config_keys[5] = absent_num_key_value_heads;
+    spec.config_keys.add("num_key_value_heads", key_rule::absent);
     spec.dropout_keys = xlm_detail::dropout_rates;
     return spec;
 }(shared_encoder);

@@ -23,12 +23,12 @@ inline constexpr family_key family_keys[]{
 constexpr tensor make_distances(const layer_context& ctx, trace& t) {
     const std::int64_t sequence = t.load().sequence, batch = t.load().batch, half = (ctx.config.hidden_size + 1) / 2;
     const std::int64_t distances = ctx.config.family[looks_back] != 0 ? sequence + 1 : 2 * sequence;
-    const tensor exponents = t.div(t.full({half}));
-    const tensor frequencies = t.mul(t.unary(op::reciprocal, t.binary(op::power, trace::buffer({}), exponents)));
+    const tensor exponents = t.div_scalar(t.full({half}));
+    const tensor frequencies = t.mul_scalar(t.reciprocal(t.pow(trace::buffer({}), exponents)));
     tensor places = t.full({distances});
-    if (ctx.config.family[clamps] != 0) places = t.unary(op::clamp, places);
+    if (ctx.config.family[clamps] != 0) places = t.clamp(places);
     const tensor angles = t.mul(places.unsqueeze(1), frequencies);
-    const tensor sin_cos = t.cat({t.unary(op::sin, angles), t.unary(op::cos, angles)}, -1).unsqueeze(1);
+    const tensor sin_cos = t.cat({t.sin(angles), t.cos(angles)}, -1).unsqueeze(1);
     return dropout(t, "dropout", sin_cos.expand({distances, batch, 2 * half}));
 }
 
@@ -36,7 +36,7 @@ constexpr tensor make_distances(const layer_context& ctx, trace& t) {
 constexpr tensor make_mask(const layer_context& ctx, trace& t) {
     const std::int64_t sequence = t.load().sequence;
     tensor mask = t.full({sequence, sequence});  // ones, cut to a triangle in place
-    if (ctx.config.family[same_length] != 0) t.in_place(op::add, mask, t.where(mask));
+    if (ctx.config.family[same_length] != 0) t.add_(mask, t.masked_fill(mask));
     const dtype type = t.activation_type();
     const tensor hidden = t.full({sequence, sequence}, type), self = t.neg(t.full({sequence, sequence}, type));
     (void)t.add(hidden, self);
@@ -79,8 +79,9 @@ struct attention {
                                           full_pattern(x.dim(0)).pattern, x.dim(0))};
             const tensor contents = einsum(t, "ibnd,jbnd->bnij", t.add(q, at_contents), k);
             const tensor places = shifted(t, einsum(t, "ibnd,jbnd->bnij", t.add(q, at_places), r));
-            tensor scores = t.mul(t.add(t.add(contents, places)));  // no segments: a zero
-            if (ctx.inputs->mask.rank != 0) scores = t.sub(scores, t.mul(ctx.inputs->mask.permute({2, 3, 0, 1})));
+            tensor scores = t.mul_scalar(t.add_scalar(t.add(contents, places)));  // no segments: a zero
+            if (ctx.inputs->mask.rank != 0)
+                scores = t.sub(scores, t.mul_scalar(ctx.inputs->mask.permute({2, 3, 0, 1})));
             const tensor features = dropout(t, "dropout", t.softmax(scores), dropout_position::attention);
             mixed = einsum(t, "bnij,jbnd->ibnd", features, v);
         }
@@ -169,12 +170,12 @@ inline constexpr model_spec xlnet = [](model_spec spec) {
                             head_kind::token_classification, head_kind::multiple_choice};
     spec.names.base_model = "transformer";
     spec.names.causal_lm_class = "LMHeadModel";
-    spec.config_keys[0] = {"hidden_size", "d_model", key_rule::standard_name_first};
-    spec.config_keys[1] = {"num_attention_heads", "n_head", key_rule::standard_name_first};
-    spec.config_keys[2] = {"num_hidden_layers", "n_layer", key_rule::standard_name_first};
-    spec.config_keys[3] = {"vocab_size", "n_token", key_rule::standard_name_first};
-    spec.config_keys[4] = {"intermediate_size", "d_inner", key_rule::family_name_only};
-    spec.config_keys[5] = {"hidden_act", "ff_activation", key_rule::family_name_only};
+    spec.config_keys.add("hidden_size", "d_model", key_rule::standard_name_first);
+    spec.config_keys.add("num_attention_heads", "n_head", key_rule::standard_name_first);
+    spec.config_keys.add("num_hidden_layers", "n_layer", key_rule::standard_name_first);
+    spec.config_keys.add("vocab_size", "n_token", key_rule::standard_name_first);
+    spec.config_keys.add("intermediate_size", "d_inner", key_rule::family_name_only);
+    spec.config_keys.add("hidden_act", "ff_activation", key_rule::family_name_only);
     spec.defaults.vocab_size = 32000;
     spec.defaults.hidden_size = 1024;
     spec.defaults.intermediate_size = 4096;
@@ -182,7 +183,7 @@ inline constexpr model_spec xlnet = [](model_spec spec) {
     spec.defaults.num_attention_heads = 16;
     spec.defaults.hidden_act = activation::gelu;
     spec.defaults.tie_word_embeddings = true;
-    spec.config_keys[6] = absent_num_key_value_heads;
+    spec.config_keys.add("num_key_value_heads", key_rule::absent);
     spec.dropout_keys = xlnet_detail::dropout_rates;
     return spec;
 }(shared_encoder);

@@ -31,7 +31,7 @@ struct inputs {
 };
 
 /// values times the tanh of themselves over a constant.
-constexpr tensor soft_cap(trace& t, const tensor& x) { return t.mul(t.tanh(t.div(x))); }
+constexpr tensor soft_cap(trace& t, const tensor& x) { return t.mul_scalar(t.tanh(t.div_scalar(x))); }
 
 /// One token: h (B, H, v) (modeling_xlstm.py, `mlstm_recurrent_step_native`).
 constexpr tensor step(trace& t, const inputs& in, memory& state) {
@@ -39,7 +39,7 @@ constexpr tensor step(trace& t, const inputs& in, memory& state) {
     const tensor forget = t.log_sigmoid(in.forget_gate);
     const tensor decayed = t.add(forget, state.m), m = t.maximum(decayed, in.input_gate);
     const tensor old = t.exp(t.sub(t.add(forget, state.m), m)), fresh = t.exp(t.sub(in.input_gate, m));
-    const tensor q = t.mul(in.q);
+    const tensor q = t.mul_scalar(in.q);
     const tensor outer = t.matmul_operator(in.k.unsqueeze(-1), in.v.unsqueeze(2));
     const tensor c = t.add(t.mul(old.unsqueeze(-1), t.clone(state.c)), t.mul(fresh.unsqueeze(-1), outer));
     const tensor n = t.add(t.mul(old, t.clone(state.n)), t.mul(fresh, in.k));
@@ -47,7 +47,7 @@ constexpr tensor step(trace& t, const inputs& in, memory& state) {
     const tensor length = t.matmul_operator(q.unsqueeze(2), t.to(n.unsqueeze(-1), type)).squeeze(2);
     const tensor minimum = t.exp(t.neg(m));
     state = {c, n, m};
-    return t.to(t.div(found, t.add(t.maximum(t.abs(length), minimum))), type);
+    return t.to(t.div(found, t.add_scalar(t.maximum(t.abs(length), minimum))), type);
 }
 
 /// The same one token after the other: (B, H, S, v); the last state is handed on.
@@ -118,16 +118,16 @@ constexpr tensor chunkwise_output(trace& t, const inputs& in, const tensor& deca
     const tensor q = chunked(in.q), k = chunked(in.k), values = chunked(in.v);
     const tensor gates = in.input_gate.view({batch, heads, chunks, size});
     (void)t.full({});  // what stands where a token lies ahead
-    const tensor distance = t.where(t.sub(decay.unsqueeze(-1), decay.unsqueeze(-2)));
+    const tensor distance = t.masked_fill(t.sub(decay.unsqueeze(-1), decay.unsqueeze(-2)));
     const tensor logs = t.add(distance, gates.unsqueeze(-2)), maximum = t.amax(logs, -1);
     const tensor inter_chunk = t.add(decay, m.unsqueeze(-1)), scale = t.maximum(inter_chunk, maximum).unsqueeze(-1);
     const tensor shares = t.exp(t.sub(logs, scale));
-    const tensor scores = t.mul(t.mul(t.matmul_operator(q, k.transpose(-2, -1))), shares);
-    const tensor share = t.exp(t.sub(inter_chunk.unsqueeze(-1), scale)), gated = t.mul(t.mul(q, share));
+    const tensor scores = t.mul(t.mul_scalar(t.matmul_operator(q, k.transpose(-2, -1))), shares);
+    const tensor share = t.exp(t.sub(inter_chunk.unsqueeze(-1), scale)), gated = t.mul_scalar(t.mul(q, share));
     const tensor found = t.add(t.matmul_operator(gated, c), t.matmul_operator(scores, values));
     const tensor length = t.add(t.matmul_operator(gated, n.unsqueeze(-1)), t.sum(scores, -1, true));
     const tensor minimum = t.maximum(t.abs(length), t.exp(t.neg(scale)));
-    return t.div(found, t.add(minimum)).view({batch, heads, chunks * size, v});
+    return t.div(found, t.add_scalar(minimum)).view({batch, heads, chunks * size, v});
 }
 
 /// Whole chunks at once, what is left of the tokens one by one; a single token by itself.
@@ -204,10 +204,10 @@ struct biased_norm {
         tensor h = t.to(x, dtype::float32);
         if (of_heads) {
             const tensor centered = t.sub(h, t.mean(h, -1, true));
-            h = t.mul(centered, t.rsqrt(t.add(t.var(h, -1, true))));
+            h = t.mul(centered, t.rsqrt(t.add_scalar(t.var(h, -1, true))));
             h = t.reshape(t.to(h, x.type), {x.dim(0), x.dim(1), -1});
         } else {
-            h = t.to(t.mul(h, t.rsqrt(t.add(t.mean(t.pow(h, 2), -1, true)))), x.type);
+            h = t.to(t.mul(h, t.rsqrt(t.add_scalar(t.mean(t.pow(h, 2), -1, true)))), x.type);
         }
         h = t.mul(h, weight);
         return has_bias ? t.add(h, shift) : h;
@@ -360,15 +360,15 @@ inline constexpr model_spec xlstm = [](model_spec spec) {
     spec.names.base_model = "backbone";
     spec.names.embed_tokens = "embeddings";
     spec.names.layer_class = "Block";
-    spec.config_keys[0] = {"num_attention_heads", "num_heads", key_rule::family_name_only};
-    spec.config_keys[1] = absent_attention_bias;
-    spec.config_keys[2] = absent_mlp_bias;
-    spec.config_keys[3] = {"hidden_act", "", key_rule::absent};
+    spec.config_keys.add("num_attention_heads", "num_heads", key_rule::family_name_only);
+    spec.config_keys.add("attention_bias", key_rule::absent);
+    spec.config_keys.add("mlp_bias", key_rule::absent);
+    spec.config_keys.add("hidden_act", key_rule::absent);
     spec.defaults.vocab_size = 50304;
     spec.defaults.hidden_size = 4096;
     spec.defaults.num_hidden_layers = 32;
     spec.defaults.num_attention_heads = 8;
-    spec.config_keys[4] = absent_num_key_value_heads;
+    spec.config_keys.add("num_key_value_heads", key_rule::absent);
     return spec;
 }(default_decoder);
 

@@ -98,7 +98,7 @@ constexpr tensor adapt(const layer_context& ctx, trace& t, const tensor& x, shar
         if (i != family[language]) t.add_backward_cost({.add = count(bottleneck + width)});
     }
     all = dropout(t, "dropout", all);
-    t.in_place(op::add, all, residual);
+    t.add_(all, residual);
     return all;
 }
 
@@ -145,7 +145,7 @@ constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor&
 
 /// Which adapter each sequence goes through is a product, in floating point.
 constexpr tensor encode(const layer_context& ctx, trace& t) {
-    (void)t.mul(t.full({t.load().batch}));
+    (void)t.mul_scalar(t.full({t.load().batch}));
     return forward_encoder_with(
         ctx, t,
         {.type = ctx.class_of("Encoder"), .last_norm = ctx.config.family[norms_before] != 0 ? "LayerNorm" : ""});

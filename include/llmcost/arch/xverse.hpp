@@ -13,8 +13,8 @@ inline constexpr model_spec xverse = [](model_spec spec) {
     spec.is_remote_code = true;
     spec.supported_heads = language_heads;
     spec.dropout_keys = {};
-    spec.config_keys[0] = absent_attention_bias;
-    spec.config_keys[1] = absent_mlp_bias;
+    spec.config_keys.add("attention_bias", key_rule::absent);
+    spec.config_keys.add("mlp_bias", key_rule::absent);
     spec.defaults.vocab_size = 100278;
     spec.defaults.hidden_size = 5120;
     spec.defaults.intermediate_size = 13824;

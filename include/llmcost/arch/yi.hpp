@@ -15,8 +15,8 @@ inline constexpr model_spec yi = [](model_spec spec) {
     spec.dropout_keys = {};
     spec.names.pre_attention_norm = "ln1";
     spec.names.pre_mlp_norm = "ln2";
-    spec.config_keys[0] = absent_attention_bias;
-    spec.config_keys[1] = absent_mlp_bias;
+    spec.config_keys.add("attention_bias", key_rule::absent);
+    spec.config_keys.add("mlp_bias", key_rule::absent);
     spec.defaults.vocab_size = 64000;
     spec.defaults.num_key_value_heads = 4;
     spec.defaults.max_position_embeddings = 4096;

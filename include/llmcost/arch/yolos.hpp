@@ -145,8 +145,8 @@ struct prediction_head {
     constexpr tensor forward(trace& t, const tensor& x) const {
         const std::int64_t width = ctx.config.hidden_size;
         const linear inner{width, width, true};
-        const tensor h = t.unary(op::relu, t.call({"layers", 0}, inner, x));
-        return t.call({"layers", 2}, linear{width, out, true}, t.unary(op::relu, t.call({"layers", 1}, inner, h)));
+        const tensor h = t.relu(t.call({"layers", 0}, inner, x));
+        return t.call({"layers", 2}, linear{width, out, true}, t.relu(t.call({"layers", 1}, inner, h)));
     }
 };
 

@@ -13,7 +13,7 @@ inline constexpr family_key family_keys[]{{"hash_code_len", 9}, {.type = family_
 
 /// `F.normalize`: each row over its length, which is at least the smallest difference.
 constexpr tensor normalize(trace& t, const tensor& x) {
-    return t.div(x, t.unary(op::compare, t.vector_norm(x, -1, true)).expand({x.dim(0), x.dim(1), x.dim(2)}));
+    return t.div(x, t.clamp_min(t.vector_norm(x, -1, true)).expand({x.dim(0), x.dim(1), x.dim(2)}));
 }
 
 /// (1 - acos(q · k) / π) to the power of the code's length, times values: `YosoCumulation`, whose backward keeps the
@@ -24,8 +24,8 @@ constexpr tensor cumulate(const layer_context& ctx, trace& t, const tensor& q, c
     tensor shares;
     {
         const recorder::no_grad_guard custom_backward{t};
-        const tensor turns = t.div(t.unary(op::acos, t.matmul(q, k.transpose(-1, -2))));
-        shares = t.pow(t.unary(op::sub, turns), static_cast<unsigned>(ctx.config.family[code]));
+        const tensor turns = t.div_scalar(t.acos(t.matmul(q, k.transpose(-1, -2))));
+        shares = t.pow(t.sub_scalar(turns), static_cast<unsigned>(ctx.config.family[code]));
         const tensor features = trace::buffer({q.dim(0), q.dim(1)});
         shares = t.mul(t.mul(shares, features.unsqueeze(2)), features.unsqueeze(1));
         out = t.matmul(shares, v);
@@ -79,11 +79,11 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     qkv.query = t.reshape(qkv.query, rows);
     qkv.key = t.reshape(qkv.key, rows);
     qkv.value = t.reshape(qkv.value, rows);
-    const tensor ones = t.add(t.div(mask));
+    const tensor ones = t.add_scalar(t.div_scalar(mask));
     (void)t.repeat_interleave(ones.unsqueeze(1), 1, heads);  // integers from then on
     const tensor q = normalize(t, qkv.query), key = normalize(t, qkv.key);
     tensor mixed = normalize(t, cumulate(ctx, t, q, key, qkv.value)).view({batch, heads, sequence, d});
-    if (k != 0) t.in_place(op::add, mixed, convolved);
+    if (k != 0) t.add_(mixed, convolved);
     return t.contiguous(mixed.permute({0, 2, 1, 3})).view({batch, sequence, width});
 }
 

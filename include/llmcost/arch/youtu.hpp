@@ -34,7 +34,7 @@ inline constexpr model_spec youtu = [](model_spec spec) {
                                          .qk_nope_head_dim = 128,
                                          .qk_rope_head_dim = 64,
                                          .v_head_dim = 128}};
-    spec.config_keys[0] = absent_mlp_bias;
+    spec.config_keys.add("mlp_bias", key_rule::absent);
     return spec;
 }(llama);
 

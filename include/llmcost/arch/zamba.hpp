@@ -32,7 +32,7 @@ struct shared_norm {
     constexpr tensor forward(trace& t, const tensor& x) const {
         const tensor w = ctx.layer.family_tag == tied ? t.tied("weight", {width}) : t.param("weight", {width});
         const tensor h = t.to(x, dtype::float32);
-        return t.mul(w, t.to(t.mul(h, t.rsqrt(t.add(t.mean(t.pow(h, 2), -1, true)))), x.type));
+        return t.mul(w, t.to(t.mul(h, t.rsqrt(t.add_scalar(t.mean(t.pow(h, 2), -1, true)))), x.type));
     }
 };
 
@@ -243,9 +243,9 @@ inline constexpr model_spec zamba = [](model_spec spec) {
     spec.names.norm = "final_layernorm";
     spec.names.layer_class = "HybridLayer";
     spec.names.recurrent_layer_class = "MambaDecoderLayer";
-    spec.config_keys[0] = absent_attention_bias;
-    spec.config_keys[1] = absent_mlp_bias;
-    spec.config_keys[2] = {"head_dim", "attention_head_dim", key_rule::family_name_first};
+    spec.config_keys.add("attention_bias", key_rule::absent);
+    spec.config_keys.add("mlp_bias", key_rule::absent);
+    spec.config_keys.add("head_dim", "attention_head_dim", key_rule::family_name_first);
     spec.defaults = model_config{.vocab_size = 32000,
                                  .hidden_size = 3712,
                                  .intermediate_size = 14848,

@@ -83,7 +83,7 @@ constexpr query_key_value project_in_time(const layer_context& ctx, trace& t, co
                  k = project(ctx, t, "k_proj", config.num_key_value_heads * d, x);
     const tensor query_key = t.cat({q, k}, -1);
     const tensor family_keys = repeat_kv(t, k.view({batch, sequence, -1, d}).transpose(1, 2), groups).transpose(1, 2);
-    const tensor of_q = t.mul(t.add(q.view({batch, sequence, -1, d}), family_keys));
+    const tensor of_q = t.mul_scalar(t.add(q.view({batch, sequence, -1, d}), family_keys));
     const tensor of_k = t.mean(of_q.view({batch, sequence, -1, groups, d}), -2);
     const tensor mixed = time_convolution(ctx, t, query_key.transpose(1, 2));
     query_key_value qkv;
@@ -103,8 +103,8 @@ struct length_norm {
     [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("QKNorm"); }
     constexpr tensor_pair forward(trace& t, const tensor& q, const tensor& k) const {
         const auto scaled = [&](const tensor& x) {
-            const tensor length = t.unary(op::compare, t.vector_norm(x, -1, true));  // at least the smallest difference
-            return t.mul(x, t.mul(t.unary(op::reciprocal, length)));
+            const tensor length = t.clamp_min(t.vector_norm(x, -1, true));  // at least the smallest difference
+            return t.mul(x, t.mul_scalar(t.reciprocal(length)));
         };
         const tensor temperature = t.param("temp", {ctx.config.num_key_value_heads});
         const tensor first = scaled(q);
@@ -172,7 +172,7 @@ struct top_k_router {
             const trace::no_grad_guard detached{t};
             (void)t.topk(t.add(scores, trace::buffer({n})), k);
         }
-        return t.where(t.gather_with_saved_source(scores, {batch, sequence, k})).view({-1, k});
+        return t.masked_fill(t.gather_with_saved_source(scores, {batch, sequence, k})).view({-1, k});
     }
 };
 
@@ -268,7 +268,7 @@ inline constexpr model_spec zaya = [](model_spec spec) {
     spec.rotary = rotary_style::none;
     spec.supported_heads = language_heads;
     spec.mask_policy = mask_kind::present;
-    spec.config_keys[0] = absent_mlp_bias;
+    spec.config_keys.add("mlp_bias", key_rule::absent);
     spec.defaults.vocab_size = 262272;
     spec.defaults.hidden_size = 2048;
     spec.defaults.num_hidden_layers = 40;

@@ -39,7 +39,7 @@ public:
         cudnn_ = make_cudnn(), at_.cudnn = cudnn_.get();
 #endif
 #if defined(NCCL_MAJOR)
-        at_.among = among_.get();
+        at_.nccl_communicators = communicators_.get();
 #endif
     }
     /// Where an operator is made whose launches are told apart by so many copies.
@@ -61,7 +61,7 @@ private:
     cudnn_handle cudnn_;
 #endif
 #if defined(NCCL_MAJOR)
-    std::unique_ptr<communicators> among_ = std::make_unique<communicators>();
+    std::unique_ptr<communicators> communicators_ = std::make_unique<communicators>();
 #endif
     workplace at_;
 };
@@ -140,11 +140,11 @@ inline const std::vector<kernel_row>& kernel_rows() {
 [[nodiscard]] inline std::unique_ptr<device_operator> make_operator(const device_context& context,
                                                                     const operator_shape& shape, string_ref kernel = {},
                                                                     int copies = 1) {
-    const string_ref said = shape.variant.empty() ? shape.family->default_variant : shape.variant;
-    std::string why = "no kernel of " + std::string(shape.family->name) + ' ' + std::string(said);
+    const string_ref said = shape.variant.empty() ? shape.type->default_variant : shape.variant;
+    std::string why = "no kernel of " + std::string(shape.type->name) + ' ' + std::string(said);
     const auto made_by = [&](auto takes) -> std::unique_ptr<device_operator> {
         for (const detail::kernel_row& row : detail::kernel_rows()) {
-            if (row.family != shape.family->name || (!kernel.empty() && row.kernel != kernel) || !takes(row.variant))
+            if (row.family != shape.type->name || (!kernel.empty() && row.kernel != kernel) || !takes(row.variant))
                 continue;
             try {
                 return row.make(context.place(copies), shape);
@@ -155,7 +155,7 @@ inline const std::vector<kernel_row>& kernel_rows() {
         return nullptr;
     };
     if (auto own = made_by([&](string_ref variant) { return variant.empty() || variant == said; })) return own;
-    const string_ref other = shape.family->fallback_variant;
+    const string_ref other = shape.type->fallback_variant;
     if (!other.empty() && !(other == said))
         if (auto standing_in = made_by([&](string_ref variant) { return variant == other; })) return standing_in;
     throw not_supported(why);

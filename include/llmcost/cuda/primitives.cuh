@@ -144,7 +144,7 @@ public:
     primitive_operator(const workplace& /*at*/, const operator_shape& shape, bool several) : is_interleaved_(several) {
         const cudaDataType_t type = detail::type_of(*shape.operand);
         const int which = type == CUDA_R_32F ? 0 : type == CUDA_R_16F ? 1 : 2;
-        const string_ref name = shape.variant.empty() ? shape.family->default_variant : shape.variant;
+        const string_ref name = shape.variant.empty() ? shape.type->default_variant : shape.variant;
         for (const detail::primitive_row& row : detail::primitives)
             if (row.name == name) launch_ = several ? row.several[which] : row.one[which];
         const std::int64_t in_round = detail::unrolled * (several ? detail::several_chains : 1);

@@ -25,7 +25,7 @@ void binary(trace& t, const arguments& a, const operands& x) {
         *x.out = t.unary(Kind, x[0]);
     } else if (a[1] != 0) {
         *x.out = x[0];
-        t.in_place(Kind, *x.out, x[1]);
+        t.apply_inplace(Kind, *x.out, x[1]);
     } else {
         *x.out = t.binary(Kind, x[0], x[1]);
     }
@@ -151,7 +151,7 @@ inline void index(trace& t, const arguments&, const operands& x) {
     for (int i = 1; i < x[0].rank; ++i) to.size[to.rank++] = x[0].size[i];
     *x.out = t.gather(x[0], to);
 }
-inline void masked_fill(trace& t, const arguments&, const operands& x) { *x.out = t.where(x[0]); }
+inline void masked_fill(trace& t, const arguments&, const operands& x) { *x.out = t.masked_fill(x[0]); }
 /// `F.normalize`: rows over their lengths, which are at least the smallest difference.
 inline void normalize(trace& t, const arguments& a, const operands& x) {
     const tensor length = t.unary(op::compare, t.vector_norm(x[0], static_cast<int>(a[0]), true));

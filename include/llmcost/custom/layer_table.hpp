@@ -120,7 +120,7 @@ inline void torch_rms_norm(trace& t, const arguments& a, const operands& x) {
     if (a[0] != x[0].dim(-1)) throw_description_error("normalized_shape is not the input's last dimension");
     const tensor h = t.to(x[0], dtype::float32);
     tensor mean_square = t.mean(t.pow(h, 2), -1, true);
-    t.in_place(op::add, mean_square);
+    t.apply_inplace(op::add, mean_square);
     tensor out = t.mul(h, t.rsqrt(mean_square));
     if (a[1] != 0) out = t.mul(out, t.param("weight", {a[0]}));
     *x.out = t.to(out, x[0].type);
@@ -156,7 +156,7 @@ template <op Kind>
 void activation(trace& t, const arguments& a, const operands& x) {
     *x.out = x[0];
     if (a[0] != 0)
-        t.in_place(Kind, *x.out);
+        t.apply_inplace(Kind, *x.out);
     else
         *x.out = t.unary(Kind, x[0]);
 }
@@ -164,7 +164,7 @@ void activation(trace& t, const arguments& a, const operands& x) {
 inline void leaky_relu(trace& t, const arguments& a, const operands& x) {
     *x.out = x[0];
     if (a[0] == 0) *x.out = t.unary(op::leaky_relu, x[0]);
-    if (a[0] != 0) t.in_place(op::leaky_relu, *x.out);
+    if (a[0] != 0) t.apply_inplace(op::leaky_relu, *x.out);
     if (x.out->requires_grad) t.save_for_backward(a[0] != 0 ? *x.out : x[0]);
 }
 inline void gelu(trace& t, const arguments& a, const operands& x) {

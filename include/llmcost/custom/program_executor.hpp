@@ -340,7 +340,7 @@ private:
         if (!llmcost::detail::has_same_shape(branch_output.v, shortcut.v))
             throw_description_error("residual: sizes do not meet");
         if (s.in_place)
-            t_.in_place(op::add, sum.v, shortcut.v);
+            t_.apply_inplace(op::add, sum.v, shortcut.v);
         else
             sum.v = t_.add(branch_output.v, shortcut.v);
         return sum;

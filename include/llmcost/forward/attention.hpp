@@ -102,7 +102,7 @@ constexpr tensor attention_from_qkv(const layer_context& ctx, trace& t, query_ke
     const qk_norm_kind norms = ctx.spec.qk_norm;
     if (norms == qk_norm_kind::all_heads) apply_qk_norm(ctx, t, qkv, qkv.query.dim(-1), qkv.key.dim(-1));
     if (ctx.config.clamps_qkv)
-        for (tensor* const x : {&qkv.query, &qkv.key, &qkv.value}) t.in_place(op::clamp, *x);
+        for (tensor* const x : {&qkv.query, &qkv.key, &qkv.value}) t.clamp_(*x);
     split_heads(ctx, qkv);
     if (norms == qk_norm_kind::per_head) apply_qk_norm(ctx, t, qkv, d, d);
     transpose_heads(qkv);

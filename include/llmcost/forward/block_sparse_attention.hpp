@@ -28,13 +28,13 @@ namespace detail {
 
 /// What is hidden from some queries: `(1.0 - mask) * penalty`, added to their scores.
 constexpr void mask_scores(trace& t, tensor& scores, const tensor& mask) {
-    t.in_place(op::add, scores, t.mul(t.add(mask)));
+    t.add_(scores, t.mul_scalar(t.add_scalar(mask)));
 }
 
 /// Queries of one block at all keys of the text.
 constexpr tensor global_attention(trace& t, const tensor& q, const tensor& k, const tensor& v, const tensor& text,
                                   tensor& features) {
-    tensor scores = t.mul(t.matmul(q, k.transpose(-1, -2)));
+    tensor scores = t.mul_scalar(t.matmul(q, k.transpose(-1, -2)));
     mask_scores(t, scores, text);
     features = t.softmax(scores);
     return t.matmul(features, v).unsqueeze(2);
@@ -81,7 +81,7 @@ constexpr tensor block_sparse_attention(trace& t, const tensor& q, const tensor&
         const tensor block_values =
             t.cat({block(values), block(values), block(values), block(values), block(drawn_values)}, 2);
         tensor scores = t.matmul(block(queries), block_keys.transpose(-1, -2));
-        scores = t.mul(scores);
+        scores = t.mul_scalar(scores);
         tensor combined_mask;
         {
             const recorder::not_executed_guard free{t, integers};
@@ -105,19 +105,19 @@ constexpr tensor block_sparse_attention(trace& t, const tensor& q, const tensor&
     };
     const tensor near_keys = concatenate_neighbors(keys), near_values = concatenate_neighbors(values),
                  asking = inner(queries, middle);
-    tensor near = t.mul(t.matmul(asking, near_keys.transpose(-1, -2)));
-    tensor random = t.mul(t.matmul(asking, inner(drawn_keys, middle).transpose(-1, -2)));
-    tensor at_first = t.mul(einsum(t, "bhlqd,bhkd->bhlqk", asking, block(keys)));
-    tensor at_last = t.mul(einsum(t, "bhlqd,bhkd->bhlqk", asking, block(keys)));
+    tensor near = t.mul_scalar(t.matmul(asking, near_keys.transpose(-1, -2)));
+    tensor random = t.mul_scalar(t.matmul(asking, inner(drawn_keys, middle).transpose(-1, -2)));
+    tensor at_first = t.mul_scalar(einsum(t, "bhlqd,bhkd->bhlqk", asking, block(keys)));
+    tensor at_last = t.mul_scalar(einsum(t, "bhlqd,bhkd->bhlqk", asking, block(keys)));
     detail::mask_scores(t, near, neighbours);
     detail::mask_scores(t, at_first, to.slice(3, size).unsqueeze(3));
     detail::mask_scores(t, at_last, to.slice(3, size).unsqueeze(3));
     detail::mask_scores(t, random, drawn_mask.slice(2, middle));
     attention_weights[2] = t.softmax(t.cat({at_first, near, random, at_last}, -1));
     tensor mixed = t.matmul(t.slice(attention_weights[2], 4, 3 * size), near_values);
-    t.in_place(op::add, mixed, t.matmul(t.slice(attention_weights[2], 4, drawn), inner(drawn_values, middle)));
-    t.in_place(op::add, mixed, einsum(t, "bhlqk,bhkd->bhlqd", t.slice(attention_weights[2], 4, size), block(values)));
-    t.in_place(op::add, mixed, einsum(t, "bhlqk,bhkd->bhlqd", t.slice(attention_weights[2], 4, size), block(values)));
+    t.add_(mixed, t.matmul(t.slice(attention_weights[2], 4, drawn), inner(drawn_values, middle)));
+    t.add_(mixed, einsum(t, "bhlqk,bhkd->bhlqd", t.slice(attention_weights[2], 4, size), block(values)));
+    t.add_(mixed, einsum(t, "bhlqk,bhkd->bhlqd", t.slice(attention_weights[2], 4, size), block(values)));
 
     const tensor second_last = second_block_attention(attention_weights[3]);
     const tensor last = detail::global_attention(t, block(queries), k, v, to, attention_weights[4]);

@@ -82,13 +82,13 @@ struct conformer_attention {
             const auto of_heads = [&](const tensor& operand) { return operand.unsqueeze(0).unsqueeze(2); };
             const tensor rows = t.call("linear_pos", linear{s.width, s.width}, table);
             const tensor transposed_positions = rows.view({1, rows.dim(1), s.heads, d}).permute({0, 2, 3, 1});
-            bias = t.mul(skewed(t, t.matmul(t.add(q, of_heads(v_bias)), transposed_positions)));
+            bias = t.mul_scalar(skewed(t, t.matmul(t.add(q, of_heads(v_bias)), transposed_positions)));
             q = t.add(q, of_heads(u));
         } else if (s.distances == distance_rule::relative_key) {
             const embedding learned{.num_embeddings = s.rows, .embedding_dim = d, .creates_indices = true};
             const tensor rows = t.call("distance_embedding", learned, shape{places, places});
             const tensor operand = einsum(t, "bhld,lrd->bhlr", q, rows);
-            bias = s.divides ? t.div(operand) : t.mul(operand);
+            bias = s.divides ? t.div_scalar(operand) : t.mul_scalar(operand);
         }
         const attention_pattern all{.query_length = places, .is_causal = false};
         const tensor truths = trace::buffer({1, 1, places, places});
@@ -133,12 +133,13 @@ struct conformer_layer {
     [[nodiscard]] constexpr class_name type_name() const { return {s.prefix, "EncoderLayer"}; }
     constexpr tensor forward(trace& t, const tensor& x) const {
         const norm_module normed{norm_kind::layer, s.width};
-        tensor h = t.add(t.mul(t.call("ffn1", conformer_feed_forward{s}, t.call("ffn1_layer_norm", normed, x))), x);
+        tensor h =
+            t.add(t.mul_scalar(t.call("ffn1", conformer_feed_forward{s}, t.call("ffn1_layer_norm", normed, x))), x);
         const tensor mixed =
             t.call("self_attn", conformer_attention{s, table}, t.call("self_attn_layer_norm", normed, h));
         h = t.add(dropout(t, "self_attn_dropout", mixed), h);
         h = t.add(h, t.call("conv_module", conformer_convolution{s}, h));
-        h = t.add(t.mul(t.call("ffn2", conformer_feed_forward{s}, t.call("ffn2_layer_norm", normed, h))), h);
+        h = t.add(t.mul_scalar(t.call("ffn2", conformer_feed_forward{s}, t.call("ffn2_layer_norm", normed, h))), h);
         return t.call("final_layer_norm", normed, h);
     }
 };

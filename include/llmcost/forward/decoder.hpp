@@ -21,7 +21,7 @@ constexpr tensor embed_tokens(const layer_context& ctx, trace& t) {
                   shape{load.batch, load.sequence});
 }
 /// The same times a constant.
-constexpr tensor embed_tokens_scaled(const layer_context& ctx, trace& t) { return t.mul(embed_tokens(ctx, t)); }
+constexpr tensor embed_tokens_scaled(const layer_context& ctx, trace& t) { return t.mul_scalar(embed_tokens(ctx, t)); }
 /// The same times a constant inside of a module of the family's own.
 constexpr tensor scaled_embedding(const layer_context& ctx, trace& t) {
     const workload& load = t.load();
@@ -56,8 +56,10 @@ constexpr tensor logits_to_keep(trace& t, const tensor& x) {
 }
 
 /// Logits times a constant, or by one.
-constexpr tensor scale_logits(const layer_context&, trace& t, const tensor& logits) { return t.mul(logits); }
-constexpr tensor divide_logits_by_scale(const layer_context&, trace& t, const tensor& logits) { return t.div(logits); }
+constexpr tensor scale_logits(const layer_context&, trace& t, const tensor& logits) { return t.mul_scalar(logits); }
+constexpr tensor divide_logits_by_scale(const layer_context&, trace& t, const tensor& logits) {
+    return t.div_scalar(logits);
+}
 
 /// Scores of words for the positions that the workload asks for.
 constexpr tensor lm_head_logits(const layer_context& ctx, trace& t, const tensor& x) {
@@ -65,7 +67,7 @@ constexpr tensor lm_head_logits(const layer_context& ctx, trace& t, const tensor
     const linear head{x.dim(-1), config.vocab_size, config.head_bias, config.tie_word_embeddings};
     tensor out = t.call(ctx.spec.names.lm_head, head_linear{head}, logits_to_keep(t, x));
     if (ctx.spec.process_logits != nullptr) out = ctx.spec.process_logits(ctx, t, out);
-    if (config.logits_soft_cap) out = t.mul(t.tanh(t.div(out)));
+    if (config.logits_soft_cap) out = t.mul_scalar(t.tanh(t.div_scalar(out)));
     const recorder::detach_guard unread{t};  // the balance is added to a loss over labels
     if (config.moe.has_load_balancing_loss)
         load_balancing_loss(t, config.layers.num_layers_with_experts(config.num_hidden_layers), x.dim(0) * x.dim(1),

@@ -115,7 +115,7 @@ constexpr void select_image_encoder(model& m) {
 
 /// x over its length, which is spelled by powers (modeling_clip.py, `_get_vector_norm`): (B, width) -> the same.
 constexpr tensor normalize_l2_by_power(trace& t, const tensor& x) {
-    return t.div(x, t.unary(op::root_power, t.sum(t.pow(x, 2), -1, true)));
+    return t.div(x, t.pow_half(t.sum(t.pow(x, 2), -1, true)));
 }
 /// x over its length, `x / x.norm(p=2, dim=-1, keepdim=True)`.
 constexpr tensor normalize_l2(trace& t, const tensor& x) { return t.div(x, t.vector_norm(x, -1, true)); }

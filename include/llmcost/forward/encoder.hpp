@@ -58,8 +58,8 @@ constexpr tensor divided_score_attention(trace& t, const tensor& q, const tensor
                                          const bidirectional_pattern& reach, const tensor* bias = nullptr) {
     const recorder::fused_kernel_guard fused{t, fused_attention_kernel(q, k.dim(1), reach.pattern, k.dim(2))};
     const bool sparse = reach.pattern.is_causal && t.load().attention == attention_scores::causal;
-    tensor scores = t.div(t.matmul(q, k.transpose(2, 3), sparse ? reach.pattern.visible_pairs() : 0));
-    if (bias != nullptr) t.in_place(op::add, scores, *bias);
+    tensor scores = t.div_scalar(t.matmul(q, k.transpose(2, 3), sparse ? reach.pattern.visible_pairs() : 0));
+    if (bias != nullptr) t.add_(scores, *bias);
     if (reach.pattern.is_causal && !sparse) scores = t.add(scores, reach.mask);
     const tensor mixed =
         t.matmul(dropout(t, "dropout", t.softmax(scores), dropout_position::attention), v).permute({0, 2, 1, 3});

@@ -55,7 +55,7 @@ struct bucket_table : embedding {
 constexpr tensor relative_bias(trace& t, std::int64_t buckets, std::int64_t heads, std::int64_t queries,
                                std::int64_t keys) {
     const tensor distance = t.full({queries, keys});
-    (void)t.mul(t.div(t.unary(op::log, t.div(distance))));
+    (void)t.mul_scalar(t.div_scalar(t.log(t.div_scalar(distance))));
     const bucket_table table{{.num_embeddings = buckets, .embedding_dim = heads, .creates_indices = true}};
     return t.call("relative_attention_bias", table, shape{queries, keys}).permute({2, 0, 1}).unsqueeze(0);
 }

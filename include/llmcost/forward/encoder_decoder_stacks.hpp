@@ -234,7 +234,7 @@ struct stack_layer {
 constexpr tensor forward_encoder_stack(const layer_context& ctx, trace& t, const stack_style& style) {
     const std::int64_t length = encoder_length(t.load());
     tensor x = embed_stack_tokens(ctx, t, style, ctx.config.vocab_size, length, has_shared_embeddings(ctx, style));
-    if (style.scale == embedding_scaling::stack || style.scale == embedding_scaling::encoder_only) x = t.mul(x);
+    if (style.scale == embedding_scaling::stack || style.scale == embedding_scaling::encoder_only) x = t.mul_scalar(x);
     x = t.add(x, style.positions(ctx, t, length, false));
     if (!is_empty(style.norm_embedding)) x = stack_norm(t, style.norm_embedding, x);
     x = functional_dropout(t, x, dropout_position::hidden);
@@ -267,7 +267,7 @@ constexpr tensor forward_decoder_module(const layer_context& ctx, trace& t, cons
     t.enter(decoder);
     decoder_reach reach{.encoded = encoded, .pattern = attention_pattern_of(t, 0)};
     tensor x = embed_stack_tokens(ctx, t, style, rows, load.sequence, has_shared_embeddings(ctx, style));
-    if (style.scale == embedding_scaling::stack) x = t.mul(x);
+    if (style.scale == embedding_scaling::stack) x = t.mul_scalar(x);
     // a mask of ones where none is given, the causal mask, positions: modeling_bart.py, `BartDecoder.forward`
     if (style.has_ones_mask) (void)t.full({load.batch, reach.pattern.key_length()});
     reach.mask = eager_mask(t, reach.pattern, load.batch);

@@ -48,8 +48,8 @@ struct drop_path_module {
         if (!drops || !t.applies_dropout(dropout_position::unconditional)) return x;
         shape per_sample_shape{x.dim(0)};
         while (per_sample_shape.rank < x.rank) per_sample_shape.size[per_sample_shape.rank++] = 1;
-        const tensor keep_mask = t.unary(op::compare, t.add(t.full(per_sample_shape, x.type)));
-        return t.mul(t.div(x), keep_mask);
+        const tensor keep_mask = t.floor(t.add_scalar(t.full(per_sample_shape, x.type)));
+        return t.mul(t.div_scalar(x), keep_mask);
     }
 };
 

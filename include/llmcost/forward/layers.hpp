@@ -35,7 +35,7 @@ constexpr tensor add_residual_with_dropout(const layer_context&, trace& t, const
 }
 /// x + h · constant.
 constexpr tensor add_scaled_residual(const layer_context&, trace& t, const tensor& residual, const tensor& x) {
-    return t.add(residual, t.mul(x));
+    return t.add(residual, t.mul_scalar(x));
 }
 
 /// Norm, mixer, residual; norm, feed-forward, residual (Llama).

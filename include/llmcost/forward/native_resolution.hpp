@@ -22,12 +22,14 @@ enum class place_taps : std::uint8_t {
 constexpr tensor weights_of_axis(trace& t, std::int64_t n, place_taps taps, bool aligns_corners) {
     const std::int64_t rows = taps == place_taps::two ? 2 : 4;
     const tensor index = t.full({n});
-    const tensor source = aligns_corners ? t.div(t.mul(index)) : t.sub(t.div(t.mul(t.add(index))), trace::buffer({}));
-    const tensor below = t.unary(op::compare, source);  // floor
+    const tensor source = aligns_corners ? t.div_scalar(t.mul_scalar(index))
+                                         : t.sub(t.div_scalar(t.mul_scalar(t.add_scalar(index))), trace::buffer({}));
+    const tensor below = t.floor(source);  // floor
     const tensor distance = t.abs(t.sub(t.sub(source.unsqueeze(1), below.unsqueeze(1)), trace::buffer({rows})));
-    if (taps == place_taps::two) return t.unary(op::relu, t.add(distance));  // (1 − d).clamp(min=0)
-    const tensor near = t.add(t.mul(t.mul(t.add(t.mul(distance)), distance), distance));
-    const tensor outer_weights = t.add(t.mul(t.add(t.mul(t.add(t.mul(distance)), distance)), distance));
+    if (taps == place_taps::two) return t.relu(t.add_scalar(distance));  // (1 − d).clamp(min=0)
+    const tensor near = t.add_scalar(t.mul(t.mul(t.add_scalar(t.mul_scalar(distance)), distance), distance));
+    const tensor outer_weights =
+        t.add_scalar(t.mul(t.add_scalar(t.mul(t.add_scalar(t.mul_scalar(distance)), distance)), distance));
     return t.where(near, outer_weights);
 }
 

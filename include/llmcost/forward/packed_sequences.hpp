@@ -107,7 +107,7 @@ struct packed_position_table {
             const tensor half = t.cat({x.select(1), x.select(1)}, -1);
             return t.cat({half, half}, -1);
         };
-        const tensor cos = t.mul(t.unary(op::cos, angles)), sin = t.mul(t.unary(op::sin, angles));
+        const tensor cos = t.mul_scalar(t.cos(angles)), sin = t.mul_scalar(t.sin(angles));
         return {table(cos), table(sin)};
     }
 };
@@ -160,10 +160,10 @@ struct packed_attention {
 ///
 /// Source: transformers/vision_utils.py, `_interpolation_axis_taps_weights` with `align_corners`.
 constexpr tensor bilinear_taps(trace& t, std::int64_t patches) {
-    const tensor place = t.div(t.mul(t.full({patches})));
-    const tensor floor = t.unary(op::compare, place);
-    const tensor distance = t.unary(op::compare, t.add(t.sub(place, floor).view({patches, 1}), trace::buffer({2})));
-    return t.unary(op::compare, t.add(distance));
+    const tensor place = t.div_scalar(t.mul_scalar(t.full({patches})));
+    const tensor floor = t.floor(place);
+    const tensor distance = t.abs(t.add(t.sub(place, floor).view({patches, 1}), trace::buffer({2})));
+    return t.clamp_min(t.add_scalar(distance));
 }
 
 /// Learned positions of a square, resampled to where patches of pictures of any shape stand: (S, width).
@@ -286,12 +286,12 @@ constexpr tensor resample_patch_centers(trace& t, literal name, std::int64_t pla
                                         std::int64_t patches, bool has_zero_padding = false) {
     const auto taps = [&] {
         const recorder::no_grad_guard constants{t};
-        const tensor scaled = t.div(t.mul(t.add(t.full({patches}))));
-        const tensor place = t.add(scaled);  // - 0.5
-        const tensor floor = t.unary(op::compare, place);
-        const tensor distance = t.unary(op::compare, t.add(t.sub(place, floor).view({patches, 1}), trace::buffer({2})));
-        const tensor weights = t.unary(op::compare, t.add(distance));
-        return has_zero_padding ? t.mul(weights) : weights;
+        const tensor scaled = t.div_scalar(t.mul_scalar(t.add_scalar(t.full({patches}))));
+        const tensor place = t.add_scalar(scaled);  // - 0.5
+        const tensor floor = t.floor(place);
+        const tensor distance = t.abs(t.add(t.sub(place, floor).view({patches, 1}), trace::buffer({2})));
+        const tensor weights = t.clamp_min(t.add_scalar(distance));
+        return has_zero_padding ? t.mul_scalar(weights) : weights;
     };
     const tensor down = taps(), column_taps = taps();
     const tensor weights = t.mul(down.view({patches, 2, 1}), column_taps.view({patches, 1, 2})).view({patches, 4, 1});

@@ -78,7 +78,7 @@ struct axial_position_table {
             return t.to(t.cat({merged_axes, merged_axes}, -1), t.activation_type())
                 .view({1, patches, 2 * merged_axes.dim(-1)});
         };
-        const tensor cos = t.mul(t.unary(op::cos, angles)), sin = t.mul(t.unary(op::sin, angles));
+        const tensor cos = t.mul_scalar(t.cos(angles)), sin = t.mul_scalar(t.sin(angles));
         return {table(cos), table(sin)};
     }
 };
@@ -174,9 +174,9 @@ inline constexpr model_spec shared_tower = [](model_spec spec) {
     spec.defaults.num_hidden_layers = spec.defaults.num_attention_heads = 12;
     spec.attention = patch_attention;
     spec.defaults.attention_bias = true;
-    spec.config_keys[2] = {"attention_bias", "", key_rule::absent};
-    spec.config_keys[0] = {"num_key_value_heads", "", key_rule::absent};
-    spec.config_keys[1] = {"head_dim", "", key_rule::absent};
+    spec.config_keys.add("attention_bias", key_rule::absent);
+    spec.config_keys.add("num_key_value_heads", key_rule::absent);
+    spec.config_keys.add("head_dim", key_rule::absent);
     return spec;
 }(model_spec{});
 

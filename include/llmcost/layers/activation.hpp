@@ -58,26 +58,26 @@ constexpr tensor activate(trace& t, activation kind, const tensor& x) {
     switch (kind) {
         case activation::silu:
         case activation::swish: return t.silu(x);
-        case activation::gelu: return t.unary(op::gelu, x);
-        case activation::gelu_pytorch_tanh: return t.unary(op::gelu_tanh, x);
+        case activation::gelu: return t.gelu(x);
+        case activation::gelu_pytorch_tanh: return t.gelu_tanh(x);
         case activation::gelu_new: {  // 0.5 x (1 + tanh(√(2/π) (x + 0.044715 x³)))
-            const tensor half = t.mul(x);
-            return t.mul(half, t.add(t.tanh(t.mul(t.add(x, t.mul(t.pow(x, 3)))))));
+            const tensor half = t.mul_scalar(x);
+            return t.mul(half, t.add_scalar(t.tanh(t.mul_scalar(t.add(x, t.mul_scalar(t.pow(x, 3)))))));
         }
         case activation::gelu_fast: {  // 0.5 x (1 + tanh(x √(2/π) (1 + 0.044715 x x)))
-            const tensor half = t.mul(x), scaled = t.mul(x);
-            return t.mul(half, t.add(t.tanh(t.mul(scaled, t.add(t.mul(t.mul(x), x))))));
+            const tensor half = t.mul_scalar(x), scaled = t.mul_scalar(x);
+            return t.mul(half, t.add_scalar(t.tanh(t.mul(scaled, t.add_scalar(t.mul(t.mul_scalar(x), x))))));
         }
-        case activation::quick_gelu: return t.mul(x, t.sigmoid(t.mul(x)));
-        case activation::relu: return t.unary(op::relu, x);
-        case activation::relu2: return t.pow(t.unary(op::relu, x), 2);
-        case activation::relu6: return t.unary(op::clamp, x);
+        case activation::quick_gelu: return t.mul(x, t.sigmoid(t.mul_scalar(x)));
+        case activation::relu: return t.relu(x);
+        case activation::relu2: return t.pow(t.relu(x), 2);
+        case activation::relu6: return t.clamp(x);
         case activation::tanh: return t.tanh(x);
         case activation::gelu_python: {  // 0.5 x (1 + erf(x / √2))
-            const tensor half = t.mul(x);
-            return t.mul(half, t.add(t.unary(op::erf, t.div(x))));
+            const tensor half = t.mul_scalar(x);
+            return t.mul(half, t.add_scalar(t.erf(t.div_scalar(x))));
         }
-        case activation::hardswish: return t.unary(op::hardswish, x);
+        case activation::hardswish: return t.hardswish(x);
         case activation::sigmoid: break;
     }
     return t.sigmoid(x);
@@ -100,7 +100,7 @@ struct gelu_module {
     static constexpr role module_role = role::none;
     static constexpr bool is_leaf = true;
     [[nodiscard]] constexpr class_name type_name() const { return {"", "GELU"}; }
-    constexpr tensor forward(trace& t, const tensor& x) const { return t.unary(op::gelu, x); }
+    constexpr tensor forward(trace& t, const tensor& x) const { return t.gelu(x); }
 };
 
 /// A module that hands on what it is given: `nn.Identity`.
@@ -120,7 +120,7 @@ struct identity {
 constexpr tensor functional_dropout(trace& t, const tensor& x, dropout_position position) {
     if (!t.applies_dropout(position)) return x;
     tensor mask = t.zeros_like(x);
-    t.in_place(op::div, mask);
+    t.div_(mask);
     return t.mul(x, mask);
 }
 

@@ -14,7 +14,7 @@ namespace llmcost {
 constexpr tensor alibi_slopes(trace& t, std::int64_t heads) {
     std::int64_t closest = 1;
     while (closest <= heads / 2) closest *= 2;
-    const auto powers = [&](std::int64_t n) { return t.binary(op::power, t.full({}), trace::buffer({n})); };
+    const auto powers = [&](std::int64_t n) { return t.pow(t.full({}), trace::buffer({n})); };
     const tensor slopes = powers(closest);
     return closest == heads ? slopes : t.cat({slopes, powers(heads - closest)}, 0);
 }

@@ -149,12 +149,12 @@ constexpr tensor math_attention_heads(trace& t, const tensor& query, const tenso
     no_autocast_workload.autocast = false;
     const recorder::workload_guard as_float{t, no_autocast_workload};
     const auto widened = [&](const tensor& x) { return t.to(x, dtype::float32); };
-    const tensor queries = t.mul(widened(q)), float_keys = widened(k), float_values = widened(v);
+    const tensor queries = t.mul_scalar(widened(q)), float_keys = widened(k), float_values = widened(v);
     const tensor mask = pattern.is_causal ? t.full({pattern.query_length, pattern.key_length()}) : tensor{};
     const std::int64_t num_key_value_groups = q.dim(1) / k.dim(1);
     const tensor keys = repeat_kv(t, float_keys, num_key_value_groups),
                  values = repeat_kv(t, float_values, num_key_value_groups);
-    tensor scores = t.matmul(queries, t.mul(keys.transpose(2, 3)));
+    tensor scores = t.matmul(queries, t.mul_scalar(keys.transpose(2, 3)));
     if (pattern.is_causal) scores = t.add(scores, mask);
     const tensor features = functional_dropout(t, t.softmax(scores), dropout_position::attention);
     if (q.type != dtype::float32) {  // handed out, and read by nobody
@@ -191,7 +191,7 @@ constexpr tensor sdpa_attention_heads(trace& t, const tensor& query, const tenso
     {
         const recorder::function_internals_guard internals{t};
         const std::int64_t num_key_value_groups = q.dim(1) / k.dim(1);
-        const tensor scores = t.mul(t.matmul(q, repeat_kv(t, k, num_key_value_groups).transpose(2, 3)));
+        const tensor scores = t.mul_scalar(t.matmul(q, repeat_kv(t, k, num_key_value_groups).transpose(2, 3)));
         (void)t.matmul(t.softmax(scores), repeat_kv(t, v, num_key_value_groups));
     }
     const std::uint64_t rows = q.numel / static_cast<std::uint64_t>(q.dim(3));
@@ -239,8 +239,8 @@ constexpr tensor attention_forward(trace& t, const tensor& q, const tensor& k, c
     const bool sparse = pattern.is_causal && t.load().attention == attention_scores::causal;
     tensor scores = t.matmul(q, keys.transpose(2, 3),
                              sparse ? pattern.visible_pairs() + pattern.query_length * options.num_extra_keys : 0);
-    if (options.has_scale) scores = t.mul(scores);
-    if (options.has_soft_cap) scores = t.mul(t.tanh(t.div(scores)));
+    if (options.has_scale) scores = t.mul_scalar(scores);
+    if (options.has_soft_cap) scores = t.mul_scalar(t.tanh(t.div_scalar(scores)));
     if (options.bias != nullptr) scores = t.add(scores, *options.bias);
     if (options.mask != nullptr && !sparse) scores = t.add(scores, *options.mask);
     if (options.sinks != nullptr) {

@@ -35,7 +35,7 @@ struct gated_rms_norm {
     [[nodiscard]] constexpr class_name type_name() const { return named; }
     constexpr tensor forward(trace& t, const tensor& x, const tensor& gate) const {
         const tensor w = t.param("weight", {width}), h = t.to(x, dtype::float32);
-        const tensor out = t.mul(h, t.rsqrt(t.add(t.mean(t.pow(h, 2), -1, true))));
+        const tensor out = t.mul(h, t.rsqrt(t.add_scalar(t.mean(t.pow(h, 2), -1, true))));
         const tensor scaled = t.mul(w, t.to(out, x.type));
         return t.to(t.mul(scaled, activate(t, act, t.to(gate, dtype::float32))), x.type);
     }
@@ -51,7 +51,9 @@ struct inputs {
 };
 
 /// x · rsqrt(Σ x² + ε)
-constexpr tensor l2norm(trace& t, const tensor& x) { return t.mul(x, t.rsqrt(t.add(t.sum(t.mul(x, x), -1, true)))); }
+constexpr tensor l2norm(trace& t, const tensor& x) {
+    return t.mul(x, t.rsqrt(t.add_scalar(t.sum(t.mul(x, x), -1, true))));
+}
 
 /// Heads in front, float32, keys and queries of unit length, as many of them as values.
 constexpr inputs prepared(trace& t, inputs in, const gated_delta_net_dims& dims) {
@@ -84,14 +86,14 @@ constexpr tensor chunk_gated_delta_rule(trace& t, inputs in, const gated_delta_n
     const std::int64_t padding = (chunk - sequence % chunk) % chunk, chunks = (sequence + padding) / chunk;
     t.set_chunk_size(chunk);
     in = prepared(t, in, dims);
-    in.query = t.mul(in.query);
+    in.query = t.mul_scalar(in.query);
     const auto padded = [&](const tensor& x) { return padding > 0 ? t.pad(x, 2, padding) : t.clone(x); };
     for (tensor* v : {&in.query, &in.key, &in.value_, &in.beta, &in.decay}) *v = padded(*v);
     const tensor v_beta = chunked(t, t.mul(in.value_, in.beta.unsqueeze(-1)), chunk);
     const tensor k_beta = chunked(t, t.mul(in.key, in.beta.unsqueeze(-1)), chunk);
     tensor query = chunked(t, in.query, chunk), key = chunked(t, in.key, chunk);
     const tensor decay = t.cumsum(chunked(t, in.decay, chunk), 3);
-    const tensor pairwise = t.exp(t.where(t.sub(decay.unsqueeze(4), decay.unsqueeze(3))));
+    const tensor pairwise = t.exp(t.masked_fill(t.sub(decay.unsqueeze(4), decay.unsqueeze(3))));
 
     const tensor system = t.mul(t.matmul_operator(k_beta, key.transpose(-1, -2)), pairwise);
     const tensor intra_chunk_scores = t.mul(t.matmul_operator(query, key.transpose(-1, -2)), pairwise);
@@ -128,7 +130,7 @@ constexpr tensor chunk_gated_delta_rule(trace& t, inputs in, const gated_delta_n
 constexpr tensor recurrent_gated_delta_rule(trace& t, inputs in, const gated_delta_net_dims& dims, tensor& state) {
     const dtype type = in.query.type;
     in = prepared(t, in, dims);
-    in.query = t.div(in.query);
+    in.query = t.div_scalar(in.query);
     const tensor out = t.zeros_like(in.value_);
     const tensor q = in.query.select(2), k = in.key.select(2), v = in.value_.select(2);
     state = t.mul(state, t.exp(in.decay.select(2)).unsqueeze(-1).unsqueeze(-1));

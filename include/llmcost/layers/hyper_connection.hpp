@@ -16,7 +16,7 @@ struct unweighted_norm {
     static constexpr bool is_leaf = true;
     [[nodiscard]] constexpr class_name type_name() const { return named; }
     constexpr tensor forward(trace& t, const tensor& x) const {
-        const tensor scale = t.rsqrt(t.add(t.mean(t.pow(t.to(x, dtype::float32), 2), -1, true)));
+        const tensor scale = t.rsqrt(t.add_scalar(t.mean(t.pow(t.to(x, dtype::float32), 2), -1, true)));
         return t.mul(x, t.to(scale, x.type));
     }
 };
@@ -49,12 +49,12 @@ struct hyper_connection {
         const tensor normed = t.call("input_norm", unweighted_norm{{prefix, "UnweightedRMSNorm"}}, flat);
         const tensor mixes = t.linear(normed, t.to(fn, dtype::float32));
         const auto affine = [&](const tensor& w, const tensor& b) { return t.add(t.mul(w, scale.select(0)), b); };
-        const tensor pre = t.add(t.sigmoid(affine(mixes.slice(-1, n), base.slice(0, n))));
+        const tensor pre = t.add_scalar(t.sigmoid(affine(mixes.slice(-1, n), base.slice(0, n))));
         stream_weights out;
-        out.post = t.mul(t.sigmoid(affine(mixes.slice(-1, n), base.slice(0, n))));
+        out.post = t.mul_scalar(t.sigmoid(affine(mixes.slice(-1, n), base.slice(0, n))));
         const tensor square = mixes.slice(-1, n * n).view({batch, sequence, n, n});
-        tensor comb = t.add(t.softmax_method(affine(square, base.slice(0, n * n).view({n, n}))));
-        const auto divided = [&](int dim) { return t.div(comb, t.add(t.sum(comb, dim, true))); };
+        tensor comb = t.add_scalar(t.softmax_method(affine(square, base.slice(0, n * n).view({n, n}))));
+        const auto divided = [&](int dim) { return t.div(comb, t.add_scalar(t.sum(comb, dim, true))); };
         comb = divided(-2);
         for (loop layer_loop = t.loop_time_steps(steps - 1, comb); layer_loop.next();) {
             comb = divided(-1);

@@ -20,7 +20,7 @@ struct inputs {
 
 /// x / √(Σ x² + ε)
 constexpr tensor l2norm(trace& t, const tensor& x) {
-    return t.div(x, t.unary(op::sqrt, t.add(t.sum(t.mul(x, x), -1, true))));
+    return t.div(x, t.sqrt(t.add_scalar(t.sum(t.mul(x, x), -1, true))));
 }
 
 /// The rule for one token: the state decays, is corrected, and is read.
@@ -29,7 +29,7 @@ constexpr tensor l2norm(trace& t, const tensor& x) {
 constexpr tensor recurrent_kimi_delta(trace& t, inputs in, tensor& state) {
     const dtype type = in.query.type;
     for (tensor* const v : {&in.query, &in.key, &in.value_, &in.decay, &in.beta}) *v = t.to(*v, dtype::float32);
-    in.query = t.mul(l2norm(t, in.query));
+    in.query = t.mul_scalar(l2norm(t, in.query));
     in.key = l2norm(t, in.key);
     const tensor out = t.full({in.key.dim(0), in.key.dim(1), in.key.dim(2), in.value_.dim(3)});
     const tensor q = in.query.select(1), k = in.key.select(1), v = in.value_.select(1);
@@ -53,7 +53,7 @@ constexpr tensor invert_triangular(trace& t, tensor a) {
 
 /// Products of every two of a chunk's rows over the elements of a head, decayed and masked: (…, L, dim) -> (…, L, L).
 constexpr tensor pairwise(trace& t, const tensor& left, const tensor& right, const tensor& decayed) {
-    return t.where(t.sum(t.mul(t.mul(left.unsqueeze(-2), right.unsqueeze(-3)), decayed), -1));
+    return t.masked_fill(t.sum(t.mul(t.mul(left.unsqueeze(-2), right.unsqueeze(-3)), decayed), -1));
 }
 
 /// The rule by chunks of 64 tokens: products of all pairs in each of them, a scan over their states.
@@ -73,10 +73,10 @@ constexpr tensor chunk_kimi_delta(trace& t, inputs in, tensor& state, bool start
     for (tensor* const v : {&in.query, &in.key, &in.value_, &in.decay, &in.beta})
         *v = padding > 0 ? t.pad(*v, 2, padding) : t.clone(*v);
     const auto in_chunks = [&](const tensor& x) { return t.reshape(x, {batch, heads, -1, chunk, x.dim(-1)}); };
-    const tensor query = in_chunks(t.mul(in.query)), v_beta = in_chunks(t.mul(in.value_, in.beta.unsqueeze(-1)));
+    const tensor query = in_chunks(t.mul_scalar(in.query)), v_beta = in_chunks(t.mul(in.value_, in.beta.unsqueeze(-1)));
     const tensor k_beta = in_chunks(t.mul(in.key, in.beta.unsqueeze(-1))), key = in_chunks(in.key);
     const tensor decay = t.cumsum(in_chunks(in.decay), -2);
-    const tensor decayed = t.exp(t.where(t.sub(decay.unsqueeze(-2), decay.unsqueeze(-3))));
+    const tensor decayed = t.exp(t.masked_fill(t.sub(decay.unsqueeze(-2), decay.unsqueeze(-3))));
 
     const tensor system = invert_triangular(t, t.neg(pairwise(t, k_beta, key, decayed)));
     const tensor new_values = t.matmul_operator(system, v_beta);
@@ -137,7 +137,7 @@ struct gated_norm {
     [[nodiscard]] constexpr class_name type_name() const { return named; }
     constexpr tensor forward(trace& t, const tensor& x, const tensor& gate) const {
         const tensor w = t.param("weight", {width}), h = t.to(x, dtype::float32);
-        const tensor out = t.mul(h, t.rsqrt(t.add(t.mean(t.pow(h, 2), -1, true))));
+        const tensor out = t.mul(h, t.rsqrt(t.add_scalar(t.mean(t.pow(h, 2), -1, true))));
         const tensor scaled = t.mul(t.to(w, dtype::float32), out);
         return t.to(t.mul(scaled, t.sigmoid(t.to(gate, dtype::float32))), x.type);
     }

@@ -73,7 +73,7 @@ struct embedding {
         to.size[to.rank++] = embedding_dim;
         leaf_module_policy* const policy = t.policy();
         const tensor x = t.gather(weight, policy == nullptr ? to : policy->transform_embedding_ids(num_embeddings, to));
-        const tensor found = has_scale ? t.mul(x) : x;
+        const tensor found = has_scale ? t.mul_scalar(x) : x;
         return policy == nullptr ? found : policy->transform_embedding_output(t, weight, has_scale, found);
     }
     /// The module alone, for others that are tied to it.

@@ -57,19 +57,19 @@ struct moe_router {
             tensor scores = t.softmax_method(logits);
             if (config.has_group_limit) {
                 make_group_mask(t, scores, false);
-                scores = t.where(scores);
+                scores = t.masked_fill(scores);
             }
-            return {logits, t.mul(t.topk(scores, k))};
+            return {logits, t.mul_scalar(t.topk(scores, k))};
         }
         if (kind == router_kind::sigmoid_grouped) {
             const tensor scores = t.sigmoid(logits);
             select_experts(t, scores);
             tensor weights = t.gather(scores, {tokens.dim(0), k});
-            if (config.normalizes_weights) t.in_place(op::div, weights, t.add(t.sum(weights, -1, true)));
-            return {logits, t.mul(weights)};
+            if (config.normalizes_weights) t.div_(weights, t.add_scalar(t.sum(weights, -1, true)));
+            return {logits, t.mul_scalar(weights)};
         }
         tensor weights = t.topk(t.softmax(t.to(logits, dtype::float32)), k);
-        if (config.normalizes_weights) t.in_place(op::div, weights, t.sum(weights, -1, true));
+        if (config.normalizes_weights) t.div_(weights, t.sum(weights, -1, true));
         return {logits, kind == router_kind::softmax_top_k_float ? weights : t.to(weights, logits.type)};
     }
 
@@ -78,7 +78,7 @@ struct moe_router {
         const recorder::detach_guard indices{t};
         const tensor choice = t.add(scores, trace::buffer({config.num_experts}));
         make_group_mask(t, choice, true);
-        (void)t.topk(t.where(choice), config.num_experts_per_tok);
+        (void)t.topk(t.masked_fill(choice), config.num_experts_per_tok);
     }
 
     /// A mask of the groups that are worth most, by their best expert or their two best, spread over experts.
@@ -177,12 +177,12 @@ struct experts<expert_kind::clamped_swiglu> : routed_experts_base {
                      down = param(t, "down_proj", {num_experts, intermediate_size, hidden_size}),
                      down_bias = param(t, "down_proj_bias", {num_experts, hidden_size});
         const tensor gate_up = t.add(t.matmul_operator(rows, t.select(up, 0)), t.select(up_bias, 0));
-        const tensor gate = t.unary(op::compare, t.slice(gate_up, -1, intermediate_size, 2));
-        const tensor limited = t.unary(op::clamp, t.slice(gate_up, -1, intermediate_size, 2));
-        const tensor glu = t.mul(gate, t.sigmoid(t.mul(gate)));
+        const tensor gate = t.clamp_max(t.slice(gate_up, -1, intermediate_size, 2));
+        const tensor limited = t.clamp(t.slice(gate_up, -1, intermediate_size, 2));
+        const tensor glu = t.mul(gate, t.sigmoid(t.mul_scalar(gate)));
         return combine_expert_outputs(
             t, x, weights,
-            t.add(t.matmul_operator(t.mul(t.add(limited), glu), t.select(down, 0)), t.select(down_bias, 0)));
+            t.add(t.matmul_operator(t.mul(t.add_scalar(limited), glu), t.select(down, 0)), t.select(down_bias, 0)));
     }
 };
 
@@ -201,11 +201,11 @@ constexpr void load_balancing_loss(trace& t, std::int64_t num_routers, std::int6
     for (loop layer = t.loop_time_steps(num_routers, sums); layer.next();) {
         const tensor probabilities = t.softmax(logits);
         (void)t.topk(probabilities, moe.num_experts_per_tok);
-        (void)t.add(picks);
+        (void)t.add_scalar(picks);
         sums = t.add(sums, t.sum(probabilities, 0));
     }
-    const tensor product = t.mul(t.div(picks), t.div(sums).unsqueeze(0));
-    (void)t.mul(t.sum(product.view({moe.num_experts}), 0));
+    const tensor product = t.mul(t.div_scalar(picks), t.div_scalar(sums).unsqueeze(0));
+    (void)t.mul_scalar(t.sum(product.view({moe.num_experts}), 0));
 }
 
 }  // namespace llmcost

@@ -74,7 +74,7 @@ private:
         tensor mixed;
         if (weights) {
             const op kind = mask == nullptr ? op::batched_matmul : op::batched_matmul_bias;
-            const tensor scores = t.softmax(t.bmm(kind, t.mul(queries), keys.transpose(1, 2), 0, mask));
+            const tensor scores = t.softmax(t.bmm(kind, t.mul_scalar(queries), keys.transpose(1, 2), 0, mask));
             mixed = t.contiguous(t.bmm(scores, values).transpose(0, 1)).view({length * batch, width});
             (void)t.mean(scores.view({batch, heads, length, others}), 1);
         } else {

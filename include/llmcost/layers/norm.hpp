@@ -42,7 +42,7 @@ struct norm_module {
         const bool weightless = kind == norm_kind::rms_weightless || kind == norm_kind::layer_weightless;
         const tensor w = weight && !weightless ? t.param("weight", sizes) : tensor{};
         if (kind == norm_kind::layer || kind == norm_kind::layer_plus_one) {
-            const tensor scale = kind == norm_kind::layer_plus_one ? t.add(w) : w;
+            const tensor scale = kind == norm_kind::layer_plus_one ? t.add_scalar(w) : w;
             if (kind == norm_kind::layer_plus_one) t.save_for_backward(scale);
             if (weight) t.read_parameter_in_next_op(scale);
             if (bias) t.read_parameter_in_next_op(t.param("bias", sizes));
@@ -53,19 +53,19 @@ struct norm_module {
         if (kind == norm_kind::layer_spelled) {
             const tensor mean = t.mean(h, -1, true);
             const tensor variance = t.mean(t.pow(t.sub(h, mean), 2), -1, true);
-            const tensor out = t.mul(t.sub(h, mean), t.rsqrt(t.add(variance)));
+            const tensor out = t.mul(t.sub(h, mean), t.rsqrt(t.add_scalar(variance)));
             return t.to(t.mul(t.to(w, dtype::float32), out), x.type);
         }
-        const tensor mean_square = t.add(t.mean(t.pow(h, 2), -1, true));
+        const tensor mean_square = t.add_scalar(t.mean(t.pow(h, 2), -1, true));
         if (kind == norm_kind::rms_power) {
-            const tensor out = t.mul(h, t.unary(op::inverse_root_power, mean_square));
+            const tensor out = t.mul(h, t.pow_minus_half(mean_square));
             return t.to(weight ? t.mul(out, t.to(w, dtype::float32)) : out, x.type);
         }
         const tensor scale = t.rsqrt(mean_square);
         const tensor out = t.mul(kind == norm_kind::rms_float_variance ? x : h, scale);
         if (kind == norm_kind::rms_cast_last) return t.to(t.mul(w, out), x.type);
         if (kind == norm_kind::rms_float_weight) return t.to(t.mul(t.to(w, dtype::float32), out), x.type);
-        if (kind == norm_kind::rms_plus_one) return t.to(t.mul(out, t.add(t.to(w, dtype::float32))), x.type);
+        if (kind == norm_kind::rms_plus_one) return t.to(t.mul(out, t.add_scalar(t.to(w, dtype::float32))), x.type);
         const tensor cast = t.to(out, x.type);
         return weight && !weightless ? t.mul(w, cast) : cast;
     }

@@ -35,17 +35,17 @@ struct rotary_frequencies {
     constexpr void update(trace& t, std::int64_t dim) const {
         if (rule == rope_scaling_kind::none) return;
         if (rule == rope_scaling_kind::longrope) {
-            (void)t.where(trace::buffer({dim / 2}));
+            (void)t.masked_fill(trace::buffer({dim / 2}));
             return;
         }
         t.add_region_edge(workload_axis::total, max_position_embeddings + 1);
         if (t.load().past + t.load().sequence <= max_position_embeddings) return;
         tensor scale = trace::buffer({});
-        if (rule == rope_scaling_kind::dynamic) scale = t.mul(scale);
-        scale = t.add(t.div(scale));
-        scale = dim == 4 ? t.pow(scale, 2) : t.unary(op::power, scale);  // to the power of dim / (dim - 2)
-        const tensor base = t.mul(scale), exponents = t.div(t.full({dim / 2}));
-        (void)t.mul(t.unary(op::reciprocal, t.binary(op::power, base, exponents)));
+        if (rule == rope_scaling_kind::dynamic) scale = t.mul_scalar(scale);
+        scale = t.add_scalar(t.div_scalar(scale));
+        scale = dim == 4 ? t.pow(scale, 2) : t.pow_scalar(scale);  // to the power of dim / (dim - 2)
+        const tensor base = t.mul_scalar(scale), exponents = t.div_scalar(t.full({dim / 2}));
+        (void)t.mul_scalar(t.reciprocal(t.pow(base, exponents)));
     }
 };
 
@@ -79,7 +79,7 @@ struct rotary_table {
         if (axes != rotary_axis_layout::one) return forward_multi_axis(t, t.load().batch, sequence);
         const tensor positions = t.full({1, sequence, 1});
         const tensor emb = doubled(t, t.mul(positions, trace::buffer({dim / 2})));
-        const tensor cos = t.mul(t.unary(op::cos, emb)), sin = t.mul(t.unary(op::sin, emb));
+        const tensor cos = t.mul_scalar(t.cos(emb)), sin = t.mul_scalar(t.sin(emb));
         if (form == rotary_style::rotate_half_float32) return {cos, sin};
         return {t.to(cos, t.activation_type()), t.to(sin, t.activation_type())};
     }
@@ -94,7 +94,7 @@ private:
         if (form != rotary_style::rotate_half && form != rotary_style::interleaved)
             throw_description_error("positions of several axes rotate halves or neighbours only");
         const tensor angles = t.mul(t.full({3, batch, sequence, 1}), trace::buffer({dim / 2}));
-        const tensor cos = t.mul(t.unary(op::cos, angles)), sin = t.mul(t.unary(op::sin, angles));
+        const tensor cos = t.mul_scalar(t.cos(angles)), sin = t.mul_scalar(t.sin(angles));
         return {recomposed(t, cos), recomposed(t, sin)};
     }
     constexpr tensor recomposed(trace& t, const tensor& x) const {
@@ -118,16 +118,16 @@ struct complex_rotary_table {
         frequencies.update(t, dim);
         const tensor angles = t.mul(t.full({1, sequence, 1}), trace::buffer({dim / 2}));
         const tensor ones = t.full({1, sequence, dim / 2});
-        tensor unit = t.binary(op::polar, ones, angles);
+        tensor unit = t.polar(ones, angles);
         unit.type = dtype::complex64;
-        return t.unary(op::complex_mul, unit);
+        return t.complex_mul(unit);
     }
 };
 
 /// Pairs of elements of x (…, dim) as complex numbers times unit ones that broadcast to (…, dim / 2).
 constexpr tensor rotate_complex(trace& t, const tensor& x, const tensor& unit) {
     const shape pairs{x.dim(0), x.dim(1), x.dim(2), x.dim(3) / 2, 2};
-    const tensor rotated = t.binary(op::complex_mul, t.reshape(t.to(x, dtype::float32), pairs).view_as_complex(), unit);
+    const tensor rotated = t.complex_mul(t.reshape(t.to(x, dtype::float32), pairs).view_as_complex(), unit);
     return t.to(rotated.view_as_real().view({x.dim(0), x.dim(1), x.dim(2), x.dim(3)}), x.type);
 }
 

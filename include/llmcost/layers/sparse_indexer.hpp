@@ -37,8 +37,9 @@ struct sparse_indexer {
                      keys = update_key_cache(t, apply_rotary(t, k.unsqueeze(2)).squeeze(2));
         tensor scores =
             t.matmul(t.to(queries, dtype::float32), t.to(keys.transpose(-1, -2), dtype::float32).unsqueeze(1));
-        scores = t.unary(op::relu, t.mul(scores));
-        const tensor weights = t.mul(t.to(t.call("weights_proj", linear{attention.width, heads}, x), dtype::float32));
+        scores = t.relu(t.mul_scalar(scores));
+        const tensor weights =
+            t.mul_scalar(t.to(t.call("weights_proj", linear{attention.width, heads}, x), dtype::float32));
         const tensor sums = t.add(t.matmul(weights.unsqueeze(-2), scores).squeeze(-2), attention.mask.select(1));
         t.add_region_edge(workload_axis::total, top_k);
         return t.topk(sums, top_k < sums.dim(-1) ? top_k : sums.dim(-1));
@@ -83,7 +84,7 @@ struct indexed_latent_attention {
         const tensor q = base.project_queries(t, x, &low);
         const latent_attention::projected_states p = base.update_latent_cache(t, x, q);
         if (runs) (void)t.call("indexer", sparse_indexer{heads, head_dim, top_k, rotated, base}, x, low);
-        return base.output_projection(t, base.latent_attention_forward(t, p, t.where(base.mask)));
+        return base.output_projection(t, base.latent_attention_forward(t, p, t.masked_fill(base.mask)));
     }
 };
 

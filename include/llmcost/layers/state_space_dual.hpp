@@ -29,7 +29,7 @@ constexpr tensor segment_sum(trace& t, const tensor& x) {
     shape to;
     for (int i = 0; i < x.rank; ++i) to.size[to.rank++] = x.size[i];
     to.size[to.rank++] = x.dim(-1);
-    return t.where(t.cumsum(t.where(x.unsqueeze(-1).expand(to)), -2));
+    return t.masked_fill(t.cumsum(t.masked_fill(x.unsqueeze(-1).expand(to)), -2));
 }
 
 /// Positions padded by zeros to whole chunks; the reference copies where nothing is missing, too.
@@ -54,7 +54,7 @@ constexpr tensor chunk_scan(trace& t, inputs in, std::int64_t chunk, const tenso
     const std::int64_t batch = in.u.dim(0), sequence = in.u.dim(1), heads = in.u.dim(2), width = in.u.dim(3);
     const std::int64_t padding = (chunk - sequence % chunk) % chunk;
     t.set_chunk_size(chunk);
-    const tensor step = t.unary(op::clamp, t.softplus(t.add(in.time_step, t.to(in.time_step_bias, in.time_step.type))));
+    const tensor step = t.clamp(t.softplus(t.add(in.time_step, t.to(in.time_step_bias, in.time_step.type))));
     tensor u = t.to(in.u, dtype::float32);
     tensor b = t.repeat_interleave(t.to(in.b, dtype::float32), 2, heads / in.b.dim(2));
     tensor c = t.repeat_interleave(t.to(in.c, dtype::float32), 2, heads / in.c.dim(2));
@@ -125,7 +125,7 @@ struct grouped_gated_norm {
         const tensor w = t.param("weight", {width});
         const tensor gated = t.mul(t.to(x, dtype::float32), t.silu(t.to(gate, dtype::float32)));
         const tensor parts = gated.view({x.dim(0), x.dim(1), groups, width / groups});
-        const tensor normed = t.mul(parts, t.rsqrt(t.add(t.mean(t.pow(parts, 2), -1, true))));
+        const tensor normed = t.mul(parts, t.rsqrt(t.add_scalar(t.mean(t.pow(parts, 2), -1, true))));
         return t.mul(w, t.to(normed.view({x.dim(0), x.dim(1), width}), x.type));
     }
 };

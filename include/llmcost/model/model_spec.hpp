@@ -114,8 +114,48 @@ struct key_name {
     key_rule rule = key_rule::family_name_first;
 };
 
-/// How many other spellings of keys one row may list.
-inline constexpr std::size_t max_key_names = 12;
+/// The configuration keys of a model type that deviate from the standard names. Each standard key occurs at most once.
+class config_key_table {
+public:
+    static constexpr std::size_t max_size = 12;
+
+    constexpr config_key_table() noexcept = default;
+    constexpr config_key_table(std::initializer_list<key_name> keys) {
+        for (const key_name& key : keys) add(key);
+    }
+
+    /// Adds a key. Throws: `description_error` if the table is full or has an entry for this standard key; in a
+    /// constant expression, the program does not compile. To replace an entry of a parent, call `remove` first.
+    constexpr void add(const key_name& key) {
+        if (find(key.standard) != size_ || size_ == max_size)
+            throw_description_error("config_keys: the standard key has an entry already, or the table is full");
+        keys_[size_++] = key;
+    }
+    constexpr void add(literal standard, key_rule rule) { add({standard, "", rule}); }
+    constexpr void add(literal standard, literal family_name, key_rule rule) { add({standard, family_name, rule}); }
+    /// Removes the entry of a standard key. Throws: as `add` if there is none.
+    constexpr void remove(literal standard) {
+        const std::size_t position = find(standard);
+        if (position == size_) throw_description_error("config_keys: there is no entry for this standard key");
+        for (std::size_t i = position + 1; i < size_; ++i) keys_[i - 1] = keys_[i];
+        keys_[--size_] = {};
+    }
+
+    [[nodiscard]] constexpr key_name* begin() noexcept { return keys_; }
+    [[nodiscard]] constexpr key_name* end() noexcept { return keys_ + size_; }
+    [[nodiscard]] constexpr const key_name* begin() const noexcept { return keys_; }
+    [[nodiscard]] constexpr const key_name* end() const noexcept { return keys_ + size_; }
+
+private:
+    [[nodiscard]] constexpr std::size_t find(literal standard) const noexcept {
+        std::size_t i = 0;
+        while (i < size_ && string_ref(keys_[i].standard) != standard) ++i;
+        return i;
+    }
+
+    key_name keys_[max_size]{};
+    std::size_t size_ = 0;
+};
 
 struct model_spec;
 struct layer_context;
@@ -210,7 +250,7 @@ struct model_spec {
         false;  ///< a part of each head is rotated, and joined with the rest even where none is left
     head_set supported_heads{head_kind::none, head_kind::causal_lm};
     decoder_module_names names{};
-    key_name config_keys[max_key_names]{};
+    config_key_table config_keys{};
     model_config defaults{};
 };
 

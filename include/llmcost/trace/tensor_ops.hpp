@@ -33,9 +33,9 @@ public:
     constexpr tensor abs(const tensor& a) { return unary(op::absolute, a); }
     constexpr tensor maximum(const tensor& a, const tensor& b) { return binary(op::maximum, a, b); }
     constexpr tensor minimum(const tensor& a, const tensor& b) { return binary(op::minimum, a, b); }
-    constexpr tensor add(const tensor& a) { return unary(op::add, a); }
-    constexpr tensor mul(const tensor& a) { return unary(op::mul, a); }
-    constexpr tensor div(const tensor& a) { return unary(op::div, a); }
+    constexpr tensor add_scalar(const tensor& a) { return unary(op::add, a); }
+    constexpr tensor mul_scalar(const tensor& a) { return unary(op::mul, a); }
+    constexpr tensor div_scalar(const tensor& a) { return unary(op::div, a); }
     constexpr tensor neg(const tensor& a) { return unary(op::neg, a); }
     constexpr tensor softplus(const tensor& a) { return unary(op::softplus, a); }
     constexpr tensor exp(const tensor& a) { return unary(op::exp, a); }
@@ -82,6 +82,57 @@ public:
         record_op(kind, count(out.numel), {}, out, in, 2);
         return out;
     }
+
+    // ---- elementwise functions of one tensor, named as in PyTorch; a scalar operand has no tensor
+
+    constexpr tensor log(const tensor& a) { return unary(op::log, a); }
+    constexpr tensor log1p(const tensor& a) { return unary(op::log1p, a); }
+    constexpr tensor sqrt(const tensor& a) { return unary(op::sqrt, a); }
+    constexpr tensor reciprocal(const tensor& a) { return unary(op::reciprocal, a); }
+    constexpr tensor relu(const tensor& a) { return unary(op::relu, a); }
+    constexpr tensor gelu(const tensor& a) { return unary(op::gelu, a); }
+    constexpr tensor gelu_tanh(const tensor& a) { return unary(op::gelu_tanh, a); }
+    constexpr tensor sin(const tensor& a) { return unary(op::sin, a); }
+    constexpr tensor cos(const tensor& a) { return unary(op::cos, a); }
+    constexpr tensor acos(const tensor& a) { return unary(op::acos, a); }
+    constexpr tensor erf(const tensor& a) { return unary(op::erf, a); }
+    constexpr tensor expm1(const tensor& a) { return unary(op::expm1, a); }
+    constexpr tensor clamp(const tensor& a) { return unary(op::clamp, a); }
+    constexpr tensor hardswish(const tensor& a) { return unary(op::hardswish, a); }
+    constexpr tensor hardsigmoid(const tensor& a) { return unary(op::hardsigmoid, a); }
+    constexpr tensor complex_mul(const tensor& a) { return unary(op::complex_mul, a); }
+    constexpr tensor scatter(const tensor& a) { return unary(op::scatter, a); }
+    constexpr tensor floor(const tensor& a) { return unary(op::compare, a); }
+    constexpr tensor ceil(const tensor& a) { return unary(op::compare, a); }
+    constexpr tensor round(const tensor& a) { return unary(op::compare, a); }
+    constexpr tensor sign(const tensor& a) { return unary(op::compare, a); }
+    constexpr tensor clamp_min(const tensor& a) { return unary(op::compare, a); }
+    constexpr tensor clamp_max(const tensor& a) { return unary(op::compare, a); }
+    constexpr tensor minimum_scalar(const tensor& a) { return unary(op::minimum, a); }
+    constexpr tensor sub_scalar(const tensor& a) { return unary(op::sub, a); }
+    /// x ** 0.5 and x ** -0.5.
+    constexpr tensor pow_half(const tensor& a) { return unary(op::root_power, a); }
+    constexpr tensor pow_minus_half(const tensor& a) { return unary(op::inverse_root_power, a); }
+    /// x ** scalar or scalar ** x, with an exponent that is no small integer.
+    constexpr tensor pow_scalar(const tensor& a) { return unary(op::power, a); }
+    constexpr tensor pow(const tensor& base, const tensor& exponent) { return binary(op::power, base, exponent); }
+    constexpr tensor complex_mul(const tensor& a, const tensor& b) { return binary(op::complex_mul, a, b); }
+    constexpr tensor polar(const tensor& a, const tensor& angle) { return binary(op::polar, a, angle); }
+
+    // ---- in place: the result overwrites the first operand
+
+    constexpr void add_(tensor& a) { apply_inplace(op::add, a); }
+    constexpr void add_(tensor& a, const tensor& b) { apply_inplace(op::add, a, b); }
+    constexpr void sub_(tensor& a) { apply_inplace(op::sub, a); }
+    constexpr void mul_(tensor& a) { apply_inplace(op::mul, a); }
+    constexpr void mul_(tensor& a, const tensor& b) { apply_inplace(op::mul, a, b); }
+    constexpr void div_(tensor& a) { apply_inplace(op::div, a); }
+    constexpr void div_(tensor& a, const tensor& b) { apply_inplace(op::div, a, b); }
+    constexpr void clamp_(tensor& a) { apply_inplace(op::clamp, a); }
+    constexpr void relu_(tensor& a) { apply_inplace(op::relu, a); }
+    constexpr void masked_fill_(tensor& a) { apply_inplace(op::where, a); }
+    constexpr void copy_(tensor& a, const tensor& b) { apply_inplace(op::copy, a, b); }
+    constexpr void scatter_(tensor& a, const tensor& b) { apply_inplace(op::scatter, a, b); }
 
     // ---- reductions and rows
 
@@ -275,18 +326,18 @@ public:
         record_op(op::index_add, count(source.numel), {}, destination, in, 2, true);
     }
     /// An elementwise operation that writes into its first operand (`add_`, `div_`, `clamp_`).
-    constexpr void in_place(op kind, tensor& a, const tensor& b) {
+    constexpr void apply_inplace(op kind, tensor& a, const tensor& b) {
         const tensor previous = a;
         const tensor* const in[2] = {&previous, &b};
         record_op(kind, count(a.numel), {}, a, in, 2, true);
     }
-    constexpr void in_place(op kind, tensor& a) {
+    constexpr void apply_inplace(op kind, tensor& a) {
         const tensor previous = a;
         const tensor* const in[1] = {&previous};
         record_op(kind, count(a.numel), {}, a, in, 1, true);
     }
     /// `torch.where`, `masked_fill`: a choice between elements.
-    constexpr tensor where(const tensor& a) {
+    constexpr tensor masked_fill(const tensor& a) {
         tensor out = contiguous_like(a);
         record_unary(op::where, {}, {}, out, a);
         return out;
