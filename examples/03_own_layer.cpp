@@ -18,7 +18,7 @@ struct adapted_linear {
         const auto base = t.call("base_layer", llmcost::linear{in, out}, x);
         const auto low = t.call("lora_A", llmcost::linear{in, rank}, x);
         const auto high = t.call("lora_B", llmcost::linear{rank, out}, low);
-        return t.add(base, t.mul(high));
+        return t.add(base, t.mul_scalar(high));
     }
 };
 

@@ -4,7 +4,7 @@
 
 #include <llmcost/cli/args/command.hpp>
 
-#include "rows.hpp"
+#include "registry.hpp"
 
 // The program's parts. With LLMCOST_BUILD_PARTS each is compiled by itself: what is changed is compiled, and nothing
 // else.

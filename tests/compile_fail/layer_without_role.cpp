@@ -7,15 +7,15 @@ using namespace llmcost;
 
 struct doubling {
 #ifndef MISUSE
-    static constexpr role what = role::mlp;
+    static constexpr role module_role = role::mlp;
 #endif
-    static constexpr bool leaf = true;
-    [[nodiscard]] constexpr class_name type() const { return {"", "Doubling"}; }
-    constexpr value describe(trace& t, const value& x) const { return t.add(x, x); }
+    static constexpr bool is_leaf = true;
+    [[nodiscard]] constexpr class_name type_name() const { return {"", "Doubling"}; }
+    constexpr tensor forward(trace& t, const tensor& x) const { return t.add(x, x); }
 };
 
 constexpr count additions() {
     trace t{workload{}};
-    return t.call("double", doubling{}, t.constant({3, 5})).elements;
+    return t.call("double", doubling{}, t.full({3, 5})).numel;
 }
 static_assert(additions() == count(15));

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The llmcost authors
 // SPDX-License-Identifier: Apache-2.0
-// error: report_overflow
+// error: throw_overflow_error
 #include <llmcost/base/count.hpp>
 
 #ifdef MISUSE

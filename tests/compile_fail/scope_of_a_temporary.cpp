@@ -6,8 +6,8 @@
 #include <llmcost/trace/scope.hpp>
 
 #ifdef MISUSE
-const llmcost::scope_query asked{std::string("model.layers.0")};
+const llmcost::scope_query query{std::string("model.layers.0")};
 #else
-const std::string word = "model.layers.0";
-const llmcost::scope_query asked{word};
+const std::string path = "model.layers.0";
+const llmcost::scope_query query{path};
 #endif

@@ -1,17 +1,17 @@
 // SPDX-FileCopyrightText: 2026 The llmcost authors
 // SPDX-License-Identifier: Apache-2.0
-// error: report_description
+// error: throw_description_error
 #include <llmcost/trace/trace.hpp>
 
 #include <cstdint>
 
 using namespace llmcost;
 
-constexpr count products(std::int64_t rows_of_second) {
+constexpr count products(std::int64_t num_rows_of_b) {
     trace t{workload{}};
-    const value a = t.constant({3, 5});
-    const value b = t.constant({rows_of_second, 7});
-    return t.matmul(a, b).elements;
+    const tensor a = t.full({3, 5});
+    const tensor b = t.full({num_rows_of_b, 7});
+    return t.matmul(a, b).numel;
 }
 
 #ifdef MISUSE

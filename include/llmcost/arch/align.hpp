@@ -12,7 +12,7 @@ namespace align_detail {
 enum family_config_index : std::uint8_t { projection };
 inline constexpr family_key family_keys[]{{"projection_dim", 640}};
 
-inline constexpr model_spec texts = chinese_clip_detail::texts_of("AlignText");
+inline constexpr submodel_spec texts = chinese_clip_detail::texts_of("AlignText");
 
 /// EfficientNet's blocks without a convolution behind them, and the mean of all places beside them.
 constexpr tensor_pair states_and_pool(const layer_context& ctx, trace& t, bool reads_pool) {
@@ -27,7 +27,7 @@ constexpr tensor_pair states_and_pool(const layer_context& ctx, trace& t, bool r
     return {x, t.reshape(pooled, {x.dim(0), x.dim(1)})};
 }
 
-inline constexpr model_spec images = [](model_spec spec) {
+inline constexpr submodel_spec images = [](model_spec spec) {
     spec.class_prefix = "AlignVision";
     spec.names.model_class = "Model";
     spec.parse_config = parse_efficientnet_blocks;

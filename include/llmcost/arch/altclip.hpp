@@ -12,7 +12,7 @@ namespace altclip_detail {
 enum text_config_index : std::uint8_t { projection };
 inline constexpr family_key text_keys[]{{"project_dim", 768}}, family_keys[]{{"projection_dim", 768}};
 
-inline constexpr model_spec texts = [](model_spec spec) {
+inline constexpr submodel_spec texts = [](model_spec spec) {
     spec.class_prefix = "AltRoberta";
     spec.names.layers = "layers";
     spec.attention = chinese_clip_detail::attend_in_float;
@@ -28,7 +28,7 @@ inline constexpr model_spec texts = [](model_spec spec) {
     return spec;
 }(roberta);
 
-inline constexpr model_spec images = [](model_spec spec) {
+inline constexpr submodel_spec images = [](model_spec spec) {
     spec.class_prefix = "AltCLIP";
     return spec;
 }(clip_vision_model);

@@ -200,7 +200,7 @@ constexpr void parse_queries(config_view json, model& m) {
     }
 }
 
-inline constexpr model_spec tower = [](model_spec spec) {
+inline constexpr submodel_spec tower = [](model_spec spec) {
     spec.attention = rotary_patch_attention;  // none is turned, but behind a mask
     spec.defaults.hidden_size = 1152;
     return spec;

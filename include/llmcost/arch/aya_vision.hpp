@@ -101,7 +101,7 @@ constexpr void parse_config(config_view json, model& m) {
         parse_selected_layers(json, "vision_feature_layer", m.components[0].config.num_hidden_layers, {-1});
 }
 
-inline constexpr model_spec siglip_of_aya = llava_detail::siglip_of(14);
+inline constexpr submodel_spec siglip_of_aya = llava_detail::siglip_of(14);
 
 }  // namespace aya_vision_detail
 

@@ -205,7 +205,7 @@ constexpr void parse_image_config(config_view json, model_config& config) {
     divide_by_heads(json, config, {"num_attention_heads"});
 }
 
-inline constexpr model_spec texts = [](model_spec spec) {
+inline constexpr submodel_spec texts = [](model_spec spec) {
     spec.class_prefix = "BlipText";
     spec.embed_tokens = embed;
     spec.prepare_inputs = prepare_inputs;
@@ -221,7 +221,7 @@ inline constexpr model_spec texts = [](model_spec spec) {
 }  // namespace blip_detail
 
 // transformers/models/blip: `BlipVisionModel`, CLIP's tower with one projection for queries, keys and values
-inline constexpr model_spec blip_vision_model = [](model_spec spec) {
+inline constexpr submodel_spec blip_vision_model = [](model_spec spec) {
     spec.model_type = "blip_vision_model";
     spec.class_prefix = "Blip";
     spec.parse_config = blip_detail::parse_image_config;

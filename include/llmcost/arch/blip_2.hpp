@@ -49,7 +49,7 @@ constexpr void parse_vision_config(config_view json, model_config& config) {
     config.attention_bias = json.boolean("qkv_bias", true);
 }
 
-inline constexpr model_spec tower = [](model_spec spec) {
+inline constexpr submodel_spec tower = [](model_spec spec) {
     spec.class_prefix = "Blip2";
     spec.base_model = tower_base;
     spec.parse_config = parse_vision_config;
@@ -177,7 +177,7 @@ constexpr tensor forward_qformer_encoder(const layer_context& ctx, trace& t, ten
     return t.leave(encoder, x);
 }
 
-inline constexpr model_spec former = [](model_spec spec) {
+inline constexpr submodel_spec former = [](model_spec spec) {
     spec.class_prefix = "Blip2";
     spec.family_keys = former_keys;
     spec.supported_heads = {};

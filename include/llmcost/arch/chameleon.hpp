@@ -199,7 +199,7 @@ constexpr tensor encode_images(const layer_context& ctx, trace& t) {
     return features;
 }
 
-inline constexpr model_spec vq{
+inline constexpr submodel_spec vq{
     .model_type = "chameleon_vqgan",
     .class_prefix = "ChameleonVQVAE",
     .base_model = encode_images,

@@ -33,9 +33,9 @@ constexpr model_spec texts_of(literal prefix) {
     spec.dropout_keys = {};
     return spec;
 }
-inline constexpr model_spec texts = texts_of("ChineseCLIPText");
+inline constexpr submodel_spec texts = texts_of("ChineseCLIPText");
 
-inline constexpr model_spec images = [](model_spec spec) {
+inline constexpr submodel_spec images = [](model_spec spec) {
     spec.class_prefix = "ChineseCLIP";
     spec.names.layer_class = "VisionLayer";
     spec.names.attention_class = "VisionAttention";

@@ -100,7 +100,7 @@ inline constexpr model_spec clip_vision_model = [](model_spec spec) {
 }(shared_tower);
 
 // `CLIPVisionModel` of ViT-L/14 at 336 pixels, which LLaVA and its relatives take where they name no tower
-inline constexpr model_spec clip_of_llava = [](model_spec spec) {
+inline constexpr submodel_spec clip_of_llava = [](model_spec spec) {
     spec.parse_config = [](config_view json, model_config& config) {
         parse_square_image(json, config, 336, 14);
         divide_by_heads(json, config, {"num_attention_heads"});
@@ -113,7 +113,7 @@ inline constexpr model_spec clip_of_llava = [](model_spec spec) {
 }(clip_vision_model);
 
 // transformers/models/clip: `CLIPTextModel`, the texts' half
-inline constexpr model_spec clip_text_model = [](model_spec spec) {
+inline constexpr submodel_spec clip_text_model = [](model_spec spec) {
     spec.model_type = "clip_text_model";
     spec.class_prefix = "CLIP";
     spec.base_model = clip_detail::text_base;

@@ -12,7 +12,7 @@ constexpr model_spec named(model_spec spec) {
     spec.class_prefix = "CLIPSeg";
     return spec;
 }
-inline constexpr model_spec texts = named(clip_text_model), images = named(clip_vision_model);
+inline constexpr submodel_spec texts = named(clip_text_model), images = named(clip_vision_model);
 
 }  // namespace clipseg_detail
 

@@ -59,7 +59,7 @@ constexpr void parse_config(config_view json, model& m) {
                        m.components[0].config.hidden_size);
 }
 
-inline constexpr model_spec tower = [](model_spec spec) {
+inline constexpr submodel_spec tower = [](model_spec spec) {
     spec.parse_config = [](config_view json, model_config& config) {
         parse_square_image(json, config, 512, 16);
         divide_by_heads(json, config, {"num_attention_heads"});

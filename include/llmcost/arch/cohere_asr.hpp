@@ -199,7 +199,7 @@ constexpr model_spec encoder_of(std::int64_t layers, std::int64_t width, std::in
     spec.defaults.intermediate_size = inner;
     return spec;
 }
-inline constexpr model_spec cohere_encoder = encoder_of(48, 1280, 5120), canary_encoder = encoder_of(32, 1024, 4096);
+inline constexpr submodel_spec cohere_encoder = encoder_of(48, 1280, 5120), canary_encoder = encoder_of(32, 1024, 4096);
 
 }  // namespace cohere_asr_detail
 
@@ -232,7 +232,7 @@ inline constexpr model_spec cohere_asr = [](model_spec spec) {
 }(model_spec{});
 
 // transformers/models/canary, CanaryDecoderConfig: as a part only
-inline constexpr model_spec canary_decoder = [](model_spec spec) {
+inline constexpr submodel_spec canary_decoder = [](model_spec spec) {
     spec.model_type = "canary_decoder";
     spec.class_prefix = "Canary";
     spec.components[0] = {};

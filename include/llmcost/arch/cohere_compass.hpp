@@ -104,7 +104,7 @@ inline constexpr model_spec cohere_compass_text = [](model_spec spec) {
 }(cohere);
 
 // transformers/models/cohere_compass: what sees is Qwen3-VL's
-inline constexpr model_spec cohere_compass_vision = [](model_spec spec) {
+inline constexpr submodel_spec cohere_compass_vision = [](model_spec spec) {
     spec.model_type = "cohere_compass_vision";
     spec.class_prefix = "CohereCompass";
     return spec;

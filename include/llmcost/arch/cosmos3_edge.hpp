@@ -71,7 +71,7 @@ constexpr void parse_vision_config(config_view json, model_config& config) {
     if (side * side != config.family[places]) throw_invalid_value(json, "num_patches", "the square of a number");
 }
 
-inline constexpr model_spec tower = [](model_spec spec) {
+inline constexpr submodel_spec tower = [](model_spec spec) {
     spec.model_type = "cosmos3_edge_vision";
     spec.class_prefix = "Cosmos3Edge";
     spec.base_model = tower_base;

@@ -44,7 +44,7 @@ constexpr void parse_sam(config_view json, model_config& config) {
     config.family[last_channels] = (*channels)[1].as_positive();
 }
 
-inline constexpr model_spec sam = [](model_spec spec) {
+inline constexpr submodel_spec sam = [](model_spec spec) {
     spec.class_prefix = "DeepseekOcr2Sam";
     spec.base_model = sam_base;
     spec.parse_config = parse_sam;
@@ -78,7 +78,7 @@ constexpr void parse_encoder_config(config_view json, model_config& config) {
     config.layers.fill({token_mixer_kind::full_attention});
 }
 
-inline constexpr model_spec encoder = [](model_spec spec) {
+inline constexpr submodel_spec encoder = [](model_spec spec) {
     spec.class_prefix = "DeepseekOcr2Vision";
     spec.parse_config = parse_encoder_config;
     spec.attention = rotary_patch_attention;

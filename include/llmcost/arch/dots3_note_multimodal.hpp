@@ -358,7 +358,7 @@ constexpr void parse_config(config_view json, model& m) {
         throw_invalid_value(json, "audio_config", "an adapter_out_dim of the text's hidden_size");
 }
 
-inline constexpr model_spec part = [](model_spec spec) {
+inline constexpr submodel_spec part = [](model_spec spec) {
     spec.class_prefix = "Dots3Note";
     spec.rotary = rotary_style::none;
     spec.supported_heads = {};
@@ -366,7 +366,7 @@ inline constexpr model_spec part = [](model_spec spec) {
     spec.config_keys.add("num_key_value_heads", key_rule::absent);
     return spec;
 }(model_spec{});
-inline constexpr model_spec vision = [](model_spec spec) {
+inline constexpr submodel_spec vision = [](model_spec spec) {
     spec.model_type = "dots3_note_vision_encoder";
     spec.base_model = vision_base;
     spec.parse_config = parse_vision_config;
@@ -382,7 +382,7 @@ inline constexpr model_spec vision = [](model_spec spec) {
     spec.defaults.num_attention_heads = 24;
     return spec;
 }(part);
-inline constexpr model_spec audio = [](model_spec spec) {
+inline constexpr submodel_spec audio = [](model_spec spec) {
     spec.model_type = "dots3_note_audio_encoder";
     spec.base_model = audio_base;
     spec.parse_config = parse_audio_config;

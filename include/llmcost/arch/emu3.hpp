@@ -11,7 +11,7 @@ inline constexpr dropout_key emu3_dropout[]{{dropout_position::hidden, "attentio
                                             {dropout_position::attention, "attention_dropout", 0.1}};
 
 // transformers/models/emu3, Emu3TextConfig: Llama with a dropout module that both blocks share
-inline constexpr model_spec emu3_text_model = [](model_spec spec) {
+inline constexpr submodel_spec emu3_text_model = [](model_spec spec) {
     spec.model_type = "emu3_text_model";
     spec.class_prefix = "Emu3";
     spec.supported_heads = language_heads;
@@ -26,7 +26,7 @@ inline constexpr model_spec emu3_text_model = [](model_spec spec) {
 }(llama);
 
 // transformers/models/emu3, Emu3VQVAEConfig
-inline constexpr model_spec emu3_vqgan{
+inline constexpr submodel_spec emu3_vqgan{
     .model_type = "emu3_vqgan",
     .class_prefix = "Emu3VQVAE",
     .base_model = emu3_detail::encode_images,

@@ -200,7 +200,7 @@ constexpr void parse_config(config_view json, model_config& config) {
 }  // namespace encodec_detail
 
 // transformers/models/encodec: sound as codes and back, parameters only
-inline constexpr model_spec encodec{
+inline constexpr submodel_spec encodec{
     .model_type = "encodec",
     .class_prefix = "Encodec",
     .base_model = encodec_detail::encode_audio,

@@ -76,7 +76,7 @@ constexpr model_spec reading(model_spec spec) {
     spec.prepare_inputs = prepare_inputs;
     return spec;
 }
-inline constexpr model_spec bert_reading = reading(bert), bert_generation_reading = reading(bert_generation);
+inline constexpr submodel_spec bert_reading = reading(bert), bert_generation_reading = reading(bert_generation);
 
 /// The types that may be the halves: the row as it stands, the same with an encoder, its scores of words, its pooler.
 struct half {
@@ -160,7 +160,7 @@ constexpr void parse_config(config_view json, model& m) {
 }
 
 /// BERT as a decoder, where the whole configuration of one is left out.
-inline constexpr model_spec bert_decoding = [](model_spec spec) {
+inline constexpr submodel_spec bert_decoding = [](model_spec spec) {
     spec.parse_config = [](config_view json, model_config& config) {
         parse_decoding_encoder(json, config);
         config.is_causal = config.add_cross_attention = true;

@@ -262,7 +262,7 @@ inline constexpr model_spec ernie4_5_vl_moe_text = [](model_spec spec) {
 }(ernie4_5_moe);
 
 // transformers/models/ernie4_5_vl_moe, Ernie4_5_VLMoeVisionConfig
-inline constexpr model_spec ernie4_5_vl_moe_vision{
+inline constexpr submodel_spec ernie4_5_vl_moe_vision{
     .model_type = "ernie4_5_vl_moe_vision",
     .class_prefix = "Ernie4_5_VLMoe",
     .base_model = ernie4_5_vl_moe_detail::encode_images,

@@ -42,7 +42,7 @@ constexpr tensor encode_images(const layer_context& ctx, trace& t) {
         });
 }
 
-inline constexpr model_spec tower = [](model_spec spec) {
+inline constexpr submodel_spec tower = [](model_spec spec) {
     spec.model_type = "exaone4_5_vision";
     spec.class_prefix = "Exaone4_5_";
     spec.base_model = encode_images;

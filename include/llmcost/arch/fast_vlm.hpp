@@ -192,7 +192,7 @@ constexpr void parse_vision_config(config_view json, model_config& config) {
     config.vision = {side, side, 1, 3};
 }
 
-inline constexpr model_spec tower = [](model_spec spec) {
+inline constexpr submodel_spec tower = [](model_spec spec) {
     spec.model_type = "timm_wrapper";
     spec.class_prefix = "TimmWrapper";
     spec.base_model = tower_base;
@@ -202,13 +202,13 @@ inline constexpr model_spec tower = [](model_spec spec) {
     spec.defaults.hidden_size = final_width;
     return spec;
 }(shared_tower);
-inline constexpr model_spec missing_tower = [](model_spec spec) {
+inline constexpr submodel_spec missing_tower = [](model_spec spec) {
     spec.parse_config = [](config_view, model_config& config) { config.vision = {side, side, 1, 3}; };
     return spec;
 }(tower);
 
 // what it takes where it names no text model (configuration_fast_vlm.py, `sub_configs_defaults`)
-inline constexpr model_spec text = [](model_spec spec) {
+inline constexpr submodel_spec text = [](model_spec spec) {
     spec.defaults.vocab_size = 152128;
     spec.defaults.hidden_size = 3584;
     spec.defaults.intermediate_size = 18944;

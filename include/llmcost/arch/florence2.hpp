@@ -285,7 +285,7 @@ constexpr void parse_vision_config(config_view json, model_config& config) {
     config.family[drops] = json.real("drop_path_rate", 0.1) > 0;
 }
 
-inline constexpr model_spec tower = [](model_spec spec) {
+inline constexpr submodel_spec tower = [](model_spec spec) {
     spec.class_prefix = "Florence2";
     spec.base_model = tower_base;
     spec.parse_config = parse_vision_config;
@@ -372,7 +372,7 @@ constexpr tensor forward_text_encoder_decoder(const layer_context& text, trace& 
     return forward_decoder_module(text, t, bart_detail::style, &encoded, text.config.vocab_size);
 }
 
-inline constexpr model_spec text = [](model_spec spec) {
+inline constexpr submodel_spec text = [](model_spec spec) {
     spec.base_model = forward_text_encoder_decoder;
     return spec;
 }(bart);

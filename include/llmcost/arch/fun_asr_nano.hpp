@@ -204,7 +204,7 @@ constexpr tensor no_module(const layer_context&, trace&) { return {}; }
 }  // namespace fun_asr_detail
 
 // transformers/models/fun_asr_nano, FunAsrNanoEncoderConfig
-inline constexpr model_spec fun_asr_nano_encoder{
+inline constexpr submodel_spec fun_asr_nano_encoder{
     .model_type = "fun_asr_nano_encoder",
     .class_prefix = "FunAsrNano",
     .base_model = fun_asr_detail::encode_audio,
@@ -220,7 +220,7 @@ inline constexpr model_spec fun_asr_nano_encoder{
                  .max_position_embeddings = 2049,
                  .hidden_act = activation::relu},
 };
-inline constexpr model_spec fun_asr_nano_adaptor = [](model_spec spec) {
+inline constexpr submodel_spec fun_asr_nano_adaptor = [](model_spec spec) {
     spec.model_type = "fun_asr_nano_adaptor";
     spec.base_model = fun_asr_detail::no_module;
     spec.parse_config = fun_asr_detail::parse_adaptor;
@@ -233,7 +233,7 @@ inline constexpr model_spec fun_asr_nano_adaptor = [](model_spec spec) {
 }(fun_asr_nano_encoder);
 
 // transformers/models/fun_asr_nano, FunAsrNanoConfig: what a Qwen3 that it holds is without keys of its own
-inline constexpr model_spec fun_asr_nano_text = [](model_spec spec) {
+inline constexpr submodel_spec fun_asr_nano_text = [](model_spec spec) {
     spec.defaults.hidden_size = 1024;
     spec.defaults.intermediate_size = 3072;
     spec.defaults.num_hidden_layers = 28;

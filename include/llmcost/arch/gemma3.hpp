@@ -66,7 +66,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
 }
 
 /// Inside of a model with a tower, which makes the masks of those kinds of layers that there are.
-inline constexpr model_spec text = [](model_spec spec) {
+inline constexpr submodel_spec text = [](model_spec spec) {
     spec.mask_policy = mask_kind::present;
     return spec;
 }(gemma3_text);

@@ -322,7 +322,7 @@ constexpr void parse_audio_config(config_view json, model_config& config) {
     (void)checked_size(json, "input_feat_size", config.family[channels + 1], config.family[bands]);
 }
 
-inline constexpr model_spec audio = [](model_spec spec) {
+inline constexpr submodel_spec audio = [](model_spec spec) {
     spec.model_type = "gemma3n_audio";
     spec.class_prefix = "Gemma3n";
     spec.base_model = audio_base;

@@ -227,13 +227,13 @@ constexpr void parse_vision_config(config_view json, model_config&) {
         throw_unsupported(json, "model_args", "no row describes changes of timm's model");
 }
 
-inline constexpr model_spec part = [](model_spec spec) {
+inline constexpr submodel_spec part = [](model_spec spec) {
     spec.rotary = rotary_style::none;
     spec.supported_heads = {};
     spec.defaults.vocab_size = 128;
     return spec;
 }(model_spec{});
-inline constexpr model_spec vision = [](model_spec spec) {
+inline constexpr submodel_spec vision = [](model_spec spec) {
     spec.model_type = "gemma3n_vision";
     spec.class_prefix = "TimmWrapper";
     spec.base_model = vision_base;

@@ -255,14 +255,14 @@ constexpr void parse_audio_config(config_view json, model_config& config) {
     (void)checked_size(json, "hidden_size", 4, config.hidden_size);
 }
 
-inline constexpr model_spec part = [](model_spec spec) {
+inline constexpr submodel_spec part = [](model_spec spec) {
     spec.class_prefix = "Gemma4";
     spec.rotary = rotary_style::none;
     spec.supported_heads = {};
     spec.config_keys.add("attention_bias", key_rule::absent);
     return spec;
 }(model_spec{});
-inline constexpr model_spec vision = [](model_spec spec) {
+inline constexpr submodel_spec vision = [](model_spec spec) {
     spec.model_type = "gemma4_vision";
     spec.base_model = vision_base;
     spec.parse_config = parse_vision_config;
@@ -277,7 +277,7 @@ inline constexpr model_spec vision = [](model_spec spec) {
     spec.defaults.hidden_act = activation::gelu_pytorch_tanh;
     return spec;
 }(part);
-inline constexpr model_spec audio = [](model_spec spec) {
+inline constexpr submodel_spec audio = [](model_spec spec) {
     spec.model_type = "gemma4_audio";
     spec.base_model = audio_base;
     spec.parse_config = parse_audio_config;
@@ -348,11 +348,11 @@ constexpr void parse_unified_processor(config_view json, model& m) {
 }
 
 /// Inside of a model that makes the masks of those kinds of layers that there are.
-inline constexpr model_spec text = [](model_spec spec) {
+inline constexpr submodel_spec text = [](model_spec spec) {
     spec.mask_policy = mask_kind::present;
     return spec;
 }(gemma4_text);
-inline constexpr model_spec unified_text = [](model_spec spec) {
+inline constexpr submodel_spec unified_text = [](model_spec spec) {
     spec.mask_policy = mask_kind::present;
     return spec;
 }(gemma4_unified_text);

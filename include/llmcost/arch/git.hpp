@@ -132,7 +132,7 @@ constexpr void parse_vision_config(config_view json, model_config& config) {
 inline constexpr dropout_key dropout_rates[]{{dropout_position::hidden, "hidden_dropout_prob", 0.1},
                                              {dropout_position::attention, "attention_probs_dropout_prob", 0.1}};
 
-inline constexpr model_spec tower = [](model_spec spec) {
+inline constexpr submodel_spec tower = [](model_spec spec) {
     spec.class_prefix = "Git";
     spec.base_model = tower_base;
     spec.parse_config = parse_vision_config;

@@ -297,7 +297,7 @@ inline constexpr model_spec glm_ocr_text = [](model_spec spec) {
 }(glm4v_text);
 
 // transformers/models/glm4v, Glm4vVisionConfig
-inline constexpr model_spec glm4v_vision{
+inline constexpr submodel_spec glm4v_vision{
     .model_type = "glm4v_vision",
     .class_prefix = "Glm4v",
     .base_model = glm4v_detail::encode_images<false>,
@@ -307,14 +307,14 @@ inline constexpr model_spec glm4v_vision{
     .config_keys = {{"num_hidden_layers", "depth", key_rule::standard_name_first}},
     .defaults = {.hidden_size = 1536, .intermediate_size = 13696, .num_hidden_layers = 24},
 };
-inline constexpr model_spec glm4v_moe_vision = [](model_spec spec) {
+inline constexpr submodel_spec glm4v_moe_vision = [](model_spec spec) {
     spec.model_type = "glm4v_moe_vision";
     spec.class_prefix = "Glm4vMoe";
     spec.names.mlp_class_prefix = "";
     spec.names.mlp_class = "isionMlp";  // as the reference spells it
     return spec;
 }(glm4v_vision);
-inline constexpr model_spec glm_ocr_vision = [](model_spec spec) {
+inline constexpr submodel_spec glm_ocr_vision = [](model_spec spec) {
     spec.model_type = "glm_ocr_vision";
     spec.class_prefix = "GlmOcr";
     spec.base_model = glm4v_detail::encode_images<true>;

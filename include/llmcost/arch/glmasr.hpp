@@ -99,7 +99,7 @@ constexpr void parse_config(config_view json, model_config& config) {
 }  // namespace glmasr_detail
 
 // transformers/models/glmasr, GlmAsrEncoderConfig
-inline constexpr model_spec glmasr_encoder{
+inline constexpr submodel_spec glmasr_encoder{
     .model_type = "glmasr_encoder",
     .class_prefix = "GlmAsr",
     .base_model = glmasr_detail::encode_audio,
@@ -117,7 +117,7 @@ inline constexpr model_spec glmasr_encoder{
 };
 
 // transformers/models/glmasr, GlmAsrConfig: what a Llama that it holds is without keys of its own
-inline constexpr model_spec glmasr_text = [](model_spec spec) {
+inline constexpr submodel_spec glmasr_text = [](model_spec spec) {
     spec.defaults.vocab_size = 59264;
     spec.defaults.hidden_size = 2048;
     spec.defaults.intermediate_size = 6144;

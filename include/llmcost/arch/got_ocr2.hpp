@@ -49,7 +49,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
 }
 
 // what it takes where it names no text model (configuration_got_ocr2.py, `sub_configs_defaults`)
-inline constexpr model_spec text = [](model_spec spec) {
+inline constexpr submodel_spec text = [](model_spec spec) {
     spec.defaults.vocab_size = 151860;
     spec.defaults.hidden_size = 1024;
     spec.defaults.intermediate_size = 2816;
@@ -59,7 +59,7 @@ inline constexpr model_spec text = [](model_spec spec) {
 }(qwen2);
 
 /// `GotOcr2VisionEncoder`: SAM's, without a module around it; its inner width has a default of its own.
-inline constexpr model_spec tower = [](model_spec spec) {
+inline constexpr submodel_spec tower = [](model_spec spec) {
     spec.class_prefix = "GotOcr2";
     spec.base_model = sam_detail::forward_vision_encoder;
     spec.names.model_class = "VisionEncoder";

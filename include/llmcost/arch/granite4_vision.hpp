@@ -255,7 +255,7 @@ constexpr void parse_config(config_view json, model& m) {
     former.num_attention_heads = tower.hidden_size / 64;
 }
 
-inline constexpr model_spec text = [](model_spec spec) {
+inline constexpr submodel_spec text = [](model_spec spec) {
     spec.model_type = "granite4_vision_text";
     spec.class_prefix = "Granite4VisionText";
     spec.attention = attention;
@@ -267,7 +267,7 @@ inline constexpr model_spec text = [](model_spec spec) {
 }(granite);
 
 /// Where no `qformer_config` is given.
-inline constexpr model_spec former_of_windows = [](model_spec spec) {
+inline constexpr submodel_spec former_of_windows = [](model_spec spec) {
     spec.defaults.num_hidden_layers = 1;
     spec.defaults.intermediate_size = 3072;
     spec.parse_config = [](config_view json, model_config& config) {

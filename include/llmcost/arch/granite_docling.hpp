@@ -224,7 +224,7 @@ constexpr void parse_config(config_view json, model& m) {
     }
 }
 
-inline constexpr model_spec tower = [](model_spec spec) {
+inline constexpr submodel_spec tower = [](model_spec spec) {
     spec.model_type = "granite_docling_vision";
     spec.class_prefix = "GraniteDocling";
     spec.parse_config = parse_vision_config;
@@ -236,7 +236,7 @@ inline constexpr model_spec tower = [](model_spec spec) {
     return spec;
 }(idefics3_detail::tower);
 
-inline constexpr model_spec text = [](model_spec spec) {
+inline constexpr submodel_spec text = [](model_spec spec) {
     spec.model_type = "granite_docling_text";
     spec.class_prefix = "GraniteDoclingText";
     spec.supported_heads = {};

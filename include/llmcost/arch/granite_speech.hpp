@@ -354,7 +354,7 @@ constexpr void parse_plus_encoder(config_view json, model_config& config) {
 }  // namespace granite_speech_detail
 
 // transformers/models/granite_speech, GraniteSpeechEncoderConfig
-inline constexpr model_spec granite_speech_encoder{
+inline constexpr submodel_spec granite_speech_encoder{
     .model_type = "granite_speech_encoder",
     .class_prefix = "GraniteSpeech",
     .base_model = granite_speech_detail::encode_audio,
@@ -370,7 +370,7 @@ inline constexpr model_spec granite_speech_encoder{
 };
 
 // transformers/models/blip_2, Blip2QFormerConfig: as a part of others only
-inline constexpr model_spec blip_2_qformer_part{
+inline constexpr submodel_spec blip_2_qformer_part{
     .model_type = "blip_2_qformer",
     .class_prefix = "Blip2QFormer",
     .base_model = granite_speech_detail::query_alone,
@@ -403,7 +403,7 @@ inline constexpr model_spec granite_speech = [](model_spec spec) {
 }(shared_composite);
 
 // transformers/models/granite_speech_plus: states of several layers of the encoder are read
-inline constexpr model_spec granite_speech_plus_encoder = [](model_spec spec) {
+inline constexpr submodel_spec granite_speech_plus_encoder = [](model_spec spec) {
     spec.model_type = "granite_speech_plus_encoder";
     spec.class_prefix = "GraniteSpeechPlus";
     spec.parse_config = granite_speech_detail::parse_plus_encoder;

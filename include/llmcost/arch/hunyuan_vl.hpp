@@ -175,7 +175,7 @@ constexpr void parse_vision_config(config_view json, model_config& config) {
                           config.family[longest] / config.vision.patch_size);
 }
 
-inline constexpr model_spec tower = [](model_spec spec) {
+inline constexpr submodel_spec tower = [](model_spec spec) {
     spec.model_type = "hunyuan_vl_vision";
     spec.class_prefix = "HunYuanVL";
     spec.base_model = tower_base;

@@ -283,7 +283,7 @@ constexpr void parse_config(config_view json, model& m) {
     (void)checked_size(json, "vision_config", 4, resampler_config.hidden_size);
 }
 
-inline constexpr model_spec tower = [](model_spec spec) {
+inline constexpr submodel_spec tower = [](model_spec spec) {
     spec.model_type = "idefics_vision";
     spec.class_prefix = "Idefics";
     spec.base_model = [](const layer_context& ctx, trace& t) {
@@ -306,7 +306,7 @@ inline constexpr model_spec tower = [](model_spec spec) {
     return spec;
 }(clip_vision_model);
 
-inline constexpr model_spec resampler = [](model_spec spec) {
+inline constexpr submodel_spec resampler = [](model_spec spec) {
     spec.model_type = "idefics_perciever";
     spec.class_prefix = "Idefics";
     spec.family_keys = resampler_keys;

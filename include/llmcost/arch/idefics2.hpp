@@ -200,7 +200,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
     });
 }
 
-inline constexpr model_spec tower = [](model_spec spec) {
+inline constexpr submodel_spec tower = [](model_spec spec) {
     spec.class_prefix = "Idefics2";
     spec.defaults.hidden_size = 768;
     spec.defaults.num_attention_heads = 12;
@@ -209,7 +209,7 @@ inline constexpr model_spec tower = [](model_spec spec) {
     return spec;
 }(idefics3_detail::tower);
 
-inline constexpr model_spec resampler = [](model_spec spec) {
+inline constexpr submodel_spec resampler = [](model_spec spec) {
     spec.model_type = "idefics2_perceiver";
     spec.class_prefix = "Idefics2";
     spec.family_keys = resampler_keys;

@@ -161,7 +161,7 @@ constexpr void parse_config(config_view json, model& m) {
         throw_invalid_value(json, "scale_factor", "a divisor of the patches along a side");
 }
 
-inline constexpr model_spec tower = [](model_spec spec) {
+inline constexpr submodel_spec tower = [](model_spec spec) {
     spec.class_prefix = "Idefics3";
     spec.base_model = tower_base;
     spec.parse_config = parse_vision_config;
@@ -174,7 +174,7 @@ inline constexpr model_spec tower = [](model_spec spec) {
     spec.defaults.hidden_act = activation::gelu_pytorch_tanh;
     return spec;
 }(shared_tower);
-inline constexpr model_spec smolvlm_tower = [](model_spec spec) {
+inline constexpr submodel_spec smolvlm_tower = [](model_spec spec) {
     spec.class_prefix = "SmolVLM";
     return spec;
 }(tower);

@@ -132,7 +132,7 @@ constexpr void parse_vision_config(config_view json, model_config& config) {
         throw_invalid_value(json, "num_attention_heads", "heads of a multiple of 4 features");
 }
 
-inline constexpr model_spec tower = [](model_spec spec) {
+inline constexpr submodel_spec tower = [](model_spec spec) {
     spec.model_type = "inkling2_vision";
     spec.class_prefix = "Inkling2";
     spec.base_model = tower_base;

@@ -235,7 +235,7 @@ constexpr void parse_audio_config(config_view json, model_config& config) {
     (void)checked_size(json, "mel_vocab_size", config.family[bins], config.family[mel_vocab_size]);
 }
 
-inline constexpr model_spec tower = [](model_spec spec) {
+inline constexpr submodel_spec tower = [](model_spec spec) {
     spec.family_keys = family_keys;
     spec.parse_config = parse_vision_config;
     spec.defaults.num_hidden_layers = 24;
@@ -245,7 +245,7 @@ inline constexpr model_spec tower = [](model_spec spec) {
     return spec;
 }(shared_tower);
 
-inline constexpr model_spec sound = [](model_spec spec) {
+inline constexpr submodel_spec sound = [](model_spec spec) {
     spec.family_keys = keys_of_sound;
     spec.parse_config = parse_audio_config;
     return spec;

@@ -64,10 +64,10 @@ constexpr model_spec former_of(model_spec spec, literal prefix) {
     spec.family_keys = former_keys;
     return spec;
 }
-inline constexpr model_spec tower = tower_of(blip_2_detail::tower, "InstructBlip");
-inline constexpr model_spec former = former_of(blip_2_detail::former, "InstructBlip");
-inline constexpr model_spec video_tower = tower_of(blip_2_detail::tower, "InstructBlipVideo");
-inline constexpr model_spec video_former = former_of(blip_2_detail::former, "InstructBlipVideo");
+inline constexpr submodel_spec tower = tower_of(blip_2_detail::tower, "InstructBlip");
+inline constexpr submodel_spec former = former_of(blip_2_detail::former, "InstructBlip");
+inline constexpr submodel_spec video_tower = tower_of(blip_2_detail::tower, "InstructBlipVideo");
+inline constexpr submodel_spec video_former = former_of(blip_2_detail::former, "InstructBlipVideo");
 
 }  // namespace instructblip_detail
 

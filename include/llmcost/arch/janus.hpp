@@ -103,7 +103,7 @@ constexpr void parse_vision_config(config_view json, model_config& config) {
     config.family[drops_projection] = json.real("projection_dropout", 0.0) > 0;
 }
 
-inline constexpr model_spec tower = [](model_spec spec) {
+inline constexpr submodel_spec tower = [](model_spec spec) {
     spec.class_prefix = "Janus";
     spec.base_model = tower_base;
     spec.parse_config = parse_vision_config;

@@ -237,7 +237,7 @@ constexpr void parse_vq(config_view json, model_config& config) {
     if (config.family[base_channels] % 32 != 0) throw_invalid_value(json, "base_channels", "32 groups of channels");
 }
 
-inline constexpr model_spec vq = [](model_spec spec) {
+inline constexpr submodel_spec vq = [](model_spec spec) {
     spec.class_prefix = "Janus";
     spec.base_model = vq_base;
     spec.parse_config = parse_vq;

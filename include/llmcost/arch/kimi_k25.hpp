@@ -148,7 +148,7 @@ constexpr void parse_vision_config(config_view json, model_config& config) {
     config.family[merged_columns] = (*merged)[1].as_positive();
 }
 
-inline constexpr model_spec tower = [](model_spec spec) {
+inline constexpr submodel_spec tower = [](model_spec spec) {
     spec.class_prefix = "Kimi_K25";
     spec.base_model = tower_base;
     spec.parse_config = parse_vision_config;

@@ -66,7 +66,7 @@ constexpr tensor token_mixer(const layer_context& ctx, trace& t, const tensor& x
     return t.call(ctx.spec.names.attention, attention{ctx}, x);
 }
 
-inline constexpr model_spec text = [](model_spec spec) {
+inline constexpr submodel_spec text = [](model_spec spec) {
     spec.class_prefix = "Kosmos2";
     spec.embed_tokens = embed;
     spec.prepare_inputs = prepare_inputs;
@@ -105,7 +105,7 @@ constexpr void parse_vision_config(config_view json, model_config& config) {
     divide_by_heads(json, config, {"num_attention_heads"});
 }
 
-inline constexpr model_spec tower = [](model_spec spec) {
+inline constexpr submodel_spec tower = [](model_spec spec) {
     spec.class_prefix = "Kosmos2";
     spec.base_model = tower_base;
     spec.parse_config = parse_vision_config;

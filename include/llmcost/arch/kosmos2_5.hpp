@@ -78,7 +78,7 @@ constexpr void parse_text_config(config_view json, model_config& config) {
     config.layers.fill({token_mixer_kind::full_attention});
 }
 
-inline constexpr model_spec text = [](model_spec spec) {
+inline constexpr submodel_spec text = [](model_spec spec) {
     spec.class_prefix = "Kosmos2_5";
     spec.parse_config = parse_text_config;
     spec.family_keys = text_keys;
@@ -191,7 +191,7 @@ constexpr void parse_vision_config(config_view, model_config& config) {
     config.attention_bias = config.output_bias = false;
 }
 
-inline constexpr model_spec tower = [](model_spec spec) {
+inline constexpr submodel_spec tower = [](model_spec spec) {
     spec.class_prefix = "Kosmos2_5";
     spec.base_model = tower_base;
     spec.parse_config = parse_vision_config;

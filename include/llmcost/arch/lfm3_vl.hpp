@@ -137,7 +137,7 @@ constexpr void parse_vision_config(config_view json, model_config& config) {
     });
 }
 
-inline constexpr model_spec tower = [](model_spec spec) {
+inline constexpr submodel_spec tower = [](model_spec spec) {
     spec.model_type = "lfm3_vl_vision";
     spec.class_prefix = "Lfm3Vl";
     spec.base_model = tower_base;

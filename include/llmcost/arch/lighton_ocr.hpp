@@ -45,7 +45,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
 }
 
 // what it takes where it names no text model and no tower (configuration_lighton_ocr.py, `sub_configs_defaults`)
-inline constexpr model_spec text = [](model_spec spec) {
+inline constexpr submodel_spec text = [](model_spec spec) {
     spec.defaults.vocab_size = 151936;
     spec.defaults.hidden_size = 1024;
     spec.defaults.intermediate_size = 3072;
@@ -57,7 +57,7 @@ inline constexpr model_spec text = [](model_spec spec) {
     spec.defaults.sliding_window = 0;
     return spec;
 }(qwen3);
-inline constexpr model_spec tower = [](model_spec spec) {
+inline constexpr submodel_spec tower = [](model_spec spec) {
     spec.defaults.hidden_act = activation::silu;
     return spec;
 }(mistral3_detail::tower);

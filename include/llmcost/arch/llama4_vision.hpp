@@ -123,7 +123,7 @@ constexpr void parse_vision_config(config_view json, model_config& config) {
     config.family[squares] = factor;
 }
 
-inline constexpr model_spec tower = [](model_spec spec) {
+inline constexpr submodel_spec tower = [](model_spec spec) {
     spec.class_prefix = "Llama4";
     spec.base_model = tower_base;
     spec.parse_config = parse_vision_config;

@@ -212,7 +212,7 @@ constexpr model_spec siglip_of(std::int64_t heads) {
     spec.defaults.num_attention_heads = heads;
     return spec;
 }
-inline constexpr model_spec clip_of_video = [](model_spec spec) {
+inline constexpr submodel_spec clip_of_video = [](model_spec spec) {
     spec.parse_config = [](config_view json, model_config& config) {
         parse_square_image(json, config, 224, 14);
         divide_by_heads(json, config, {"num_attention_heads"});

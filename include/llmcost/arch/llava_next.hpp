@@ -356,7 +356,7 @@ constexpr void parse_halved(config_view json, model& m) {
     m.family[max_tiles] = n;
 }
 
-inline constexpr model_spec siglip_of_onevision = llava_detail::siglip_of(16);
+inline constexpr submodel_spec siglip_of_onevision = llava_detail::siglip_of(16);
 
 }  // namespace llava_next_detail
 

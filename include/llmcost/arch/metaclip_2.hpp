@@ -12,7 +12,7 @@ constexpr model_spec named(model_spec spec) {
     spec.class_prefix = "MetaClip2";
     return spec;
 }
-inline constexpr model_spec texts = named(clip_text_model), images = named(clip_vision_model);
+inline constexpr submodel_spec texts = named(clip_text_model), images = named(clip_vision_model);
 
 }  // namespace metaclip_2_detail
 

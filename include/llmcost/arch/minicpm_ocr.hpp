@@ -8,7 +8,7 @@ namespace llmcost::arch {
 
 namespace minicpm_ocr_detail {
 
-inline constexpr model_spec tower = [](model_spec spec) {
+inline constexpr submodel_spec tower = [](model_spec spec) {
     spec.class_prefix = "MiniCPMOcr";
     return spec;
 }(minicpmv4_6_detail::tower);

@@ -254,7 +254,7 @@ constexpr void parse_vision_config(config_view json, model_config& config) {
     (void)checked_size(json, "window_kernel_size", n, config.intermediate_size);
 }
 
-inline constexpr model_spec tower = [](model_spec spec) {
+inline constexpr submodel_spec tower = [](model_spec spec) {
     spec.class_prefix = "MiniCPMV4_6";
     spec.base_model = tower_base;
     spec.parse_config = parse_vision_config;

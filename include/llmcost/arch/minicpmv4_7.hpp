@@ -10,7 +10,7 @@ namespace minicpmv4_7_detail {
 
 using namespace minicpmv4_6_detail;
 
-inline constexpr model_spec tower = [](model_spec spec) {
+inline constexpr submodel_spec tower = [](model_spec spec) {
     spec.class_prefix = "MiniCPMV4_7";
     return spec;
 }(minicpmv4_6_detail::tower);

@@ -80,7 +80,7 @@ constexpr void parse_vision_config(config_view json, model_config& config) {
     divide_by_heads(json, config, {"num_attention_heads"});
 }
 
-inline constexpr model_spec tower = [](model_spec spec) {
+inline constexpr submodel_spec tower = [](model_spec spec) {
     spec.model_type = "minimax_m3_vl_vision";
     spec.class_prefix = "MiniMaxM3VL";
     spec.base_model = tower_base;

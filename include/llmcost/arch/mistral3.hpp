@@ -115,7 +115,7 @@ constexpr void parse_config(config_view json, model& m) {
 }
 
 // what it takes where it names no text model and no tower (configuration_mistral3.py, `sub_configs_defaults`)
-inline constexpr model_spec text = [](model_spec spec) {
+inline constexpr submodel_spec text = [](model_spec spec) {
     spec.defaults.vocab_size = 131072;
     spec.defaults.hidden_size = 5120;
     spec.defaults.intermediate_size = 32768;
@@ -124,7 +124,7 @@ inline constexpr model_spec text = [](model_spec spec) {
     spec.defaults.sliding_window = 0;
     return spec;
 }(mistral);
-inline constexpr model_spec tower = [](model_spec spec) {
+inline constexpr submodel_spec tower = [](model_spec spec) {
     spec.parse_config = [](config_view json, model_config& config) {
         pixtral_detail::parse_config(json, config);
         config.vision.image_height = config.vision.image_width = 1540;

@@ -247,7 +247,7 @@ constexpr void parse_text_config(config_view json, model_config& config) {
     });
 }
 
-inline constexpr model_spec text = [](model_spec spec) {
+inline constexpr submodel_spec text = [](model_spec spec) {
     spec.model_type = "mistral_large4_text";
     spec.class_prefix = "MistralLarge4";
     spec.base_model = text_base;
@@ -277,7 +277,7 @@ inline constexpr model_spec text = [](model_spec spec) {
     return spec;
 }(glm_moe_dsa);
 
-inline constexpr model_spec tower = [](model_spec spec) {
+inline constexpr submodel_spec tower = [](model_spec spec) {
     spec.defaults.hidden_size = 2048;
     spec.defaults.intermediate_size = 6144;
     spec.defaults.num_hidden_layers = 30;

@@ -135,7 +135,7 @@ constexpr void parse_text_config(config_view json, model_config& config) {
     config.sliding_window = 0;
 }
 
-inline constexpr model_spec text = [](model_spec spec) {
+inline constexpr submodel_spec text = [](model_spec spec) {
     spec.model_type = "mllama_text_model";
     spec.class_prefix = "Mllama";
     spec.base_model = text_base;
@@ -282,7 +282,7 @@ constexpr void parse_vision_config(config_view json, model_config& config) {
     }
 }
 
-inline constexpr model_spec tower = [](model_spec spec) {
+inline constexpr submodel_spec tower = [](model_spec spec) {
     spec.class_prefix = "Mllama";
     spec.base_model = tower_base;
     spec.parse_config = parse_vision_config;

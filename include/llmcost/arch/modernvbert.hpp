@@ -122,7 +122,7 @@ constexpr void parse_normed(config_view json, model& m) {
 }
 
 /// SigLIP without its pool, where UltraVBERT names no tower.
-inline constexpr model_spec siglip_without_pool = [](model_spec spec) {
+inline constexpr submodel_spec siglip_without_pool = [](model_spec spec) {
     spec.parse_config = [](config_view json, model_config& config) {
         siglip_detail::parse_config(json, config);
         config.family[siglip_detail::uses_head] = 0;

@@ -47,7 +47,7 @@ constexpr void parse_text_config(config_view json, model_config& config) {
     });
 }
 
-inline constexpr model_spec text = [](model_spec spec) {
+inline constexpr submodel_spec text = [](model_spec spec) {
     spec.model_type = "molmo2_text";
     spec.class_prefix = "Molmo2";
     spec.attention = attention;
@@ -113,7 +113,7 @@ constexpr void parse_vision_config(config_view json, model_config& config) {
     (void)checked_size(json, key, config.vision.patch_size * config.vision.patch_size, config.vision.num_channels);
 }
 
-inline constexpr model_spec tower = [](model_spec spec) {
+inline constexpr submodel_spec tower = [](model_spec spec) {
     spec.model_type = "molmo2_vision";
     spec.class_prefix = "Molmo2";
     spec.base_model = tower_base;
@@ -145,7 +145,7 @@ constexpr literal layers_key(config_view adapter) {
     return adapter.contains("vit_layers") ? "vit_layers" : "vision_feature_layer";
 }
 
-inline constexpr model_spec adapter = [](model_spec spec) {
+inline constexpr submodel_spec adapter = [](model_spec spec) {
     spec.model_type = "molmo2_adapter";
     spec.class_prefix = "Molmo2";
     spec.family_keys = adapter_keys;

@@ -55,7 +55,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
 }  // namespace moss_transcribe_diarize_detail
 
 // transformers/models/moss_transcribe_diarize, MossTranscribeDiarizeAudioConfig
-inline constexpr model_spec moss_transcribe_diarize_audio = [](model_spec spec) {
+inline constexpr submodel_spec moss_transcribe_diarize_audio = [](model_spec spec) {
     spec.model_type = "moss_transcribe_diarize_audio";
     spec.class_prefix = "MossTranscribeDiarize";
     spec.base_model = moss_transcribe_diarize_detail::encode_audio;
@@ -68,7 +68,7 @@ inline constexpr model_spec moss_transcribe_diarize_audio = [](model_spec spec) 
 }(voxtral_encoder);
 
 // transformers/models/moss_transcribe_diarize: the text model of a configuration that has none
-inline constexpr model_spec moss_transcribe_diarize_text = [](model_spec spec) {
+inline constexpr submodel_spec moss_transcribe_diarize_text = [](model_spec spec) {
     spec.defaults.hidden_size = 1024;
     spec.defaults.intermediate_size = 3072;
     spec.defaults.num_hidden_layers = 28;

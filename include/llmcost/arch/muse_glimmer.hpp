@@ -162,7 +162,7 @@ constexpr void parse_vision_config(config_view json, model_config& config) {
     });
 }
 
-inline constexpr model_spec tower = [](model_spec spec) {
+inline constexpr submodel_spec tower = [](model_spec spec) {
     spec.model_type = "muse_glimmer_vision";
     spec.class_prefix = "MuseGlimmer";
     spec.base_model = tower_base;

@@ -332,13 +332,13 @@ constexpr void parse_config(config_view json, model& m) {
         throw_invalid_value(json, "audio_config", "an out_hidden_size of the text's hidden_size");
 }
 
-inline constexpr model_spec tower = [](model_spec spec) {
+inline constexpr submodel_spec tower = [](model_spec spec) {
     spec.model_type = "muse_spark_vision";
     spec.class_prefix = "MuseSpark";
     return spec;
 }(muse_glimmer_detail::tower);
 
-inline constexpr model_spec audio_tower{
+inline constexpr submodel_spec audio_tower{
     .model_type = "muse_spark_audio",
     .class_prefix = "MuseSpark",
     .base_model = encode_audio,
@@ -353,7 +353,7 @@ inline constexpr model_spec audio_tower{
 }  // namespace muse_spark_detail
 
 // transformers/models/muse_spark, MuseSparkTextConfig
-inline constexpr model_spec muse_spark_text = [](model_spec spec) {
+inline constexpr submodel_spec muse_spark_text = [](model_spec spec) {
     spec.model_type = "muse_spark_text";
     spec.class_prefix = "MuseSpark";
     spec.parse_config = muse_spark_detail::parse_text_config;

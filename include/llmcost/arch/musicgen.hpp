@@ -200,7 +200,7 @@ constexpr tensor forward_melody_model(const layer_context& ctx, trace& t) {
 }
 
 /// T5 as what reads the text: its encoder.
-inline constexpr model_spec t5_reading = [](model_spec spec) {
+inline constexpr submodel_spec t5_reading = [](model_spec spec) {
     spec.base_model = t5_detail::forward_encoder_only;
     return spec;
 }(t5);

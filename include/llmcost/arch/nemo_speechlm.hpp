@@ -188,7 +188,7 @@ constexpr void untie_word_embeddings(config_view, model& m) { m.config.tie_word_
 }  // namespace nemo_speechlm_detail
 
 // transformers/models/nemotron3_5_transcribe, Nemotron3_5TranscribeAudioConfig: two encoders, of speech and of speakers
-inline constexpr model_spec nemotron3_5_transcribe_audio{
+inline constexpr submodel_spec nemotron3_5_transcribe_audio{
     .model_type = "nemotron3_5_transcribe_audio",
     .class_prefix = "Nemotron3_5Transcribe",
     .base_model = nemo_speechlm_detail::encode_audio,
@@ -200,7 +200,7 @@ inline constexpr model_spec nemotron3_5_transcribe_audio{
 };
 
 // transformers/models/nemotron3_5_transcribe, Nemotron3_5TranscribeWordTimestampConfig
-inline constexpr model_spec nemotron3_5_transcribe_word_timestamp{
+inline constexpr submodel_spec nemotron3_5_transcribe_word_timestamp{
     .model_type = "nemotron3_5_transcribe_word_timestamp",
     .class_prefix = "Nemotron3_5Transcribe",
     .base_model = nemo_speechlm_detail::forward_word_timestamps,

@@ -184,7 +184,7 @@ constexpr void parse_config(config_view json, model& m) {
 }
 
 /// The tower reads pairs of frames where it says nothing of them.
-inline constexpr model_spec tower = [](model_spec spec) {
+inline constexpr submodel_spec tower = [](model_spec spec) {
     spec.family_keys = radio_detail::keys_of_pairs;
     return spec;
 }(radio);

@@ -71,7 +71,7 @@ constexpr void parse_vision_config(config_view json, model_config& config) {
         throw_invalid_value(json, "num_visual_indicator_tokens", "fewer than the visual words");
 }
 
-inline constexpr model_spec tower = [](model_spec spec) {
+inline constexpr submodel_spec tower = [](model_spec spec) {
     spec.class_prefix = "Ovis2";
     spec.base_model = tower_base;
     spec.parse_config = parse_vision_config;

@@ -117,7 +117,7 @@ constexpr void tie(config_view json, model& m) {
 }  // namespace paddleocr_vl_detail
 
 // transformers/models/paddleocr_vl: Ernie 4.5 with positions of three axes
-inline constexpr model_spec paddleocr_vl_text = [](model_spec spec) {
+inline constexpr submodel_spec paddleocr_vl_text = [](model_spec spec) {
     spec.model_type = "paddleocr_vl_text";
     spec.class_prefix = "PaddleOCR";
     spec.parse_config = paddleocr_vl_detail::parse_text_config;
@@ -140,7 +140,7 @@ inline constexpr model_spec paddleocr_vl_text = [](model_spec spec) {
 }(default_decoder);
 
 // transformers/models/paddleocr_vl, PaddleOCRVisionConfig
-inline constexpr model_spec paddleocr_vl_vision{
+inline constexpr submodel_spec paddleocr_vl_vision{
     .model_type = "paddleocr_vl_vision",
     .class_prefix = "PaddleOCR",
     .base_model = paddleocr_vl_detail::encode_images,

@@ -48,7 +48,7 @@ constexpr void parse_config(config_view json, model& m) {
 }
 
 // what it takes where it names no text model or tower (configuration_paligemma.py, `sub_configs_defaults`)
-inline constexpr model_spec text = [](model_spec spec) {
+inline constexpr submodel_spec text = [](model_spec spec) {
     spec.defaults.vocab_size = 257152;
     spec.defaults.hidden_size = 2048;
     spec.defaults.intermediate_size = 16384;
@@ -57,7 +57,7 @@ inline constexpr model_spec text = [](model_spec spec) {
     spec.defaults.num_key_value_heads = 1;
     return spec;
 }(gemma);
-inline constexpr model_spec tower = [](model_spec spec) {
+inline constexpr submodel_spec tower = [](model_spec spec) {
     spec.parse_config = [](config_view json, model_config& config) {
         parse_square_image(json, config, 224, 14);
         config.family[siglip_detail::uses_head] = 0;

@@ -52,7 +52,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
 }  // namespace phi4_multimodal_detail
 
 // transformers/models/phi4_multimodal, Phi4MultimodalConfig: its text model is Phi-3
-inline constexpr model_spec phi4_multimodal_text = [](model_spec spec) {
+inline constexpr submodel_spec phi4_multimodal_text = [](model_spec spec) {
     spec.model_type = "phi4_multimodal";
     spec.class_prefix = "Phi4Multimodal";
     spec.defaults.vocab_size = 200064;

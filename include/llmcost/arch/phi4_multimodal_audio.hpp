@@ -331,7 +331,7 @@ constexpr tensor place_sound(const layer_context& ctx, trace& t, const tensor& t
 }  // namespace phi4_multimodal_detail
 
 // transformers/models/phi4_multimodal, Phi4MultimodalAudioConfig
-inline constexpr model_spec phi4_multimodal_audio{
+inline constexpr submodel_spec phi4_multimodal_audio{
     .model_type = "phi4_multimodal_audio",
     .class_prefix = "Phi4Multimodal",
     .base_model = phi4_multimodal_detail::encode_audio,

@@ -202,7 +202,7 @@ constexpr tensor place_images(const layer_context& ctx, trace& t, const tensor& 
 }  // namespace phi4_multimodal_detail
 
 // transformers/models/phi4_multimodal, Phi4MultimodalVisionConfig
-inline constexpr model_spec phi4_multimodal_vision = [](model_spec spec) {
+inline constexpr submodel_spec phi4_multimodal_vision = [](model_spec spec) {
     spec.model_type = "phi4_multimodal_vision";
     spec.class_prefix = "Phi4Multimodal";
     spec.base_model = phi4_multimodal_detail::encode_images;

@@ -127,7 +127,7 @@ constexpr tensor forward(const layer_context& ctx, trace& t) {
 }
 
 /// The sizes of Gemma that `otherwise` holds, where a part is left out.
-inline constexpr model_spec expert = [](model_spec spec) {
+inline constexpr submodel_spec expert = [](model_spec spec) {
     spec.defaults.hidden_size = 1024;
     spec.defaults.intermediate_size = 4096;
     spec.defaults.num_hidden_layers = 18;
@@ -135,7 +135,7 @@ inline constexpr model_spec expert = [](model_spec spec) {
     spec.defaults.num_key_value_heads = 1;
     return spec;
 }(gemma);
-inline constexpr model_spec tower = [](model_spec spec) {
+inline constexpr submodel_spec tower = [](model_spec spec) {
     spec.defaults.intermediate_size = 4304;
     return spec;
 }(paligemma_detail::tower);

@@ -212,7 +212,7 @@ constexpr void parse_text_config(config_view json, model_config& config) {
     config.layers.fill({token_mixer_kind::full_attention});
 }
 
-inline constexpr model_spec tower = [](model_spec spec) {
+inline constexpr submodel_spec tower = [](model_spec spec) {
     spec.class_prefix = "Pix2Struct";
     spec.base_model = tower_base;
     spec.family_keys = tower_keys;
@@ -234,7 +234,7 @@ inline constexpr model_spec tower = [](model_spec spec) {
     return spec;
 }(shared_tower);
 
-inline constexpr model_spec texts = [](model_spec spec) {
+inline constexpr submodel_spec texts = [](model_spec spec) {
     spec.class_prefix = "Pix2Struct";
     spec.parse_config = parse_text_config;
     spec.family_keys = text_keys;

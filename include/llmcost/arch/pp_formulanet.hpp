@@ -44,7 +44,7 @@ constexpr void parse_vision_config(config_view json, model_config& config) {
         throw_invalid_value(json, "post_conv_in_channels", "output_channels");
 }
 
-inline constexpr model_spec tower = [](model_spec spec) {
+inline constexpr submodel_spec tower = [](model_spec spec) {
     spec.class_prefix = "PPFormulaNet";
     spec.base_model = tower_base;
     spec.parse_config = parse_vision_config;
@@ -65,7 +65,7 @@ inline constexpr family_key text_keys[]{
     {"decoder_attention_heads", 16},
     {"decoder_ffn_dim", 2048},
     {.default_value = 1, .type = family_key_type::computed}};  // no encoder of texts
-inline constexpr model_spec texts = [](model_spec spec) {
+inline constexpr submodel_spec texts = [](model_spec spec) {
     spec.class_prefix = "PPFormulaNet";
     spec.family_keys = text_keys;
     spec.dropout_keys = {};

@@ -60,7 +60,7 @@ constexpr tensor tower_base(const layer_context& ctx, trace& t) {
     return t.call("layernorm", norm_module{norm_kind::layer, ctx.config.hidden_size}, x);
 }
 
-inline constexpr model_spec tower = [](model_spec spec) {
+inline constexpr submodel_spec tower = [](model_spec spec) {
     spec.model_type = "qianfan_ocr_vision";
     spec.class_prefix = "QianfanOCRVision";
     spec.base_model = tower_base;

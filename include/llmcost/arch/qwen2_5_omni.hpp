@@ -222,7 +222,7 @@ inline constexpr model_spec qwen2_5_omni_text = [](model_spec spec) {
 }(qwen2_vl_text);
 
 // transformers/models/qwen2_5_omni, Qwen2_5OmniVisionEncoderConfig
-inline constexpr model_spec qwen2_5_omni_vision = [](model_spec spec) {
+inline constexpr submodel_spec qwen2_5_omni_vision = [](model_spec spec) {
     spec.model_type = "qwen2_5_omni_vision_encoder";
     spec.class_prefix = "Qwen2_5Omni";
     spec.base_model = qwen2_5_omni_detail::encode_images;
@@ -231,7 +231,7 @@ inline constexpr model_spec qwen2_5_omni_vision = [](model_spec spec) {
 }(qwen2_5_vl_vision);
 
 // transformers/models/qwen2_5_omni, Qwen2_5OmniAudioEncoderConfig
-inline constexpr model_spec qwen2_5_omni_audio = [](model_spec spec) {
+inline constexpr submodel_spec qwen2_5_omni_audio = [](model_spec spec) {
     spec.model_type = "qwen2_5_omni_audio_encoder";
     spec.class_prefix = "Qwen2_5Omni";
     spec.base_model = qwen2_5_omni_detail::encode_audio;

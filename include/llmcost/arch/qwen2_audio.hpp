@@ -281,7 +281,7 @@ constexpr void parse_encoder_config(config_view json, model_config& config) {
 }  // namespace qwen2_audio_detail
 
 // transformers/models/qwen2_audio, Qwen2AudioEncoderConfig
-inline constexpr model_spec qwen2_audio_encoder{
+inline constexpr submodel_spec qwen2_audio_encoder{
     .model_type = "qwen2_audio_encoder",
     .class_prefix = "Qwen2Audio",
     .base_model = qwen2_audio_detail::encode_audio,
@@ -319,7 +319,7 @@ inline constexpr model_spec qwen2_audio = [](model_spec spec) {
 }(shared_composite);
 
 // transformers/models/voxtral, VoxtralEncoderConfig
-inline constexpr model_spec voxtral_encoder = [](model_spec spec) {
+inline constexpr submodel_spec voxtral_encoder = [](model_spec spec) {
     spec.model_type = "voxtral_encoder";
     spec.class_prefix = "Voxtral";
     spec.base_model = qwen2_audio_detail::voxtral_encode_audio;
@@ -329,7 +329,7 @@ inline constexpr model_spec voxtral_encoder = [](model_spec spec) {
 }(qwen2_audio_encoder);
 
 // transformers/models/voxtral, VoxtralConfig: what a Llama that it holds is without keys of its own
-inline constexpr model_spec voxtral_text = [](model_spec spec) {
+inline constexpr submodel_spec voxtral_text = [](model_spec spec) {
     spec.defaults.vocab_size = 131072;
     spec.defaults.hidden_size = 3072;
     spec.defaults.intermediate_size = 8192;
@@ -355,7 +355,7 @@ inline constexpr model_spec voxtral = [](model_spec spec) {
 }(qwen2_audio);
 
 // transformers/models/audioflamingo3
-inline constexpr model_spec audioflamingo3_encoder = [](model_spec spec) {
+inline constexpr submodel_spec audioflamingo3_encoder = [](model_spec spec) {
     spec.model_type = "audioflamingo3_encoder";
     spec.class_prefix = "AudioFlamingo3";
     spec.base_model = qwen2_audio_detail::encode_audio;

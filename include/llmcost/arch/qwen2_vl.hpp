@@ -321,7 +321,7 @@ inline constexpr model_spec qwen2_5_vl_text = [](model_spec spec) {
 }(qwen2_vl_text);
 
 // transformers/models/qwen2_vl, Qwen2VLVisionConfig: `hidden_size` is the text model's
-inline constexpr model_spec qwen2_vl_vision{
+inline constexpr submodel_spec qwen2_vl_vision{
     .model_type = "qwen2_vl_vision",
     .class_prefix = "Qwen2",
     .base_model = qwen2_vl_detail::encode_images,
@@ -335,7 +335,7 @@ inline constexpr model_spec qwen2_vl_vision{
                  .num_attention_heads = 16,
                  .hidden_act = activation::quick_gelu},
 };
-inline constexpr model_spec qwen2_5_vl_vision = [](model_spec spec) {
+inline constexpr submodel_spec qwen2_5_vl_vision = [](model_spec spec) {
     spec.model_type = "qwen2_5_vl_vision";
     spec.class_prefix = "Qwen2_5_";
     spec.base_model = qwen2_vl_detail::encode_images_2_5;

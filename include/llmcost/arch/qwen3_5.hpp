@@ -75,14 +75,14 @@ inline constexpr model_spec qwen3_5_moe_text = [](model_spec spec) {
 }(qwen3_5_text);
 
 // transformers/models/qwen3_5, Qwen3_5VisionConfig: Qwen3-VL's without what it hands to early layers
-inline constexpr model_spec qwen3_5_vision = [](model_spec spec) {
+inline constexpr submodel_spec qwen3_5_vision = [](model_spec spec) {
     spec.model_type = "qwen3_5_vision";
     spec.class_prefix = "Qwen3_5";
     spec.parse_config = nullptr;
     spec.family_keys = qwen3_5_detail::vision_keys;
     return spec;
 }(qwen3_vl_vision);
-inline constexpr model_spec qwen3_5_moe_vision = [](model_spec spec) {
+inline constexpr submodel_spec qwen3_5_moe_vision = [](model_spec spec) {
     spec.model_type = "qwen3_5_moe_vision";
     spec.class_prefix = "Qwen3_5Moe";
     return spec;

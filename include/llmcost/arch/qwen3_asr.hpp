@@ -176,7 +176,7 @@ constexpr void parse_config(config_view json, model_config& config) {
 }  // namespace qwen3_asr_detail
 
 // transformers/models/qwen3_asr, Qwen3ASREncoderConfig
-inline constexpr model_spec qwen3_asr_encoder = [](model_spec spec) {
+inline constexpr submodel_spec qwen3_asr_encoder = [](model_spec spec) {
     spec.model_type = "qwen3_asr_encoder";
     spec.class_prefix = "Qwen3ASR";
     spec.base_model = qwen3_asr_detail::encode_audio;
@@ -190,7 +190,7 @@ inline constexpr model_spec qwen3_asr_encoder = [](model_spec spec) {
 }(qwen2_audio_encoder);
 
 // transformers/models/qwen3_asr, Qwen3ASRConfig: the text model of a configuration that has none
-inline constexpr model_spec qwen3_asr_text = [](model_spec spec) {
+inline constexpr submodel_spec qwen3_asr_text = [](model_spec spec) {
     spec.defaults.hidden_size = 2048;
     spec.defaults.intermediate_size = 6144;
     spec.defaults.num_hidden_layers = 28;

@@ -236,7 +236,7 @@ inline constexpr model_spec qwen3_omni_moe_text = [](model_spec spec) {
 }(qwen3_vl_moe_text);
 
 // transformers/models/qwen3_omni_moe, Qwen3OmniMoeVisionEncoderConfig
-inline constexpr model_spec qwen3_omni_moe_vision = [](model_spec spec) {
+inline constexpr submodel_spec qwen3_omni_moe_vision = [](model_spec spec) {
     spec.model_type = "qwen3_omni_moe_vision_encoder";
     spec.class_prefix = "Qwen3OmniMoe";
     spec.base_model = qwen3_omni_moe_detail::encode_images;
@@ -245,7 +245,7 @@ inline constexpr model_spec qwen3_omni_moe_vision = [](model_spec spec) {
 }(qwen3_vl_vision);
 
 // transformers/models/qwen3_omni_moe, Qwen3OmniMoeAudioEncoderConfig
-inline constexpr model_spec qwen3_omni_moe_audio = [](model_spec spec) {
+inline constexpr submodel_spec qwen3_omni_moe_audio = [](model_spec spec) {
     spec.model_type = "qwen3_omni_moe_audio_encoder";
     spec.class_prefix = "Qwen3OmniMoe";
     spec.base_model = qwen3_omni_moe_detail::encode_audio;

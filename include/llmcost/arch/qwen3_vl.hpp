@@ -268,7 +268,7 @@ inline constexpr model_spec qwen3_vl_moe_text = [](model_spec spec) {
 }(qwen3_vl_text);
 
 // transformers/models/qwen3_vl, Qwen3VLVisionConfig
-inline constexpr model_spec qwen3_vl_vision{
+inline constexpr submodel_spec qwen3_vl_vision{
     .model_type = "qwen3_vl_vision",
     .class_prefix = "Qwen3VL",
     .base_model = qwen3_vl_detail::encode_images,
@@ -285,7 +285,7 @@ inline constexpr model_spec qwen3_vl_vision{
                  .num_attention_heads = 16,
                  .hidden_act = activation::gelu_pytorch_tanh},
 };
-inline constexpr model_spec qwen3_vl_moe_vision = [](model_spec spec) {
+inline constexpr submodel_spec qwen3_vl_moe_vision = [](model_spec spec) {
     spec.model_type = "qwen3_vl_moe_vision";
     spec.class_prefix = "Qwen3VLMoe";
     return spec;

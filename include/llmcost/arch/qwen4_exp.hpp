@@ -287,7 +287,7 @@ inline constexpr model_spec qwen4_exp_text = [](model_spec spec) {
 }(qwen3_5_moe_text);
 
 // transformers/models/qwen4_exp, Qwen4ExpVisionConfig
-inline constexpr model_spec qwen4_exp_vision = [](model_spec spec) {
+inline constexpr submodel_spec qwen4_exp_vision = [](model_spec spec) {
     spec.model_type = "qwen4_exp_vision";
     spec.class_prefix = "Qwen4Exp";
     return spec;

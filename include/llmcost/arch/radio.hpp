@@ -168,7 +168,7 @@ constexpr void parse_config(config_view json, model_config& config) {
 
 // transformers/models/radio: patches of images of any shape behind summaries and registers, which stands in other
 // models
-inline constexpr model_spec radio = [](model_spec spec) {
+inline constexpr submodel_spec radio = [](model_spec spec) {
     spec.model_type = "radio";
     spec.class_prefix = "Radio";
     spec.base_model = radio_detail::base;

@@ -154,7 +154,7 @@ constexpr void parse_config(config_view json, model_config& config) {
     config.intermediate_size = parse_intermediate_size(json, config, "mlp_dim", "mlp_ratio", 4.0);
 }
 
-inline constexpr model_spec tower = [](model_spec spec) {
+inline constexpr submodel_spec tower = [](model_spec spec) {
     spec.class_prefix = "Sam";
     spec.base_model = base;
     spec.parse_config = parse_config;

@@ -134,7 +134,7 @@ constexpr void parse_second_speech(config_view json, model_config& config) {
     config.family[chunks] = !size || !size->is_null();
 }
 
-inline constexpr model_spec speech_encoder = [](model_spec spec) {
+inline constexpr submodel_spec speech_encoder = [](model_spec spec) {
     spec.model_type = "seamless_m4t_speech";
     spec.class_prefix = "SeamlessM4T";
     spec.base_model = speech_base;
@@ -158,7 +158,7 @@ inline constexpr model_spec speech_encoder = [](model_spec spec) {
     return spec;
 }(model_spec{});
 
-inline constexpr model_spec second_speech_encoder = [](model_spec spec) {
+inline constexpr submodel_spec second_speech_encoder = [](model_spec spec) {
     spec.class_prefix = "SeamlessM4Tv2";
     spec.names.mlp_class_prefix = "SeamlessM4Tv2Conformer";
     spec.parse_config = parse_second_speech;
@@ -293,7 +293,7 @@ constexpr void parse_vocoder(config_view json, model_config& config) {
         throw_invalid_value(json, "upsample_initial_channel", "a number that can be halved in each step");
 }
 
-inline constexpr model_spec vocoder = [](model_spec spec) {
+inline constexpr submodel_spec vocoder = [](model_spec spec) {
     spec.model_type = "seamless_m4t_vocoder";
     spec.class_prefix = "SeamlessM4T";
     spec.base_model = vocoder_base;

@@ -229,7 +229,7 @@ inline constexpr model_spec siglip_vision_model = [](model_spec spec) {
 }(shared_tower);
 
 // transformers/models/siglip: `SiglipTextModel`, the texts' half
-inline constexpr model_spec siglip_text_model = [](model_spec spec) {
+inline constexpr submodel_spec siglip_text_model = [](model_spec spec) {
     spec.model_type = "siglip_text_model";
     spec.class_prefix = "Siglip";
     spec.base_model = siglip_detail::text_base;
@@ -269,7 +269,7 @@ inline constexpr model_spec siglip2_vision_model = [](model_spec spec) {
 }(siglip_vision_model);
 
 // transformers/models/siglip2: `Siglip2TextModel`, the texts' half
-inline constexpr model_spec siglip2_text_model = [](model_spec spec) {
+inline constexpr submodel_spec siglip2_text_model = [](model_spec spec) {
     spec.model_type = "siglip2_text_model";
     spec.class_prefix = "Siglip2";
     return spec;

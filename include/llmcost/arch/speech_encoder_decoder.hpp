@@ -79,7 +79,7 @@ constexpr void parse_config(config_view json, model& m) {
 }
 
 /// BART as a part.
-inline constexpr model_spec written = [](model_spec spec) {
+inline constexpr submodel_spec written = [](model_spec spec) {
     spec.base_model = forward;
     return spec;
 }(bart);

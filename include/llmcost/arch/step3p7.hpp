@@ -223,7 +223,7 @@ constexpr void parse_text_config(config_view json, model_config& config) {
     if (first[1] >= 0) config.family[sliding_rotary] = parse_rotated(json, config, "sliding_attention", first[1]);
 }
 
-inline constexpr model_spec text = [](model_spec spec) {
+inline constexpr submodel_spec text = [](model_spec spec) {
     spec.model_type = "step3p5";
     spec.class_prefix = "Step3p7";
     spec.parse_config = parse_text_config;

@@ -119,7 +119,7 @@ constexpr void parse_vision_config(config_view json, model_config& config) {
     (void)checked_size(json, "hidden_size", 4, config.hidden_size);
 }
 
-inline constexpr model_spec tower = [](model_spec spec) {
+inline constexpr submodel_spec tower = [](model_spec spec) {
     spec.model_type = "step3p5_vision";
     spec.class_prefix = "Step3p7";
     spec.base_model = tower_base;

@@ -206,7 +206,7 @@ constexpr void parse_config(config_view json, model_config& config) {
         throw_invalid_value(json, "num_attention_heads", "a divisor of hidden_size");
 }
 
-inline constexpr model_spec decoder = [](model_spec spec) {
+inline constexpr submodel_spec decoder = [](model_spec spec) {
     spec.model_type = "t5gemma2_decoder";
     spec.class_prefix = "T5Gemma2";
     spec.parse_config = parse_config;
@@ -221,7 +221,7 @@ inline constexpr model_spec decoder = [](model_spec spec) {
     spec.defaults.vocab_size = 262208;
     return spec;
 }(gemma3_text);
-inline constexpr model_spec text_encoder = [](model_spec spec) {
+inline constexpr submodel_spec text_encoder = [](model_spec spec) {
     spec.model_type = "t5gemma2_text";
     spec.attention = attend_all;
     spec.names.attention_class = "SelfAttention";

@@ -172,7 +172,7 @@ constexpr void parse_config(config_view json, model_config& config) {
 }  // namespace timm_eva_detail
 
 // timm/models/eva.py, transformers/models/timm_wrapper: patches under learned and rotary positions
-inline constexpr model_spec timm_eva = [](model_spec spec) {
+inline constexpr submodel_spec timm_eva = [](model_spec spec) {
     spec.model_type = "timm_wrapper";
     spec.class_prefix = "TimmWrapper";
     spec.base_model = timm_eva_detail::base;

@@ -43,7 +43,7 @@ constexpr tensor_pair encode_text(const layer_context& ctx, trace& t, bool reads
     return {x, t.mean(x, 1)};
 }
 
-inline constexpr model_spec texts = [](model_spec spec) {
+inline constexpr submodel_spec texts = [](model_spec spec) {
     spec.class_prefix = "Tipsv2";
     spec.base_model = [](const layer_context& ctx, trace& t) { return encode_text(ctx, t, false).first; };
     spec.parse_config = [](config_view json, model_config& config) {
@@ -77,7 +77,7 @@ constexpr void parse_images(config_view json, model_config& config) {
     config.family[registered] = config.family[masked] = 1;
 }
 
-inline constexpr model_spec images = [](model_spec spec) {
+inline constexpr submodel_spec images = [](model_spec spec) {
     spec.class_prefix = "Tipsv2Vision";
     spec.parse_config = parse_images;
     spec.family_keys = family_keys;

@@ -18,14 +18,14 @@ inline constexpr family_key sam_keys[]{sam_detail::family_keys[0],
                                        {.default_value = 512, .type = family_key_type::computed},
                                        {.default_value = 1024, .type = family_key_type::computed}};
 
-inline constexpr model_spec sam = [](model_spec spec) {
+inline constexpr submodel_spec sam = [](model_spec spec) {
     spec.class_prefix = "UnlimitedOcrSam";
     spec.family_keys = sam_keys;
     return spec;
 }(deepseek_ocr2_detail::sam);
 
 // CLIP without patches of its own and without a norm behind its layers
-inline constexpr model_spec encoder = [](model_spec spec) {
+inline constexpr submodel_spec encoder = [](model_spec spec) {
     spec.class_prefix = "UnlimitedOcr";
     spec.parse_config = [](config_view json, model_config& config) {
         parse_square_image(json, config, 224, 14);

@@ -246,7 +246,7 @@ constexpr void parse_config(config_view json, model& m) {
 }  // namespace vibevoice_detail
 
 // transformers/models/vibevoice_acoustic_tokenizer, VibeVoiceAcousticTokenizerEncoderConfig
-inline constexpr model_spec vibevoice_acoustic_tokenizer_encoder{
+inline constexpr submodel_spec vibevoice_acoustic_tokenizer_encoder{
     .model_type = "vibevoice_acoustic_tokenizer_encoder",
     .class_prefix = "VibeVoiceAcousticTokenizer",
     .base_model = vibevoice_detail::forward_standalone,
@@ -256,7 +256,7 @@ inline constexpr model_spec vibevoice_acoustic_tokenizer_encoder{
     .names = {.model_class = "EncoderModel"},
     .defaults = {.hidden_size = 64, .num_hidden_layers = 1, .hidden_act = activation::gelu},
 };
-inline constexpr model_spec vibevoice_semantic_tokenizer_encoder = [](model_spec spec) {
+inline constexpr submodel_spec vibevoice_semantic_tokenizer_encoder = [](model_spec spec) {
     spec.defaults.hidden_size = 128;
     return spec;
 }(vibevoice_acoustic_tokenizer_encoder);

@@ -53,7 +53,7 @@ constexpr tensor encode_images(const layer_context& ctx, trace& t) {
     return t.cat({t.bilinear(squares, all.rows, all.columns).permute({0, 2, 3, 1}).view({n, width})}, 0);
 }
 
-inline constexpr model_spec tower = [](model_spec spec) {
+inline constexpr submodel_spec tower = [](model_spec spec) {
     spec.class_prefix = "VideoLlama3";
     spec.base_model = encode_images;
     spec.family_keys = family_keys;

@@ -254,6 +254,9 @@ struct model_spec {
     model_config defaults{};
 };
 
+/// A spec that is only a component of composite models: it is not in the registry.
+using submodel_spec = model_spec;
+
 /// One of the models that another one holds beside its text model.
 struct component_model {
     const model_spec* spec = nullptr;

@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include <llmcost/base/error.hpp>
 #include <llmcost/base/utf8.hpp>
+#include <llmcost/text/error.hpp>
 
 // How texts from outside stand in messages, and how what is asked for is refused.
 namespace llmcost {

@@ -7,8 +7,8 @@
 
 int main() {
     llmcost::kernel_library kernels("h200", "", "", "none");
-    const llmcost::execution how = llmcost::execution_of({}, kernels.on());
+    const llmcost::execution execution = llmcost::execution_of({}, kernels.target_device());
     const auto step = llmcost::time_step(llmcost::presets::llama_3_2_1b, {{.batch = 16, .sequence = 1, .past = 1000}},
-                                         how, kernels.on(), kernels);
+                                         execution, kernels.target_device(), kernels);
     return step.seconds > 0 ? 0 : 1;
 }

@@ -8,10 +8,10 @@
 #include <llmcost/bundled/verified_type.hpp>
 #include <llmcost/config/model_registry.hpp>
 
-// What the program knows, compiled once for it and for all that tests it.
+// Model specs and bundled configurations of the program, compiled once for the program and its tests.
 namespace parts {
 
-extern const llmcost::model_registry rows;
+extern const llmcost::model_registry registry;
 extern const std::span<const llmcost::bundled_config> configurations;
 extern const llmcost::verified_type_table verified;
 
