@@ -16,7 +16,7 @@
 #include <llmcost/json.hpp>
 #include <llmcost/llmcost.hpp>
 
-#include "rows.hpp"
+#include "registry.hpp"
 
 namespace {
 
@@ -24,7 +24,7 @@ using namespace llmcost;
 
 model model_named(const char* name) {
     const bundled_config* bundled = find_bundled(name);
-    return parts::rows.read(parse_config(bundled->json, name).root());
+    return parts::registry.read(parse_config(bundled->json, name).root());
 }
 
 void trace_forward(benchmark::State& state, const char* name) {
@@ -120,7 +120,7 @@ BENCHMARK(evaluate_custom_model);
 void read_configuration(benchmark::State& state) {
     std::ifstream file(LLMCOST_TEST_DIR "/golden/openai__gpt-oss-20b.json");
     const std::string text{std::istreambuf_iterator<char>(file), {}};
-    for (auto _ : state) benchmark::DoNotOptimize(parts::rows.read(parse_config(text, "config.json").root()));
+    for (auto _ : state) benchmark::DoNotOptimize(parts::registry.read(parse_config(text, "config.json").root()));
     state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(text.size()));
 }
 BENCHMARK(read_configuration);

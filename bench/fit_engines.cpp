@@ -26,9 +26,9 @@
 #include <utility>
 #include <vector>
 
-#include <llmcost/latency/fit.hpp>
+#include <llmcost/kernels/fit.hpp>
 
-#include "rows.hpp"
+#include "registry.hpp"
 #include "serving_runs.hpp"
 #include "trace_runs.hpp"
 
@@ -356,14 +356,14 @@ int fit_all(const std::vector<std::string>& arguments) {
     if (!in) throw std::runtime_error(arguments[4] + ": cannot be read");
     std::size_t corrected = 0;
     const std::string rows_of_runs = as_ids_mean(in, corrected);
-    cli::serve_table table(arguments[1], arguments[2], parts::rows);
+    cli::serve_table table(arguments[1], arguments[2], parts::registry);
     const std::vector<run> runs = runs_of(table, rows_of_runs);
     // once more as if nobody had measured the device, and as if nobody had measured anything
     const calibrations_without no_hopper(arguments[2], arguments[0], {"h100_sxm", "h200_sxm"});
     const calibrations_without no_blackwell(arguments[2], arguments[0], {"b200_sxm"});
-    cli::serve_table without_hopper(arguments[1], no_hopper.path(), parts::rows),
-        without_blackwell(arguments[1], no_blackwell.path(), parts::rows),
-        without_any(arguments[1], "none", parts::rows);
+    cli::serve_table without_hopper(arguments[1], no_hopper.path(), parts::registry),
+        without_blackwell(arguments[1], no_blackwell.path(), parts::registry),
+        without_any(arguments[1], "none", parts::registry);
     std::vector<run> poorer;
     for (cli::serve_table* t : {&without_hopper, &without_blackwell, &without_any})
         for (run& r : runs_of(*t, rows_of_runs)) {

@@ -40,9 +40,9 @@ std::string no_gpu() {
 cuda::gpu_properties gpu_at_hand() {
     cudaDeviceProp gpu{};
     cuda::check(cudaGetDeviceProperties(&gpu, 0), "cudaGetDeviceProperties");
-    const auto attribute = [](cudaDeviceAttr which) {
+    const auto attribute = [](cudaDeviceAttr attribute_id) {
         int value = 0;
-        cuda::check(cudaDeviceGetAttribute(&value, which, 0), "cudaDeviceGetAttribute");
+        cuda::check(cudaDeviceGetAttribute(&value, attribute_id, 0), "cudaDeviceGetAttribute");
         return value;
     };
     return {gpu.name,
@@ -82,7 +82,7 @@ outcome operator_runner::operator()(const operator_shape& shape, string_ref kern
     outcome o;
     try {
         const auto op = cuda::make_operator(parts_->context, shape, kernel, copies);
-        const cuda::sampler samples = cuda::measured(*op, copies, parts_->context.on());
+        const cuda::sampler samples = cuda::measured(*op, copies, parts_->context.cuda_stream());
         if (!(samples.median() > 0)) throw cuda::not_supported("took no time");
         std::size_t available = 0, all = 0;
         cuda::check(cudaMemGetInfo(&available, &all), "cudaMemGetInfo");

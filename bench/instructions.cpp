@@ -19,7 +19,7 @@
 #include <llmcost/json.hpp>
 #include <llmcost/llmcost.hpp>
 
-#include "rows.hpp"
+#include "registry.hpp"
 
 namespace {
 
@@ -45,7 +45,7 @@ long instructions_of(const Call& call) {
 
 model model_named(std::string_view name) {
     const bundled_config* bundled = find_bundled(name);
-    return parts::rows.read(parse_config(bundled->json, std::string(name)).root());
+    return parts::registry.read(parse_config(bundled->json, std::string(name)).root());
 }
 
 volatile std::uint64_t sink = 0;
@@ -86,7 +86,8 @@ int main() {
     hold("a closed form in its region, one figure", 115, [&] { sink = form.flops(load).to_64(); });
 
     const std::string_view text = find_bundled("meta-llama/Llama-3.2-1B")->json;
-    hold("reading a configuration", 74'500,
-         [&] { sink = static_cast<std::uint64_t>(parts::rows.read(parse_config(text, "").root()).config.vocab_size); });
+    hold("reading a configuration", 74'500, [&] {
+        sink = static_cast<std::uint64_t>(parts::registry.read(parse_config(text, "").root()).config.vocab_size);
+    });
     return good ? 0 : 1;
 }

@@ -4,8 +4,8 @@
 
 #include "kernel_tables.hpp"
 
+#include <llmcost/kernels/fit.hpp>
 #include <llmcost/latency/calibration.hpp>
-#include <llmcost/latency/fit.hpp>
 
 #include <algorithm>
 #include <cmath>

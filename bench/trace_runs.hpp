@@ -27,7 +27,7 @@
 #include <llmcost/simulation/simulate.hpp>
 #include <llmcost/simulation/synthetic_workload.hpp>
 
-#include "rows.hpp"
+#include "registry.hpp"
 
 namespace trace_runs {
 
@@ -89,7 +89,7 @@ public:
     placed(config_document config, const std::string& device, const engine& serving_engine, std::int64_t tensor,
            const std::string& calibrations, std::int64_t data = 1, std::int64_t expert = 1)
         : file_(std::move(config)),
-          subject_(file_.read_with([](config_view root) { return parts::rows.read(root); })),
+          subject_(file_.read_with([](config_view root) { return parts::registry.read(root); })),
           kernels_(device, std::string(serving_engine.kernel_software), "", calibrations),
           device_(&kernels_.target_device()),
           server_(subject_,

@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/base/error.hpp>
 #include <llmcost/hub/cache.hpp>
 #include <llmcost/hub/client.hpp>
 #include <llmcost/hub/options.hpp>  // IWYU pragma: export
 #include <llmcost/hub/signals.hpp>
 #include <llmcost/hub/text.hpp>
+#include <llmcost/text/error.hpp>
 
 #include <cstdint>
 #include <filesystem>
@@ -16,27 +16,29 @@
 #include <string_view>
 #include <utility>
 
-// Files of the Hugging Face hub, by way of the cache that its tools share.
+// Files of the Hugging Face Hub, through the cache that its tools share.
 //
-//   parse_repo_id   "org/name@revision" -> repo_id
-//   find_in_cache   the file where it is cached; never uses the network
-//   download        the file as the hub has it now
-//   fetch           the cached file, else a download
+// - `parse_repo_id`: "org/name@revision" -> `repo_id`.
+// - `find_in_cache`: the cached file; never uses the network.
+// - `download`: the current file of the Hub.
+// - `fetch`: the cached file, otherwise a download.
 namespace llmcost {
 
-/// A model repository at one revision.
+/// A model repository at a revision.
 struct repo_id {
-    std::string name;               ///< "org/name", or "name" for the oldest ones
+    std::string name;               ///< "org/name", or "name" for the oldest repositories
     std::string revision = "main";  ///< a branch, a tag, "refs/pr/N" or a commit
 };
 
 /// A file in the cache.
 struct hub_file {
     std::filesystem::path path;
-    std::string commit;  ///< of the repository, 40 hexadecimal digits
+    std::string commit;  ///< commit of the repository, 40 hexadecimal digits
 };
 
-/// Reads `org/name` or `org/name@revision`; throws `bad_value` for a spelling that the hub has no repository for.
+/// Parses `org/name` or `org/name@revision`.
+///
+/// Throws: `error` with `bad_value` if no repository can have this name.
 [[nodiscard]] inline repo_id parse_repo_id(std::string_view text) {
     const std::size_t at = text.find('@');
     repo_id id{std::string(text.substr(0, at))};
@@ -58,7 +60,8 @@ inline void validate_names(const repo_id& id, std::string_view filename) {
 
 inline std::string to_string(const repo_id& id) { return id.name + '@' + printable(id.revision); }
 
-/// Throws for an answer that is no file, in the words of `id` rather than of HTTP.
+/// Throws an error for a response that is not a file. The message names the repository and file, not only the HTTP
+/// status.
 [[noreturn]] inline void refuse_answer(const hub_client& client, const hub_answer& response, const repo_id& id,
                                        std::string_view filename) {
     const http_header& header = response.answer.header;
@@ -80,28 +83,30 @@ inline std::string to_string(const repo_id& id) { return id.name + '@' + printab
         message = id.name + " is missing, private or gated: check the name, or " + token;
     } else {
         kind = errc::network;
-        message = status == 429 ? "too many requests: wait some minutes" : "the hub does not give the file";
+        message = status == 429 ? "too many requests: wait some minutes" : "the Hub did not return the file";
     }
     if (!server_message.empty()) message += " (the server says: " + printable(server_message, 200) + ')';
     throw error(kind, response.url.place, "HTTP " + std::to_string(status) + ": " + message);
 }
 
-/// The facts of a successful HEAD, checked: everything that becomes a path in the cache.
+/// Checks the metadata of a successful HEAD response, which becomes part of cache paths.
+///
+/// Throws: `error` with `network`.
 inline file_facts check_facts(const hub_answer& response, const repo_id& id, std::uint64_t max_size) {
     file_facts facts = read_facts(response.answer.header);
     const auto fail = [&](const std::string& message) { throw error(errc::network, response.url.place, message); };
     if (!is_commit(facts.commit)) {
-        fail("the answer has no commit in X-Repo-Commit: is this a Hugging Face hub (HF_ENDPOINT, proxy)?");
+        fail("the response has no commit in X-Repo-Commit: is this a Hugging Face hub (HF_ENDPOINT, proxy)?");
     }
-    if (is_commit(id.revision) && facts.commit != id.revision) fail("the answer is about commit " + facts.commit);
-    if (!is_blob(facts.blob)) fail("the answer has no ETag of 40 or 64 hexadecimal digits");
+    if (is_commit(id.revision) && facts.commit != id.revision) fail("the response is for commit " + facts.commit);
+    if (!is_blob(facts.blob)) fail("the response has no ETag of 40 or 64 hexadecimal digits");
     if (facts.size && *facts.size > max_size) {
         fail("the file has " + std::to_string(*facts.size) + " bytes, more than " + std::to_string(max_size));
     }
     return facts;
 }
 
-/// One attempt at the content that `head` tells of, whole in length or not at all.
+/// Downloads the content described by `head` once. Returns it only if its length is complete.
 inline std::string get_once(hub_client& client, const hub_answer& head, const file_facts& facts, const repo_id& id,
                             std::string_view filename, std::uint64_t max_size) {
     hub_answer got = client.send_request(false, head.location, head.token_may_follow);
@@ -111,18 +116,19 @@ inline std::string get_once(hub_client& client, const hub_answer& head, const fi
     if (got.answer.too_large) fail("the file has more than " + std::to_string(max_size) + " bytes");
     const std::string_view encoding = header.get("content-encoding");
     if (!encoding.empty() && encoding != "identity") {
-        fail("the answer is encoded as " + printable(encoding, 40) + ", which was not asked for");
+        fail("the response is encoded as " + printable(encoding, 40) + ", which was not requested");
     }
     const std::string_view commit = header.get("x-repo-commit");
     if (!commit.empty() && commit != facts.commit) fail("the revision moved during the download: try again");
-    if (!facts.size && !header.has_framed_body()) fail("the length of the file is told nowhere: it may be cut");
+    if (!facts.size && !header.has_framed_body())
+        fail("the response does not state the length of the file: it may be truncated");
     if (facts.size && *facts.size != got.answer.body.size()) {
         fail("expected " + std::to_string(*facts.size) + " bytes, got " + std::to_string(got.answer.body.size()));
     }
     return std::move(got.answer.body);
 }
 
-/// Downloads the content that `head` tells of and holds it against its name; a second time where it is another one.
+/// Downloads the content described by `head` and verifies its hash. Repeats the download once on a mismatch.
 inline std::string get_content(hub_client& client, const hub_answer& head, const file_facts& facts, const repo_id& id,
                                std::string_view filename, std::uint64_t max_size) {
     for (int attempt = 1; attempt <= 2; ++attempt) {
@@ -130,12 +136,12 @@ inline std::string get_content(hub_client& client, const hub_answer& head, const
         if (is_named(content, facts.blob)) return content;
     }
     throw error(errc::network, head.location.place,
-                std::string("the content is not what its ETag says, a ") +
+                std::string("the content does not match its ETag, a ") +
                     (is_commit(facts.blob) ? "git SHA-1" : "SHA-256") +
-                    ", in two attempts: it is damaged on the way or the server's ETag is no hash of it");
+                    ", in two attempts: it was damaged in transit, or the ETag is not its hash");
 }
 
-/// Calls `write`, a convenience for later, and goes on where the cache cannot be written to.
+/// Calls `write`, which is optional, and ignores errors if the cache cannot be written.
 template <class Write>
 void if_possible(const Write& write) {
     try {
@@ -147,10 +153,12 @@ void if_possible(const Write& write) {
 
 }  // namespace detail::hub
 
-/// The file of exactly this revision where the cache has it; never uses the network and never writes.
+/// The cached file of exactly this revision. Never uses the network and never writes.
 ///
-/// A branch or tag is what it was when it was last downloaded. No other revision is ever taken instead. A damaged
-/// ref or file counts as none. Throws `bad_value` for a name that cannot be one.
+/// A branch or tag refers to the commit of its last download. No other revision is used instead. A damaged ref or file
+/// counts as missing.
+///
+/// Throws: `error` with `bad_value` for an invalid name.
 [[nodiscard]] inline std::optional<hub_file> find_in_cache(const repo_id& id, std::string_view filename,
                                                            const hub_options& options) {
     detail::hub::validate_names(id, filename);
@@ -162,10 +170,12 @@ void if_possible(const Write& write) {
     return hub_file{cache.snapshot(*commit, filename), *commit};
 }
 
-/// The file as the hub has it now, put into the cache unless it is there already.
+/// Downloads the current file of the Hub into the cache, unless it is cached.
 ///
-/// Throws `not_found` for what is missing, private or gated, `network` where the hub cannot be asked or does not
-/// answer as agreed, `io` where the cache cannot be written to. What is in the cache is whole, whatever happens.
+/// The cache contains only complete files, even after an error.
+///
+/// Throws: `error` with `not_found` if the file is missing, private or gated, `network` if the Hub cannot be reached or
+/// its response is invalid, `io` if the cache cannot be written.
 inline hub_file download(const repo_id& id, std::string_view filename, const hub_options& options) {
     using namespace detail::hub;
     validate_names(id, filename);
@@ -178,11 +188,11 @@ inline hub_file download(const repo_id& id, std::string_view filename, const hub
         const auto commit = cache_dir.empty() ? std::nullopt : cache.commit_of(id.revision);
         const bool damaged = commit && cache.lookup(*commit, filename, options.max_size) == found::damaged;
         throw error(errc::network, to_string(id),
-                    "cannot ask the hub for \"" + detail::hub::printable(filename) + "\", since " +
-                        options.offline_source + " is set; the cache is " + detail::hub::printable(cache_dir) +
+                    "cannot download \"" + detail::hub::printable(filename) + "\", since " + options.offline_source +
+                        " is set; the cache is " + detail::hub::printable(cache_dir) +
                         (damaged ? ", where the file is damaged" : ""));
     }
-    // A `~` that is still there had no home folder to stand for.
+    // A remaining `~` could not be expanded, because there is no home folder.
     if (cache_dir.empty() || cache_dir.front() == '~') {
         throw error(errc::io, to_string(id), "there is no cache folder: set HF_HUB_CACHE, HF_HOME or HOME");
     }
@@ -215,10 +225,10 @@ inline hub_file download(const repo_id& id, std::string_view filename, const hub
     return file;
 }
 
-/// The cached file where there is one, else a download; this is what a command that names a model wants.
+/// The cached file, otherwise a download. Commands that name a model use this function.
 ///
-/// Throws `not_found` without asking where the hub has said before that this commit has no such file; of a branch or
-/// tag, which may have moved since, only where the hub cannot be asked.
+/// Throws: `error` with `not_found`, without network access, if the Hub has reported that this commit has no such file.
+/// For a branch or tag, which may have moved since, this applies only offline.
 inline hub_file fetch(const repo_id& id, std::string_view filename, const hub_options& options) {
     if (auto cached = find_in_cache(id, filename, options)) return *cached;
     const detail::hub::repo_cache cache(options.cache_dir, id.name);
@@ -226,7 +236,7 @@ inline hub_file fetch(const repo_id& id, std::string_view filename, const hub_op
     const bool lasting = detail::hub::is_commit(id.revision) || options.offline;
     if (lasting && commit && cache.known_absent(*commit, filename)) {
         throw error(errc::not_found, detail::hub::to_string(id),
-                    "has no file \"" + detail::hub::printable(filename) + "\" (so the cache remembers of commit " +
+                    "has no file \"" + detail::hub::printable(filename) + "\" (recorded in the cache for commit " +
                         *commit + ')');
     }
     return download(id, filename, options);

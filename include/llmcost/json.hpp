@@ -18,15 +18,15 @@
 
 #include <llmcost/base/config_error.hpp>
 #include <llmcost/base/config_view.hpp>
-#include <llmcost/base/error.hpp>
 #include <llmcost/json/builder.hpp>
 #include <llmcost/json/foreign.hpp>
 #include <llmcost/json/override.hpp>
 #include <llmcost/json/text.hpp>
+#include <llmcost/text/error.hpp>
 
 namespace llmcost {
 
-/// Throws the `error` that a `config_error` is at the boundary: `configs/x.json: /num_attention_heads: expected ...`.
+/// Throws a `config_error` as an `error` with the file name: `configs/x.json: /num_attention_heads: expected ...`.
 [[noreturn]] inline void throw_error(const config_error& problem, std::string_view name) {
     constexpr auto code_of = [](config_problem p) {
         switch (p) {
@@ -43,30 +43,32 @@ namespace llmcost {
     throw error(code_of(problem.problem()), std::move(location), std::string(problem.message()));
 }
 
-/// What a JSON object is expected to configure.
+/// The kind of configuration that a JSON document is expected to contain.
 enum class document_kind : std::uint8_t { model, adapter, processor };
 
 namespace detail {
 
-/// What is said to be expected of a file that is something else; of a model's each kind of file says so itself.
+/// The expected content, for errors about files of another kind. Empty for models, whose errors include it.
 [[nodiscard]] constexpr std::string_view expected_content_of(document_kind subject) noexcept {
     return subject == document_kind::adapter     ? "expected the adapter_config.json of an adapter (PEFT)"
-           : subject == document_kind::processor ? "expected the settings of a processor"
+           : subject == document_kind::processor ? "expected a processor configuration"
                                                  : std::string_view{};
 }
 
 }  // namespace detail
 
-/// A configuration that was read, with the characters that its nodes look at. Copies share the characters.
+/// A configuration and the characters that its nodes refer to. Copies share the characters.
 ///
-/// Views of it are valid until `set`, assignment or the end of its life; moving the document keeps them valid.
+/// Views are valid until `set`, assignment or destruction. Moving the document keeps them valid.
 class config_document {
 public:
-    /// Where it came from, for messages.
+    /// Name of the file or source, for messages.
     [[nodiscard]] const std::string& name() const noexcept { return name_; }
     [[nodiscard]] config_view root() const noexcept { return config_view{nodes_, 0}; }
 
-    /// Gives `read(root())`, with every `config_error` in it turned into an `error` that names this file.
+    /// Returns `read(root())`. Converts a `config_error` to an `error` that names this file.
+    ///
+    /// Throws: `error`.
     template <class Read>
     decltype(auto) read_with(Read&& read) const {
         try {
@@ -76,15 +78,17 @@ public:
         }
     }
 
-    /// What strings of its nodes look at; who keeps it may let the document go.
+    /// Owners of the characters that nodes refer to. With them, views outlive the document.
     [[nodiscard]] std::vector<std::shared_ptr<const char[]>> characters() const { return characters_; }
 
     /// Sets a value: `set("rope_scaling.factor", "8")`, `set("layer_types.3", "full_attention")`, `set("head_dim",
     /// "null")`.
     ///
-    /// The value is read as JSON, or taken as a string where it is none. Objects that are missing or null are made; an
-    /// element of an array is named by its index from 0. Throws `error` with `bad_value` where the path goes through
-    /// another value or past the end of an array, or where the limits are passed; the document is then as before.
+    /// The value is parsed as JSON; otherwise it is a string. Missing or null objects are created. Array elements are
+    /// given by their index from 0. After an error, the document is unchanged.
+    ///
+    /// Throws: `error` with `bad_value` if the path leads through a scalar or past the end of an array, or if a limit
+    /// is exceeded.
     void set(std::string_view path, std::string_view value) {
         std::shared_ptr<char[]> keys(new char[path.size() + 1]);
         std::copy(path.begin(), path.end(), keys.get());
@@ -130,11 +134,13 @@ private:
     std::vector<std::shared_ptr<const char[]>> characters_{};
 };
 
-/// Reads a configuration from a text: JSON as Python writes it, with Infinity, -Infinity and NaN, in UTF-8.
+/// Parses a configuration: JSON in UTF-8 as Python writes it, including Infinity, -Infinity and NaN.
 ///
-/// Throws `error` with `bad_value` and a place, `name:line:column` or `name: pointer`: what is not JSON, a duplicated
-/// key, a text that is no object, or one beyond the limits. A file of another kind, such as weights, a page or a
-/// tokenizer's settings, is told by its first bytes or its keys: the error says what it is and what is expected.
+/// Files of other kinds, such as weights, web pages or tokenizer settings, are recognized by their first bytes or keys.
+/// The error describes them and the expected content.
+///
+/// Throws: `error` with `bad_value` and a location, `name:line:column` or `name: pointer`, for invalid JSON, a
+/// duplicated key, a document that is not an object, or an exceeded limit.
 [[nodiscard]] inline config_document parse_config(std::string_view text, std::string name,
                                                   const config_limits& limits = {},
                                                   document_kind subject = document_kind::model) {
@@ -154,7 +160,7 @@ private:
     return {std::move(name), limits, std::move(parsed)};
 }
 
-/// Reads a configuration from a stream, such as the standard input; never more of it than the limit.
+/// Reads a configuration from a stream, such as standard input. Reads at most the limit.
 [[nodiscard]] inline config_document read_config_file(std::istream& in, std::string name,
                                                       const config_limits& limits = {},
                                                       document_kind subject = document_kind::model) {
@@ -165,15 +171,16 @@ private:
         in.read(buffer.get(), static_cast<std::streamsize>(block));
         const bool first = text.empty();
         text.append(buffer.get(), static_cast<std::size_t>(in.gcount()));
-        // no more is read of weights
+        // a file of weights is rejected after the first block
         if (first) detail::refuse_foreign(detail::foreign_file(text), name, detail::expected_content_of(subject));
     }
     if (in.bad()) throw error(errc::io, std::move(name), "cannot be read");
     return parse_config(text, std::move(name), limits, subject);
 }
 
-/// Reads a configuration file, or the `json.json` of a folder. Throws `error` with `io` where there is none or it
-/// cannot be read, else as `parse_config`.
+/// Reads a configuration file, or the `config.json` of a folder.
+///
+/// Throws: `error` with `io` if the file does not exist or cannot be read, and the errors of `parse_config`.
 [[nodiscard]] inline config_document read_config_file(const std::string& path, const config_limits& limits = {},
                                                       document_kind subject = document_kind::model) {
     const std::optional<std::string> file = detail::config_file_at(path);

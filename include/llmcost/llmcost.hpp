@@ -2,17 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What a transformer costs, exactly: counts, parameters, cache, memory of training. No JSON, no I/O, no allocation.
+// Exact costs of transformers: operation counts, parameters, cache, memory of training. No JSON, no I/O, no allocation.
 //
-//   base/      text, exact 128-bit numbers, element types, what is asked
-//   trace/     the forward pass being described, in PyTorch's functions: tensors, operations with their prices, sums
-//   layers/    one kind of layer per file: what a layer is, said once
-//   model/     a row per model type, its sizes, and where a walk is
-//   walks/     the words that forward passes are made of, and the sentences that many families share
-//   reading/   a configuration, and what many families read of it
-//   analysis/  what is read off a walk; evaluator.hpp, for millions of them, is included by itself
+//   - `base/`: text, exact 128-bit numbers, element types, workloads.
+//   - `trace/`: symbolic forward passes in PyTorch functions: tensors, operations with their costs, totals.
+//   - `layers/`: layers, one kind per file.
+//   - `model/`: model specs, models, and the context of forward functions.
+//   - `forward/`: forward functions that many families share.
+//   - `config/`: reading of configurations, shared by many families.
+//   - `analysis/`: figures of traces. Include evaluator.hpp separately to evaluate millions of workloads.
 //
-// By themselves are included: registry.hpp (every row, by its model_type), arch/ (the rows, one family per file),
+// To be included separately: registry.hpp (all model specs, by `model_type`), arch/ (model specs, one family per file),
 // presets.hpp (well-known models as literals), devices/ (datasheets).
 
 // IWYU pragma: begin_exports

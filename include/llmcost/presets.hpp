@@ -25,14 +25,14 @@
 
 namespace llmcost {
 
-/// A model with these sizes whose layers stand in the order of a rule: `kind_of(i)` says of which kind layer i is.
+/// A model with these sizes, where `kind_of(i)` is the layer spec of layer i.
 template <class KindOf>
 constexpr model planned(const model_spec& row, model_config config, KindOf kind_of) {
     set_layers(config_view{&detail::no_keys, 0}, config, kind_of);
     return {&row, config};
 }
 
-/// The same by the row's own rule, as for a configuration that says nothing about its layers (Gemma 2: in turns).
+/// A model with these sizes and the default layer specs of its family, for example alternating ones (Gemma 2).
 constexpr model planned(const model_spec& row, model_config config) {
     model_config as_read = config;
     if (row.parse_config != nullptr) row.parse_config(config_view{&detail::no_keys, 0}, as_read);
@@ -40,9 +40,9 @@ constexpr model planned(const model_spec& row, model_config config) {
     return {&row, config};
 }
 
-/// Well-known models as literals, for programs that read no JSON; above each the repository whose configuration it is.
+/// Well-known models as literals, for programs that do not read JSON. Each is named after a repository on the Hub.
 ///
-/// Fields that are left out have the defaults of `shape`: `silu`, no biases, no window, one kind of layer.
+/// Omitted fields have the defaults of `model_config`: `silu`, no biases, no window, equal layers.
 namespace presets {
 
 // clang-format off
@@ -224,13 +224,13 @@ inline constexpr model vit_base_patch16_224{&arch::vit, {
                       .with_value(arch::vit_detail::encoder_stride, 16)
                       .with_value(arch::vit_detail::tokens, 1)}};
 
-/// A preset by the name that its repository has on the hub.
+/// A preset and the name of its repository on the Hub.
 struct named_model {
     string_ref name;
     const model* literal;
 };
 
-/// Every preset, in the order above.
+/// All presets, in the order above.
 inline constexpr named_model all[]{
     named_model{"meta-llama/Llama-3.2-1B",          &llama_3_2_1b},
     named_model{"meta-llama/Llama-3.2-3B",          &llama_3_2_3b},

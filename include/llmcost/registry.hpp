@@ -16,8 +16,7 @@ inline constexpr std::size_t num_model_specs = sizeof model_specs / sizeof *mode
 namespace detail {
 consteval bool model_specs_are_sorted() {
     for (std::size_t i = 1; i < num_model_specs; ++i)
-        if (__builtin_strcmp(model_specs[i - 1].model_type, model_specs[i].model_type) >= 0)
-            return false;  // folded
+        if (__builtin_strcmp(model_specs[i - 1].model_type, model_specs[i].model_type) >= 0) return false;  // folded
     return true;
 }
 static_assert(model_specs_are_sorted(), "model specs are sorted by model_type, without duplicates");

@@ -17,7 +17,7 @@ namespace {
 
 arguments read(std::vector<std::string_view> args) { return arguments("", page_options, args); }
 
-/// The message of the error that a call ends in, which must be one of usage; empty where it ends in none.
+/// The message of the usage error that a call throws; empty if it throws none.
 template <class Call>
 std::string complaint(Call call) {
     try {
@@ -34,7 +34,7 @@ std::string complaint_of(std::vector<std::string_view> args) {
 
 }  // namespace
 
-TEST_CASE("options take their value behind a blank or an equals sign; the rest are words") {
+TEST_CASE("options take their value after a blank or an equals sign; other arguments are positional") {
     const arguments a = read({"mult", "--batch", "16", "--sequence=200", "--tree", "attn", "--", "--batch"});
     CHECK(a.number(option::batch, 1) == 16);
     CHECK(a.number(option::sequence, 1) == 200);
@@ -48,15 +48,15 @@ TEST_CASE("options take their value behind a blank or an equals sign; the rest a
     CHECK(read({"--model="}).text(option::model, "none") == "");
 }
 
-TEST_CASE("what is wrong with a command line is said, with the nearest option") {
+TEST_CASE("errors of a command line name the nearest option") {
     CHECK(complaint_of({"--bach", "3"}) == "no option '--bach'; nearest: --batch");
     CHECK(complaint_of({"--scope"}) == "no option '--scope'; nearest: --scopes");
     CHECK(complaint_of({"-x\x1b"}) == "no option '-x\\x1b' (see --help)");
     CHECK(complaint_of({"--gpu", "h100"}) == "no option '--gpu' (see --help)");
-    CHECK(complaint_of({"--batch"}) == "--batch: needs a value: --batch N|LIST");
-    CHECK(complaint_of({"--batch", "--tree"}) == "--batch: needs a value: --batch N|LIST");
+    CHECK(complaint_of({"--batch"}) == "--batch: requires a value: --batch N|LIST");
+    CHECK(complaint_of({"--batch", "--tree"}) == "--batch: requires a value: --batch N|LIST");
     CHECK(complaint_of({"--tree=3"}) == "--tree: takes no value, found '3'");
-    CHECK(complaint_of({"--batch", "1", "--batch", "2"}) == "--batch: is given twice");
+    CHECK(complaint_of({"--batch", "1", "--batch", "2"}) == "--batch: given more than once");
     CHECK(complaint_of({"--logits", "some"}) == "--logits: expected one of all, last, none; found 'some'");
     CHECK(complaint_of({"--dtype", "bf17"}).starts_with("--dtype: expected one of float32, float16, bfloat16, "));
     CHECK(complaint_of({"--dtype", "bf17"}).ends_with("; found 'bf17'"));
@@ -74,7 +74,7 @@ TEST_CASE("numbers are strict") {
     CHECK(parse_workload(read({"--batch", "0016"})).base_workload.batch == 16);
 }
 
-TEST_CASE("a workload is what the options say, else what the help says") {
+TEST_CASE("a workload has the values of the options, else the defaults") {
     const workload_request usual = parse_workload(read({}));
     CHECK(usual.kind == workload_kind::forward_pass);
     CHECK(usual.base_workload.batch == 1);
@@ -108,10 +108,10 @@ TEST_CASE("ragged batches") {
     for (const std::string_view bad :
          {"", ",", "1,", "x3", "@5", "1@", "1x", "1x0", "0", "1@2x3x4", "1@2@3", "1 @2", "1@-2"})
         CHECK_MESSAGE(
-            complaint([&] { return parse_ragged_batch(bad); }).starts_with("--requests: expected a whole number"), bad);
+            complaint([&] { return parse_ragged_batch(bad); }).starts_with("--ragged: expected a whole number"), bad);
 }
 
-TEST_CASE("a whole request is a prefill and the steps after it") {
+TEST_CASE("a request is a prefill and decode steps") {
     const workload_request j =
         parse_workload(read({"--input", "1000", "--output", "200", "--batch", "3", "--past", "10"}));
     CHECK(j.kind == workload_kind::generation);
@@ -133,13 +133,13 @@ TEST_CASE("a whole request is a prefill and the steps after it") {
     CHECK(encoded[1].parts.at(0).load.past == 11);
 }
 
-TEST_CASE("options that contradict each other") {
-    CHECK(complaint_of({"--requests", "1", "--batch", "2"}) == "--requests: cannot stand together with --batch");
-    CHECK(complaint_of({"--requests", "1", "--input", "2"}) == "--requests: cannot stand together with --input");
-    CHECK(complaint_of({"--input", "1", "--sequence", "2"}) == "--input: cannot stand together with --sequence");
-    CHECK(complaint_of({"--output", "1"}) == "--output: needs --input");
-    CHECK(complaint_of({"--training", "--past", "1"}) == "--training: a training step has no past");
+TEST_CASE("options that cannot be combined") {
+    CHECK(complaint_of({"--ragged", "1", "--batch", "2"}) == "--ragged: cannot be combined with --batch");
+    CHECK(complaint_of({"--ragged", "1", "--input", "2"}) == "--ragged: cannot be combined with --input");
+    CHECK(complaint_of({"--input", "1", "--sequence", "2"}) == "--input: cannot be combined with --sequence");
+    CHECK(complaint_of({"--output", "1"}) == "--output: requires --input");
+    CHECK(complaint_of({"--training", "--past", "1"}) == "--training: cannot be combined with --past");
     CHECK(complaint_of({"--training", "--past", "0"}) == "");
     CHECK(complaint_of({"--input", "2000000000", "--output", "2000000000"})
-              .starts_with("--output: past, input and output are more"));
+              .starts_with("--output: the sum of past, input and output exceeds"));
 }

@@ -68,7 +68,7 @@ TEST_CASE("what is no comparison says what is missing") {
     CHECK(has(refused("compare Qwen/Qwen3-0.6B mult attn"), "compare: needs two models or more"));
     CHECK(has(refused(two + " paramz"), "no metric or scope 'paramz' in meta-llama/Llama-3.2-1B; nearest: params"));
     CHECK(has(refused(two + " params nothing.at.all"), "no scope 'nothing.at.all' in meta-llama/Llama-3.2-1B"));
-    CHECK(has(refused("compare ./no.json ./other.json", {}, 3), "no such file or folder"));
+    CHECK(has(refused("compare ./no.json ./other.json", {}, 3), "no such file or directory"));
 }
 
 TEST_CASE("files are compared as names are") {

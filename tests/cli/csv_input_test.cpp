@@ -52,7 +52,7 @@ TEST_CASE("an error of reading is not the end of a table") {
         std::ostringstream out, err;
         CHECK(llmcost::cli::run_commands(args, parts::full_program({out, err, in})) == 6);
         CHECK(out.str() == "");
-        CHECK(err.str() == "llmcost: standard input: line " + std::string(line) + " cannot be read\n");
+        CHECK(err.str() == "llmcost: standard input: read error at line " + std::string(line) + "\n");
     }
 }
 
@@ -76,12 +76,10 @@ TEST_CASE("a row whose cells cannot be told has its predictions under their own 
         const std::size_t first = head.size() + added_columns.size();
         return got.out.substr(first, got.out.find('\n', first) - first);
     };
-    CHECK(row("1,1,1,bfloat16") == "1,1,1,bfloat16,,,,,has 4 fields for 5 columns");
-    CHECK(row("1,1,1,bfloat16,a,b") == "1,1,1,bfloat16,a,,,,has 6 fields for 5 columns");
-    CHECK(row("1,1,1,bfloat16,\"a, \"\"b") ==
-          "1,1,1,bfloat16,\"a, \"\"b\",,,,has a quote that is not closed on its line");
-    CHECK(refused(line, {.in = "m,n,k,\"gemm_dtype\n"}) ==
-          "llmcost: line 1: has a quote that is not closed on its line\n");
+    CHECK(row("1,1,1,bfloat16") == "1,1,1,bfloat16,,,,,\"expected 5 fields, found 4\"");
+    CHECK(row("1,1,1,bfloat16,a,b") == "1,1,1,bfloat16,a,,,,\"expected 5 fields, found 6\"");
+    CHECK(row("1,1,1,bfloat16,\"a, \"\"b") == "1,1,1,bfloat16,\"a, \"\"b\",,,,unterminated quote");
+    CHECK(refused(line, {.in = "m,n,k,\"gemm_dtype\n"}) == "llmcost: line 1: unterminated quote\n");
 }
 
 TEST_CASE("a bad row costs no other, however often it stands there") {
@@ -98,7 +96,7 @@ TEST_CASE("a bad row costs no other, however often it stands there") {
         CHECK(repeated_row.size() > row.size() + 10);
         CHECK(got.out.substr(first) ==
               repeated_row + repeated_row + "1,1,1,bfloat16,h200,3.3,2.3497,5.0367,\n" + repeated_row);
-        CHECK(has(got.err, " (3 of 4 rows without an answer: see the column error)\n"));
+        CHECK(has(got.err, " (3 of 4 rows failed; see the column error)\n"));
     }
     // a word that is refused, as is its second row
     const outcome invalid_names = llmcost_line("op nccl --device h100 --dtype half",
@@ -121,10 +119,10 @@ TEST_CASE("a server that cannot be costs no other row") {
         CHECK(got.code == 7);
         CHECK(has(got.out, '\n' + bad + ','));
         CHECK(has(got.out, '\n' + answer + bad));
-        CHECK(has(got.err, " (2 of 3 rows without an answer"));
+        CHECK(has(got.err, " (2 of 3 rows failed"));
     }
     CHECK(refused(line, {.in = "model_path,system,isl,osl,batch_size,isl\n"}) ==
-          "llmcost: line 1: the column 'isl' stands twice\n");
+          "llmcost: line 1: duplicate column 'isl'\n");
 }
 
 TEST_CASE("what is wrong with an option is no row's") {

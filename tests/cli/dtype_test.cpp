@@ -43,9 +43,10 @@ TEST_CASE("a checkpoint's own types are what its products read") {
         CHECK(
             printed("latency --model deepseek-ai/DeepSeek-V3 --device b200 --tp 8 --past 9" + std::string(dtype_option))
                 .find("on 8 x B200 SXM, fp8_block, cache bfloat16") != std::string::npos);
-    CHECK(refused("latency --model deepseek-ai/DeepSeek-V3 --device a100 --tp 8 --engine trtllm") ==
-          "llmcost: a100_sxm_80gb: no peak for fp8_block in its datasheet; "
-          "it has float32, bfloat16, float16, int8, w4a16_mxfp4, int4_wo, fp8_wo, nvfp4_wo: say --dtype bfloat16\n");
+    CHECK(
+        refused("latency --model deepseek-ai/DeepSeek-V3 --device a100 --tp 8 --engine trtllm") ==
+        "llmcost: a100_sxm_80gb: no peak for fp8_block in its datasheet; "
+        "supported: float32, bfloat16, float16, int8, w4a16_mxfp4, int4_wo, fp8_wo, nvfp4_wo; use --dtype bfloat16\n");
 }
 
 // T4: 320 GB/s, no bfloat16; Apple M2: 100 GB/s. 1,235,814,400 parameters are read
@@ -57,8 +58,9 @@ TEST_CASE("where a device has no bfloat16, nothing is multiplied in it") {
     CHECK(seconds("t4 --dtype float16") > 2 * 1235814400.0 / 320e9);
     CHECK(seconds("t4 --dtype float32") > 4 * 1235814400.0 / 320e9);  // the head too
     CHECK(seconds("apple_m2 --dtype float32") > 4 * 1235814400.0 / 100e9);
-    CHECK(refused("latency --model meta-llama/Llama-3.2-1B --device t4") ==
-          "llmcost: t4: no peak for bfloat16 in its datasheet; it has float32, float16, int8: say --dtype float16\n");
+    CHECK(
+        refused("latency --model meta-llama/Llama-3.2-1B --device t4") ==
+        "llmcost: t4: no peak for bfloat16 in its datasheet; supported: float32, float16, int8; use --dtype float16\n");
     const std::string server = printed(
         "serve --model meta-llama/Llama-3.2-1B --device t4 --dtype float16 --engine vllm "
         "--input 100 --output 100 --concurrency 2");
@@ -67,19 +69,22 @@ TEST_CASE("where a device has no bfloat16, nothing is multiplied in it") {
 
 TEST_CASE("an engine runs on its vendor's devices, a model of 32 bits in what the device has") {
     CHECK(refused("serve --model meta-llama/Llama-3.2-1B --input 1000 --output 100 --device mi300x --engine trtllm") ==
-          "llmcost: --engine: trtllm runs on devices of NVIDIA, not on MI300X\n");
+          "llmcost: --engine: trtllm supports devices of NVIDIA, not MI300X\n");
     CHECK(refused_row("serve --configs " LLMCOST_TEST_DIR "/fit/serving",
                       {.in = "model_path,system,backend,isl,osl,batch_size,tp_size\n"
                              "meta-llama/Llama-3.1-70B,mi300x,trtllm,100,100,1,8\n"}) ==
-          "llmcost: line 2: backend: trtllm runs on devices of NVIDIA, not on MI300X\n");
+          "llmcost: line 2: backend: trtllm supports devices of NVIDIA, not MI300X\n");
     const std::string float32_config = R"({"model_type":"llama","torch_dtype":"float32","num_hidden_layers":2})";
-    const std::string open = R"({"model_type":"llama","num_hidden_layers":2})", run = "llmcost: standard input: ";
+    const std::string open = R"({"model_type":"llama","num_hidden_layers":2})",
+                      run = "llmcost: warning: standard input: ";
     CHECK(llmcost_line("latency --config - --device t4", {.in = float32_config}).err ==
-          run + "stored in float32, run in float16, as T4 multiplies no bfloat16 (--dtype)\n");
+          run + "the checkpoint is float32; using float16, because T4 does not support bfloat16 (see --dtype)\n");
     CHECK(llmcost_line("serve --input 9 --output 9 --config - --device t4", {.in = open}).err ==
-          run + "no dtype, so float32, run in float16, as T4 multiplies no bfloat16 (--dtype)\n");
+          run +
+              "the checkpoint has no dtype (float32); using float16, because T4 does not support bfloat16 (see "
+              "--dtype)\n");
     CHECK(llmcost_line("latency --config - --device h100", {.in = float32_config}).err ==
-          run + "stored in float32, run in bfloat16, as engines do (--dtype)\n");
+          run + "the checkpoint is float32; using bfloat16, the engines' default (see --dtype)\n");
     for (const char* types : {"float32", "float16"})
         CHECK(llmcost_line("latency --config - --device t4 --dtype " + std::string(types), {.in = float32_config})
                   .err.empty());

@@ -135,7 +135,7 @@ TEST_CASE("a ragged batch in JSON") {
         mult += g.runs[i].total[figure::mult];
         cache += g.runs[i].cache->total;
     }
-    const json d = answer(llama + " --requests 67@0x3,1@5000x2,7@100x3 --scopes --tensors");
+    const json d = answer(llama + " --ragged 67@0x3,1@5000x2,7@100x3 --scopes --tensors");
     CHECK(d["totals"]["mult"] == mult);
     CHECK(d["totals"]["cache"] == cache);
     CHECK(d["totals"]["params"] == g.parameters);
@@ -173,7 +173,7 @@ TEST_CASE("a whole request in JSON") {
 TEST_CASE("a group of requests leaves the cache of its pass") {
     for (const char* name : {"meta-llama__Llama-3.2-1B", "google-t5__t5-small", "google__gemma-2-2b-it"}) {
         const std::string file = "--config " + config_of(name);
-        CHECK(answer(file + " --requests 4@0x2")["cache_layers"] ==
+        CHECK(answer(file + " --ragged 4@0x2")["cache_layers"] ==
               answer(file + " --sequence 4 --batch 2")["cache_layers"]);
     }
 }

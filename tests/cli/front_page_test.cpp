@@ -87,13 +87,13 @@ TEST_CASE("provenance tells what the figures rest on") {
     CHECK(has(printed(llama + " --set num_hidden_layers=2"), "with num_hidden_layers=2"));
     CHECK(has(printed(llama + " --sequence 131073"), "longer than the context"));
     CHECK(!has(printed(llama + " --sequence 131072"), "longer than the context"));
-    CHECK(has(printed(llama + " --requests 1@131071,2@131072"), "longer than the context"));
-    CHECK(!has(printed(llama + " --requests 1@131071"), "longer than the context"));
+    CHECK(has(printed(llama + " --ragged 1@131071,2@131072"), "longer than the context"));
+    CHECK(!has(printed(llama + " --ragged 1@131071"), "longer than the context"));
     CHECK(has(printed(llama + " --set torch_dtype=null"), "float32 assumed"));
     CHECK(has(printed(llama + " --cache-dtype float8_e4m3fn"), "bfloat16, float8_e4m3fn cache\n"));
     const std::string quantized = R"(quantization_config={"quant_method":"fp8"})";
     const outcome got = llmcost_program({"--config", config_of("meta-llama__Llama-3.2-1B"), "--set", quantized});
-    CHECK(has(got.out, "weights as quantization_config says (78.7 % of them quantised)"));
+    CHECK(has(got.out, "weights as quantization_config says (78.7 % of them quantized)"));
     const std::string unknown = R"(quantization_config={"quant_method":"nobody"})";
     const outcome unapplied = llmcost_program({"--config", config_of("meta-llama__Llama-3.2-1B"), "--set", unknown});
     CHECK(has(unapplied.out, "quantization_config not applied"));
@@ -129,7 +129,8 @@ TEST_CASE("a model with a table of positions is asked for no more tokens than it
     CHECK(has(printed(bert), "\nForward pass, batch 1, sequence 512 "));
     CHECK(has(printed(bert + " --sequence 512"), "\nForward pass, batch 1, sequence 512 "));
     CHECK(llmcost_line(bert + " --sequence 513").err ==
-          "llmcost: the workload needs 513 positions and the model has 512 (--sequence, --past, --encoder-sequence)\n");
+          "llmcost: the workload requires 513 positions and the model has 512 (--sequence, --past, "
+          "--encoder-sequence)\n");
     CHECK(llmcost_line(bert + " --sequence 513").code == 2);
     CHECK(has(printed("--config " + config_of("openai-community__gpt2") + " --past 1000"),
               "\nExtension, batch 1, sequence 24 after 1,000 "));

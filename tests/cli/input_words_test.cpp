@@ -51,7 +51,7 @@ TEST_CASE("pages of a model that reads sound alone speak of sound") {
     CHECK(has(fits, "of 10 s of sound each\n"));
     CHECK(!has(fits, "context"));
     CHECK(has(printed("formula" + model), "B recordings of 10 s of sound\n"));
-    CHECK(has(refused("latency --device h100_sxm --past 8" + two, {}, 2), "keeps no cache"));
+    CHECK(has(refused("latency --device h100_sxm --past 8" + two, {}, 2), "has no KV cache"));
 }
 
 // who asks how big it is says nothing of sound
@@ -77,5 +77,5 @@ TEST_CASE("commands ask for no more tokens than a model was made for, unless the
     CHECK(has(printed("memory --batch 1,2 --format csv" + bert), ",1,512,"));
     CHECK(has(printed("fit --memory 24GB" + bert), "of 512 tokens each"));
     CHECK(has(printed("memory --model openai-community/gpt2"), "1,024 tokens"));
-    CHECK(has(refused("memory --sequence 600" + bert), "needs 600 positions and the model has 512"));
+    CHECK(has(refused("memory --sequence 600" + bert), "requires 600 positions and the model has 512"));
 }

@@ -13,7 +13,7 @@
 #include <llmcost/cli/request/totals.hpp>
 #include <llmcost/json.hpp>
 
-#include "rows.hpp"
+#include "registry.hpp"
 
 using namespace llmcost::testing;
 using llmcost::count;
@@ -60,9 +60,9 @@ TEST_CASE("a ragged batch is the sum of its groups") {
         cache += run.cache->total;
     }
     for (const std::uint64_t n : {add, mult, exp, act, written, torch, cache}) sums += ',' + std::to_string(n);
-    CHECK(exact(llama + " --requests " + requests + " add mult exp act written torch_flops cache params") ==
+    CHECK(exact(llama + " --ragged " + requests + " add mult exp act written torch_flops cache params") ==
           "scope,add,mult,exp,act,written,torch_flops,cache,params\nall" + sums + ",1235814400\n");
-    CHECK(printed(llama + " --requests 512@0x4,1@8000x60 params attn") ==
+    CHECK(printed(llama + " --ragged 512@0x4,1@8000x60 params attn") ==
           "attn with requests 512@0x4,1@8000x60:\n    PARAMS:\t167.77\t(10^6)\n");
 }
 
@@ -89,7 +89,7 @@ TEST_CASE("a whole request is its prefill, its steps and their sum") {
 }
 
 TEST_CASE("a closed sum over steps is the sum step by step") {
-    llmcost::model m{parts::rows.find("llama"), parts::rows.find("llama")->defaults};
+    llmcost::model m{parts::registry.find("llama"), parts::registry.find("llama")->defaults};
     m.config.num_key_value_heads = 8;
     m.config.head_dim = m.config.rotary_dim = 128;
     const workload load{.batch = 2, .sequence = 1, .past = 77, .head = llmcost::logits::last};
@@ -138,13 +138,14 @@ TEST_CASE("every model of a golden, over more tokens than a window of 50 sees") 
     for (const auto& path : golden_paths(LLMCOST_TEST_DIR "/golden")) {
         llmcost::config_document document =
             llmcost::read_config_file(path.parent_path() / (path.stem().string() + ".json"));
-        if (parts::rows.find(document.root().string("model_type")) == nullptr) continue;
+        if (parts::registry.find(document.root().string("model_type")) == nullptr) continue;
         const auto window = document.root().find("sliding_window");
         if (window && !window->is_null()) {
             document.set("sliding_window", "50");
             ++sliding;
         }
-        const llmcost::model m = document.read_with([](llmcost::config_view root) { return parts::rows.read(root); });
+        const llmcost::model m =
+            document.read_with([](llmcost::config_view root) { return parts::registry.read(root); });
         const workload load{
             .batch = 2, .sequence = 1, .past = 30, .encoder_sequence = 9, .head = llmcost::logits::last};
         bool is_equal = false;
@@ -177,5 +178,5 @@ TEST_CASE("what has no cache writes no tokens") {
     const outcome got =
         llmcost_line("--config " + config_of("google-bert__bert-base-uncased") + " --input 5 --output 2");
     CHECK(got.code == 2);
-    CHECK(got.err == "llmcost: --output: this model keeps no cache: it does not write token by token\n");
+    CHECK(got.err == "llmcost: --output: not supported: this model has no KV cache and generates no tokens\n");
 }

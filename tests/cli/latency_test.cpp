@@ -64,7 +64,7 @@ TEST_CASE("a step is told in words") {
 
 // rows of prompts and of running sequences go through products together; attention is each one's own
 TEST_CASE("a ragged batch is one step") {
-    const json j = json::parse(printed(one_step + vllm + " --requests 512@0x4,1@8000x60 --format json"));
+    const json j = json::parse(printed(one_step + vllm + " --ragged 512@0x4,1@8000x60 --format json"));
     std::int64_t rows = 0, kinds = 0;
     for (const json& op : j["ops"]) {
         if (op["name"] == "model.layers.*.mlp.down_proj") rows = op["sizes"]["m"];
@@ -77,7 +77,7 @@ TEST_CASE("a ragged batch is one step") {
     for (const char* member : {"batch", "sequence", "past"}) CHECK_FALSE(j.contains(member));
     CHECK(json::parse(printed(one_step + " --batch 3 --past 7 --format json"))["past"] == 7);
     const auto seconds = [&](const std::string& requests) {
-        return json::parse(printed(one_step + vllm + " --requests " + requests + " --format json"))["seconds"]
+        return json::parse(printed(one_step + vllm + " --ragged " + requests + " --format json"))["seconds"]
             .get<double>();
     };
     CHECK(j["seconds"].get<double>() < seconds("512@0x4") + seconds("1@8000x60"));
@@ -86,7 +86,7 @@ TEST_CASE("a ragged batch is one step") {
 // an engine puts all tokens of a step into one tensor: norms, rotations and activations are launched once for them
 TEST_CASE("a step of several groups launches as much as one of a single group, but for attention") {
     const auto step = [](const std::string& other_requests) {
-        return json::parse(printed(one_step + vllm + " --format json --requests " + other_requests));
+        return json::parse(printed(one_step + vllm + " --format json --ragged " + other_requests));
     };
     const auto sum = [](const json& j, const char* kind, const char* member) {
         double all = 0;
@@ -108,8 +108,7 @@ TEST_CASE("a step of several groups launches as much as one of a single group, b
     CHECK(step("512@0x4,512@0x8,512@256x2,1@99x3")["launches_per_device"] == prompts["launches_per_device"]);
     const auto launches = [&](const std::string& requests) {  // TensorRT-LLM has another kernel for those that decode
         const std::string line = one_step + " --engine trtllm" + measured;
-        return json::parse(printed(line + " --format json --requests " + requests))["launches_per_device"]
-            .get<double>();
+        return json::parse(printed(line + " --format json --ragged " + requests))["launches_per_device"].get<double>();
     };
     CHECK(launches("512@0x4,1@8000x60") == launches("512@0x4") + 16);
     CHECK(launches("512@0x4,1@8000x60,512@256x2,1@99x3") == launches("512@0x4") + 16);
@@ -207,7 +206,7 @@ TEST_CASE("a step says what it holds, and where it does not fit") {
     CHECK(step["weight_bytes_per_device"] == 2 * 1235814400.0);
     CHECK(step["cache_bytes_per_device"] == 16.0 * 1001 * 16 * 2 * 8 * 64 * 2);
     CHECK(step["fits"] == true);
-    CHECK(latency_json("--model meta-llama/Llama-3.2-1B --requests 1@60000x100,1@9x9", 8)["fits"] ==
+    CHECK(latency_json("--model meta-llama/Llama-3.2-1B --ragged 1@60000x100,1@9x9", 8)["fits"] ==
           false);  // 32 KiB a token
     const json unknown =
         json::parse(printed("latency --device apple_m1 --dtype float32 --model meta-llama/Llama-3.2-1B --format json"));
@@ -281,13 +280,13 @@ TEST_CASE("images are counted as images, and what has no cache stands behind not
 }
 
 TEST_CASE("tokens before others need a cache") {
-    const std::string cacheless = ": this model keeps no cache: no tokens stand before those that it reads\n";
+    const std::string cacheless = ": not supported: this model has no KV cache\n";
     const std::string bert = "latency --device h200 --model google-bert/bert-base-uncased ";
     CHECK(refused(bert + "--past 50") == "llmcost: --past" + cacheless);
-    CHECK(refused(bert + "--cache-dtype fp8") == "llmcost: --cache-dtype: this model keeps no cache\n");
-    CHECK(refused(bert + "--requests 9,1@50") == "llmcost: --requests" + cacheless);
+    CHECK(refused(bert + "--cache-dtype fp8") == "llmcost: --cache-dtype: not supported: this model has no KV cache\n");
+    CHECK(refused(bert + "--ragged 9,1@50") == "llmcost: --ragged" + cacheless);
     CHECK(printed(bert + "--past 0 --sequence 9").find("a step: 1 x 9 tokens: ") != std::string::npos);
-    CHECK(printed(bert + "--requests 9x2,7").find("a step: 2 x 9 tokens and 1 x 7 tokens: ") != std::string::npos);
+    CHECK(printed(bert + "--ragged 9x2,7").find("a step: 2 x 9 tokens and 1 x 7 tokens: ") != std::string::npos);
     for (const char* model : {"google-t5/t5-small", "state-spaces/mamba-130m-hf", "meta-llama/Llama-3.2-1B"})
         CHECK(llmcost_line("latency --device h200 --past 50 --model " + std::string(model))
                   .out.find(" after 50 cached: ") != std::string::npos);
@@ -307,7 +306,7 @@ TEST_CASE("groups of devices each have a batch") {
     CHECK(eight["tokens_per_second"].get<double>() == doctest::Approx(8 * 4 * 1024 / eight["seconds"].get<double>()));
     CHECK(printed(one_step + " --training --batch 4 --dp 8")
               .find("\na training step of 4 x 1,024 tokens in each of 8 groups: ") != std::string::npos);
-    CHECK(printed("latency --help").find("which each of --dp groups has") != std::string::npos);
+    CHECK(printed("latency --help").find("Each data-parallel rank has this") != std::string::npos);
 }
 
 TEST_CASE("a step's kernels as CSV are those of its JSON") {
@@ -342,13 +341,14 @@ TEST_CASE("eager execution is what its host issues") {
 }
 
 TEST_CASE("what cannot be timed is said") {
-    CHECK(refused("latency --model meta-llama/Llama-3.2-1B").find("--device: say which") != std::string::npos);
+    CHECK(refused("latency --model meta-llama/Llama-3.2-1B").find("--device: required") != std::string::npos);
     CHECK(refused("latency --model meta-llama/Llama-3.2-1B --device h2000").find("nearest: h200") != std::string::npos);
-    CHECK(refused(one_step + " --tp 3").find("attention heads do not divide by it") != std::string::npos);
+    CHECK(refused(one_step + " --tp 3").find("does not divide the number of attention heads") != std::string::npos);
     const std::string v3 = "latency --model deepseek-ai/DeepSeek-V3 --device h200";
-    CHECK(refused(v3 + " --ep 8") == "llmcost: --ep: 8 groups do not divide the 1 device of --tp and --dp\n");
-    CHECK(refused(v3 + " --tp 8 --ep 3") == "llmcost: --ep: 3 groups do not divide the 8 devices of --tp and --dp\n");
-    CHECK(refused(one_step + " --ep 2") == "llmcost: --ep: this model has no routed experts that groups could share\n");
+    CHECK(refused(v3 + " --ep 8") == "llmcost: --ep: 8 does not divide the number of devices, 1 (--tp and --dp)\n");
+    CHECK(refused(v3 + " --tp 8 --ep 3") ==
+          "llmcost: --ep: 3 does not divide the number of devices, 8 (--tp and --dp)\n");
+    CHECK(refused(one_step + " --ep 2") == "llmcost: --ep: not supported: this model has no routed experts\n");
     CHECK(refused(one_step + " --engine vlm").find("nearest: vllm") != std::string::npos);
     CHECK(has(refused(one_step + " --engine tgi"), "no engine 'tgi'; expected one of trtllm, vllm, sglang\n"));
     CHECK(has(refused(one_step + " --dtype q4"), "no type 'q4'; expected one of float32, bfloat16, "));
@@ -357,16 +357,18 @@ TEST_CASE("what cannot be timed is said") {
           "simulate, plan\n");
     CHECK(refused(one_step + " --dtype fp9").find("nearest: fp8") != std::string::npos);
     CHECK(refused(one_step + " --routing fair").find("expected one of balanced") != std::string::npos);
-    CHECK(refused(one_step + " --routing balanced").ends_with("--routing: this model has no routed experts\n"));
-    CHECK(refused(one_step + " --experts-dtype fp8").ends_with("--experts-dtype: this model has no routed experts\n"));
-    CHECK(refused(one_step + " --tree").ends_with("; --tree is an option of llmcost alone\n"));
+    CHECK(refused(one_step + " --routing balanced")
+              .ends_with("--routing: not supported: this model has no routed experts\n"));
+    CHECK(refused(one_step + " --experts-dtype fp8")
+              .ends_with("--experts-dtype: not supported: this model has no routed experts\n"));
+    CHECK(refused(one_step + " --tree").ends_with("; --tree is an option of llmcost without a command\n"));
     CHECK(refused(one_step + " --price -1").find("expected a number from 0") != std::string::npos);
     CHECK(refused(one_step + " --format xml").find("expected one of text, json, csv") != std::string::npos);
     CHECK(refused(one_step + " --training --format csv").find("expected one of text, json;") != std::string::npos);
     CHECK(refused(one_step + " --execution lazy").find("expected one of graph, stream, eager") != std::string::npos);
     CHECK(refused("latency --model deepseek-ai/DeepSeek-V3 --device h200 --tp 8 --ep 8 --execution eager")
               .find("expected --tp 1 --dp 1") != std::string::npos);
-    CHECK(refused(one_step + " mult") == "llmcost: latency: takes no more words, found 'mult'\n");
+    CHECK(refused(one_step + " mult") == "llmcost: latency: takes no arguments besides options, found 'mult'\n");
     CHECK(refused("latency --config " LLMCOST_TEST_DIR "/none.json --device h200", {}, 3).find("none.json") !=
           std::string::npos);
     CHECK(printed("latency --help").find("--cache-dtype") != std::string::npos);

@@ -21,7 +21,7 @@ TEST_CASE("rows of a table come back with predictions") {
     const held_out_table tables[] = {
         {"gemm", "trtllm", "h200_sxm__gemm__trtllm__1.3.0rc20__gemm_perf", 72},
         {"context_attention", "trtllm", "h200_sxm__attention__trtllm__1.3.0rc20__context_attention_perf", 60},
-        {"generation_attention", "vllm --version 0.24.0",
+        {"generation_attention", "vllm --engine-version 0.24.0",
          "h200_sxm__attention__vllm__0.24.0__generation_attention_perf", 60},
         {"moe", "trtllm", "h200_sxm__moe__trtllm__1.3.0rc20__moe_perf", 60},
         {"nccl", "nccl", "h100_sxm__comm__nccl__2.29.2__nccl_perf", 40},

@@ -79,7 +79,7 @@ TEST_CASE("what files beside a configuration say that cannot be is an error of t
     CHECK(has(refused(command_line, {}, 3), "preprocessor_config.json"));
     folder.write_sibling("preprocessor_config.json", "<html>");
     CHECK(has(refused(command_line, {}, 3), "preprocessor_config.json: this is "));
-    CHECK(has(refused(command_line, {}, 3), "expected the settings of a processor"));
+    CHECK(has(refused(command_line, {}, 3), "expected a processor configuration"));
     folder.write_sibling("preprocessor_config.json", R"({"chunk_length": 15})");
     CHECK(has(printed(command_line), "all,"));
     folder.write_sibling("processor_config.json", R"({"feature_extractor": {"sampling_rate": 0}})");

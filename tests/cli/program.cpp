@@ -60,7 +60,7 @@ std::string refused_row(const std::string& line, const surroundings& settings) {
     INFO(line);
     CHECK(got.code == 7);
     CHECK(has(got.out, ",error\n"));
-    const std::size_t count = got.err.rfind(" (", got.err.find(" without an answer: see the column error)\n"));
+    const std::size_t count = got.err.rfind(" (", got.err.find(" failed; see the column error)\n"));
     REQUIRE(count != std::string::npos);
     return got.err.substr(0, count) + '\n';
 }

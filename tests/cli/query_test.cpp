@@ -93,7 +93,7 @@ TEST_CASE("the block that llm-profiler's users know") {
           "model.norm with input batchsize 16 and sequence length 200:\n    PARAMS:\t2.05\t(10^3)\n");
     // the golden's decode of 2 x 1 after 5000
     CHECK(printed(llama + " --batch 2 --sequence 1 --past 5000 sqrt") ==
-          "all with input batchsize 2 and sequence length 1, 5000 tokens in the cache:\n    SQRT:\t66\n");
+          "all with input batchsize 2 and sequence length 1, 5000 tokens in the KV cache:\n    SQRT:\t66\n");
 }
 
 TEST_CASE("scopes add up to what the golden's modules do") {
@@ -137,13 +137,12 @@ TEST_CASE("parameters by name") {
           "scope,params,active,weight_bytes\nmodel.layers.0.mlp.up_proj.weight,16777216,16777216,33554432\n");
     CHECK(printed(llama + " --format csv params model.layers.*.mlp.*_proj.weight") ==
           "scope,params\nmodel.layers.*.mlp.*_proj.weight,805306368\n");
-    CHECK(refused(llama + " mult model.layers.0.mlp.up_proj.weight") ==
-          "llmcost: 'model.layers.0.mlp.up_proj.weight' is a parameter, which has params, active and weight_bytes; for "
-          "mult "
-          "ask its "
-          "module 'model.layers.0.mlp.up_proj'\n");
+    CHECK(
+        refused(llama + " mult model.layers.0.mlp.up_proj.weight") ==
+        "llmcost: 'model.layers.0.mlp.up_proj.weight' is a parameter and supports params, active and weight_bytes; for "
+        "mult, use its module 'model.layers.0.mlp.up_proj'\n");
     CHECK(refused(llama + " params lm_head.weight") ==
-          "llmcost: 'lm_head.weight' is tied: its tensor is counted where it is named first\n");
+          "llmcost: 'lm_head.weight' is tied; its tensor is counted at its first name\n");
 }
 
 TEST_CASE("a scope alone has every metric") {
@@ -158,8 +157,8 @@ TEST_CASE("a scope alone has every metric") {
 TEST_CASE("what autograd keeps is told of a training step") {
     CHECK(printed(llama + " --format csv --batch 3 --sequence 67 --dtype float32 saved_bytes") ==
           "scope,saved_bytes\nall,717563300\n");
-    CHECK(refused(llama + " --past 5 saved_bytes").starts_with("llmcost: saved_bytes: is of one training step"));
-    CHECK(refused(llama + " --input 5 saved_bytes").starts_with("llmcost: saved_bytes: is of one training step"));
+    CHECK(refused(llama + " --past 5 saved_bytes").starts_with("llmcost: saved_bytes: describes a training step"));
+    CHECK(refused(llama + " --input 5 saved_bytes").starts_with("llmcost: saved_bytes: describes a training step"));
 }
 
 TEST_CASE("what does not exist is never a zero") {
@@ -193,8 +192,8 @@ TEST_CASE("what does not exist is never a zero") {
               .ends_with(", cache_bytes, encoder_cache_bytes, saved_bytes (see llmcost --help)\n"));
     CHECK(has(refused(llama + " attention"), "; nearest: attn, "));
     CHECK(has(refused(llama + " parameters"), "; nearest: params (see"));
-    CHECK(refused(llama + " latency") == "llmcost: 'latency' is a command, which comes first: llmcost latency\n");
-    CHECK(refused(llama + " attn mlp") == "llmcost: one scope at a time: 'attn' and 'mlp' are two\n");
+    CHECK(refused(llama + " latency") == "llmcost: 'latency' is a command and must come first: llmcost latency\n");
+    CHECK(refused(llama + " attn mlp") == "llmcost: expected one scope, found 'attn' and 'mlp'\n");
     CHECK(refused(llama + " none") != "");
     CHECK(refused(llama + " mult\x1b[31m").find("'mult\\x1b[31m'") != std::string::npos);
 }

@@ -32,13 +32,15 @@ const std::string foo = renamed("meta-llama__Llama-3.2-1B", "foo", "Foo");
 }  // namespace
 
 TEST_CASE("an unknown type is told whose rows read its keys") {
-    CHECK(refused("--config -", {.in = foo}, 3) ==
-          "llmcost: standard input: /model_type: \"foo\" is not known; its keys read like llama, granite, arcee (--as "
-          "llama); "
-          "llmcost models lists those that are\n");
+    CHECK(
+        refused("--config -", {.in = foo}, 3) ==
+        "llmcost: standard input: /model_type: \"foo\" is not supported; its keys are similar to llama, granite, arcee "
+        "(--as "
+        "llama); "
+        "llmcost models lists all supported types\n");
     const auto relatives = [](const std::string& golden) {
         const std::string error_text = refused("--config -", {.in = renamed(golden, "foo", "Foo")}, 3);
-        const std::size_t at = error_text.find("its keys read like ");
+        const std::size_t at = error_text.find("its keys are similar to ");
         return at == std::string::npos ? std::string() : error_text.substr(at, error_text.find(" (--as") - at);
     };
     CHECK(has(relatives("Qwen__Qwen3-0.6B"), "qwen3"));
@@ -53,7 +55,7 @@ TEST_CASE("a file without a type is told whose rows read its keys, one without k
     auto config = nlohmann::json::parse(foo);
     config.erase("model_type");
     CHECK(has(refused("--config -", {.in = config.dump()}, 3),
-              "/model_type: missing; expected a string; its keys read like llama"));
+              "/model_type: missing; expected a string; its keys are similar to llama"));
     CHECK_FALSE(has(refused("--config -", {.in = R"({"model_type":"foo","vocab_size":7})"}, 3), "its keys"));
 }
 
@@ -61,7 +63,7 @@ TEST_CASE("a file is read by the row of another type, and the answer says so") {
     const surroundings in{.in = foo};
     CHECK(printed("--config - --as llama --format csv params", in) == "scope,params\nall,1235814400\n");
     const std::string page = printed("--config - --as llama", in);
-    CHECK(has(page, "\nconfiguration from the standard input, read as llama: foo is not known\n"));
+    CHECK(has(page, "\nconfiguration from standard input, read as llama (unknown model_type foo)\n"));
     for (const char* workload_args : {"", " --input 10 --output 3"}) {
         const auto model = nlohmann::json::parse(
             printed("--config - --as llama --format json" + std::string(workload_args), in))["model"];
@@ -70,10 +72,10 @@ TEST_CASE("a file is read by the row of another type, and the answer says so") {
     }
     CHECK_FALSE(has(printed(llama + " --format json"), "\"as\""));
     CHECK_FALSE(has(printed(llama + " --as llama --format json"), "\"as\""));
-    CHECK(has(printed(llama + " --as mistral"), ", read as mistral, though it is llama"));
+    CHECK(has(printed(llama + " --as mistral"), ", read as mistral (model_type llama)"));
     auto config = nlohmann::json::parse(foo);
     config.erase("model_type");
-    CHECK(has(printed("--config - --as llama", {.in = config.dump()}), ", read as llama: it names no type\n"));
+    CHECK(has(printed("--config - --as llama", {.in = config.dump()}), ", read as llama (no model_type)\n"));
 }
 
 TEST_CASE("what is timed is read by the row of another type, too") {
@@ -91,19 +93,19 @@ TEST_CASE("the class of a file that is read as another's keeps its head") {
     CHECK(printed("--config - --as llama --format csv params" + labels, {.in = foo}) ==
           printed(llama + R"( --format csv params --set architectures=["LlamaForSequenceClassification"])"));
     CHECK(has(refused(R"(--config - --as llama --set architectures=["FooForMaskedLM"])", {.in = foo}, 3),
-              "/architectures: no row describes this class"));
+              "/architectures: unsupported class"));
 }
 
 TEST_CASE("a part of a file is read by the row of another type") {
     const std::string nested_config = R"({"model_type":"sees","text_config":)" + foo + "}";
     CHECK(printed("--config - --part text_config --as llama --format csv params", {.in = nested_config}) ==
           "scope,params\nall,1235814400\n");
-    CHECK(has(refused("--config - --part text_config", {.in = nested_config}, 3), "; its keys read like llama"));
+    CHECK(has(refused("--config - --part text_config", {.in = nested_config}, 3), "; its keys are similar to llama"));
 }
 
 TEST_CASE("a type that --as does not know") {
     CHECK(refused("--config - --as lama", {.in = foo}) ==
-          "llmcost: --as: 'lama' is not known; nearest: llama, bamba, jamba; llmcost models lists those that are\n");
+          "llmcost: --as: no model type 'lama'; nearest: llama, bamba, jamba; see llmcost models\n");
 }
 
 TEST_CASE("multi-token prediction layers are told on the page, and counted on request") {
@@ -123,9 +125,8 @@ TEST_CASE("multi-token prediction layers are told on the page, and counted on re
     CHECK(
         has(printed(with_mtp), "\n1 multi-token prediction layer is counted, under mtp: 11,610,067,968 parameters.\n"));
     CHECK(printed(with_mtp + " --format csv params mtp") == "scope,params\nmtp,11610067968\n");
-    CHECK(has(refused(llama + " --mtp", {}, 2), "--mtp: the configuration names no multi-token prediction layers\n"));
-    CHECK(has(refused(llama + " --mtp --set num_mtp_layers=1", {}, 2),
-              "--mtp: no row describes the multi-token prediction layers of llama\n"));
-    CHECK(has(refused(with_mtp + " --training", {}, 2), "--mtp: cannot stand together with --training\n"));
-    CHECK(has(refused(with_mtp + " " + llama, {}, 2), "--mtp: takes one model\n"));
+    CHECK(has(refused(llama + " --mtp", {}, 2), "--mtp: the configuration has no multi-token prediction layers\n"));
+    CHECK(has(refused(llama + " --mtp --set num_mtp_layers=1", {}, 2), "--mtp: not supported for model type llama\n"));
+    CHECK(has(refused(with_mtp + " --training", {}, 2), "--mtp: cannot be combined with --training\n"));
+    CHECK(has(refused(with_mtp + " " + llama, {}, 2), "--mtp: supports only one model\n"));
 }

@@ -170,7 +170,7 @@ TEST_CASE("a report writes its page and its pictures into files") {
 
 TEST_CASE("a report refuses what it would not follow") {
     CHECK(refused(report_command + " --optimizer sgd") == "llmcost: --optimizer: needs --training\n");
-    CHECK(refused(report_command + " --training --past 4") == "llmcost: --training: a training step has no past\n");
+    CHECK(refused(report_command + " --training --past 4") == "llmcost: --training: cannot be combined with --past\n");
     CHECK(refused(report_command + " --device nothing") == refused("ops " + llama + " --device nothing"));
     CHECK(llmcost_line("report " + llama + " --sequence 100000 --batch 64 --device l4 --html /dev/null").code == 8);
 }

@@ -105,12 +105,12 @@ TEST_CASE("rows that mean nothing are named") {
           std::string::npos);
     CHECK(refused_row(line, {.in = head + "none/none,h200,vllm,10,1,1,1\n"}).find("line 2: ") != std::string::npos);
     CHECK(refused_row(line, {.in = head + "meta-llama/Llama-3.1-70B,h200,vllm,10,1,1,8,9\n"}) ==
-          "llmcost: line 2: has 8 fields for 7 columns\n");
+          "llmcost: line 2: expected 7 fields, found 8\n");
     CHECK(refused_row(line, {.in = head + "\nmeta-llama/Llama-3.1-70B,v100,vllm,10,1,1,8\n"})
               .starts_with("llmcost: line 3: v100_sxm2: no peak for bfloat16"));
     CHECK(refused_row(
               line, {.in = "model_path,system,isl,osl,batch_size,pp_size\nmeta-llama/Llama-3.1-70B,h200,9,9,1,81\n"}) ==
-          "llmcost: line 2: pp_size: 81 stages for a model of 80 layers: each needs one\n");
+          "llmcost: line 2: pp_size: expected at most 80 stages, one per layer; found 81\n");
     CHECK(refused(line + " --tp 2", {.in = head}).find("--tp: cannot stand together with --configs") !=
           std::string::npos);
     CHECK(refused(line + " --set a=1", {.in = head}).find("--set: cannot stand together with --configs") !=

@@ -161,9 +161,9 @@ TEST_CASE("requests at a rate, cached prefixes, chunks, proposed tokens and stag
 }
 
 TEST_CASE("what nobody measured on a device is said") {
-    const std::string line = "serve --model meta-llama/Llama-3.1-8B --device ", none = "without measurements: ";
+    const std::string line = "serve --model meta-llama/Llama-3.1-8B --device ", none = "Not measured: all kernels (";
     const std::string map =
-        "not measured on this device: elementwise bfloat16; estimated from another device or the datasheet\n";
+        "Not measured on this device: elementwise bfloat16 (estimated from another device or the datasheet)\n";
     CHECK(has(printed(line + "gaudi3"), "\n  " + none));
     CHECK(has(printed(line + "gaudi3 --sweep"), '\n' + none));
     CHECK(has(printed(line + "h200 --calibration none"), none));
@@ -195,10 +195,10 @@ TEST_CASE("whoever spreads a model over nodes says what joins them") {
     const std::string multi_node = " --model meta-llama/Llama-3.1-405B --device h100 --tp 16 --calibration none";
     for (const char* command : {"serve", "latency", "simulate --engine vllm"}) {
         CHECK(has(refused(command + multi_node),
-                  "--network: is missing: links join 8 of the 16 devices (H100 SXM); say what lies"));
-        CHECK(has(printed(command + multi_node + " --network ib_ndr"), "50 GB/s of each device between 2 nodes of 8"));
+                  "--network: required: 16 devices span 2 nodes of 8 (H100 SXM); expected GB/s"));
+        CHECK(has(printed(command + multi_node + " --network ib_ndr"), "50 GB/s per device between 2 nodes of 8"));
         CHECK(has(refused(command + multi_node + " --network fast"),
-                  "--network: expected GB/s of each device, or a network"));
+                  "--network: expected GB/s per device or a network name"));
     }
     const auto seconds = [&](const std::string& network) {
         return json_of("latency" + multi_node + " --batch 64 --past 1000 --network " + network)["seconds"]
@@ -211,7 +211,7 @@ TEST_CASE("whoever spreads a model over nodes says what joins them") {
     const std::string row =
         "model_path,system,isl,osl,batch_size,tp_size\nmeta-llama/Llama-3.1-70B,h100,100,100,1,16\n";
     const std::string rows = "serve --calibration none --configs " LLMCOST_TEST_DIR "/fit/serving";
-    CHECK(has(refused_row(rows, {.in = row}), "line 2: --network: is missing"));
+    CHECK(has(refused_row(rows, {.in = row}), "line 2: --network: required"));
     CHECK(llmcost_line(rows + " --network roce_400", {.in = row}).code == 0);
     // a rack of GB200 is one node of 72
     CHECK(!has(printed("latency --model meta-llama/Llama-3.1-405B --device gb200 --tp 16 --calibration none"),
@@ -220,7 +220,7 @@ TEST_CASE("whoever spreads a model over nodes says what joins them") {
 
 TEST_CASE("a device without a size of memory is told from one that is too small") {
     const std::string expected_error =
-        ": no size of memory in its datasheet, which a server needs: how many requests fit is unknown\n";
+        ": the datasheet has no memory size, which is required for the number of requests\n";
     for (const std::string device : {"apple_m1", "epyc_9654"})
         CHECK(refused("serve --model meta-llama/Llama-3.2-1B --dtype float32 --device " + device) ==
               "llmcost: " + device + expected_error);
@@ -261,26 +261,25 @@ TEST_CASE("a model that leaves no room in an engine's usual share of memory is g
 
 TEST_CASE("a server that cannot be is refused") {
     for (const char* model : {"google-bert/bert-base-uncased", "google-t5/t5-small", "google/vit-base-patch16-224"})
-        CHECK(refused("serve --device h100 --model " + std::string(model)).find("token by token from a cache") !=
-              std::string::npos);
+        CHECK(refused("serve --device h100 --model " + std::string(model))
+                  .find("supports decoder-only models with a KV cache") != std::string::npos);
     CHECK(refused("serve --device h100 --model openai-community/gpt2")
-              .find("needs 2048 positions and the model has 1024 (--input, --output)\n") != std::string::npos);
+              .find("requires 2048 positions and the model has 1024 (--input, --output)\n") != std::string::npos);
     CHECK(refused(llama_70b + " --input 2000000000 --output 2000000000").find("2147483647 tokens together") !=
           std::string::npos);
     CHECK(refused(llama_70b + " --input 2000000 --chunk 1").find("more than 4,096 chunks") != std::string::npos);
-    CHECK(refused(llama_70b + " --pp 81") == "llmcost: --pp: 81 stages for a model of 80 layers: each needs one\n");
+    CHECK(refused(llama_70b + " --pp 81") == "llmcost: --pp: expected at most 80 stages, one per layer; found 81\n");
     CHECK(json_of(llama_70b + " --pp 80")["devices"] == 320);
-    CHECK(refused(llama_70b + " --ep 2") ==
-          "llmcost: --ep: this model has no routed experts that groups could share\n");
+    CHECK(refused(llama_70b + " --ep 2") == "llmcost: --ep: not supported: this model has no routed experts\n");
     CHECK(refused(llama_70b + " --sweep --rate 2").find("at a time") != std::string::npos);
     CHECK(refused(llama_70b + " --prefix-hit 2").find("expected a number from 0 to 1") != std::string::npos);
     CHECK(refused(llama_70b + " --batch 2")
               .ends_with("; --batch is an option of llmcost compare, memory, train, fit, graph, latency, ops, levels, "
                          "report, why and "
-                         "of llmcost alone\n"));
+                         "llmcost without a command\n"));
     const std::string help = printed("serve --help");
     CHECK(help.find("--prefix-hit X") != std::string::npos);
-    CHECK(help.find("--format text|json  ") != std::string::npos);
+    CHECK(help.find("--format FORMAT  ") != std::string::npos);
     CHECK(refused(llama_70b + " --format csv").find("expected one of text, json;") != std::string::npos);
 }
 

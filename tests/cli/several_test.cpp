@@ -89,18 +89,18 @@ TEST_CASE("a folder of configurations is a table, and a row that cannot be read 
     const std::string at = folder.path().string();
     CHECK(got.code == 7);
     CHECK(got.out == "name,model_type,scope,batch,sequence,past,params,error\n" + at +
-                         "/foo.json,,,,,,,\"/model_type: \"\"foo\"\" is not known; "
-                         "llmcost models lists those that are\"\n" +
+                         "/foo.json,,,,,,,\"/model_type: \"\"foo\"\" is not supported; "
+                         "llmcost models lists all supported types\"\n" +
                          at + "/google-bert__bert-base-uncased.json,bert,all,1,512,0,109482240,\n" + at +
                          "/meta-llama__Llama-3.2-1B.json,llama,all,1,1024,0,1235814400,\n");
     CHECK(got.err == "llmcost: " + at +
-                         "/foo.json: /model_type: \"foo\" is not known; llmcost models lists those that are "
-                         "(1 of 3 rows without an answer: see the column error)\n");
+                         "/foo.json: /model_type: \"foo\" is not supported; llmcost models lists all supported types "
+                         "(1 of 3 rows failed; see the column error)\n");
     const outcome json = llmcost_line(folder.option() + " --format json params");
     const auto first = nlohmann::json::parse(json.out.substr(0, json.out.find('\n')));
     CHECK(json.code == 7);
     CHECK(first["params"].is_null());
-    CHECK(has(std::string(first["error"]), "is not known"));
+    CHECK(has(std::string(first["error"]), "is not supported"));
     CHECK(has(llmcost_line(folder.option()).out, "  error\n"));
     // with a config.json of its own it is one model, as a folder always was
     write_file(folder.path() / "config.json", read_file(config_of("meta-llama__Llama-3.2-1B")));
@@ -116,18 +116,18 @@ TEST_CASE("a scope that one model has not is its row's error, a word that none h
     CHECK(has(refused(both_models + " paramz"),
               "no metric or scope 'paramz' in meta-llama/Llama-3.2-1B; nearest: params"));
     CHECK(has(refused(both_models + " --tree"), "--tree: takes one model; several are a table\n"));
-    CHECK(has(refused(both_models + " --set x"), "--set: expected key=value, found 'x'\n"));
-    CHECK(has(refused(both_models + " --as lama"), "--as: 'lama' is not known"));
-    CHECK(has(refused("--model a --config b --config c"), "--model: cannot stand together with --config\n"));
-    CHECK(has(refused("latency --device h200 " + both_models), "--model: is given twice\n"));
-    CHECK(has(refused("serve --device h200 --config a --config b"), "--config: is given twice\n"));
+    CHECK(has(refused(both_models + " --set x"), "--set: expected KEY=VALUE, found 'x'\n"));
+    CHECK(has(refused(both_models + " --as lama"), "--as: no model type 'lama'"));
+    CHECK(has(refused("--model a --config b --config c"), "--model: cannot be combined with --config\n"));
+    CHECK(has(refused("latency --device h200 " + both_models), "--model: given more than once\n"));
+    CHECK(has(refused("serve --device h200 --config a --config b"), "--config: given more than once\n"));
 }
 
 TEST_CASE("a workload that a model has no room for is its row's error; one beyond a context is told") {
     const outcome got = llmcost_line(
         "--model google-bert/bert-base-uncased --model meta-llama/Llama-3.2-1B --format csv --sequence 200000 params");
     CHECK(got.code == 7);
-    CHECK(has(got.out, "the workload needs 200000 positions and the model has 512\n"));
+    CHECK(has(got.out, "the workload requires 200000 positions and the model has 512\n"));
     CHECK(
         has(got.err, "llmcost: meta-llama/Llama-3.2-1B: the tokens are beyond the model's context (1 of 2 models)\n"));
 }

@@ -16,22 +16,22 @@ const std::string seeing = " --model Qwen/Qwen2.5-VL-7B-Instruct";
 
 TEST_CASE("requests that show an image are a batch that does") {
     const auto batch = json_of(seeing + " --image 1024x768 --sequence 64 --batch 2");
-    const auto ragged = json_of(seeing + " --requests 64+1024x768x2");
+    const auto ragged = json_of(seeing + " --ragged 64+1024x768x2");
     CHECK(ragged["totals"] == batch["totals"]);
     CHECK(ragged["workload"]["requests"][0]["image_tokens"] == batch["workload"]["image_tokens"]);
-    CHECK(json_of(seeing + " --requests 64+1024x768@0x2")["totals"] == batch["totals"]);
+    CHECK(json_of(seeing + " --ragged 64+1024x768@0x2")["totals"] == batch["totals"]);
     // in the past no tower runs
-    CHECK(json_of(seeing + " --requests 1+1024x768@900")["totals"] == json_of(seeing + " --requests 1@900")["totals"]);
+    CHECK(json_of(seeing + " --ragged 1+1024x768@900")["totals"] == json_of(seeing + " --ragged 1@900")["totals"]);
     // groups of other images are added, but for the parameters
     const auto small_images = json_of(seeing + " --image 640x480 --sequence 8"),
-               combined = json_of(seeing + " --requests 64+1024x768x2,8+640x480");
+               combined = json_of(seeing + " --ragged 64+1024x768x2,8+640x480");
     CHECK(combined["totals"]["mult"] ==
           batch["totals"]["mult"].get<std::int64_t>() + small_images["totals"]["mult"].get<std::int64_t>());
     CHECK(combined["totals"]["params"] == batch["totals"]["params"]);
-    CHECK(has(refused(seeing + " --requests 64+10 mult"), "expected an image as 1024x768 behind +, found '10'"));
-    CHECK(has(refused(seeing + " --requests 64+ax10 mult"), "--requests: expected a whole number"));
-    CHECK(has(refused("--model meta-llama/Llama-3.2-1B --requests 64+10x20 mult"),
-              "--image: this model reads no images"));
+    CHECK(has(refused(seeing + " --ragged 64+10 mult"), "expected an image size such as 1024x768 after +, found '10'"));
+    CHECK(has(refused(seeing + " --ragged 64+ax10 mult"), "--ragged: expected a whole number"));
+    CHECK(has(refused("--model meta-llama/Llama-3.2-1B --ragged 64+10x20 mult"),
+              "--image: not supported: this model has no image input"));
 }
 
 // 74 x 54 patches are 999 tokens, each an embedding of 3,584 features; in bfloat16 two bytes
@@ -48,7 +48,7 @@ TEST_CASE("an encoder's cache is a figure of what is shown") {
     CHECK_FALSE(has(printed(seeing), "Encoder cache"));
     CHECK(has(printed(seeing + " --image 1024x768 --format csv encoder_cache_bytes"), "7160832"));
     CHECK_FALSE(has(printed(seeing + " --format csv"), "encoder_cache_bytes"));
-    CHECK(json_of(seeing + " --requests 64+1024x768x2,8@90")["totals"]["encoder_cache_bytes"] == 2 * 999 * 3584 * 2);
+    CHECK(json_of(seeing + " --ragged 64+1024x768x2,8@90")["totals"]["encoder_cache_bytes"] == 2 * 999 * 3584 * 2);
 }
 
 // 1,024 x 768 is read as 1,036 x 756: 74 x 54 patches, four of which are a token
@@ -73,7 +73,7 @@ TEST_CASE("a server's prompts show images") {
     CHECK(as_long["ttft_unloaded_seconds"].get<double>() == doctest::Approx(ttft).epsilon(0.01));
     CHECK_FALSE(text.contains("shown_tokens"));
     CHECK(has(printed(server + " --image 1024x768"), "999 of those in are shown: towers take "));
-    CHECK(has(refused(server + " --audio 30"), "--audio: this model reads no sound"));
+    CHECK(has(refused(server + " --audio 30"), "--audio: not supported: this model has no audio input"));
 }
 
 // one client of an engine whose host is never waited for (its kernels' sum is taken 0.99 times): towers are all that an
@@ -102,7 +102,7 @@ TEST_CASE("simulated prompts show images, in their first step alone") {
     CHECK(has(printed(line),
               "100 tokens in, 1,024 out; 16 clients send the next behind each answer, each shows 999 more"));
     CHECK(has(printed(line), "999 tokens of each prompt; towers take "));
-    CHECK(has(refused(line + " --audio 30"), "--audio: this model reads no sound"));
+    CHECK(has(refused(line + " --audio 30"), "--audio: not supported: this model has no audio input"));
     // each of three turns shows one beside all before it: 1,099, then what was said and 1,099 more
     const auto turns = simulated("--input 100 --image 1024x768 --turns 3");
     CHECK(turns["input_tokens"] == 1099 + (1099 + 50 + 1099));

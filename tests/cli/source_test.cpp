@@ -49,7 +49,7 @@ outcome failing(const std::string& line, int code, const surroundings& settings 
 
 }  // namespace
 
-TEST_CASE("a configuration from the standard input, a file, a folder") {
+TEST_CASE("a configuration from standard input, a file, a folder") {
     const scratch_folder folder;
     const std::string query = " --format csv params";
     CHECK(printed("--config -" + query, {.in = tiny()}) == tiny_params);
@@ -57,7 +57,7 @@ TEST_CASE("a configuration from the standard input, a file, a folder") {
     CHECK(printed("--config " + file.string() + query) == tiny_params);
     CHECK(printed("--model " + file.string() + query) == tiny_params);
     CHECK(printed("--model " + file.parent_path().string() + query) == tiny_params);
-    CHECK(printed("--config -", {.in = tiny()}).find("configuration from the standard input") != std::string::npos);
+    CHECK(printed("--config -", {.in = tiny()}).find("configuration from standard input") != std::string::npos);
     CHECK(printed("--config " + file.string()).find("configuration file " + file.string()) != std::string::npos);
 }
 
@@ -112,12 +112,11 @@ TEST_CASE("the folder that a name of the hub is also must have a config.json, be
     fs::current_path(original_path);
     CHECK(local_error ==
           "llmcost: org/name: a folder without a config.json; it holds model.gguf "
-          "(for the hub's repository: --model org/name@main)\n");
+          "(for the Hub repository, use --model org/name@main)\n");
     CHECK(path_like == "llmcost: ./org: a folder without a config.json; it holds name/\n");
-    CHECK(nowhere == "llmcost: ./nothing: no such file or folder\n");
+    CHECK(nowhere == "llmcost: ./nothing: no such file or directory\n");
     CHECK(home ==
-          "llmcost: ~/nothing: no such file or folder; a shell puts the home folder for ~ only where a word begins "
-          "with it\n");
+          "llmcost: ~/nothing: no such file or directory; the shell expands ~ only at the beginning of an argument\n");
     CHECK(requested == 0);
     CHECK(num_revision_requests > 0);
     CHECK(bundled == "scope,params\nall,1235814400\n");
@@ -161,11 +160,13 @@ TEST_CASE("an unknown type is told those that are near, and where all are") {
     const auto unknown_type_error = [](const std::string& type) {
         return refused("--config -", {.in = R"({"model_type": ")" + type + "\"}"}, 3);
     };
-    CHECK(unknown_type_error("qwen2_v") ==
-          "llmcost: standard input: /model_type: \"qwen2_v\" is not known; nearest: qwen2_vl, qwen2_vl_text, qwen2; "
-          "llmcost models lists those that are\n");
-    CHECK(unknown_type_error("sees") ==
-          "llmcost: standard input: /model_type: \"sees\" is not known; llmcost models lists those that are\n");
+    CHECK(
+        unknown_type_error("qwen2_v") ==
+        "llmcost: standard input: /model_type: \"qwen2_v\" is not supported; nearest: qwen2_vl, qwen2_vl_text, qwen2; "
+        "llmcost models lists all supported types\n");
+    CHECK(
+        unknown_type_error("sees") ==
+        "llmcost: standard input: /model_type: \"sees\" is not supported; llmcost models lists all supported types\n");
 }
 
 TEST_CASE("a part of a configuration whose type is not known") {
@@ -173,11 +174,11 @@ TEST_CASE("a part of a configuration whose type is not known") {
         R"({"model_type": "sees", "torch_dtype": "bfloat16", "vision_config": {}, "text_config": )" + tiny() + "}";
     CHECK(printed("--config - --part text_config --format csv params", {.in = nested_config}) == tiny_params);
     const std::string page = printed("--config - --part text_config", {.in = nested_config});
-    CHECK(page.find("configuration from the standard input, text_config of it alone") != std::string::npos);
+    CHECK(page.find("configuration from standard input, text_config only") != std::string::npos);
     CHECK(page.find("bfloat16") != std::string::npos);
     const std::string local_error = failing("--config - params", 3, {.in = nested_config}).err;
-    CHECK(local_error.find("\"sees\" is not known; llmcost models lists those that are") != std::string::npos);
-    CHECK(local_error.find("; known is what it holds: --part text_config\n") != std::string::npos);
+    CHECK(local_error.find("\"sees\" is not supported; llmcost models lists all supported types") != std::string::npos);
+    CHECK(local_error.find("; its nested configuration is supported: --part text_config\n") != std::string::npos);
     CHECK(failing("--config - --part vision_config", 3, {.in = nested_config})
               .err.find("/vision_config/model_type: missing") != std::string::npos);
     CHECK(failing("--config - --part audio_config", 3, {.in = nested_config})
@@ -188,29 +189,30 @@ TEST_CASE("names that are nowhere") {
     const surroundings settings;
     CHECK(failing("--model nobody/nothing --offline", 4).err.find("since --offline is set") != std::string::npos);
     CHECK(failing("--model nobody/nothing", 4).err.find("since HF_HUB_OFFLINE is set") != std::string::npos);
-    CHECK(failing("--model meta-llama/Llama-3.2-1", 4).err.find("bundled under a near name: meta-llama/Llama-3.2-1B") !=
+    CHECK(failing("--model meta-llama/Llama-3.2-1", 4).err.find("similar bundled names: meta-llama/Llama-3.2-1B") !=
           std::string::npos);
     // a revision is one of the hub's: the bundled configuration may be another
     (void)failing("--model meta-llama/Llama-3.2-1B@refs/pr/7", 4);
     (void)failing("--model meta-llama/Llama-3.2-1B --revision refs/pr/7", 4);
-    CHECK(failing("--model a/b@c --revision d", 2).err == "llmcost: --revision: cannot stand together with 'a/b@c'\n");
+    CHECK(failing("--model a/b@c --revision d", 2).err == "llmcost: --revision: cannot be combined with 'a/b@c'\n");
     CHECK(failing("--model a/b/c", 3).err.find("repository id") != std::string::npos);
     CHECK(failing("--config /nonexistent/config.json", 3).err.find("/nonexistent/config.json: cannot be opened") !=
           std::string::npos);
-    CHECK(failing("", 2).err.find("say which model") != std::string::npos);
+    CHECK(failing("", 2).err.find("a model is required") != std::string::npos);
     CHECK(failing("frobnicate", 2).err ==
-          "llmcost: no command 'frobnicate', which are compare, formula, models, devices, memory, train, fit, check, "
-          "graph, op, latency, serve, simulate, plan, ops, levels, report, why; or say which model: --model "
+          "llmcost: no command 'frobnicate'; expected one of compare, formula, models, devices, memory, train, fit, "
+          "check, "
+          "graph, op, latency, serve, simulate, plan, ops, levels, report, why; otherwise a model is required: --model "
           "org/name or --config FILE (see llmcost --help)\n");
-    CHECK(failing("devices extra", 2).err == "llmcost: devices: takes no more words, found 'extra'\n");
-    CHECK(failing("mult attn", 2).err.starts_with("llmcost: say which model: "));
+    CHECK(failing("devices extra", 2).err == "llmcost: devices: takes no arguments besides options, found 'extra'\n");
+    CHECK(failing("mult attn", 2).err.starts_with("llmcost: a model is required: "));
     CHECK(failing("--model x --device h200", 2).err ==
           "llmcost: no option '--device' (see --help); --device is an option of llmcost memory, train, fit, graph, op, "
           "latency, serve, simulate, plan, ops, levels, report\n");
     CHECK(failing("--model x --rate=3", 2).err.ends_with("; --rate is an option of llmcost serve, simulate, plan\n"));
-    CHECK(failing("meta-llama/Llama-3.2-1B", 2).err == "llmcost: say --model meta-llama/Llama-3.2-1B\n");
-    CHECK(failing("--model a --config b", 2).err == "llmcost: --model: cannot stand together with --config\n");
-    CHECK(failing("--config - --revision b", 2).err == "llmcost: --revision: needs --model\n");
+    CHECK(failing("meta-llama/Llama-3.2-1B", 2).err == "llmcost: use --model meta-llama/Llama-3.2-1B\n");
+    CHECK(failing("--model a --config b", 2).err == "llmcost: --model: cannot be combined with --config\n");
+    CHECK(failing("--config - --revision b", 2).err == "llmcost: --revision: requires --model\n");
 }
 
 TEST_CASE("a name that only the hub knows is downloaded, once") {
@@ -222,7 +224,7 @@ TEST_CASE("a name that only the hub knows is downloaded, once") {
         .variables = {{"HF_HUB_OFFLINE", "0"}, {"HF_HOME", folder.path().string()}, {"HF_ENDPOINT", server.url()}}};
     const std::string page = printed("--model org/name", settings);
     CHECK(page.starts_with("org/name "));
-    CHECK(page.find("configuration from the hub, commit " + first_commit) != std::string::npos);
+    CHECK(page.find("configuration from the Hub, commit " + first_commit) != std::string::npos);
     const std::size_t requested = server.requests().size();
     CHECK(requested > 0);
     CHECK(printed("--model org/name --format csv params", settings) == tiny_params);
@@ -275,8 +277,8 @@ TEST_CASE("overrides") {
     CHECK(printed("--config - --set rope_scaling.factor=8 --set rope_scaling.rope_type=linear" + query,
                   {.in = tiny()}) == tiny_params);
     CHECK(failing("--config - --set num_hidden_layers", 2, {.in = tiny()}).err ==
-          "llmcost: --set: expected key=value, found 'num_hidden_layers'\n");
-    CHECK(failing("--config - --set =3", 2, {.in = tiny()}).err == "llmcost: --set: expected key=value, found '=3'\n");
+          "llmcost: --set: expected KEY=VALUE, found 'num_hidden_layers'\n");
+    CHECK(failing("--config - --set =3", 2, {.in = tiny()}).err == "llmcost: --set: expected KEY=VALUE, found '=3'\n");
     CHECK(failing("--config - --set hidden_size=eight", 3, {.in = tiny()})
               .err.find("/hidden_size: expected a positive integer, found \"eight\"") != std::string::npos);
     CHECK(failing("--config - --set vocab_size.x=1", 3, {.in = tiny()}).err.find("/vocab_size") != std::string::npos);
@@ -340,7 +342,7 @@ TEST_CASE("a key that nothing reads is listed, and told where it is nearly one t
     const outcome result = llmcost_line("--config - --format csv params", {.in = odd});
     CHECK(result.code == 0);
     CHECK(result.out == tiny_params);
-    CHECK(result.err == "llmcost: standard input: /hidden_sze: nothing reads this key; nearest: hidden_size\n");
+    CHECK(result.err == "llmcost: warning: standard input: /hidden_sze: unused key; nearest: hidden_size\n");
     CHECK(llmcost_line("--config - --unused --format csv", {.in = odd}).out ==
           "key,value,nearest\n/hidden_sze,64,hidden_size\n/bos_token_id,1,\n");
     CHECK(llmcost_line("--config - --unused --format json", {.in = tiny(R"(,"bos_token_id":1)")}).out ==
@@ -349,8 +351,7 @@ TEST_CASE("a key that nothing reads is listed, and told where it is nearly one t
           "   "
           "}\n  ]\n}\n");
     CHECK(llmcost_line("--config - --set num_hidden_layerz=2 params", {.in = tiny()})
-              .err.find("/num_hidden_layerz: nothing reads this key; nearest: num_hidden_layers\n") !=
-          std::string::npos);
+              .err.find("/num_hidden_layerz: unused key; nearest: num_hidden_layers\n") != std::string::npos);
     CHECK(
         printed("--config -", {.in = tiny(R"(,"use_cache":false)")}).find("cache counted, though use_cache is false") !=
         std::string::npos);
@@ -368,7 +369,7 @@ TEST_CASE("a description that is bundled is a variant of its family's") {
     CHECK(printed(resnet) == "scope,params\nall,11689512\n");
     CHECK(printed(resnet + " --set variant=resnet50") == "scope,params\nall,25557032\n");
     CHECK(has(refused(resnet + " --set variant=resnet51", {}, 3),
-              "/variants: none is called \"resnet51\"; nearest: resnet50"));
-    CHECK(has(failing("--model torchvision/resnet51", 4).err, "bundled under a near name: torchvision/resnet50"));
+              "/variants: no variant \"resnet51\"; nearest: resnet50"));
+    CHECK(has(failing("--model torchvision/resnet51", 4).err, "similar bundled names: torchvision/resnet50"));
     CHECK(has(printed("models resnet50"), "torchvision/wide_resnet50_2"));
 }

@@ -92,11 +92,13 @@ TEST_CASE("a workload that has no answer is a row's error, words that mean nothi
         llmcost_line("--model google-bert/bert-base-uncased --sequence 256..1024:x2 --format csv flops");
     CHECK(got.code == 7);
     CHECK(has(got.out, "google-bert/bert-base-uncased,,,,1024,,,"));
-    CHECK(has(got.out, "the workload needs 1024 positions and the model has 512\n"));
+    CHECK(has(got.out, "the workload requires 1024 positions and the model has 512\n"));
     CHECK(has(refused("--model Qwen/Qwen3-0.6B --sequence 1,2 paramz"), "no metric or scope 'paramz'"));
     CHECK(has(refused("--model Qwen/Qwen3-0.6B --sequence 1,2 --tree"), "--tree: takes one workload\n"));
-    CHECK(has(refused("--model Qwen/Qwen3-0.6B --sequence 1..9"), "--sequence: expected a range like 1024..131072:x2"));
-    CHECK(has(refused("--model Qwen/Qwen3-0.6B --batch 1..200:+1 --sequence 1..200:+1"), "more than 10,000 rows"));
+    CHECK(has(refused("--model Qwen/Qwen3-0.6B --sequence 1..9"),
+              "--sequence: expected a range such as 1024..131072:x2"));
+    CHECK(
+        has(refused("--model Qwen/Qwen3-0.6B --batch 1..200:+1 --sequence 1..200:+1"), "at most 10,000 combinations"));
     CHECK(
         has(refused("latency --device h200 --model Qwen/Qwen3-0.6B --batch 1,2"), "--batch: expected a whole number"));
 }
@@ -111,7 +113,7 @@ TEST_CASE("a picture in the terminal is below the table") {
     CHECK(has(refused("--model Qwen/Qwen3-0.6B --plot"), "--plot: needs a list of workloads"));
     CHECK(has(refused("--model Qwen/Qwen3-0.6B --sequence 1,2 --format csv --plot"), "in the terminal is text"));
     CHECK(has(refused("--model Qwen/Qwen3-0.6B --sequence 1,2 --plot x.png"),
-              "--plot: writes SVG: expected a file name that ends with .svg"));
+              "--plot: expected a file name that ends with .svg"));
 }
 
 TEST_CASE("a canvas has dots where lines are, and letters where values are") {

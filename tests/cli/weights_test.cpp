@@ -104,7 +104,7 @@ TEST_CASE("a GGUF file is a source: its model, and the bytes that it has") {
     const std::string page = printed("--gguf " + file);
     CHECK(has(page, "Parameters        1,312,000"));
     CHECK(has(page, "metadata of GGUF file " + file));
-    CHECK(has(page, "stores them (99.9 % of them quantised)"));
+    CHECK(has(page, "stores them (99.9 % of them quantized)"));
     for (const std::string source : {"--gguf ", "--model "}) {
         const json all = json_of(source + file);
         CHECK(all["totals"]["weight_bytes"] == gguf_weights);
@@ -120,9 +120,10 @@ TEST_CASE("a GGUF file is a source: its model, and the bytes that it has") {
     CHECK(json_of("fit --memory 1GB --gguf " + file)["fits"] == true);
     // otherwise as the command line says
     CHECK(bytes_of_memory("--gguf " + file + " --dtype bfloat16") == 2 * (of_matrices + vocab_size * width + of_norms));
-    CHECK(has(llmcost_line("--gguf " + file + " --set num_hidden_layers=1").err, "not all as the model predicts"));
+    CHECK(has(llmcost_line("--gguf " + file + " --set num_hidden_layers=1").err,
+              "the tensors differ from those of the model"));
     const std::string engine = "latency --device h100 --gguf " + file;
-    CHECK(has(refused(engine, {}, 3), "no kernels for types of llama.cpp are known: say in what they are run"));
+    CHECK(has(refused(engine, {}, 3), "llama.cpp types are not supported; use --dtype"));
     CHECK(json_of(engine + " --dtype int4")["weight_bytes_per_device"] == gguf_weights);
 }
 
@@ -131,7 +132,7 @@ TEST_CASE("where a file differs from the model, its bytes are taken, and a line 
     const std::string file = write_into(folder, "other.gguf", small_gguf(2 * width));
     const outcome got = llmcost_line("memory --format json --gguf " + file);
     CHECK(got.code == 0);
-    CHECK(has(got.err, "which are not all as the model predicts (llmcost check)\n"));
+    CHECK(has(got.err, "the tensors differ from those of the model; using those of the file (see llmcost check)\n"));
     CHECK(json::parse(got.out)["weights"] == gguf_weights + layers * width * width / 256 * 144);
     CHECK(llmcost_line("check --gguf " + file).code == 9);
 }
@@ -139,7 +140,8 @@ TEST_CASE("where a file differs from the model, its bytes are taken, and a line 
 TEST_CASE("safetensors are a source with the configuration beside them, or with a model") {
     const temporary_folder folder;
     const std::string plain = write_into(folder, "plain/model.safetensors", small_safetensors(false));
-    CHECK(has(refused("--safetensors " + plain), "needs " + (folder.path() / "plain/config.json").string()));
+    CHECK(has(refused("--safetensors " + plain),
+              "requires a configuration: " + (folder.path() / "plain/config.json").string()));
     const std::string config = write_into(folder, "plain/config.json", small_llama());
     const std::string folder_option = "--safetensors " + (folder.path() / "plain").string();
     CHECK(bytes_of_memory("--safetensors " + plain) == 2 * (of_matrices + vocab_size * width + of_norms));
@@ -159,7 +161,7 @@ TEST_CASE("safetensors are a source with the configuration beside them, or with 
     CHECK(has(printed("check --safetensors " + fp8_weights), "14 are parts of quantised weights: they agree"));
     for (const std::string query : {" --format csv --scopes weight_bytes", " --format csv weight_bytes"})
         CHECK(printed("--safetensors " + fp8_weights + query) == printed("--config " + sibling_config + query));
-    CHECK(has(refused("--gguf x --safetensors " + fp8_weights), "--gguf: cannot stand together with --safetensors"));
+    CHECK(has(refused("--gguf x --safetensors " + fp8_weights), "--gguf: cannot be combined with --safetensors"));
     CHECK(has(refused("check --config " + config), "needs --gguf FILE or --safetensors FILE"));
 }
 
@@ -216,11 +218,11 @@ TEST_CASE("--quantization predicts checkpoints that do not exist yet") {
     CHECK(
         has(printed("--model " + llama_8b + " --quantization awq"), "weights as awq would store them (86.9 % of them"));
     CHECK(refused("--model " + llama_8b + " --quantization awk") ==
-          "llmcost: --quantization: no way to quantise is called 'awk'; nearest: awq\n");
+          "llmcost: --quantization: no quantization 'awk'; nearest: awq\n");
     CHECK(has(refused("--model " + llama_8b + " --quantization everything"), "; expected one of none, awq, gptq, fp8"));
     CHECK(has(refused("memory --model openai-community/gpt2 --quantization q4_k_m", {}, 3),
               "--quantization: 'gpt2' is converted in a way that is not known"));
-    CHECK(has(refused("latency --device h100 --model " + llama_8b + " --quantization nf4", {}, 3), ": say --dtype"));
+    CHECK(has(refused("latency --device h100 --model " + llama_8b + " --quantization nf4", {}, 3), "; use --dtype"));
 }
 
 TEST_CASE("a narrow type of weights leaves activations and cache as wide as they are") {
@@ -238,7 +240,7 @@ TEST_CASE("where a device multiplies no fp8, engines unpack its weights") {
     const std::string model = "latency --model meta-llama/Llama-3.1-8B --quantization fp8 --format json --device ";
     const outcome ampere = llmcost_line(model + "a100");
     CHECK(ampere.code == 0);
-    CHECK(has(ampere.err, "multiplies no fp8: weights alone are in it, and unpacked to bfloat16 (fp8_wo)"));
+    CHECK(has(ampere.err, "does not support fp8; using it for weights only, unpacked to bfloat16 (fp8_wo)"));
     CHECK(json::parse(ampere.out)["dtype"] == "fp8_wo");
     CHECK(json::parse(ampere.out)["weight_bytes_per_device"] == 9083953152);
     CHECK(json::parse(llmcost_line(model + "h100").out)["dtype"] == "fp8");

@@ -27,40 +27,44 @@ std::string note(const std::string& line, const surroundings& settings = {}, int
 }  // namespace
 
 // folders of configs/calibrations: of gemm on H200 the engines' own; on A100 SGLang's, of norms Sarathi's
-TEST_CASE("whoever asks for a software is told whose kernels answer instead") {
+TEST_CASE("a warning names the software whose kernels are used instead") {
     const std::string product = "op gemm --device h200 --m 64 --n 4096 --k 4096" + measured + " --kernels ";
-    CHECK(note(product + "torch") ==
-          "llmcost: --kernels: 'torch' was not measured on h200_sxm for gemm bfloat16: vllm stands in for it\n");
+    CHECK(
+        note(product + "torch") ==
+        "llmcost: warning: --kernels: no measurements of 'torch' on h200_sxm for gemm bfloat16; using those of vllm\n");
     CHECK(note(product + "vllm") == "");
     CHECK(note("op norm --device a100 --m 64 --k 4096 --kernels vllm" + measured) ==
-          "llmcost: --kernels: 'vllm' was not measured on a100_sxm_80gb for norm bfloat16: sarathi stands in for it\n");
-    CHECK(note("op gemm --device l4 --m 64 --n 64 --k 64 --kernels vllm --calibration none") == "");  // nobody's do
+          "llmcost: warning: --kernels: 'vllm' was not measured on a100_sxm_80gb for norm bfloat16: sarathi stands in "
+          "for it\n");
+    CHECK(note("op gemm --device l4 --m 64 --n 64 --k 64 --kernels vllm --calibration none") == "");  // no measurements
     const std::string latency = "latency --model meta-llama/Llama-3.2-1B --device a100 --engine ";
     const std::string sglang =
-        "llmcost: --engine: 'vllm' was not measured on a100_sxm_80gb for gemm bfloat16: sglang stands in for it\n";
-    CHECK(note(latency + "vllm" + measured) == sglang);
+        "llmcost: warning: --engine: no measurements of 'vllm' on a100_sxm_80gb for gemm bfloat16; using "
+        "those of sglang\n\";
+        CHECK(note(latency + "vllm" + measured) == sglang);
     CHECK(note(latency + "vllm --training --sequence 8" + measured) == sglang);
     CHECK(note("serve --model meta-llama/Llama-3.2-1B --device a100 --engine vllm" + measured) == sglang);
     // NCCL is what every engine calls
     CHECK(note("latency --model meta-llama/Llama-3.2-1B --device h200 --engine vllm --tp 2" + measured) == "");
 }
 
-TEST_CASE("rows are told once whose kernels answer instead, by what named the software") {
+TEST_CASE("rows cause one warning about kernels of another software") {
     const std::string rows = "m,n,k,backend\n64,4096,4096,torch\n1,4096,4096,torch\n64,4096,4096,vllm\n64,4096,4096,\n";
-    const std::string instead = "'torch' was not measured on h200_sxm for gemm bfloat16: vllm stands in for it\n";
+    const std::string instead = "no measurements of 'torch' on h200_sxm for gemm bfloat16; using those of vllm\n";
     const std::string line = "op gemm --device h200 --dtype bfloat16" + measured;
-    CHECK(note(line, {.in = rows}) == "llmcost: line 2: backend: " + instead);
+    CHECK(note(line, {.in = rows}) == "llmcost: warning: line 2: backend: " + instead);
     CHECK(note(line + " --kernels torch", {.in = "m,n,k\n1,64,64\n1,64,64\n"}) ==
-          "llmcost: line 2: --kernels: " + instead);
+          "llmcost: warning: line 2: --kernels: " + instead);
     CHECK(note("serve --configs " LLMCOST_TEST_DIR "/fit/serving" + measured,
                {.in = "model_path,system,backend,isl,osl,batch_size,tp_size\n"
                       "meta-llama/Llama-3.1-70B,a100_sxm_80gb,vllm,100,10,1,4\n"}) ==
-          "llmcost: backend: 'vllm' was not measured on a100_sxm_80gb for gemm bfloat16: sglang stands in for it\n");
+          "llmcost: warning: backend: no measurements of 'vllm' on a100_sxm_80gb for gemm bfloat16; using "
+        "those of sglang\n\");
 }
 
-TEST_CASE("tokens of an encoder that a model does not have are refused, whatever is asked of it") {
+TEST_CASE("encoder tokens are an error for models that are no encoder-decoder, in all commands") {
     const std::string encoder =
-        "llmcost: --encoder-sequence: this model has no encoder beside a decoder: say --sequence\n";
+        "llmcost: --encoder-sequence: not supported: this model is no encoder-decoder; use --sequence\n";
     for (const std::string command : {"", "latency --device h200 "}) {
         const auto refusal = [&](const std::string& model) {
             return refused(command + "--model " + model + " --encoder-sequence 9");
@@ -73,24 +77,24 @@ TEST_CASE("tokens of an encoder that a model does not have are refused, whatever
     CHECK(refused("--model google/vit-base-patch16-224 --encoder-sequence 9") == encoder);
     const std::string whisper =
         "--config " + config_of("openai__whisper-large-v3-turbo") + " --sequence 9 --format csv mult";
-    CHECK(printed(whisper + " --encoder-sequence 9") == printed(whisper));  // 30 seconds, whatever is said
+    CHECK(printed(whisper + " --encoder-sequence 9") == printed(whisper));  // always 30 seconds
 }
 
-TEST_CASE("a step has no tokens where a model reads images, and none before others where it keeps no cache") {
-    for (const std::string option : {"--sequence", "--past", "--encoder-sequence", "--requests"})
+TEST_CASE("image models have no tokens, and models without a KV cache no past") {
+    for (const std::string option : {"--sequence", "--past", "--encoder-sequence", "--ragged"})
         CHECK(refused("latency --device h200 --model google/vit-base-patch16-224 " + option + " 3") ==
-              "llmcost: " + option + ": this model reads images, which have no tokens: say how many by --batch\n");
+              "llmcost: " + option + ": not supported: images are the only input of this model; use --batch\n");
     CHECK(refused("latency --device h200 --model google-bert/bert-base-uncased --sequence 9 --past 9") ==
-          "llmcost: --past: this model keeps no cache: no tokens stand before those that it reads\n");
+          "llmcost: --past: not supported: this model has no KV cache\n");
 }
 
-TEST_CASE("the time of a training step is that with the logits of all positions") {
+TEST_CASE("a training step computes the logits of all positions") {
     const std::string step = "latency --model meta-llama/Llama-3.2-1B --device h200 --training --sequence 8";
     for (const std::string positions : {"last", "none"})
         CHECK(refused(step + " --logits " + positions) ==
-              "llmcost: --logits: a training step computes those of all positions\n");
+              "llmcost: --logits: a training step computes the logits of all positions; expected all\n");
     CHECK(printed(step + " --logits all") == printed(step));
-    // what is counted follows the option
+    // counts depend on the option
     const auto forward = [](const std::string& positions) {
         return json::parse(printed("--model meta-llama/Llama-3.2-1B --sequence 8 --training --format json --logits " +
                                    positions))["training"]["torch_flops"]["forward"];
@@ -98,7 +102,7 @@ TEST_CASE("the time of a training step is that with the logits of all positions"
     CHECK(forward("last") < forward("all"));
 }
 
-TEST_CASE("a cache is kept in no format that packs weights alone") {
+TEST_CASE("weight-only types are not supported for the KV cache") {
     const std::string instead = "expected one of bfloat16, float16, float32, fp8, fp8_block, int8, nvfp4; found '";
     const std::string model = "--model meta-llama/Llama-3.2-1B --device h200 --cache-dtype ";
     for (const std::string command : {"latency ", "serve "}) {
@@ -116,7 +120,7 @@ TEST_CASE("a cache is kept in no format that packs weights alone") {
           "llmcost: line 3: kv_cache_dtype: " + instead + "int4_wo'\n");
 }
 
-TEST_CASE("a row that leaves its type open has that of the option, and without one it is named") {
+TEST_CASE("a row without a type has that of the option; without one it is an error") {
     const std::string line = "op gemm --device h200" + measured;
     const std::string open = "m,n,k,gemm_dtype\n64,4096,4096,bfloat16\n64,4096,4096,\n";
     CHECK(refused_row(line, {.in = open}) ==
@@ -132,7 +136,7 @@ TEST_CASE("a row that leaves its type open has that of the option, and without o
     CHECK(refused(line + " --dtype bf17", {.in = "m,n,k\n1,2,3\n"}).starts_with("llmcost: --dtype: no type 'bf17'"));
 }
 
-TEST_CASE("what is wrong with a row is said in one form, whoever reads it") {
+TEST_CASE("errors of rows have one form in all commands") {
     const std::string expected_error = "expected a whole number from 1 to 2147483647, found '0'\n";
     CHECK(refused_row("op gemm --device h200 --dtype bf16", {.in = "m,n,k\n1,2,3\n1,0,3\n"}) ==
           "llmcost: line 3: n: " + expected_error);
@@ -142,29 +146,29 @@ TEST_CASE("what is wrong with a row is said in one form, whoever reads it") {
 }
 
 // kernels of configs/calibrations/h200_sxm/gemm/*/bfloat16.json and .../moe/vllm-0.24.0/fp8_block-balanced.json
-TEST_CASE("a kernel that nobody measured chooses nothing, which is said once") {
+TEST_CASE("an unknown kernel_source is ignored with one warning") {
     const std::string line = "op gemm --device h200 --dtype bf16" + measured;
     const std::string columns = "m,n,k,kernel_source,backend\n";
     CHECK(note(line,
                {.in = columns + "64,64,64,foo,trtllm\n1,64,64,foo,trtllm\n1,64,64,torch_flow,trtllm\n1,64,64,,\n"}) ==
-          "llmcost: line 2: kernel_source: expected one of torch_flow; found 'foo'; it chooses nothing\n");
+          "llmcost: warning: line 2: kernel_source: expected one of torch_flow; found 'foo'; ignored\n");
     CHECK(note(line, {.in = columns + "1,64,64,torch_flow,\n"}) == "");
     // of another software than the row's own
     CHECK(note(line, {.in = columns + "1,64,64,torch_flow,vllm\n"}) ==
-          "llmcost: line 2: kernel_source: expected one of torch.nn.functional.linear; found 'torch_flow'; it chooses "
-          "nothing\n");
+          "llmcost: warning: line 2: kernel_source: expected one of torch.nn.functional.linear; found 'torch_flow'; "
+          "ignored\n");
     CHECK(note(line, {.in = columns + "1,64,64,foo,\n"}).find(", torch.nn.functional.linear, torch_flow, ") !=
           std::string::npos);
     CHECK(note("op moe --device h200 --kernels vllm --dtype fp8_block" + measured,
                {.in = "num_tokens,hidden_size,inter_size,topk,num_experts,kernel_source\n64,64,64,8,8,foo\n"})
               .find("cutlass_flashinferexperts, vllm_fp8moe_triton_tritonexperts; found 'foo'; ") != std::string::npos);
-    // where nothing was measured there is nothing to choose
+    // without measurements there are no kernels
     CHECK(note("op gemm --device h200 --dtype bf16 --calibration none", {.in = columns + "1,64,64,foo,\n"}) == "");
 }
 
 // T4 and V100 have no bfloat16, A100 no fp8, Apple M1 no int8
-TEST_CASE("a type that a device does not multiply is refused with the one to say instead, and where") {
-    const std::string t4 = "t4: no peak for bfloat16 in its datasheet; it has float32, float16, int8: say ";
+TEST_CASE("an unsupported type is an error with the option and the type to use instead") {
+    const std::string t4 = "t4: no peak for bfloat16 in its datasheet; supported: float32, float16, int8; use ";
     const std::string sizes = " --m 1 --n 1 --k 1", llama = " --model meta-llama/Llama-3.2-1B";
     CHECK(refused("op gemm --device t4" + sizes) == "llmcost: " + t4 + "--dtype float16\n");
     CHECK(printed("op gemm --device t4 --dtype float16" + sizes) != "");
@@ -180,10 +184,10 @@ TEST_CASE("a type that a device does not multiply is refused with the one to say
             .ends_with(": say --experts-dtype bfloat16\n"));
     CHECK(refused_row("serve --configs " LLMCOST_TEST_DIR "/fit/serving",
                       {.in = "model_path,system,isl,osl,batch_size,tp_size\nmeta-llama/Llama-3.1-70B,v100,9,9,1,8\n"})
-              .ends_with("it has float32, float16, int8: say gemm_quant_mode float16\n"));
+              .ends_with("supported: float32, float16, int8; use gemm_quant_mode float16\n"));
 }
 
-TEST_CASE("a device is said to be near where it is, and else where devices are listed") {
+TEST_CASE("an unknown device is an error with the nearest names, or with the list of devices") {
     const std::string sizes = " --m 1 --n 1 --k 1", list = " (see llmcost devices)\n";
     for (const std::string name : {"foo", "quantum_processor", "x"})
         CHECK(refused("op gemm --device " + name + sizes) ==
@@ -201,7 +205,7 @@ TEST_CASE("a device is said to be near where it is, and else where devices are l
           "llmcost: line 2: system: no device 'foo'" + list);
 }
 
-TEST_CASE("words of op that are near nothing are told what there is") {
+TEST_CASE("unknown arguments of op are errors with the accepted ones") {
     CHECK(refused("op foo").starts_with("llmcost: op: no operator 'foo'; expected one of gemm, batched_gemm, "));
     CHECK(printed("op gemm --device h200 --help") == printed("op --help"));
     CHECK(refused("op gemm --foo x") == "llmcost: op: no option '--foo' (see llmcost op --help)\n");
@@ -210,23 +214,24 @@ TEST_CASE("words of op that are near nothing are told what there is") {
 }
 
 // calibrations have collectives of up to 8 GPUs, those of one node
-TEST_CASE("links between nodes, which nobody knows, are told once") {
+TEST_CASE("unknown links between nodes cause one warning") {
     const std::string expected_error =
-        "num_gpus: links between nodes are not known: between the 16 devices are taken the links of one node, and a "
-        "network of several is slower\n";
+        "num_gpus: no bandwidth between nodes is known; using the links of one node for all 16 devices, although a "
+        "network is slower\n";
     for (const std::string family : {"nccl", "custom_allreduce"}) {
         const std::string line = "op " + family + " --device h200" + measured;
-        CHECK(note(line + " --message_size 1024 --num_gpus 16") == "llmcost: --" + expected_error);
+        CHECK(note(line + " --message_size 1024 --num_gpus 16") == "llmcost: warning: --" + expected_error);
         CHECK(note(line + " --message_size 1024 --num_gpus 8") == "");
         CHECK(note(line + " --dtype half", {.in = "message_size,num_gpus\n8,8\n8,16\n16,16\n"}) ==
-              "llmcost: line 3: " + expected_error);
+              "llmcost: warning: line 3: " + expected_error);
     }
 }
 
-// Llama-3.2-1B's configuration says 131,072
-TEST_CASE("tokens beyond a model's context are answered and told, whatever is asked") {
+// the context length of Llama-3.2-1B is 131,072
+TEST_CASE("tokens above the context length cause a warning in all commands") {
     const auto context_warning = [](const std::string& tokens) {
-        return "llmcost: meta-llama/Llama-3.2-1B: " + tokens + " tokens are beyond the model's context of 131,072\n";
+        return "llmcost: warning: meta-llama/Llama-3.2-1B: " + tokens +
+               " tokens exceed the context length of 131,072\n";
     };
     const std::string model = " --model meta-llama/Llama-3.2-1B", device = model + " --device h200" + measured;
     for (const std::string query : {" flops", " --scopes", " --tree", " --format json", " --format csv"}) {
@@ -236,15 +241,15 @@ TEST_CASE("tokens beyond a model's context are answered and told, whatever is as
     }
     CHECK(note(model + " --input 131000 --output 73 flops") == context_warning("131,073"));
     CHECK(note(model + " --input 131000 --output 72 flops") == "");
-    CHECK(note(model + " --requests 5@9,1@139999x2 flops") == context_warning("140,000"));
+    CHECK(note(model + " --ragged 5@9,1@139999x2 flops") == context_warning("140,000"));
     CHECK(note("latency --past 139999" + device) == context_warning("140,000"));
     CHECK(note("latency --past 131071" + device) == "");
-    CHECK(note("latency --requests 1@5,1@139999" + device) == context_warning("140,000"));
+    CHECK(note("latency --ragged 1@5,1@139999" + device) == context_warning("140,000"));
     CHECK(note("latency --training --sequence 140000" + device, {}, 8) == context_warning("140,000"));
     CHECK(note("serve --input 139000 --output 1000" + device) == context_warning("140,000"));
     CHECK(note("serve --input 131000 --output 72" + device) == "");
     const std::string row = "meta-llama/Llama-3.1-70B,h200,vllm,139000,1000,1,8\n";
     CHECK(note("serve --configs " LLMCOST_TEST_DIR "/fit/serving" + measured,
                {.in = "model_path,system,backend,isl,osl,batch_size,tp_size\n" + row + row}) ==
-          "llmcost: line 2: meta-llama/Llama-3.1-70B: 140,000 tokens are beyond the model's context of 131,072\n");
+          "llmcost: warning: line 2: meta-llama/Llama-3.1-70B: 140,000 tokens exceed the context length of 131,072\n");
 }

@@ -8,7 +8,7 @@ set(ENV{XDG_DATA_HOME} ${FOLDER})
 
 set(serve ${LLMCOST} serve --device here --model meta-llama/Llama-3.2-1B --input 1000 --output 200 --concurrency 8)
 run(2 said ${serve})
-expect("${said}" "nothing was measured here yet")
+expect("${said}" "no measurements of this machine")
 
 run(0 said ${CALIBRATE})
 expect("${said}" "no datasheet of NVIDIA Simulation 1: what its driver says is in ")

@@ -22,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-#include "rows.hpp"
+#include "registry.hpp"
 
 namespace {
 
@@ -92,7 +92,7 @@ TEST_CASE("parts of the library's models are called by their classes") {
     const config_document as_base = llama(R"({"type": "LlamaModel", "name": "model")" + config);
     for (const config_document* file : {&by_layers, &as_base}) {
         const custom_model m =
-            file->read_with([&](config_view root) { return custom_model(root, file->name(), &parts::rows); });
+            file->read_with([&](config_view root) { return custom_model(root, file->name(), &parts::registry); });
         for (const workload& w :
              {workload{.batch = 3, .sequence = 7, .past = 5}, workload{.batch = 2, .sequence = 40, .training = true}})
             CHECK(count_model(m.as_model(), w) == count_model(presets::llama_3_2_1b, w));
@@ -143,48 +143,47 @@ TEST_CASE("what is wrong with a description is said with its place") {
         {fc(R"("out_features": "2 * (3")"),
          R"(model.json: /layers/0/out_features: in "2 * (3", at character 7: expected ))"},
         {fc(R"("out_features": "2 ** 3")"), R"(at character 4: expected a number, a name or ()"},
-        {fc(R"("out_features": "bach")"), "nothing is called bach; nearest: batch"},
+        {fc(R"("out_features": "bach")"), "unknown name bach; nearest: batch"},
         {fc(R"("out_features": "1 / 0")"), "a division by zero"},
-        {fc(R"("out_features": "3 / 2")"), "leaves a remainder"},
+        {fc(R"("out_features": "3 / 2")"), "has a remainder"},
         {fc(R"("out_features": "9223372036854775807 + 1")"), "is beyond 64 bits"},
         {fc(R"("out_features": -3)"), "/layers/0/out_features: expected a positive integer, found -3"},
-        {fc(R"("out_features": 2.5)"), "expected a whole number or an expression"},
+        {fc(R"("out_features": 2.5)"), "expected an integer or an expression"},
         {fc(R"("out_feature": 2)"), "/layers/0: Linear needs out_features"},
-        {fc(R"("out_features": 2, "biased": true)"), "/layers/0/biased: nothing reads this key; nearest: bias"},
-        {fc(R"("out_features": 2, "role": "atn")"), "/layers/0/role: no role is called so; nearest: attn"},
-        {fc(R"("out_features": 2, "input": "y")"), R"(/layers/0/input: no tensor in front of this is called "y")"},
-        {over_features(R"({"type": "torch.nn.Linaer"})"), R"(no layer or block is called "Linaer"; nearest: Linear)"},
-        {over_features(R"({"function": "torch.reluu"})"), R"(no function or block is called "reluu"; nearest: relu)"},
+        {fc(R"("out_features": 2, "biased": true)"), "/layers/0/biased: unknown key; nearest: bias"},
+        {fc(R"("out_features": 2, "role": "atn")"), "/layers/0/role: unknown role; nearest: attn"},
+        {fc(R"("out_features": 2, "input": "y")"), R"(/layers/0/input: unknown tensor "y")"},
+        {over_features(R"({"type": "torch.nn.Linaer"})"), R"(unknown layer or block "Linaer"; nearest: Linear)"},
+        {over_features(R"({"function": "torch.reluu"})"), R"(unknown function or block "reluu"; nearest: relu)"},
         {over_features(R"({"function": "relu", "type": "ReLU"})"), "/layers/0: is of two kinds"},
         {over_features(R"({"name": "x"})"), "/layers/0: expected one of type, function"},
         {over_features(R"({"residual": []})"), "/layers/0/residual: expected a step"},
         {over_features(
              R"({"function": "relu"}, {"type": "Linear", "name": "fc", "in_features": 8, "out_features": 4})"),
-         "model.json: /layers/1: linear: sizes do not meet; it reads (1, 16) of /layers/0"},
+         "model.json: /layers/1: linear: sizes do not match; inputs: (1, 16) of /layers/0"},
         {over_features(R"({"residual": [{"type": "Linear", "name": "a", "in_features": 16, "out_features": 4}]})"),
-         "/layers/0: residual: sizes do not meet; it reads (1, 4) of /layers/0/residual/0 and (1, 16) that the caller "
-         "hands "
-         "in"},
+         "/layers/0: residual: shapes do not match; inputs: (1, 4) of /layers/0/residual/0 and (1, 16) from the "
+         "caller"},
         {over_images(R"({"type": "Conv2d", "name": "c", "in_channels": 8, "out_channels": 8, "kernel_size": 33})"),
-         "/layers/0: convolution: the kernel is larger than its input"},
+         "/layers/0: convolution: the kernel is larger than the input"},
         {over_images(
              R"({"type": "Conv2d", "name": "c", "in_channels": 8, "out_channels": 8, "kernel_size": [1, 2, 3]})"),
-         "expected as many numbers as dimensions, or one"},
+         "expected one number per dimension, or one for all"},
         {over_features(R"({"function": "chunk", "dim": 1, "output": ["a", "b", "c"]})"),
-         "chunk: the results do not divide"},
+         "chunk: the number of results does not divide"},
         {R"({"inputs": {"x": {"shape": ["batch", 16]}}, "blocks": {"A": {"layers": [{"type": "A"}]}}, "layers": [{"type": "A"}]})",
-         "/blocks/A/layers/0/type: a block stands in front of those that call it, and does not call itself"},
+         "/blocks/A/layers/0/type: a block must be defined before the blocks that call it"},
         {R"({"layers": [{"function": "relu"}]})", "/inputs: missing; expected an object"},
         {R"({"sizes": {"batch": 3}, "inputs": {}, "layers": [{"function": "relu"}]})",
          "/sizes/batch: expected a name of letters"},
         {R"({"sizes": {"depth": 3}, "variants": {"deep": {"dept": 9}}, "inputs": {}, "layers": []})",
-         "/variants/deep/dept: no size is called so; nearest: depth"},
+         "/variants/deep/dept: unknown size; nearest: depth"},
         {R"({"sizes": {"depth": 3}, "variants": {"deep": {"depth": [9]}}, "inputs": {}, "layers": []})",
-         "/variants/deep/depth: expected a number, as the size is"},
+         "/variants/deep/depth: expected a number, because the size is a number"},
         {over_features(R"({"type": "ReLU", "name": "a:{1}"})"), "expected a name of letters, digits, _ and -"},
         {over_features(R"({"type": "ReLU", "name": "a{1"})"), "an expression between { and }"},
         {R"({"sizes": {"a": "2 * sequence"}, "inputs": {}, "layers": []})",
-         "/sizes/a: a size does not depend on the workload"},
+         "/sizes/a: sizes cannot depend on the workload"},
         {over_features(
              R"({"type": "Linear", "name": "l{i}", "repeat": 1000000000, "index": "i", "in_features": 16, "out_features": 16})"),
          "storages"},
@@ -234,9 +233,8 @@ TEST_CASE("a number that bends inside of a block is exact, too, and a length tha
     const custom_model thirds = parse_custom_model(R"~({"inputs": {"x": {"shape": ["batch", "sequence / 3", 16]}},
         "layers": [{"type": "Linear", "name": "fc", "in_features": 16, "out_features": 4}]})~");
     CHECK(count_model(thirds.as_model(), {.sequence = 9}).mult == count(3 * 64));
-    CHECK(testing::thrown_by([&] {
-              (void)count_model(thirds.as_model(), {.sequence = 8});
-          }).find("leaves a remainder") != std::string::npos);
+    CHECK(testing::thrown_by([&] { (void)count_model(thirds.as_model(), {.sequence = 8}); }).find("has a remainder") !=
+          std::string::npos);
 }
 
 TEST_CASE("images have the size that the workload says, or the description's own") {

@@ -10,7 +10,7 @@
 #include <llmcost/cli/request/adapter_option.hpp>
 #include <llmcost/memory/training_step.hpp>
 
-#include "rows.hpp"
+#include "registry.hpp"
 
 // A configuration of an adapter, or words in its place, beside small models: whatever it says, the answer is an error
 // or a training step.
@@ -31,7 +31,7 @@ const std::vector<llmcost::model>& adapted_models() {
                      "image_size":32,"patch_size":16,"architectures":["DeiTForImageClassification"]})",
             })
             out.push_back(llmcost::parse_config(text, "small").read_with([](llmcost::config_view root) {
-                return parts::rows.read(root);
+                return parts::registry.read(root);
             }));
         return out;
     }();

@@ -11,7 +11,7 @@
 #include <llmcost/json.hpp>
 
 #include "memory_file.hpp"
-#include "rows.hpp"
+#include "registry.hpp"
 
 namespace {
 
@@ -25,7 +25,7 @@ void hold_gguf(const llmcost::gguf_file& file, std::size_t size) {
     if (bytes != file.weights.bytes() || bytes > llmcost::count(size) || file.data_begin > size + file.alignment)
         std::abort();
     const std::string text = llmcost::make_config(file);
-    llmcost::parse_config(text, "from GGUF").read_with([](llmcost::config_view v) { return parts::rows.read(v); });
+    llmcost::parse_config(text, "from GGUF").read_with([](llmcost::config_view v) { return parts::registry.read(v); });
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 
 #include "../golden/law_exceptions.hpp"
 #include "config_exercise.hpp"
-#include "rows.hpp"
+#include "registry.hpp"
 
 #include <llmcost/analysis/closed_form.hpp>
 #include <llmcost/llmcost.hpp>
@@ -149,7 +149,7 @@ inline void exercise_model(std::string_view text) {
         const config_document document = parse_config(text, "fuzz.json");
         load = workload_in(document.root());
         closes = document.root().contains("closes") && !load.training;
-        built = document.read_with([](config_view root) { return parts::rows.read(root); });
+        built = document.read_with([](config_view root) { return parts::registry.read(root); });
     } catch (const error& problem) {
         require(is_clean(problem.what()) && problem.location().starts_with("fuzz.json"), "refusal");
         require(problem.code() == errc::bad_value || problem.code() == errc::missing_key ||

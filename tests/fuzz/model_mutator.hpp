@@ -4,7 +4,7 @@
 
 #include <llmcost/llmcost.hpp>
 
-#include "rows.hpp"
+#include "registry.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -198,7 +198,7 @@ private:
         at = one_of(near);
     }
     void exchange_type(json& config) {
-        const model_spec& row = *one_of(parts::rows);
+        const model_spec& row = *one_of(parts::registry);
         config["model_type"] = row.model_type;
         const std::string_view endings[] = {"Model",
                                             "ForCausalLM",
@@ -242,7 +242,7 @@ inline std::string config_text(const nlohmann::ordered_json& config) {
 inline std::string mutated_config(std::string_view text, unsigned seed) {
     config_mutator m(seed);
     nlohmann::ordered_json config = config_json(text);
-    if (config.is_null()) config = {{"model_type", m.one_of(parts::rows).model_type}};
+    if (config.is_null()) config = {{"model_type", m.one_of(parts::registry).model_type}};
     for (std::size_t left = 1 + m.below(4); left > 0; --left) {
         if (config.contains("workload") && !config["workload"].is_object()) config.erase("workload");
         m.mutate(config);

@@ -10,7 +10,7 @@
 #include <llmcost/cli/commands/default_command.hpp>
 #include <llmcost/json.hpp>
 
-#include "rows.hpp"
+#include "registry.hpp"
 
 // Arguments, one per line, asked of small models: whatever they are, the answer or the error is text that steers no
 // terminal.
@@ -31,7 +31,7 @@ const std::vector<llmcost::model>& models() {
                 R"({"model_type":"gpt2","vocab_size":97,"n_embd":8,"n_layer":2,"n_head":2,"n_positions":40})",
             })
             out.push_back(llmcost::parse_config(text, "small").read_with([](llmcost::config_view root) {
-                return parts::rows.read(root);
+                return parts::registry.read(root);
             }));
         return out;
     }();

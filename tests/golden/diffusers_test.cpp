@@ -58,7 +58,8 @@ TEST_CASE("what is bundled of diffusers are the files in configs/models/diffuser
     if (std::getenv("LLMCOST_UPDATE") != nullptr) std::ofstream(path) << text;
     std::ifstream in(path);
     const std::string shipped{std::istreambuf_iterator<char>(in), {}};
-    CHECK_MESSAGE(shipped == text, path << ": run LLMCOST_UPDATE=1 build/tests/golden");
+    const std::string difference = first_difference(text, shipped);
+    CHECK_MESSAGE(difference.empty(), path << ": " << difference << "; run LLMCOST_UPDATE=1 build/tests/golden");
 }
 
 TEST_CASE("every configuration of diffusers is exact") {

@@ -39,7 +39,7 @@ TEST_CASE("an encoder's cache holds an embedding for each token that stands for 
     std::size_t num_cached_runs = 0;
     for (const std::filesystem::path& path : golden_paths(media_folder())) {
         const golden_file golden = read_golden(path);
-        if (parts::rows.find(golden.model_type) == nullptr) continue;
+        if (parts::registry.find(golden.model_type) == nullptr) continue;
         const model built = built_from(golden);
         for (const golden_run& run : golden.runs) {
             const std::uint64_t pictures = run.tokens[0] + run.tokens[1], sound = run.tokens[2];

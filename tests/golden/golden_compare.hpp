@@ -47,6 +47,10 @@ public:
                      text_of(got);
     }
     [[nodiscard]] std::size_t differences() const noexcept { return differences_; }
+    /// The first difference, in one line; empty if there is none.
+    [[nodiscard]] std::string first() const {
+        return text_.substr(0, text_.find('\n', 1)).substr(text_.empty() ? 0 : 1);
+    }
     /// The first differences, a line each.
     [[nodiscard]] std::string text() const {
         return std::to_string(differences_) + " differences" + text_ + (differences_ > max_printed ? "\n  ..." : "");

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <llmcost/base/dtype.hpp>
-#include <llmcost/base/error.hpp>
+#include <llmcost/text/error.hpp>
 
 #include <algorithm>
 #include <array>

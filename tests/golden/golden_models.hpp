@@ -10,11 +10,13 @@
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "rows.hpp"
+#include "registry.hpp"
 
 namespace llmcost::testing {
 
@@ -32,10 +34,19 @@ namespace llmcost::testing {
     return named != nullptr ? std::filesystem::path(named) : golden_folder();
 }
 
+/// Whether a golden's configuration names a registered model type: reads only the text of the configuration.
+[[nodiscard]] inline bool names_registered_type(std::filesystem::path path) {
+    std::ifstream in(path.replace_extension(".json"));
+    const std::string text{std::istreambuf_iterator<char>(in), {}};
+    for (const llmcost::model_registry_entry& entry : parts::registry)
+        if (text.find('"' + std::string(entry.model_type) + '"') != std::string::npos) return true;
+    return false;
+}
+
 /// The model that the library reads from a golden's configuration.
 [[nodiscard]] inline model built_from(const golden_file& golden) {
     return read_config_file(golden.config_path.string()).read_with([](config_view root) {
-        return parts::rows.read(root);
+        return parts::registry.read(root);
     });
 }
 
@@ -86,7 +97,7 @@ struct golden_model {
         std::vector<golden_model> found;
         for (const std::filesystem::path& path : golden_paths(golden_folder())) {
             golden_file golden = read_golden(path);
-            if (parts::rows.find(golden.model_type) == nullptr) continue;
+            if (parts::registry.find(golden.model_type) == nullptr) continue;
             const model built = built_from(golden);
             found.push_back({std::move(golden), built});
         }

@@ -36,7 +36,7 @@ TEST_CASE("every golden is exact") {
         const golden_file golden = read_golden(path);
         const std::string name = golden.name + " (" + golden.model_type + ")";
         if (const std::string text = left_out(golden); !text.empty()) MESSAGE(name << text);
-        if (parts::rows.find(golden.model_type) == nullptr) {
+        if (parts::registry.find(golden.model_type) == nullptr) {
             FAIL_CHECK(name << ": no row for this model_type");
             continue;
         }
@@ -75,14 +75,14 @@ TEST_CASE("every row has a golden, unless the reference has no such model") {
         for (const llmcost::component_model& part : m.components.models)
             if (part.spec != nullptr) recorded.insert(std::string(part.spec->model_type));
     }
-    for (const llmcost::model_spec* row : parts::rows)
+    for (const llmcost::model_spec* row : parts::registry)
         CHECK_MESSAGE(recorded.contains(std::string(row->model_type)) != row->is_remote_code,
                       std::string(row->model_type)
                           << (row->is_remote_code ? " is held by a golden" : " is held by no golden"));
 }
 
 TEST_CASE("every row has the classes that the reference has, exactly, and no others") {
-    for (const llmcost::model_spec* row : parts::rows) {
+    for (const llmcost::model_spec* row : parts::registry) {
         if (row->is_remote_code) continue;
         const std::string differences = class_reader(std::string(row->model_type)).differences(*row);
         CHECK_MESSAGE(differences.empty(), std::string(row->model_type) << ": " << differences);

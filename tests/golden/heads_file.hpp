@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "rows.hpp"
+#include "registry.hpp"
 
 namespace llmcost::testing {
 
@@ -94,7 +94,7 @@ public:
                     heads |= 1U << h;
         for (const built_class& one : classes_) try {
                 const model m =
-                    one.document.read_with([&](config_view root) { return parts::rows.parse_with(row, root); });
+                    one.document.read_with([&](config_view root) { return parts::registry.parse_with(row, root); });
                 heads |= 1U << static_cast<unsigned>(m.config.head);
                 if (one.recorded.failed) continue;
                 text += one.open ? one.recorded.name + " stands in heads_open.txt and is read\n"

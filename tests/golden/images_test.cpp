@@ -9,7 +9,7 @@
 #include <set>
 #include <sstream>
 
-#include "rows.hpp"
+#include "registry.hpp"
 
 using namespace llmcost::testing;
 
@@ -20,7 +20,7 @@ TEST_CASE("a model that takes images of any size is exact at others than its own
     for (const auto& [name, record] : read_vision_records("images.txt")) {
         INFO(name);
         const llmcost::config_document config = llmcost::parse_config(record.lines.at("config"), name);
-        const llmcost::model m = config.read_with([](llmcost::config_view root) { return parts::rows.read(root); });
+        const llmcost::model m = config.read_with([](llmcost::config_view root) { return parts::registry.read(root); });
         if (!m.spec->accepts_any_image_size) continue;
         tested_types.insert(std::string(m.spec->model_type));
         std::istringstream sides(record.lines.at("workload"));
@@ -44,7 +44,7 @@ TEST_CASE("a model that takes images of any size is exact at others than its own
         insert_resized_type({m.spec, m.config});
         for (const llmcost::component_model& part : m.components.models) insert_resized_type(part);
     }
-    for (const llmcost::model_spec* row : parts::rows)
+    for (const llmcost::model_spec* row : parts::registry)
         if (row->accepts_any_image_size)
             CHECK_MESSAGE(tested_types.contains(std::string(row->model_type)),
                           row->model_type << " is not in images.txt");

@@ -8,7 +8,7 @@
 #include <map>
 #include <string>
 
-#include "rows.hpp"
+#include "registry.hpp"
 
 // Tables of what processors make of images and recordings, which tests/oracle/sizes.py and sounds.py write.
 namespace llmcost::testing {
@@ -18,7 +18,7 @@ namespace llmcost::testing {
     std::string merged_config = config;
     if (files != "none") merged_config = config.substr(0, config.rfind('}')) + "," + files.substr(files.find('{') + 1);
     return parse_config(merged_config, "config.json").read_with([](config_view root) {
-        return parts::rows.read(root);
+        return parts::registry.read(root);
     });
 }
 

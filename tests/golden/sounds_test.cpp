@@ -38,7 +38,7 @@ TEST_CASE("a recording of any length becomes what its feature extractor makes of
         INFO(location << " " << length);
         CHECK(format_audio_shape(m, std::stoll(length), want) == want);
     });
-    for (const llmcost::model_spec* row : parts::rows)
+    for (const llmcost::model_spec* row : parts::registry)
         if (row->modalities.has_audio && !llmcost::string_ref(row->model_type).ends_with("_encoder")) {
             INFO(row->model_type);
             CHECK(rows.contains(row->model_type));

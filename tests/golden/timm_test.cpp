@@ -41,7 +41,8 @@ TEST_CASE("what is bundled of timm are the files in configs/models/timm") {
     if (std::getenv("LLMCOST_UPDATE") != nullptr) std::ofstream(path) << text;
     std::ifstream in(path);
     const std::string shipped{std::istreambuf_iterator<char>(in), {}};
-    CHECK_MESSAGE(shipped == text, path << ": run LLMCOST_UPDATE=1 build/tests/golden");
+    const std::string difference = first_difference(text, shipped);
+    CHECK_MESSAGE(difference.empty(), path << ": " << difference << "; run LLMCOST_UPDATE=1 build/tests/golden");
 }
 
 TEST_CASE("every architecture of timm that a description names is exact") {

@@ -85,6 +85,18 @@ struct vision_record {
     return all;
 }
 
+/// The first line in which two texts differ, as "line N: expected A, got B"; empty if they are equal.
+[[nodiscard]] inline std::string first_difference(const std::string& expected, const std::string& got) {
+    std::istringstream a(expected), b(got);
+    for (int line = 1; a || b; ++line) {
+        std::string x, y;
+        std::getline(a, x);
+        std::getline(b, y);
+        if (x != y) return "line " + std::to_string(line) + ": expected " + x + ", got " + y;
+    }
+    return "";
+}
+
 /// What a header says that bundles the descriptions of a folder; `parameters` are those of a variant, 0 where nobody
 /// knows.
 struct bundle {
@@ -99,8 +111,8 @@ template <class Parameters>
     std::string families;
     std::map<std::string, std::string> family_of;
     for (const vision_family& family : read_families(b.folder)) {
-        families += "inline constexpr std::string_view described_" + b.folder + "_" + family.name + " =\n    R\"json(" +
-                    without_blanks(family.json) + ")json\"sv;\n";
+        families += "inline constexpr std::string_view custom_model_" + b.folder + "_" + family.name +
+                    " =\n    R\"json(" + without_blanks(family.json) + ")json\"sv;\n";
         for (const std::string& variant : family.variants) family_of[variant] = family.name;
     }
     std::vector<std::string> names;
@@ -110,7 +122,7 @@ template <class Parameters>
     });
     std::string rows;
     for (const std::string& name : names)
-        rows += "    {\"" + b.prefix + name + "\"sv, \"" + b.source + "\"sv, detail::described_" + b.folder + "_" +
+        rows += "    {\"" + b.prefix + name + "\"sv, \"" + b.source + "\"sv, detail::custom_model_" + b.folder + "_" +
                 family_of[name] + ", " + parameters(name) + ", \"" + name + "\"sv},\n";
     return R"(// SPDX-FileCopyrightText: 2026 The llmcost authors
 // SPDX-License-Identifier: Apache-2.0

@@ -34,7 +34,8 @@ TEST_CASE("what is bundled of torchvision are the files in configs/models/torchv
             return model_line.substr(model_line.find(' ') + 1);
         });
     if (std::getenv("LLMCOST_UPDATE") != nullptr) std::ofstream(path) << text;
-    CHECK_MESSAGE(contents_of(path) == text, path << ": run LLMCOST_UPDATE=1 build/tests/golden");
+    const std::string difference = first_difference(text, contents_of(path));
+    CHECK_MESSAGE(difference.empty(), path << ": " << difference << "; run LLMCOST_UPDATE=1 build/tests/golden");
 }
 
 TEST_CASE("every model of torchvision is exact") {

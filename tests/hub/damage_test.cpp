@@ -106,7 +106,7 @@ TEST_CASE("a body that is not what its ETag says is asked for once more, then re
         const outcome refused = try_download(always_wrong);
         CHECK(refused.thrown.code() == errc::network);
         CHECK(refused.thrown.location() == always_wrong.url() + "/org/name/resolve/main/config.json");
-        CHECK(contains(refused.thrown.what(), "the content is not what its ETag says"));
+        CHECK(contains(refused.thrown.what(), "the content does not match its ETag"));
         CHECK(refused.gets == 2);
         CHECK(refused.files.empty());
     }
@@ -126,7 +126,7 @@ TEST_CASE("that a branch lacks a file is asked again, of a commit it is remember
     options.offline = true;
     const llmcost::error offline = error_of([&] { return fetch({"org/name"}, "config.json", options); });
     CHECK(offline.code() == errc::not_found);
-    CHECK(contains(offline.what(), "so the cache remembers of commit " + first_commit));
+    CHECK(contains(offline.what(), "recorded in the cache for commit " + first_commit));
     options.offline = false;
     CHECK(fetch({"org/name"}, "config.json", options).commit == second_commit);
 }

@@ -10,7 +10,7 @@
 #include <sstream>
 #include <string>
 
-#include "rows.hpp"
+#include "registry.hpp"
 
 // PEFT's configurations: what is read of them, which modules they name, what adapted models execute.
 namespace llmcost {
@@ -23,7 +23,7 @@ model read_small(const std::string& name, const std::string& changes) {
         const std::size_t sign = change.find('=');
         document.set(change.substr(0, sign), change.substr(sign + 1));
     }
-    return document.read_with([](config_view root) { return parts::rows.read(root); });
+    return document.read_with([](config_view root) { return parts::registry.read(root); });
 }
 adapter read_json(const std::string& text) {
     return parse_config(text, "a.json", {}, document_kind::adapter).read_with([](config_view root) {
@@ -136,7 +136,7 @@ TEST_CASE("what is no adapter that is described is refused where it stands") {
         CAPTURE(got);
         CHECK(got.find(part) != std::string::npos);
     };
-    check_refusal(R"({"peft_type":"LORRA"})", "a.json: /peft_type: no adapter of this kind is described");
+    check_refusal(R"({"peft_type":"LORRA"})", "a.json: /peft_type: unsupported adapter type");
     check_refusal(R"({"peft_type":"LORRA"})", "nearest: LORA");
     check_refusal(R"({"r":8})", "a.json: /peft_type: missing");
     check_refusal(R"({"model_type":"llama"})",
@@ -144,16 +144,17 @@ TEST_CASE("what is no adapter that is described is refused where it stands") {
     check_refusal(R"({"peft_type":"LORA","r":-1})", "a.json: /r: expected a positive integer, found -1");
     check_refusal(R"({"peft_type":"LORA","r":1e300})", "/r: ");
     check_refusal(R"({"peft_type":"LORA","target_module":["q"]})",
-                  "/target_module: no key of this kind of adapter; nearest: target_modules");
+                  "/target_module: unknown key of this kind of adapter; nearest: target_modules");
     check_refusal(R"({"peft_type":"LORA","target_modules":[1]})", "/target_modules/0: expected a string");
     check_refusal(R"({"peft_type":"LORA","target_modules":[""]})", "/target_modules/0: expected a name");
     check_refusal(R"({"peft_type":"LORA","target_modules":"("})", "/target_modules: no regular expression");
     check_refusal(R"({"peft_type":"LORA","layer_replication":[[0,4],[2,5]]})",
-                  "/layer_replication: changes what the adapter executes");
+                  "/layer_replication: not supported: changes the computation or memory of the adapter");
     check_refusal(R"({"peft_type":"LORA","target_modules":".*","layers_to_transform":[1]})",
                   "/layers_to_transform: PEFT takes");
     check_refusal(R"({"peft_type":"LORA","layers_pattern":"h"})", "/layers_to_transform: missing");
-    check_refusal(R"({"peft_type":"LORA","use_dora":true,"lora_bias":true})", "/lora_bias: PEFT takes none with DoRA");
+    check_refusal(R"({"peft_type":"LORA","use_dora":true,"lora_bias":true})",
+                  "/lora_bias: PEFT does not support it with DoRA");
     check_refusal(R"({"peft_type":"LORA","use_dora":true,"target_parameters":["a.b"]})",
                   "/target_parameters: PEFT has no DoRA");
     check_refusal(R"({"peft_type":"LORA","rank_pattern":{"q":0}})",
@@ -164,7 +165,7 @@ TEST_CASE("what is no adapter that is described is refused where it stands") {
                   "/feedforward_modules: expected some of");
     check_refusal(R"({"peft_type":"PROMPT_TUNING"})", "/num_virtual_tokens: missing");
     check_refusal(R"({"peft_type":"P_TUNING","num_virtual_tokens":3,"encoder_reparameterization_type":"LSTM"})",
-                  "MLP is described");
+                  "only MLP is supported");
     CHECK(refused(R"({"peft_type":"LORA","layer_replication":null,"use_qalora":false,"a_key_of_later":null})") ==
           "read");
 }
@@ -172,9 +173,9 @@ TEST_CASE("what is no adapter that is described is refused where it stands") {
 TEST_CASE("a rank without room, and modules without an adapter, are refused") {
     const model m = read_small("meta-llama__Llama-3.2-1B", "num_hidden_layers=1");
     CHECK(find_adapter_targets(read_json(R"({"peft_type":"LORA","r":2049,"target_modules":["k_proj"]})"), m).problem ==
-          "model.layers.0.self_attn.k_proj has 2048 inputs and 512 outputs, no room for a rank of 2049");
+          "model.layers.0.self_attn.k_proj has 2048 inputs and 512 outputs, too few for rank 2049");
     CHECK(find_adapter_targets(read_json(R"({"peft_type":"LORA","target_modules":["mlp"]})"), m).problem ==
-          "model.layers.0.mlp is a LlamaMLP, beside which PEFT has no such adapter");
+          "model.layers.0.mlp is a LlamaMLP, for which PEFT has no such adapter");
     CHECK(
         find_adapter_targets(read_json(R"({"peft_type":"LORA","target_modules":["q_proj","c_attn"]})"), m).unmatched ==
         std::vector<std::string>{"c_attn"});

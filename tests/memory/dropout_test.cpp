@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "rows.hpp"
+#include "registry.hpp"
 
 // Every recording of what dropout makes autograd keep, rate by rate; a row that claims to know has one.
 namespace llmcost {
@@ -51,7 +51,7 @@ model model_of(const dropout_line& l) {
         const std::size_t sign = change.find('=');
         document.set(change.substr(0, sign), change.substr(sign + 1));
     }
-    return document.read_with([](config_view root) { return parts::rows.read(root); });
+    return document.read_with([](config_view root) { return parts::registry.read(root); });
 }
 
 }  // namespace
@@ -71,7 +71,7 @@ TEST_CASE("dropout executes and keeps what was recorded, rate by rate") {
 TEST_CASE("rows that say where they drop something are those that were recorded") {
     std::set<std::string> recorded;
     for (const dropout_line& l : dropout_lines()) recorded.insert(model_of(l).spec->model_type);
-    for (const model_spec* row : parts::rows) {
+    for (const model_spec* row : parts::registry) {
         INFO(row->model_type);
         CHECK((row->forward != nullptr && row->dropout_keys.has_entries()) == recorded.contains(row->model_type));
     }

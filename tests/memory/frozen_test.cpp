@@ -11,7 +11,7 @@
 #include <sstream>
 #include <string>
 
-#include "rows.hpp"
+#include "registry.hpp"
 
 // Steps whose towers, layers or heads are frozen, as autograd ran them (tests/oracle/frozen.py).
 namespace llmcost {
@@ -50,7 +50,7 @@ TEST_CASE("what is frozen keeps nothing and is gone back through only where some
         const frozen_line l = read_line(text);
         INFO(l.configuration << l.adapter_option);
         const config_document document = parse_config(l.configuration, "frozen.txt");
-        const model m = document.read_with([](config_view root) { return parts::rows.read(root); });
+        const model m = document.read_with([](config_view root) { return parts::registry.read(root); });
         training_plan plan{.loss = training_loss::sum};
         cli::requested_adapter request = cli::detail::read_adapter_option(l.adapter_option);
         std::ostringstream notes;

@@ -8,7 +8,7 @@
 
 #include <string>
 
-#include "rows.hpp"
+#include "registry.hpp"
 
 // Memory of inference: figures that other tools get wrong, by hand, and that what fits is the edge of what does not.
 namespace llmcost {
@@ -16,7 +16,7 @@ namespace {
 
 model golden_config(const std::string& name) {
     return read_config_file(LLMCOST_TEST_DIR "/golden/" + name + ".json").read_with([](config_view root) {
-        return parts::rows.read(root);
+        return parts::registry.read(root);
     });
 }
 workload cached(std::int64_t batch, std::int64_t tokens) {

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "rows.hpp"
+#include "registry.hpp"
 
 // Every recording of a training step: what PyTorch's memory tracker saw, category by category.
 namespace llmcost {
@@ -47,7 +47,7 @@ model read_recorded(const recording& r) {
         const std::size_t sign = change.find('=');
         document.set(change.substr(0, sign), change.substr(sign + 1));
     }
-    return document.read_with([](config_view root) { return parts::rows.read(root); });
+    return document.read_with([](config_view root) { return parts::registry.read(root); });
 }
 
 /// An adapter in words, or as PEFT's configuration.

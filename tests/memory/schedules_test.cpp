@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "rows.hpp"
+#include "registry.hpp"
 
 // Training steps that are accumulated, shared, made again, offloaded: what PyTorch's tracker saw, and laws.
 namespace llmcost {
@@ -53,7 +53,7 @@ model changed_config(const std::string& name, const std::string& changes) {
         const std::size_t sign = change.find('=');
         if (sign != std::string::npos) document.set(change.substr(0, sign), change.substr(sign + 1));
     }
-    return document.read_with([](config_view root) { return parts::rows.read(root); });
+    return document.read_with([](config_view root) { return parts::registry.read(root); });
 }
 model small_llama() {
     return changed_config("meta-llama__Llama-3.2-1B",

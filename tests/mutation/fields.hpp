@@ -227,7 +227,7 @@ private:
         change("names.rotary_type", rotary_type);
         change("names.mlp_prefix", mlp_prefix);
     }
-    void visit_fields(key_name (&keys)[max_key_names]) {
+    void visit_fields(config_key_table& keys) {
         for (key_name& key : keys) {
             if (is_empty(key.family_name)) continue;
             const std::string field = "keys." + std::string(key.family_name);

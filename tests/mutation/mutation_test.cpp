@@ -341,7 +341,7 @@ TEST_CASE("every size is held by a golden") {
 }
 
 TEST_CASE("every default that a row states reaches the sizes") {
-    for (const model_spec* row : parts::rows) {
+    for (const model_spec* row : parts::registry) {
         const std::string type(row->model_type);
         if (!is_empty(row->text_model.key) || is_unmutated(type)) continue;  // its sizes are those of its text model
         const std::string keys = required_keys(type);

@@ -2,4 +2,4 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mutable_prices.hpp"
 
-#include "../../examples/llmcost/rows.cpp"
+#include "../../examples/llmcost/registry.cpp"

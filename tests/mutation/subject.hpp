@@ -156,7 +156,7 @@ public:
     explicit subject(golden_file golden)
         : golden_(std::move(golden)),
           document_(read_config_file(golden_.config_path.string())),
-          row_(parts::rows.find(golden_.model_type)),
+          row_(parts::registry.find(golden_.model_type)),
           built_(read(*row_)) {
         print();
     }
@@ -166,7 +166,7 @@ public:
     [[nodiscard]] const model& built() const noexcept { return built_; }
     /// What the configuration says through another row.
     [[nodiscard]] model read(const model_spec& row) const {
-        return document_.read_with([&](config_view root) { return parts::rows.parse_with(row, root); });
+        return document_.read_with([&](config_view root) { return parts::registry.parse_with(row, root); });
     }
 
     /// A mixer that the configuration has no sizes for gets the smallest: a division by zero is no difference.
@@ -306,7 +306,7 @@ private:
     static const std::vector<subject> all = [] {
         std::vector<subject> found;
         for (const std::filesystem::path& path : golden_paths(golden_folder()))
-            if (golden_file golden = read_golden(path); parts::rows.find(golden.model_type) != nullptr)
+            if (golden_file golden = read_golden(path); parts::registry.find(golden.model_type) != nullptr)
                 found.emplace_back(std::move(golden));
         return found;
     }();

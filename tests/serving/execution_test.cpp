@@ -76,7 +76,7 @@ TEST_CASE("the library answers as the command does, to the last bit") {
     for (const deployment_request& q : questions) {
         INFO(q.options());
         const config_document file = parse_config(find_bundled(q.model)->json, q.model);
-        const model m = file.read_with([](config_view root) { return parts::rows.read(root); });
+        const model m = file.read_with([](config_view root) { return parts::registry.read(root); });
         const engine serving_engine = *q.engine != 0 ? *find_engine(q.engine) : engine{};
         kernel_library kernels(q.device, std::string(serving_engine.kernel_software), "", where_measured);
         const checkpoint_types types = *q.dtype != 0 ? checkpoint_types{.products = find_operand_type(q.dtype)}
@@ -117,16 +117,15 @@ TEST_CASE("groups of requests in one step are priced as the command prices them"
     const engine& serving_engine = *find_engine("vllm");
     kernel_library kernels("rtx_4090", "vllm", "", where_measured);
     const config_document file = parse_config(find_bundled("meta-llama/Llama-3.1-8B")->json, "llama");
-    const model m = file.read_with([](config_view root) { return parts::rows.read(root); });
+    const model m = file.read_with([](config_view root) { return parts::registry.read(root); });
     const execution execution_config = execution_of(serving_engine, kernels.target_device(),
                                                     checkpoint_types_of(file.root(), m.config.dtype_of_weights));
     const timed_step step = time_step(m,
                                       {{.batch = 2, .sequence = 256, .head = logits::last},
                                        {.batch = 20, .sequence = 1, .past = 900, .head = logits::last}},
                                       execution_config, kernels.target_device(), kernels);
-    CHECK(
-        run_json("latency --requests 256@0x2,1@900x20 --model meta-llama/Llama-3.1-8B --device rtx_4090 --engine vllm")
-            ["seconds"] == step.seconds);
+    CHECK(run_json("latency --ragged 256@0x2,1@900x20 --model meta-llama/Llama-3.1-8B --device rtx_4090 --engine vllm")
+              ["seconds"] == step.seconds);
 }
 
 TEST_CASE("an execution has what its engine, device and checkpoint imply") {
@@ -180,15 +179,15 @@ TEST_CASE("what a checkpoint is stored in is read, and another method is an erro
         stored(R"({"quant_method": "compressed-tensors", "config_groups": {"group_0": {"weights": {"num_bits": 4}}}})")
             .products == find_operand_type("int4_wo"));
     CHECK_THROWS_WITH_AS((void)stored(R"({"quant_method": "hqq"})"),
-                         "c: /quantization_config/quant_method: no type of weights is known here but of fp8, modelopt, "
-                         "compressed-tensors with config_groups, mxfp4, awq and gptq: \"hqq\"",
+                         "c: /quantization_config/quant_method: unsupported method (expected fp8, modelopt, "
+                         "compressed-tensors with config_groups, mxfp4, awq or gptq): \"hqq\"",
                          error);
 }
 
 TEST_CASE("experts are spread over all devices, in as many groups as are asked for") {
     const auto load_model = [](std::string_view name) {
         const config_document file = parse_config(find_bundled(name)->json, "m");
-        return file.read_with([](config_view root) { return parts::rows.read(root); });
+        return file.read_with([](config_view root) { return parts::registry.read(root); });
     };
     const parallel_config expert_sharding = make_parallel_config(load_model("Qwen/Qwen3-30B-A3B"), 2, 4, 4);
     CHECK(expert_sharding.world_size() == 8);

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "../../bench/serving_runs.hpp"
-#include "../../examples/llmcost/rows.hpp"
+#include "../../examples/llmcost/registry.hpp"
 
 using namespace llmcost;
 using serving_runs::run;
@@ -31,7 +31,7 @@ TEST_CASE("nine in ten measured runs lie inside the interval of what they stand 
     std::size_t corrected = 0;
     const std::string rows = measured_rows(corrected);
     for (const char* calibrations : {LLMCOST_TEST_DIR "/../configs/calibrations", "none"}) {
-        cli::serve_table table(folder, calibrations, parts::rows);
+        cli::serve_table table(folder, calibrations, parts::registry);
         std::map<std::tuple<std::string, serving_evidence, std::string>, std::vector<bool>> groups;
         std::size_t all = 0;
         for (const run& r : serving_runs::runs_of(table, rows)) {
@@ -83,7 +83,7 @@ TEST_CASE("experts that do not divide by the devices take places with copies") {
         "silicon_tpot_ms\n"
         "a,trtllm,deepseek-ai/DeepSeek-V3,gb200,1024,1024,16,1,36,1,36,1,1\n"
         "b,trtllm,deepseek-ai/DeepSeek-V3,gb200,1024,1024,16,1,72,1,72,1,1\n";
-    cli::serve_table table(folder, LLMCOST_TEST_DIR "/../configs/calibrations", parts::rows);
+    cli::serve_table table(folder, LLMCOST_TEST_DIR "/../configs/calibrations", parts::registry);
     const std::vector<run> runs = serving_runs::runs_of(table, rows);
     REQUIRE(runs.size() == 2);
     CHECK(runs[0].model_server->execution_config().parallel.world_size() == 36);
@@ -129,7 +129,7 @@ TEST_CASE("a board draws more as more requests run") {
     for (const std::int64_t batch_size : {1, 2, 4, 8, 16, 32, 64, 128}) {
         const std::string row =
             "a,sglang,deepseek-ai/DeepSeek-V3,h200_sxm,1024,1024," + std::to_string(batch_size) + ",8,8,1,1\n";
-        cli::serve_table table(folder, LLMCOST_TEST_DIR "/../configs/calibrations", parts::rows);
+        cli::serve_table table(folder, LLMCOST_TEST_DIR "/../configs/calibrations", parts::registry);
         const std::vector<run> runs = serving_runs::runs_of(table, head + row);
         const double watts = (*runs[0].model_server)(runs[0].load).watts_per_device;
         CHECK(watts > previous_watts);

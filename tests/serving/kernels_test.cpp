@@ -326,11 +326,11 @@ TEST_CASE("experts are told how they are split, and tokens of all groups come to
 TEST_CASE("what cannot be split is said") {
     const model& llama = presets::llama_3_2_1b;
     CHECK(string_ref(parallel_config_error(llama, {.tensor_parallel_size = 3})) ==
-          "attention heads do not divide by it");
+          "does not divide the number of attention heads");
     CHECK(string_ref(parallel_config_error(llama, {.tensor_parallel_size = 4})).empty());
-    CHECK(string_ref(parallel_config_error(llama, {.tensor_parallel_size = 0})) == "needs at least one device");
+    CHECK(string_ref(parallel_config_error(llama, {.tensor_parallel_size = 0})) == "expected at least one device");
     CHECK(string_ref(parallel_config_error(presets::deepseek_v3, {.tensor_parallel_size = 8})) ==
-          "experts are on another number of devices than attention");
+          "experts and attention use different numbers of devices");
     CHECK(
         string_ref(parallel_config_error(presets::deepseek_v3, {.tensor_parallel_size = 8, .expert_parallel_size = 8}))
             .empty());

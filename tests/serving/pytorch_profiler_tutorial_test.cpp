@@ -35,7 +35,7 @@ struct relu_in_place {
     static constexpr bool is_leaf = true;
     [[nodiscard]] constexpr class_name type_name() const { return {"", "ReLU"}; }
     constexpr tensor forward(trace& t, tensor x) const {
-        t.in_place(op::relu, x);
+        t.apply_inplace(op::relu, x);
         return x;
     }
 };

@@ -26,7 +26,7 @@ struct answered {
 /// One engine whose every step takes a second, composed step by step.
 answered one_by_one(const std::vector<simulated_request>& requests, const cluster_config& plan) {
     std::vector<request_progress> progress(requests.size());
-    scheduler engine(plan.policy, plan.num_pages, 1, requests, progress);
+    scheduler engine(plan.policy, plan.num_pages, 1, {requests, progress});
     answered times{std::vector<double>(requests.size()), std::vector<double>(requests.size())};
     std::size_t num_arrived = 0, done = 0;
     step_batch runs;

@@ -100,8 +100,7 @@ std::string format_step(const step_batch& batch, const std::vector<request_progr
             add(std::to_string(i) + "=" +
                 std::to_string(current[i].num_computed_tokens - previous[i].num_computed_tokens));
             tokens += current[i].num_computed_tokens - previous[i].num_computed_tokens;
-        } else if (!is_preempted && previous[i].state == request_progress::request_state::decoding &&
-                   batch.num_decodes > 0) {
+        } else if (!is_preempted && previous[i].state == llmcost::request_state::decoding && batch.num_decodes > 0) {
             add(std::to_string(i));
             ++writing;
         }
@@ -114,7 +113,7 @@ std::string format_step(const step_batch& batch, const std::vector<request_progr
 /// Runs a script; `alone`: each step by itself where several are alike.
 std::string played(const scripted_requests& s, bool is_stepwise) {
     std::vector<request_progress> progress(s.requests.size());
-    llmcost::scheduler engine(s.policy, s.pages, 1, s.requests, progress);
+    llmcost::scheduler engine(s.policy, s.pages, 1, {s.requests, progress});
     step_list steps;
     step_batch previous_batch;
     std::size_t answered = 0;

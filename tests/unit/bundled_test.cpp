@@ -9,7 +9,7 @@
 #include <exception>
 #include <string>
 
-#include "rows.hpp"
+#include "registry.hpp"
 
 using llmcost::bundled_config;
 using llmcost::bundled_configs;
@@ -19,7 +19,7 @@ namespace {
 
 llmcost::model read_bundled(const bundled_config& config) {
     return llmcost::parse_config(config.json, std::string(config.name)).read_with([](llmcost::config_view root) {
-        return parts::rows.read(root);
+        return parts::registry.read(root);
     });
 }
 

@@ -61,7 +61,7 @@ TEST_CASE("a kernel of prompts says how it takes those that decode") {
     CHECK_THROWS_WITH((void)parse_decode_handling("context_attention", R"("takes_decodes": true, )"),
                       "mine.json: /kernels/0/takes_decodes: expected a string, found true");
     CHECK_THROWS_WITH((void)parse_decode_handling("context_mla", R"("takes_decodes": "in_tiles", )"),
-                      "mine.json: /kernels/0/takes_decodes: expected no, which context_attention alone can do, found "
+                      "mine.json: /kernels/0/takes_decodes: expected no, except for context_attention, found "
                       "\"in_tiles\"");
 }
 
@@ -91,7 +91,7 @@ TEST_CASE("a bad calibration names the place") {
     CHECK(complaint_of_calibration(replace_text("\"source\": \"us\", ", "")) ==
           "mine.json: /source: missing; expected a string");
     CHECK(complaint_of_calibration(replace_text("\"us\"", "\"\"")) ==
-          "mine.json: /source: expected who measured, found \"\"");
+          "mine.json: /source: expected the source of the measurements, found \"\"");
     // a misspelt key would count as one that is missing
     CHECK(complaint_of_calibration(replace_text("\"device\"", "\"devise\"")) ==
           "mine.json: /devise: expected one of device, source, licence, kernels: \"h200_sxm\"");
@@ -127,11 +127,12 @@ TEST_CASE("a bad calibration names the place") {
     CHECK(complaint_of_calibration(replace_text("\"smoothness\": 2", "\"smoothness\": 1e300"))
               .starts_with("mine.json: /kernels/0/roofline/smoothness"));
     CHECK(complaint_of_calibration(replace_text("[1, 16]", "[16, 1]")) ==
-          "mine.json: /kernels/0/residual/axes/0/1: expected more than the number before it, found 1");
+          "mine.json: /kernels/0/residual/axes/0/1: expected a number above the previous one, found 1");
     CHECK(complaint_of_calibration(replace_text("[1, 16]", "[]")) ==
           "mine.json: /kernels/0/residual/axes/0: expected numbers, found an empty array");
     CHECK(complaint_of_calibration(replace_text("[[1, 16]]", "[[1], [16]]")) ==
-          "mine.json: /kernels/0/residual/axes: expected a list of numbers for each axis of the family, found an array "
+          "mine.json: /kernels/0/residual/axes: expected a list of numbers for each axis of the operator type, found "
+          "an array "
           "of 2");
     const auto sites = [&](const std::string& text) {
         return complaint_of_calibration(replace_text("64 64, 64 128", text));
@@ -140,12 +141,12 @@ TEST_CASE("a bad calibration names the place") {
         return complaint_of_calibration(replace_text("\"1 2\"", '"' + text + '"'));
     };
     const std::string at = "mine.json: /kernels/0/residual/";
-    CHECK(sites("64 64, 64") == at + "sites: expected a blank and another behind number 3, found \"64 64, 64\"");
+    CHECK(sites("64 64, 64") == at + "sites: expected a space and another integer after number 3, found \"64 64, 64\"");
     CHECK(sites("64 64 64 128") ==
-          at + "sites: expected nothing, or a comma and the next site, behind number 2, found \"64 64 64 128\"");
+          at + "sites: expected the end, or a comma and the next site, after number 2, found \"64 64 64 128\"");
     CHECK(sites("64 64, x 128") ==
-          at + "sites: expected whole numbers from 0 to 2147483647; none such is number 3, found \"64 64, x 128\"");
-    CHECK(sites("64 128, 64 64") == at + "sites: expected sites in rising order, found \"64 128, 64 64\"");
+          at + "sites: expected integers from 0 to 2147483647; invalid: number 3, found \"64 64, x 128\"");
+    CHECK(sites("64 128, 64 64") == at + "sites: expected sites in ascending order, found \"64 128, 64 64\"");
     for (const char* none : {"", " 64 64", "64 -64, 64 128", "064 64, 64 128", "-0 64, 64 128", "64 64, 64 2147483648",
                              "64 64, 64 9223372036854775808", "64 64, 64 128 ", "64 64, 64 128,", "64 64, 64 128, "})
         CHECK(sites(none).starts_with(at + "sites: expected "));
@@ -153,12 +154,14 @@ TEST_CASE("a bad calibration names the place") {
           at + "sites: expected a string, found an array of 4");
     CHECK(units("1") == at + "units: expected a number for each of 2 sites, found \"1\"");
     CHECK(units("1 2 3") == at + "units: expected a number for each of 2 sites, found \"1 2 3\"");
-    CHECK(units("1 0") == at + "units: expected whole numbers from 1 to 4096; none such is number 2, found \"1 0\"");
-    CHECK(units("1 2 ") == at + "units: expected nothing, or a blank and another, behind number 2, found \"1 2 \"");
+    CHECK(units("1 0") == at + "units: expected integers from 1 to 4096; invalid: number 2, found \"1 0\"");
+    CHECK(units("1 2 ") ==
+          at + "units: expected the end, or a space and another integer, after number 2, found \"1 2 \"");
     CHECK(complaint_of_calibration(replace_text("\"-8 0\"", "\"-8 4097\"")) ==
-          at + "centres: expected whole numbers from -4096 to 4096; none such is number 2, found \"-8 4097\"");
-    CHECK(complaint_of_calibration(replace_text("\"PR\"", "\"P\"")) ==
-          R"(mine.json: /kernels/0/residual/pages/1: expected a character per site and place on the axes, found "P")");
+          at + "centres: expected integers from -4096 to 4096; invalid: number 2, found \"-8 4097\"");
+    CHECK(
+        complaint_of_calibration(replace_text("\"PR\"", "\"P\"")) ==
+        R"(mine.json: /kernels/0/residual/pages/1: expected one character per site and point of the axes, found "P")");
     CHECK(complaint_of_calibration(replace_text("\"PR\"", "\"P R\""))
               .starts_with("mine.json: /kernels/0/residual/pages/1: expected a character per"));
     CHECK(complaint_of_calibration(replace_text("\"PR\"", "\"P!\""))

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "rows.hpp"
+#include "registry.hpp"
 
 using llmcost::check_tensors;
 using llmcost::stored_tensor;
@@ -19,7 +19,7 @@ namespace {
 
 llmcost::model_listing listing_of(const std::string& config) {
     const llmcost::config_document document = llmcost::parse_config(config, "test");
-    const llmcost::model m = document.read_with([](llmcost::config_view v) { return parts::rows.read(v); });
+    const llmcost::model m = document.read_with([](llmcost::config_view v) { return parts::registry.read(v); });
     return llmcost::list_model(m, {.sequence = 2});
 }
 /// A checkpoint with all tensors of a walk, by the walk's names.

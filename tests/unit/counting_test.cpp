@@ -54,11 +54,11 @@ std::string_view format_label(saved_tensors saved) {
         case saved_tensors::input: return "input";
         case saved_tensors::output: return "result";
         case saved_tensors::input_and_output: return "input and result";
-        case saved_tensors::other_operand: return "the other factor of one that needs a gradient";
-        case saved_tensors::divisor_or_both: return "divisor, and dividend where the divisor needs a gradient";
-        case saved_tensors::input_and_row_statistics: return "input and two numbers per row";
+        case saved_tensors::other_operand: return "other operand, if an operand requires a gradient";
+        case saved_tensors::divisor_or_both: return "divisor; dividend if the divisor requires a gradient";
+        case saved_tensors::input_and_row_statistics: return "input and row statistics";
         case saved_tensors::both_inputs: return "both inputs";
-        case saved_tensors::second_input: return "what is added";
+        case saved_tensors::second_input: return "source";
     }
     return "";
 }
@@ -75,7 +75,7 @@ std::string_view format_label(gradient_size_kind gradient) {
 /// Operations whose backward executes something, or whose gradients arrive otherwise than most.
 std::string table_of_backward() {
     std::string text =
-        "| operation | first input | second input | per row | per element of an input | arrives as |\n"
+        "| operation | first input | second input | per row | per element of an input | gradient size |\n"
         "|---|---|---|---|---|---|\n";
     for (const backward_op_cost& p : backward_table) {
         const backward_op_cost plain{p.kind, {}, {}};
@@ -91,7 +91,8 @@ std::string table_of_backward() {
 }
 
 std::string table_of_operations() {
-    std::string text = "| operation | per unit of work | per row | FLOPs | kept |\n|---|---|---|---|---|\n";
+    std::string text =
+        "| operation | per unit of work | per row | FLOPs | saved for backward |\n|---|---|---|---|---|\n";
     for (const op_cost& p : op_costs)
         text += "| `" + std::string(p.name) + "` | " + listed(in_order(p.per_work)) + " | " +
                 listed(in_order(p.per_row)) + " | " + std::to_string(p.torch_flops) + " | " +
@@ -173,7 +174,7 @@ TEST_CASE("rows cost what the document says") {
     check_norm.operator()<norm_kind::layer>("layer norm with weight and bias", true, true);
     check_norm.operator()<norm_kind::layer>("layer norm with weight only", true, false);
     check_norm.operator()<norm_kind::layer>("layer norm without parameters", false, false);
-    check_norm.operator()<norm_kind::layer_spelled>("layer norm spelled out (Cohere)", true, false);
+    check_norm.operator()<norm_kind::layer_spelled>("layer norm from elementary operations (Cohere)", true, false);
     check("one query over k keys, head of 8", [](trace& t, std::int64_t k) {
         const tensor q = t.input({1, 1, 1, 8}), keys = t.input({1, 1, k, 8}), mask = t.input({1, 1, 1, k});
         const attention_pattern pattern{.query_length = 1, .cached_length = k - 1, .num_previous_tokens = k - 1};

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "rows.hpp"
+#include "registry.hpp"
 
 using namespace llmcost;
 
@@ -77,7 +77,7 @@ TEST_CASE("pieces of figures are what walks count, on both sides of every edge, 
                              "openai-community__gpt2", "mistralai__Mistral-7B-v0.1", "variant__qwen3_next_dense",
                              "state-spaces__mamba-130m-hf", "variant__mamba2_chunks"}) {
         const config_document document = read_config_file(std::string(LLMCOST_TEST_DIR "/golden/") + name + ".json");
-        const model m = document.read_with([](config_view root) { return parts::rows.read(root); });
+        const model m = document.read_with([](config_view root) { return parts::registry.read(root); });
         for (const figure& metric : metrics) {
             const workload load{.sequence = 8};
             if (std::string(name).find("mamba") != std::string::npos && std::string(metric.scope) == "attn") continue;

@@ -10,7 +10,7 @@
 #include <map>
 #include <string>
 
-#include "rows.hpp"
+#include "registry.hpp"
 
 using namespace llmcost;
 
@@ -49,7 +49,7 @@ TEST_CASE("each term of a formula is what the operations of its modules execute"
     for (const char* name : {"meta-llama__Llama-3.2-1B", "google__gemma-2-2b-it", "google-bert__bert-base-uncased",
                              "openai-community__gpt2", "state-spaces__mamba-130m-hf", "variant__qwen3_next_dense"}) {
         const config_document document = read_config_file(std::string(LLMCOST_TEST_DIR "/golden/") + name + ".json");
-        const model m = document.read_with([](config_view root) { return parts::rows.read(root); });
+        const model m = document.read_with([](config_view root) { return parts::registry.read(root); });
         for (count (*getter)(const model_metrics&) :
              {+[](const model_metrics& f) { return f.flops(); }, +[](const model_metrics& f) { return f.exp; },
               +[](const model_metrics& f) { return f.torch_flops; }}) {

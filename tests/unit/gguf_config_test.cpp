@@ -11,7 +11,7 @@
 #include <string>
 #include <utility>
 
-#include "rows.hpp"
+#include "registry.hpp"
 
 using llmcost::errc;
 using llmcost::testing::gguf_bytes;
@@ -41,7 +41,7 @@ llmcost::model as_model(const gguf_bytes& f) {
     CAPTURE(text);
     // strings of sizes are literals: a model outlives its configuration
     return llmcost::parse_config(text, "from GGUF").read_with([](llmcost::config_view v) {
-        return parts::rows.read(v);
+        return parts::registry.read(v);
     });
 }
 std::string refused_config(const gguf_bytes& f, errc code) {

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "rows.hpp"
+#include "registry.hpp"
 
 using llmcost::count;
 using llmcost::errc;
@@ -23,7 +23,7 @@ namespace {
 struct sized_model {
     explicit sized_model(const std::string& config) {
         const llmcost::config_document document = llmcost::parse_config(config, "test");
-        m = document.read_with([](llmcost::config_view v) { return parts::rows.read(v); });
+        m = document.read_with([](llmcost::config_view v) { return parts::registry.read(v); });
         source = document.read_with([](llmcost::config_view v) { return llmcost::gguf_source_of(v); });
         listing = llmcost::list_model(m, {.sequence = 3});
     }

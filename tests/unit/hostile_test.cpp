@@ -21,7 +21,7 @@
 #include <string_view>
 #include <vector>
 
-#include "rows.hpp"
+#include "registry.hpp"
 
 using namespace llmcost;
 using namespace llmcost::testing;
@@ -30,7 +30,7 @@ using namespace std::string_literals;
 namespace {
 
 model model_of(const std::string& text) {
-    return parse_config(text, "x.json").read_with([](config_view root) { return parts::rows.read(root); });
+    return parse_config(text, "x.json").read_with([](config_view root) { return parts::registry.read(root); });
 }
 
 // what is said of a configuration, or that it is accepted; every message must be fit for a terminal
@@ -153,7 +153,7 @@ TEST_CASE("a number that is read refuses everything but numbers in its range") {
                 config_document changed = original;
                 changed.set(child.key(), value);
                 try {
-                    const model read = changed.read_with([](config_view root) { return parts::rows.read(root); });
+                    const model read = changed.read_with([](config_view root) { return parts::registry.read(root); });
                     CHECK(read.config == g.built.config);  // nobody reads this key
                 } catch (const error& problem) {
                     CHECK(std::string(problem.location()).find("/" + std::string(child.key())) != std::string::npos);
@@ -176,11 +176,11 @@ TEST_CASE("heads that do not divide are refused with what would") {
     check_refusal(R"("llama", "num_key_value_heads": 0)", "/num_key_value_heads: expected a positive integer, found 0");
     check_refusal(R"("llama", "num_attention_heads": 5000)",
                   "/num_attention_heads: expected at most hidden_size heads, found 5000");
-    check_refusal(R"("llama", "head_dim": 7)", "/head_dim: leaves no even number of rotated elements in a head: 7");
+    check_refusal(R"("llama", "head_dim": 7)", "/head_dim: the number of rotated elements per head is not even: 7");
     check_refusal(R"("llama", "head_dim": 2, "rope_scaling": {"rope_type": "dynamic", "factor": 2.5})",
-                  "/rope_scaling/factor: dynamic rope divides by zero where two elements of a head are rotated: 2.5");
+                  "/rope_scaling/factor: dynamic RoPE requires more than two rotated elements per head: 2.5");
     check_refusal(R"("llama", "rope_parameters": {"full_attention": {"rope_type": "dynamic", "factor": 2.0}})",
-                  "/rope_parameters/full_attention: frequencies of one kind of layers that follow the input");
+                  "/rope_parameters/full_attention: input-dependent RoPE frequencies per layer type are not supported");
     check_refusal(R"("llama", "rope_scaling": {"type": "dynamic"})",
                   "/rope_scaling/factor: missing; expected a finite number");
     check_refusal(R"("gpt2", "n_head": 7)", "/n_head: expected a divisor of hidden_size, found 7");
@@ -200,7 +200,7 @@ TEST_CASE("heads that do not divide are refused with what would") {
                   "/rope_parameters: missing; expected frequencies per axis that add up to half of a head");
     check_refusal(
         R"("qwen2_vl_text", "rope_scaling": {"mrope_section": [-1, 65]})",
-        "/rope_scaling/mrope_section: expected a list of how many frequencies each axis has, found an array of 2");
+        "/rope_scaling/mrope_section: expected a list with the number of frequencies per axis, found an array of 2");
     check_refusal(R"("qwen2_vl_text", "head_dim": 64)",
                   "/head_dim: expected hidden_size / num_attention_heads, or no such key, found 64");
     check_refusal(R"("qwen3_5_text", "rope_parameters": {"mrope_section": [11, 11]})",
@@ -220,7 +220,7 @@ TEST_CASE("lists of layers have one entry per layer, and entries that the type k
     CHECK(get_refusal(R"("qwen2", "num_hidden_layers": 1000000, "layer_types": )" + repeated("\"a\"", million)) ==
           "x.json: /layer_types: expected at most 512 layers of mixed kinds, found an array of 1000000");
     CHECK(get_refusal(R"("qwen2", "num_hidden_layers": 1, "layer_types": ["linear_attention"])") ==
-          "x.json: /layer_types: no layer of this type is of one of these kinds");
+          "x.json: /layer_types: layer type not supported by this model type");
     CHECK(get_refusal(R"("qwen2", "num_hidden_layers": 1, "layer_types": [[]])") ==
           "x.json: /layer_types/0: expected a string, found an empty array");
     CHECK(get_refusal(R"("qwen2", "num_hidden_layers": 1, "layer_types": "full_attention")") ==
@@ -265,7 +265,7 @@ TEST_CASE("nesting ends where the reader says") {
 }
 
 TEST_CASE("rotated parts are parts") {
-    const std::string expected = "/partial_rotary_factor: expected a part of a head above 0 and up to 1, found ";
+    const std::string expected = "/partial_rotary_factor: expected a fraction above 0 and at most 1, found ";
     for (const char* factor : {"0", "-0.5", "1.5", "1e300"}) {
         const std::string entry = R"("partial_rotary_factor": )"s + factor;
         CHECK(refusal_of_model(R"({"model_type": "phi3", )" + entry + "}") == "x.json: " + expected + factor);
@@ -285,7 +285,7 @@ TEST_CASE("rotated parts are parts") {
 TEST_CASE("widths that no layer could add up are refused by the key that makes them") {
     const auto check_refusal = [](const std::string& config, const std::string& key) {
         CHECK(refusal_of_model("{\"model_type\": " + config + "}")
-                  .starts_with("x.json: " + key + ": makes a width beyond 2147483647 features"));
+                  .starts_with("x.json: " + key + ": the resulting size exceeds 2147483647"));
     };
     check_refusal(R"("llama", "num_attention_heads": 2147483647, "head_dim": 2147483646)", "/head_dim");
     check_refusal(R"("phi3", "num_attention_heads": 32768, "head_dim": 65536)", "/head_dim");
@@ -298,9 +298,9 @@ TEST_CASE("widths that no layer could add up are refused by the key that makes t
 
 TEST_CASE("control characters never reach the terminal") {
     CHECK(refusal_of_model("{\"model_type\": \"\\u001b[2Jlla\\u0007ma\"}")
-              .starts_with("x.json: /model_type: \"\\u001b[2Jlla\\u0007ma\" is not known; llmcost models lists"));
+              .starts_with("x.json: /model_type: \"\\u001b[2Jlla\\u0007ma\" is not supported; llmcost models lists"));
     CHECK(refusal_of_model("{\"model_type\": \"llama\", \"hidden_act\": \"\\u009b31m\\u202e\"}") ==
-          "x.json: /hidden_act: no layer describes this activation function: \"\\u009b31m\\u202e\"");
+          "x.json: /hidden_act: unsupported activation function: \"\\u009b31m\\u202e\"");
     CHECK(refusal_of_model("{\"model_type\": \"llama\", \"torch_dtype\": \"\\u0000\"}").find('\0') ==
           std::string::npos);
 }
@@ -330,7 +330,7 @@ TEST_CASE("a workload out of its range is no workload") {
           workload{.encoder_sequence = std::numeric_limits<std::int64_t>::min()}}) {
         CHECK_FALSE(load.is_valid());
         CHECK_THROWS_WITH_AS((void)count_model(m, load),
-                             "a workload's batch and sequence are from 1, all its numbers to 2147483647",
+                             "workload: batch and sequence must be at least 1, all numbers at most 2147483647",
                              description_error);
     }
     CHECK_THROWS_WITH_AS((void)count_model(m, {.past = 1, .training = true}), "a training step has no past",

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The llmcost authors
 // SPDX-License-Identifier: Apache-2.0
 #include <llmcost/devices/all.hpp>
+#include <llmcost/kernels/fit.hpp>
 #include <llmcost/latency/calibration.hpp>
-#include <llmcost/latency/fit.hpp>
 
 #include <doctest/doctest.h>
 

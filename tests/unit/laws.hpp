@@ -168,7 +168,7 @@ template <class Holds>
         return std::nullopt;
     } catch (const description_error& problem) {
         // an image that is smaller than a kernel: the reference builds such a model, and fails to run it
-        CHECK(std::string_view(problem.what()) == "convolution: the kernel is larger than its input");
+        CHECK(std::string_view(problem.what()) == "convolution: the kernel is larger than the input");
         return std::nullopt;
     } catch (const std::exception& problem) {
         FAIL_CHECK("neither a number nor an overflow: " << std::string(problem.what()));

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "rows.hpp"
+#include "registry.hpp"
 
 using namespace llmcost;
 using namespace llmcost::testing;
@@ -58,7 +58,7 @@ TEST_CASE("a configuration with one other number is refused, counted, or overflo
                 changed.set(child.key(), size);
                 std::optional<model> built;
                 try {
-                    built = changed.read_with([](config_view root) { return parts::rows.read(root); });
+                    built = changed.read_with([](config_view root) { return parts::registry.read(root); });
                 } catch (const llmcost::error&) {
                     continue;
                 } catch (const std::exception& problem) {

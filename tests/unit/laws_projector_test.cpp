@@ -10,7 +10,7 @@
 
 #include <llmcost/analysis/evaluator.hpp>
 
-#include "rows.hpp"
+#include "registry.hpp"
 
 using namespace llmcost;
 using namespace llmcost::testing;
@@ -26,7 +26,7 @@ TEST_CASE("what brings a tower's features to a text has the role of a projector"
     for (const std::filesystem::path& folder : {golden_folder(), media_folder()})
         for (const std::filesystem::path& path : golden_paths(folder)) {
             const golden_file golden = read_golden(path);
-            const model_spec* row = parts::rows.find(golden.model_type);
+            const model_spec* row = parts::registry.find(golden.model_type);
             if (row == nullptr || row->text_model.default_spec == nullptr || row->components[0].default_spec == nullptr)
                 continue;
             if (!row->modalities.has_images || is_exception(others, golden.model_type)) continue;

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "rows.hpp"
+#include "registry.hpp"
 
 using llmcost::layer_spec;
 using llmcost::model;
@@ -49,7 +49,7 @@ TEST_CASE("a preset is what its bundled configuration says, field by field") {
         CHECK(config->name == preset.name);
         const model read =
             llmcost::parse_config(config->json, std::string(config->name)).read_with([](llmcost::config_view root) {
-                return parts::rows.read(root);
+                return parts::registry.read(root);
             });
         CHECK(preset.literal->spec == read.spec);
         CHECK(preset.literal->config == read.config);

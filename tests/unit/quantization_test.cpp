@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-#include "rows.hpp"
+#include "registry.hpp"
 
 using namespace llmcost;
 
@@ -25,7 +25,7 @@ std::string with_plan(std::string_view keys, std::string_view plan) {
 stored_weights stored(const std::string& text, dtype otherwise = dtype::unspecified) {
     const config_document file = parse_config(text, "x.json");
     return file.read_with([&](config_view root) {
-        return quantized_weights(parts::rows.read(root), parse_quantization(root), otherwise);
+        return quantized_weights(parts::registry.read(root), parse_quantization(root), otherwise);
     });
 }
 stored_weights stored(std::string_view keys, std::string_view plan) { return stored(with_plan(keys, plan)); }
@@ -295,8 +295,7 @@ TEST_CASE("what is no plan is refused with its place") {
     };
     check_refusal("3", "/quantization_config: expected an object");
     check_refusal("{}", "/quantization_config/quant_method: missing");
-    check_refusal(R"({"quant_method":"aqlm"})",
-                  "/quantization_config/quant_method: no layout of such weights is known");
+    check_refusal(R"({"quant_method":"aqlm"})", "/quantization_config/quant_method: unsupported method");
     check_refusal(R"({"quant_method":"gptq"})", "/quantization_config/bits: missing");
     check_refusal(R"({"quant_method":"gptq","bits":-4})",
                   "/quantization_config/bits: expected a positive integer, found -4");
@@ -332,5 +331,5 @@ TEST_CASE("what is no plan is refused with its place") {
     check_refusal(compressed("pack-quantized", R"({"num_bits":4})", "null", R"("re:(?!mlp).*")"),
                   "/quantization_config/ignore/0");
     check_refusal(R"({"quant_method":"compressed-tensors","config_groups":{"W4A16":["Linear"]}})",
-                  "/quantization_config/config_groups/W4A16: no group that names a preset is known");
+                  "/quantization_config/config_groups/W4A16: unsupported preset");
 }

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <string>
 
-#include "rows.hpp"
+#include "registry.hpp"
 
 // Families that the hub's repositories bring their own code for. The reference runs none of them, so that what is known
 // of them is what others say: totals of parameters, and how a file spells its keys.
@@ -20,7 +20,7 @@ using llmcost::model;
 
 model read_remote(const std::string& json) {
     return llmcost::parse_config(json, "config.json").read_with([](llmcost::config_view root) {
-        return parts::rows.read(root);
+        return parts::registry.read(root);
     });
 }
 std::string parameters(const model& m) {
@@ -160,7 +160,7 @@ TEST_CASE("families of the hub's own code have the parameters that were publishe
 }
 
 TEST_CASE("every row of the hub's own code is among them") {
-    for (const llmcost::model_spec* row : parts::rows) {
+    for (const llmcost::model_spec* row : parts::registry) {
         bool listed = !row->is_remote_code;
         for (const published& family : families) listed = listed || read_remote(family.json).spec == row;
         CHECK_MESSAGE(listed, std::string(row->model_type));
@@ -188,11 +188,11 @@ TEST_CASE("files that say less or otherwise") {
         return llmcost::testing::thrown_by([&] { (void)read_remote(json); }, llmcost::errc::unsupported);
     };
     CHECK(refused(R"({"model_type": "chatglm", "inner_hidden_size": 16384, "position_encoding_2d": true})") ==
-          "config.json: /model_type: no row describes the first ChatGLM, whose positions have two axes: \"chatglm\"");
+          "config.json: /model_type: the first ChatGLM (two-dimensional positions) is not supported: \"chatglm\"");
     CHECK(refused(R"({"model_type": "minicpm", "num_experts": 8})") ==
-          "config.json: /num_experts: no row describes these experts: 8");
+          "config.json: /num_experts: experts are not supported by this model type: 8");
     CHECK(refused(R"({"model_type": "telechat", "embed_layernorm": true})") ==
-          "config.json: /embed_layernorm: no row describes this place of a norm: true");
+          "config.json: /embed_layernorm: unsupported position of a norm: true");
 
     // in a long text queries are scaled by their positions, a MULT for each of their elements
     const auto multiplications = [](const char* scales) {

@@ -9,7 +9,7 @@
 
 namespace llmcost {
 
-/// The workloads over which one polynomial holds: intervals of batch, sequence, past and past + sequence.
+/// The workloads for which one polynomial holds: intervals of batch, sequence, past and past + sequence.
 struct region {
     struct interval {
         std::int64_t low = 0;
@@ -27,8 +27,9 @@ struct region {
     }
 };
 
-/// The region around a workload: bounded by what the model's layers tell, and by sizes of one, whose tensors lie
-/// differently in memory.
+/// The region around a workload.
+///
+/// Its bounds are the edges that the trace declares, and sizes of one, which have other memory layouts.
 [[nodiscard]] constexpr region region_of(const model& m, const workload& load) {
     region_edges edges;
     trace t{load};
@@ -56,15 +57,15 @@ struct region {
             case workload_axis::total: cut(r.total, at, load.past + load.sequence); break;
         }
     }
-    if (!edges.is_complete) r.batch.high = r.batch.low - 1;  // nothing is promised
+    if (!edges.is_complete) r.batch.high = r.batch.low - 1;  // the region is empty: no polynomial is guaranteed
     return r;
 }
 
-/// Figures of a model as polynomials in batch, sequence and past, exact within one region.
+/// The figures of a model as polynomials in batch, sequence and past, exact within one region.
 ///
-/// Affine in batch; of degree two in new tokens, past and, where sequences are padded, chunks. Interpolated from walks
-/// by finite differences, in integers, and held against further walks of the region: `exact()` is false where they
-/// differ, and of a training step, whose saved bytes are no polynomial, as storages are shared.
+/// The polynomials are affine in batch and quadratic in sequence, past and, if sequences are padded, chunks. They are
+/// interpolated from traces by finite differences in integers, and verified with further traces of the region.
+/// `exact()` is false if these differ, and for training steps: shared storages make saved bytes no polynomial.
 class closed_form {
 public:
     static constexpr std::size_t figure_count = 21;
@@ -77,22 +78,23 @@ public:
         try {
             exact_ = !load_.training && region_.contains(load_) && choose_base() && interpolate(m) && is_verified(m);
         } catch (
-            const workload_error&) {  // fewer positions than its walks ask for, where a prompt in front of them grows
+            // the model has fewer positions than the samples need, if an adapter adds virtual tokens
+            const workload_error&) {
         }
     }
 
     [[nodiscard]] constexpr bool exact() const noexcept { return exact_; }
     [[nodiscard]] constexpr const region& valid_region() const noexcept { return region_; }
-    /// Whether this form answers for a workload: the same kind of work, in its region.
+    /// Whether this form is valid for a workload: it is exact and applies to the workload.
     [[nodiscard]] constexpr bool contains_workload(const workload& w) const noexcept { return exact_ && applies_to(w); }
-    /// Whether a workload is the same kind of work, in the region, be the form exact or not.
+    /// Whether a workload has the same options and is in the region. Does not depend on whether the form is exact.
     [[nodiscard]] constexpr bool applies_to(const workload& w) const noexcept {
         return region_.contains(w) && w.head == load_.head && w.attention == load_.attention &&
                w.training == load_.training && w.encoder_sequence == load_.encoder_sequence &&
                w.has_same_multimodal_inputs(load_) && w.weights == load_.weights &&
                w.activations == load_.activations && w.cache == load_.cache;
     }
-    /// The workload that the form was made around, element types filled in: the start of a sweep.
+    /// The workload around which the form was created, with element types filled in: the start of a sweep.
     [[nodiscard]] constexpr const workload& reference_workload() const noexcept { return load_; }
 
     /// All figures of a workload in the region.
@@ -102,16 +104,16 @@ public:
         for (std::size_t i = 0; i < figure_count; ++i) out[i] = value_of(i, offset);
         return unpack(out);
     }
-    /// ADD + MULT of a workload in the region, nothing else.
+    /// ADD + MULT of a workload in the region; cheaper than evaluating all figures.
     [[nodiscard]] constexpr count flops(const workload& w) const { return value_of(flops_at, place_of(w)); }
 
-    /// A figure that is a sum of figures, `of(figures)`, as the polynomial that this form is of it.
+    /// The polynomial of `combine(figures)`, which must be a sum of figures.
     template <class Of>
     [[nodiscard]] constexpr polynomial expand(Of combine) const {
         return evaluate(
             [&](const workload& w) { return static_cast<int128>(count(combine((*this)(w))).to_uint128()); });
     }
-    /// The polynomial of whatever `sample(workload)` tells and follows one in this form's region.
+    /// The polynomial of `sample(workload)`, which must be one in the region of this form.
     template <class Sample>
     [[nodiscard]] constexpr polynomial evaluate(Sample sample) const {
         int128 differences_of[2][monomials]{};
@@ -133,7 +135,8 @@ public:
 private:
     __extension__ typedef __int128 int128;
     static constexpr std::size_t flops_at = 18;
-    static constexpr int128 largest_sample = int128{1} << 120;  ///< beyond, differences of figures might leave 128 bits
+    /// above this, differences of figures could exceed 128 bits
+    static constexpr int128 largest_sample = int128{1} << 120;
 
     static constexpr void pack(const model_metrics& f, int128 (&out)[figure_count]) {
         // clang-format off
@@ -171,7 +174,7 @@ private:
         return f;
     }
 
-    /// Coordinates of the interpolation: chunks, rest of the last chunk, past; without chunks the sequence and past.
+    /// Coordinates of the interpolation: chunks, tokens in the last chunk, past. Without chunks: sequence, 0, past.
     struct point {
         std::int64_t batch = 1, a = 0, b = 0, c = 0;
     };
@@ -187,12 +190,12 @@ private:
         w.sequence = region_.chunk == 0 ? p.a : (p.a - 1) * region_.chunk + p.b;
         return w;
     }
-    /// The corner of a little grid in the region: lowest in tokens and chunks, past raised to what past + sequence asks
-    /// for, or the other way round.
+    /// Chooses the base of the interpolation grid. Returns false if no grid fits into the region.
     ///
-    /// A region of one or two values along a coordinate has no slope or no curvature there. False where no grid fits.
+    /// The base has the smallest sequence, or chunks, of the region, and past is raised to reach the lower bound of
+    /// past + sequence, or the other way round. A coordinate with one or two values has no slope or no curvature.
     constexpr bool choose_base() {
-        // what past + sequence leaves of both
+        // the values of both that past + sequence allows
         const region::interval &sequence = region_.sequence, &total = region_.total;
         const auto larger = [](std::int64_t a, std::int64_t b) { return a > b ? a : b; };
         const auto smaller = [](std::int64_t a, std::int64_t b) { return a < b ? a : b; };
@@ -235,7 +238,7 @@ private:
     struct grid {
         std::int64_t a = 0, b = 0, c = 0;
     };
-    // in the order of value_of's terms: those of a chunk's rest come last
+    // in the order of the terms in `value_of`; terms of the last chunk come last
     static constexpr grid exponents[monomials] = {{0, 0, 0}, {1, 0, 0}, {0, 0, 1}, {2, 0, 0}, {0, 0, 2},
                                                   {1, 0, 1}, {0, 1, 0}, {0, 2, 0}, {1, 1, 0}, {0, 1, 1}};
 
@@ -243,7 +246,7 @@ private:
         return g.a <= steps_.a && g.b <= steps_.b && g.c <= steps_.c;
     }
 
-    /// Newton's differences on the grid: of x(x−1)/2 along one coordinate, of products along two.
+    /// Computes Newton's differences on the grid: coefficients of x(x−1)/2 for one coordinate, of products for two.
     constexpr bool interpolate(const model& m) {
         const std::int64_t batches = region_.batch.width() > 1 ? 2 : 1;
         int128 samples[2][monomials][figure_count]{};
@@ -272,8 +275,7 @@ private:
         while (reach_ != 0 && !fits_without_overflow(reach_)) reach_ /= 2;
         return true;
     }
-    /// Whether no sum of products leaves 64 bits where each coordinate is nearer than `far`: x(x−1)/2 and xy are below
-    /// far².
+    /// Whether no sum exceeds 64 bits if each coordinate is below `bound`. x(x−1)/2 and xy are below bound².
     [[nodiscard]] constexpr bool fits_without_overflow(std::int64_t bound) const noexcept {
         constexpr int128 maximum = int128{1} << 63;
         for (const auto& figure : coefficients_)
@@ -311,7 +313,7 @@ private:
                 c[k] = f[k] - (g.a != 0 ? at(1, 0, 0) : at(0, 1, 0)) - (g.c != 0 ? at(0, 0, 1) : at(0, 1, 0)) + f[0];
         }
     }
-    /// A workload as steps away from the corner of the grid.
+    /// The offset of a workload from the base of the grid.
     [[nodiscard]] constexpr point place_of(const workload& w) const noexcept {
         const point p = grid_point(w);
         return {p.batch - base_.batch, p.a - base_.a, region_.chunk == 0 ? 0 : p.b - base_.b, p.c - base_.c};
@@ -345,7 +347,7 @@ private:
             }
         return plus - minus;
     }
-    /// Walks of the region that took no part in the interpolation.
+    /// Whether the form equals traces of workloads that are not part of the interpolation.
     constexpr bool is_verified(const model& m) const {
         for (const point& offset : {point{3, 5, 0, 7}, point{1, 0, 0, 11}, point{4, 9, 0, 0}, point{0, 31, 0, 29}}) {
             workload w = load_;
@@ -366,8 +368,9 @@ private:
     region region_{};
     point base_{};
     grid steps_{};
-    std::int64_t coefficients_[figure_count][2][monomials]{};  ///< of one sequence, and more for each further one
-    std::int64_t reach_ = 0;                                   ///< of coordinates whose sums of products fit in 64 bits
+    /// for one sequence, and the increment for each further one
+    std::int64_t coefficients_[figure_count][2][monomials]{};
+    std::int64_t reach_ = 0;  ///< bound of coordinates for which sums fit in 64 bits
     bool exact_ = false;
 };
 

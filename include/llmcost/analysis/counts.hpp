@@ -6,43 +6,45 @@
 
 namespace llmcost {
 
-/// Every figure of one walk: primitives, and what is no arithmetic; exact.
+/// All figures of one trace, exact: primitives, parameters, cache, memory traffic, FLOPs by other definitions.
 struct model_metrics : primitives<count> {
-    count params{};          ///< elements of named parameters, a tied tensor once
-    count active_params{};   ///< of experts, those one token meets
-    count unrouted_flops{};  ///< of flops(): what experts execute for tokens that were not sent to them
-    count cache_elements{};  ///< floating elements that the cache holds after the run
+    count params{};          ///< elements of parameters; a tied tensor counts once
+    count active_params{};   ///< elements of parameters that one token uses
+    count unrouted_flops{};  ///< part of flops() that experts execute for tokens not routed to them
+    count cache_elements{};  ///< floating-point elements in the cache after the pass
     count
-        encoder_cache_elements{};  ///< elements that encoders made of images, videos and sound for the places of words
-    count module_output_elements{};  ///< floating elements that modules without children return (ACT)
-    count written_elements{};        ///< floating elements that operations write to new storage
-    count torch_flops{};             ///< FlopCounterMode, forward
+        /// elements of encoder outputs for images, videos and audio that replace placeholder tokens
+        encoder_cache_elements{};
+    count module_output_elements{};  ///< floating-point elements that leaf modules return (ACT)
+    count written_elements{};        ///< floating-point elements that operations write to new storages
+    count torch_flops{};             ///< FLOPs of FlopCounterMode in forward
     count backward_torch_flops{};
-    primitives<count> backward{};  ///< what backward executes; of a whole model only, and of a training step
-    count saved_bytes{};           ///< what autograd keeps until backward
-    count weight_bytes{};          ///< params in the element type of the weights
-    count cache_bytes{};           ///< cache in its element type
-    count encoder_cache_bytes{};   ///< encoder_cache in the element type of activations
+    primitives<count> backward{};  ///< primitives of backward; for training steps of complete models only
+    count saved_bytes{};           ///< bytes saved for backward
+    count weight_bytes{};          ///< params in the element type of weights
+    count cache_bytes{};           ///< cache_elements in the element type of the cache
+    count encoder_cache_bytes{};   ///< encoder_cache_elements in the element type of activations
 
     /// FLOPS = ADD + MULT.
     [[nodiscard]] constexpr count flops() const { return add + mult; }
-    /// FLOPS that a token needs: those of the experts that it was sent to, and of all else.
+    /// FLOPS without the work of experts for tokens that are not routed to them.
     [[nodiscard]] constexpr count active_flops() const { return flops() - unrouted_flops; }
     /// MACS = TORCH_FLOPS / 2.
     [[nodiscard]] constexpr count macs() const { return torch_flops / count(2); }
     friend constexpr bool operator==(const model_metrics&, const model_metrics&) = default;
 };
 
-/// Element types that figures in bytes rest on.
+/// Element types of figures in bytes.
 struct storage_types {
     dtype weights = dtype::float32;
     dtype activations = dtype::float32;
     dtype cache = dtype::float32;
 };
 
-/// The workload's element types; what it leaves open is the configuration's, activations and cache follow the weights.
+/// The element types of a workload, with unspecified ones filled in.
 ///
-/// Weights of fewer than 16 bits are no type of activations, which keep the configuration's then, or else are bfloat16.
+/// Weights: the type in the configuration. Activations: that of the weights. Cache: that of the activations. If weights
+/// have fewer than 16 bits, activations have the type in the configuration, or bfloat16.
 [[nodiscard]] constexpr storage_types storage_types_of(const model& m, const workload& load) noexcept {
     const auto first = [](dtype a, dtype b) { return a != dtype::unspecified ? a : b; };
     storage_types t;
@@ -55,7 +57,7 @@ struct storage_types {
     return t;
 }
 
-/// The workload with its element types filled in.
+/// The workload with these element types.
 [[nodiscard]] constexpr workload with_storage_types(workload load, const storage_types& types) noexcept {
     load.weights = types.weights;
     load.activations = types.activations;
@@ -63,12 +65,12 @@ struct storage_types {
     return load;
 }
 
-/// Bytes of so many elements; a fraction of a byte counts as one.
+/// Bytes of elements of a type, rounded up.
 [[nodiscard]] constexpr count bytes_of(count elements, dtype type) {
     return (elements * count(bits_of(type)) + count(7)) / count(8);
 }
 
-/// The figures of a ledger: its amounts priced.
+/// The figures of trace totals.
 [[nodiscard]] constexpr model_metrics model_metrics_of(const trace_totals& sums, const storage_types& types = {}) {
     model_metrics f;
     static_cast<primitives<count>&>(f) = primitives_of(sums);
@@ -88,17 +90,20 @@ struct storage_types {
     return f;
 }
 
-/// The same of a whole model: gradients meet across modules, so that no part has figures of what backward executes.
+/// The figures of a complete model, including backward.
+///
+/// Gradients meet across modules, so parts of a model have no backward figures.
 [[nodiscard]] constexpr model_metrics full_model_metrics_of(const trace_totals& sums, const storage_types& types = {}) {
     model_metrics f = model_metrics_of(sums, types);
     f.backward = backward(sums);
     return f;
 }
 
-/// Counts one forward pass of a model, or the part of it that a role or word names; of a parameter there are params and
-/// active_params alone.
+/// Counts one forward pass of a model, or of the part that a query selects.
 ///
-/// No allocation; throws `overflow_error` where a figure passes 128 bits, `scope_error` for a word that names nothing.
+/// A query for a parameter yields only `params` and `active_params`. Does not allocate memory.
+///
+/// Throws: `overflow_error` if a figure exceeds 128 bits, `scope_error` if the query matches nothing.
 [[nodiscard]] constexpr model_metrics count_model(const model& m, const workload& load, scope_query query = {}) {
     const storage_types types = storage_types_of(m, load);
     for (;;) {

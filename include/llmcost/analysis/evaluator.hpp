@@ -8,16 +8,16 @@
 
 namespace llmcost {
 
-/// A model, or the part of it that a role or word names, made ready for many evaluations: closed forms of the regions
-/// it has met, a walk where there is none.
+/// Evaluates a model, or the part that a query selects, for many workloads.
 ///
-/// Answers as `count_model` does, in a fraction of its time, and where a walk would meet a tensor of 2^63 elements as
-/// well; one evaluator per thread. No allocation.
+/// Uses closed forms of the regions met so far, and a trace where there is none. Returns what `count_model` returns, in
+/// less time. It also works for workloads whose trace would have tensors beyond 2^63 elements. Does not allocate
+/// memory. Use one evaluator per thread.
 class cost_evaluator {
 public:
     constexpr explicit cost_evaluator(const model& m, scope_query query = {}) noexcept : model_(m), query_(query) {}
 
-    /// The figures of a workload; the first one of a region makes the region's form.
+    /// The figures of a workload. The first workload of a region creates the closed form of the region.
     constexpr model_metrics operator()(const workload& w) {
         if (w.training) return count_model(model_, w, query_);
         const workload resolved_workload = with_storage_types(w, storage_types_of(model_, w));

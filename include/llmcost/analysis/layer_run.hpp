@@ -6,15 +6,15 @@
 
 #include <llmcost/model/model_spec.hpp>
 
-// Layers that come again and again, of which a few stand for all.
+// Repeated groups of layers, of which a few represent all.
 namespace llmcost {
 
-/// Layers that come again and again: from the first of them, so many at a time.
+/// A run of repeated layers: `repetitions` groups of `period` layers, from layer `first` on.
 struct layer_run {
     std::int64_t first = 0, period = 1, repetitions = 0;
 };
 
-/// The run that stands for most layers when only so many of its times are walked.
+/// The run that saves the most layers if only `max_repetitions` groups of it are traced.
 [[nodiscard]] constexpr layer_run longest_layer_run(const layer_plan& plan, std::int64_t layers,
                                                     std::int64_t max_repetitions) noexcept {
     if (!plan.is_heterogeneous()) return {0, 1, layers};
@@ -32,7 +32,7 @@ struct layer_run {
         }
     return best;
 }
-/// The same model, its run so many times.
+/// Returns the model with `times` repetitions of the run.
 [[nodiscard]] constexpr model with_repetitions(model m, const layer_run& run, std::int64_t times) noexcept {
     const std::int64_t num_removed_layers = (run.repetitions - times) * run.period;
     m.config.num_hidden_layers -= num_removed_layers;

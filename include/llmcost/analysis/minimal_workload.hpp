@@ -4,10 +4,10 @@
 
 #include <llmcost/analysis/counts.hpp>
 
-// What any model can be asked, so that its parameters can be told.
+// Workloads that every model accepts, for example to list its parameters.
 namespace llmcost {
 
-/// Whether a model does nothing without sound.
+/// Whether a model requires audio input.
 [[nodiscard]] inline bool is_audio_only(const model& m) {
     if (!m.spec->modalities.has_audio) return false;
     try {
@@ -18,14 +18,14 @@ namespace llmcost {
     return false;
 }
 
-/// A pass over one token; of a model that does nothing without sound, with a second of it.
+/// A forward pass over one token, with one second of audio if the model requires it.
 [[nodiscard]] inline workload minimal_workload(const model& m) {
     workload load{.sequence = 1, .past = 0, .head = logits::all};
     if (is_audio_only(m)) load.audio_milliseconds = 1000;
     return load;
 }
 
-/// Whether tokens that come later could use what a model keeps of earlier ones.
+/// Whether later tokens can use a cache of earlier ones.
 [[nodiscard]] inline bool has_kv_cache(const model& m) {
     workload later = minimal_workload(m);
     later.past = 1;

@@ -7,30 +7,31 @@
 
 namespace llmcost {
 
-/// A figure as a polynomial: affine in sequences, of degree two in new tokens (or chunks), in tokens of the cache and
-/// in those of the last chunk. Coefficients are doubled, so that halves are whole.
+/// A figure as a polynomial.
+///
+/// Affine in batch; quadratic in new tokens (or chunks), past, and tokens in the last chunk. Coefficients are doubled,
+/// so that halves are integers.
 struct polynomial {
     __extension__ typedef __int128 int128;
     static constexpr std::size_t monomials = 10;
 
-    /// Exponents of a monomial; `tokens` are chunks where sequences are padded to some, and `rest` what fills the last
-    /// one.
+    /// Exponents of a monomial. If sequences are padded, `tokens` are chunks and `rest` are the tokens in the last one.
     struct powers {
         std::int64_t tokens = 0, rest = 0, past = 0;
     };
     static constexpr powers exponents[monomials] = {{0, 0, 0}, {1, 0, 0}, {0, 0, 1}, {2, 0, 0}, {0, 0, 2},
                                                     {1, 0, 1}, {0, 1, 0}, {0, 2, 0}, {1, 1, 0}, {0, 1, 1}};
 
-    int128 twice[2][monomials]{};  ///< once, and for each sequence
-    bool fits = true;              ///< false where a coefficient would leave 128 bits
+    int128 twice[2][monomials]{};  ///< doubled coefficients: constant in batch, and per sequence
+    bool fits = true;              ///< false: a coefficient exceeds 128 bits
 
-    /// Adds a product of up to three factors to a sum; false where any leaves 128 bits.
+    /// Adds a product of up to three factors to a sum. Returns false on overflow of 128 bits.
     static constexpr bool add(int128& sum, int128 a, int128 b = 1, int128 c = 1) noexcept {
         int128 product = 0;
         return !__builtin_mul_overflow(a, b, &product) && !__builtin_mul_overflow(product, c, &product) &&
                !__builtin_add_overflow(sum, product, &sum);
     }
-    /// The value for so many sequences, tokens, rest and past; false where a sum leaves 128 bits, or is half a number.
+    /// Evaluates the polynomial. Returns false if a sum exceeds 128 bits or the result is not an integer.
     [[nodiscard]] constexpr bool value(std::int64_t batch, const powers& at, int128& out) const noexcept {
         const auto power = [](std::int64_t x, std::int64_t n) {
             return n == 0 ? int128{1} : n == 1 ? int128{x} : int128{x} * x;
@@ -49,8 +50,10 @@ struct polynomial {
     friend constexpr bool operator==(const polynomial&, const polynomial&) = default;
 };
 
-/// A polynomial of steps away from a corner, in Newton's differences, as one of the values themselves: `of[n][k]`
-/// belongs to x(x−1)/2 where exponents say x², to the monomial else, `of[1]` to each further sequence.
+/// Converts Newton's differences around a corner to a polynomial in the variables themselves.
+///
+/// `differences[n][k]` is the coefficient of x(x−1)/2 if exponent k is a square, otherwise of the monomial. `n` = 1 is
+/// the coefficient per further sequence.
 [[nodiscard]] constexpr polynomial expanded(const polynomial::int128 (&differences)[2][polynomial::monomials],
                                             std::int64_t batch, const polynomial::powers& corner) noexcept {
     using int128 = polynomial::int128;
@@ -79,7 +82,7 @@ struct polynomial {
                     if (e[i] == 1) add(part, 0, -2, c, at[i]);
             }
             for (int i = 0; i < 3; ++i)
-                if (e[i] == 2) {  // x(x − 1) of x = v − corner, without the half
+                if (e[i] == 2) {  // x(x − 1) with x = v − corner, without the factor 1/2
                     add(part, k, c);
                     add(part, place_of(i == 0, i == 1, i == 2), -c, 2 * at[i] + 1);
                     add(part, 0, c, at[i], at[i] + 1);

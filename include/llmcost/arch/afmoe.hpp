@@ -5,6 +5,13 @@
 #include <llmcost/arch/llama.hpp>
 #include <llmcost/config/experts.hpp>
 
+// AFMoE. Derived from Llama, with these differences:
+//  - gated attention, and RoPE only in sliding-window layers;
+//  - norms before and after each block;
+//  - a sigmoid router with a correction bias.
+//
+// Source: transformers/models/afmoe
+
 namespace llmcost::arch {
 
 namespace afmoe_detail {
@@ -12,7 +19,7 @@ namespace afmoe_detail {
 enum family_config_index : std::uint8_t { mup_enabled };
 inline constexpr family_key family_keys[]{{"mup_enabled", 0, family_key_type::boolean}};
 
-/// What attention finds is gated by the layer's input; only layers with windows know positions.
+/// Self-attention with an output gate computed from the layer's input. Only sliding-window layers apply RoPE.
 constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
     const std::int64_t d = ctx.config.head_dim, width = ctx.config.num_attention_heads * d;
     query_key_value qkv = project_qkv(ctx, t, x);
@@ -25,7 +32,7 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     return output_projection(ctx, t, t.mul(scaled_dot_product_attention(ctx, t, qkv), t.sigmoid(gate)));
 }
 
-/// Logits by a linear layer of its own; corrected sigmoids pick experts.
+/// Top-k router: the sigmoid scores of a separate linear layer, plus a correction bias, select the experts.
 struct top_k_router {
     layer_context ctx;
 
@@ -59,7 +66,8 @@ constexpr tensor embed(const layer_context& ctx, trace& t) {
     return ctx.config.family[mup_enabled] ? embed_tokens_scaled(ctx, t) : embed_tokens(ctx, t);
 }
 
-/// Every so many-th layer sees everything, unless `layer_types` says otherwise; experts behind the dense layers.
+/// Parses `config.json`. Without `layer_types`, every n-th layer has full attention. The layers after the dense ones
+/// have experts.
 constexpr void parse_config(config_view json, model_config& config) {
     parse_experts(json, config, "num_experts");
     validate_experts(json, config);
@@ -79,7 +87,6 @@ constexpr void parse_config(config_view json, model_config& config) {
 
 }  // namespace afmoe_detail
 
-// transformers/models/afmoe: gated attention, positions in layers with windows alone, norms around blocks
 inline constexpr model_spec afmoe = [](model_spec spec) {
     spec.model_type = "afmoe";
     spec.class_prefix = "Afmoe";

@@ -7,6 +7,10 @@
 #include <llmcost/forward/layers.hpp>
 #include <llmcost/forward/vision_encoder.hpp>
 
+// AIMv2 vision encoder (`Aimv2VisionModel`): gated MLP blocks after RMS norms.
+//
+// Source: transformers/models/aimv2
+
 namespace llmcost::arch {
 
 namespace aimv2_detail {
@@ -28,7 +32,7 @@ struct layer {
     }
 };
 
-/// A learned query looks up all patches by `scaled_dot_product_attention`: (B, S, width) -> (B, width).
+/// Attention pooling: a learned query attends to all patches. (B, S, width) -> (B, width).
 struct pooling_head {
     const layer_context& ctx;
 
@@ -78,13 +82,12 @@ constexpr void parse_config(config_view json, model_config& config) {
     parse_square_image(json, config, 224, 14);
     divide_by_heads(json, config, {"num_attention_heads"});
     if (json.boolean("is_native", false))
-        throw_unsupported(json, "is_native", "no row describes positions that are computed for images of any size");
+        throw_unsupported(json, "is_native", "computed positions for images of any size are not supported");
     config.attention_bias = config.output_bias = json.boolean("qkv_bias", false);
 }
 
 }  // namespace aimv2_detail
 
-// transformers/models/aimv2: `Aimv2VisionModel`, gated blocks behind RMS norms
 inline constexpr model_spec aimv2_vision_model = [](model_spec spec) {
     spec.model_type = "aimv2_vision_model";
     spec.class_prefix = "Aimv2";

@@ -4,6 +4,12 @@
 
 #include <llmcost/arch/bert.hpp>
 
+// ALBERT. Derived from BERT, with these differences:
+//  - embeddings that are narrower than the hidden states;
+//  - layers that share parameters in groups.
+//
+// Source: transformers/models/albert
+
 namespace llmcost::arch {
 
 namespace albert_detail {
@@ -11,7 +17,7 @@ namespace albert_detail {
 enum family_config_index : std::uint8_t { groups, layers_of_group };
 inline constexpr family_key family_keys[]{{"num_hidden_groups", 1}, {"inner_group_num", 1}};
 
-/// A linear layer of the feed-forward block, which has no module of its own.
+/// A linear layer of the MLP. The MLP is not a separate module.
 struct mlp_linear : linear {
     static constexpr role module_role = role::mlp;
 };
@@ -45,7 +51,9 @@ struct group {
     }
 };
 
-/// Groups of layers, each called as often as layers fall into it (modeling_albert.py, `AlbertTransformer.forward`).
+/// Encodes tokens with groups of layers. Each group is called once per layer that it contains.
+///
+/// Source: transformers, modeling_albert.py, `AlbertTransformer.forward`.
 constexpr tensor encode(const layer_context& ctx, trace& t) {
     const model_config& config = ctx.config;
     tensor x = ctx.spec.embed_tokens(ctx, t);
@@ -58,7 +66,7 @@ constexpr tensor encode(const layer_context& ctx, trace& t) {
     const double per_group = static_cast<double>(config.num_hidden_layers) / static_cast<double>(config.family[groups]);
     std::int64_t called = 0;
     for (std::int64_t g = 0; g < config.family[groups]; ++g) {
-        // the first layer behind this group, by halves, as layers may be many
+        // binary search for the first layer after this group, because there can be many layers
         std::int64_t end = config.num_hidden_layers;
         for (std::int64_t low = called; low < end;) {
             const std::int64_t middle = low + (end - low) / 2;
@@ -81,7 +89,7 @@ constexpr tensor pool(const layer_context& ctx, trace& t, const tensor& x) {
     return t.call("pooler_activation", activation_module{activation::tanh}, first);
 }
 
-/// Scores of words; for pretraining the order of sentences beside them.
+/// Logits over the vocabulary. Pretraining adds the sentence-order logits.
 constexpr tensor lm_head_logits(const layer_context& ctx, trace& t, const tensor_pair& out) {
     const module_info predictions{
         .name = "predictions", .class_of_module = ctx.class_of("MLMHead"), .module_role = role::head};
@@ -123,7 +131,6 @@ inline constexpr dropout_key dropout_rates[]{{dropout_position::hidden, "hidden_
 
 }  // namespace albert_detail
 
-// transformers/models/albert: BERT with narrow embeddings, whose layers are called again and again
 inline constexpr model_spec albert = [](model_spec spec) {
     spec.model_type = "albert";
     spec.class_prefix = "Albert";

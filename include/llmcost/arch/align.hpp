@@ -5,6 +5,10 @@
 #include <llmcost/arch/chinese_clip.hpp>
 #include <llmcost/arch/efficientnet.hpp>
 
+// ALIGN. A dual encoder: BERT for texts, EfficientNet for images.
+//
+// Source: transformers/models/align/modeling_align.py
+
 namespace llmcost::arch {
 
 namespace align_detail {
@@ -14,7 +18,7 @@ inline constexpr family_key family_keys[]{{"projection_dim", 640}};
 
 inline constexpr submodel_spec texts = chinese_clip_detail::texts_of("AlignText");
 
-/// EfficientNet's blocks without a convolution behind them, and the mean of all places beside them.
+/// EfficientNet blocks without the top convolution. Returns the states and their mean over all positions.
 constexpr tensor_pair states_and_pool(const layer_context& ctx, trace& t, bool reads_pool) {
     using namespace efficientnet_detail;
     const tensor embedded = embed(ctx, t);
@@ -35,7 +39,8 @@ inline constexpr submodel_spec images = [](model_spec spec) {
     return spec;
 }(efficientnet);
 
-/// Scores of every text and image, divided by a learned temperature; of a text its first token's state is read.
+/// Similarity logits of every text and image, divided by a learned temperature. The state of the first token represents
+/// a text.
 constexpr tensor forward(const layer_context& ctx, trace& t) {
     const module_info model_info{.class_of_module = ctx.class_of("Model")};
     const layer_context text = ctx.text_model(), tower = ctx.component(0);
@@ -60,12 +65,11 @@ constexpr void parse_config(config_view json, model& m) {
     const std::int64_t last = images.family[efficientnet_detail::stages] - 1;
     const std::int64_t width = efficientnet_detail::stage_sizes::parse_config(images, last).out;
     if (m.family[projection] != width)
-        throw_invalid_value(json, "projection_dim", "as many as the last blocks of images hand out");
+        throw_invalid_value(json, "projection_dim", "the number of output channels of the last image blocks");
 }
 
 }  // namespace align_detail
 
-// transformers/models/align: modeling_align.py, BERT and EfficientNet in one space
 inline constexpr model_spec align = [](model_spec spec) {
     spec.model_type = "align";
     spec.class_prefix = "Align";

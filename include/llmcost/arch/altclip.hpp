@@ -5,6 +5,10 @@
 #include <llmcost/arch/chinese_clip.hpp>
 #include <llmcost/arch/roberta.hpp>
 
+// AltCLIP. Derived from CLIP, with RoBERTa as the text encoder.
+//
+// Source: transformers/models/altclip
+
 namespace llmcost::arch {
 
 namespace altclip_detail {
@@ -33,7 +37,7 @@ inline constexpr submodel_spec images = [](model_spec spec) {
     return spec;
 }(clip_vision_model);
 
-/// Every token's state is normed and projected, the first of them pools the text.
+/// Normalizes and projects the states of all tokens. The state of the first token is the pooled text.
 constexpr tensor pool(const layer_context& ctx, trace& t) {
     const layer_context text = ctx.text_model();
     const std::int64_t width = text.config.hidden_size;
@@ -51,7 +55,6 @@ constexpr tensor forward(const layer_context& ctx, trace& t) {
 
 }  // namespace altclip_detail
 
-// transformers/models/altclip: CLIP whose texts RoBERTa reads
 inline constexpr model_spec altclip = [](model_spec spec) {
     spec.model_type = "altclip";
     spec.class_prefix = "AltCLIP";

@@ -4,16 +4,22 @@
 
 #include <llmcost/arch/llama.hpp>
 
+// Apertus. Derived from Llama, with these differences:
+//  - norms of queries and keys per head;
+//  - an MLP without a gate and with xIELU, which has learned parameters.
+//
+// Source: transformers/models/apertus
+
 namespace llmcost::arch {
 
 namespace apertus_detail {
 
 enum family_config_index : std::uint8_t { learns_activation };
 inline constexpr family_key family_keys[]{
-    {.default_value = 1, .type = family_key_type::computed},  // xIELU, whose module has parameters
+    {.default_value = 1, .type = family_key_type::computed},  // 1 = xIELU, whose module has parameters
 };
 
-/// Two curves with parameters, of which each element takes one.
+/// xIELU: evaluates two curves with learned parameters; each element takes the value of one of them.
 ///
 /// Source: transformers/activations.py, `XIELUActivation._xielu_python`.
 struct xielu {
@@ -57,8 +63,6 @@ constexpr void parse_config(config_view json, model_config& config) {
 
 }  // namespace apertus_detail
 
-// transformers/models/apertus: norms of queries and keys per head, a feed-forward block without a gate that learns its
-// curve
 inline constexpr model_spec apertus = [](model_spec spec) {
     spec.supported_heads = {head_kind::none, head_kind::causal_lm, head_kind::token_classification};
     spec.model_type = "apertus";

@@ -4,9 +4,12 @@
 
 #include <llmcost/arch/llama.hpp>
 
+// Aquila. Llama's layers under another model type.
+//
+// Source: BAAI/Aquila-7B, modeling_aquila.py
+
 namespace llmcost::arch {
 
-// modeling_aquila.py of BAAI/Aquila-7B: Llama's layers under another type
 inline constexpr model_spec aquila = [](model_spec spec) {
     spec.model_type = "aquila";
     spec.class_prefix = "Aquila";

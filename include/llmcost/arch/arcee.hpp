@@ -4,9 +4,12 @@
 
 #include <llmcost/arch/llama.hpp>
 
+// Arcee. Derived from Llama, with an MLP without a gate.
+//
+// Source: transformers/models/arcee
+
 namespace llmcost::arch {
 
-// transformers/models/arcee: a feed-forward block without a gate
 inline constexpr model_spec arcee = [](model_spec spec) {
     spec.model_type = "arcee";
     spec.class_prefix = "Arcee";

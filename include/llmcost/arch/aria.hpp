@@ -10,7 +10,7 @@ namespace llmcost::arch {
 
 namespace aria_detail {
 
-/// Experts whose weights are transposed, gated by SiLU whatever the configuration says.
+/// Experts with transposed weights. The gate is always SiLU, independent of `hidden_act`.
 struct experts : routed_experts_base {
     static constexpr bool is_leaf = false;
     constexpr tensor forward(trace& t, const tensor& x, const tensor& weights) const {
@@ -60,7 +60,9 @@ constexpr void parse_config(config_view json, model_config& config) {
 
 }  // namespace aria_detail
 
-// transformers/models/aria, AriaTextModel: experts beside shared ones in every layer
+// The text model (`AriaTextModel`). Derived from Llama, with routed and shared experts in every layer.
+//
+// Source: transformers/models/aria
 inline constexpr model_spec aria_text = [](model_spec spec) {
     spec.supported_heads = language_heads;
     spec.model_type = "aria_text";
@@ -78,13 +80,15 @@ namespace aria_detail {
 
 enum family_config_index : std::uint8_t { side, queries, max_queries };
 inline constexpr family_key family_keys[]{
-    {.default_value = 980, .type = family_key_type::computed},  // pixels along each side, behind what fills up
-    {.default_value = 256, .type = family_key_type::computed},  // that read as many patches
+    {.default_value = 980, .type = family_key_type::computed},  // side of the padded image in pixels
+    {.default_value = 256, .type = family_key_type::computed},  // query tokens for this number of patches
     {.default_value = 256, .type = family_key_type::computed},
 };
 
-/// Whether an image is filled up by patches without a pixel of it: its longest side is scaled to `side`, none is
-/// smaller than 336 pixels (image_processing_aria.py).
+/// Returns true if padding fills at least one column or row of patches of the image.
+///
+/// The longest side is scaled to `side`; no side is smaller than 336 pixels.
+/// Source: transformers, image_processing_aria.py.
 [[nodiscard]] constexpr bool is_filled_up(const model& m, const workload& load) {
     const std::int64_t target_size = m.family[side], patch = m.components[0].config.vision.patch_size;
     const std::int64_t height = load.image_height > 0 ? load.image_height : target_size;
@@ -97,11 +101,11 @@ inline constexpr family_key family_keys[]{
 
 constexpr media_shapes show(const model& m, const workload&) {
     if (m.family[queries] == 0)
-        throw_description_error("projector_patch_to_query_dict does not say how many queries read an image");
+        throw_description_error("projector_patch_to_query_dict has no entry for the number of patches of an image");
     return {.image = {.num_tokens = m.family[queries], .height = m.family[side], .width = m.family[side]}};
 }
 
-/// Learned queries attend to an image's states behind projections of their own (`AriaCrossAttention`).
+/// Cross-attention of learned queries to the image states, with additional projections (`AriaCrossAttention`).
 struct cross_attention {
     const layer_context& ctx;
 
@@ -121,7 +125,7 @@ struct cross_attention {
     }
 };
 
-/// The features of images that queries find, brought to the width of the text (`AriaProjector`).
+/// Computes image features with the learned queries and projects them to the text width (`AriaProjector`).
 constexpr tensor find(const layer_context& ctx, trace& t, const tensor& states) {
     const layer_context tower = ctx.component(0);
     const std::int64_t width = tower.config.hidden_size, n = ctx.model.family[queries], images = states.dim(0);
@@ -141,7 +145,7 @@ constexpr tensor find(const layer_context& ctx, trace& t, const tensor& states) 
                    t.leave(block, t.call("linear_out", linear{ctx.config.hidden_size, ctx.config.hidden_size}, h)));
 }
 
-/// Idefics 3's tower behind a mask of patches that fill up; the last layer's states are read in front of the norm.
+/// The vision encoder of Idefics 3 with a padding mask. Returns the states of the last layer before the final norm.
 constexpr tensor states_of(const layer_context& ctx, trace& t, bool filled_up) {
     const std::int64_t width = ctx.config.hidden_size;
     const tensor pixels = image_input(ctx, t);
@@ -176,7 +180,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
     });
 }
 
-/// Queries by numbers of patches.
+/// Parses `projector_patch_to_query_dict`, the number of query tokens per number of patches.
 constexpr void parse_queries(config_view json, model& m) {
     const vision_config& image = m.components[0].config.vision;
     m.family[side] = image.image_height == 490 ? 490 : 980;
@@ -188,7 +192,8 @@ constexpr void parse_queries(config_view json, model& m) {
         return;
     }
     if (!table->is_object() || table->size() == 0)
-        throw_invalid_value(json, "projector_patch_to_query_dict", "numbers of queries by numbers of patches");
+        throw_invalid_value(json, "projector_patch_to_query_dict",
+                            "an object from number of patches to number of queries");
     m.family[queries] = m.family[max_queries] = 0;
     for (const config_view entry : *table) {
         const string_ref key = entry.key();
@@ -201,14 +206,16 @@ constexpr void parse_queries(config_view json, model& m) {
 }
 
 inline constexpr submodel_spec tower = [](model_spec spec) {
-    spec.attention = rotary_patch_attention;  // none is turned, but behind a mask
+    spec.attention = rotary_patch_attention;  // selects this attention for its mask; RoPE is not used
     spec.defaults.hidden_size = 1152;
     return spec;
 }(idefics3_detail::tower);
 
 }  // namespace aria_detail
 
-// transformers/models/aria: Idefics 3's tower, read by learned queries in front of experts
+// The multimodal model: the vision encoder of Idefics 3, a projector with learned queries, and the MoE text model.
+//
+// Source: transformers/models/aria
 inline constexpr model_spec aria = [](model_spec spec) {
     spec.model_type = "aria";
     spec.class_prefix = "Aria";

@@ -21,7 +21,7 @@ inline constexpr family_key family_keys[]{
     {"time_stride", 10},
 };
 
-/// What a feature extractor makes of any recording that has a frame: so many, cut or filled up with zeros.
+/// Returns a fixed number of frames for any recording; the feature extractor truncates or zero-pads it.
 constexpr media_shapes show(const model& m, const workload& load) {
     if (load.audio_milliseconds > 0)
         (void)num_filter_bank_frames(m.audio_preprocessing,
@@ -30,6 +30,8 @@ constexpr media_shapes show(const model& m, const workload& load) {
     return {.audio = {.num_samples = n * m.audio_preprocessing.hop_length, .num_frames = n}};
 }
 
+/// Parses the feature extractor's configuration.
+///
 /// Source: transformers/models/audio_spectrogram_transformer/feature_extraction_audio_spectrogram_transformer.py.
 constexpr void parse_audio_config(config_view json, model& m) {
     const auto nested_json = find_feature_extractor_config(json);
@@ -39,10 +41,10 @@ constexpr void parse_audio_config(config_view json, model& m) {
     expect_number(*nested_json, "max_length", m.config.family[frames], "the max_length of the configuration");
     m.audio_preprocessing.sampling_rate = nested_json->positive("sampling_rate", m.audio_preprocessing.sampling_rate);
     m.audio_preprocessing.win_length = m.audio_preprocessing.sampling_rate / 40;
-    m.audio_preprocessing.hop_length = m.audio_preprocessing.sampling_rate / 100;  // 25 and 10 milliseconds
+    m.audio_preprocessing.hop_length = m.audio_preprocessing.sampling_rate / 100;  // 10 ms; the window is 25 ms
 }
 
-/// `nn.Conv2d` over patches that overlap.
+/// Patch embedding: `nn.Conv2d` with overlapping patches.
 struct patch_step {
     const model_config& config;
 
@@ -75,7 +77,7 @@ constexpr tensor embed(const layer_context& ctx, trace& t) {
     return t.leave(all, dropout(t, "dropout", x));
 }
 
-/// Embeddings, layers and a norm; what is handed out is the mean of the first two states.
+/// Embeddings, layers and final norm. The pooled output is the mean of the first two states.
 constexpr tensor base(const layer_context& ctx, trace& t) {
     tensor x = embed(ctx, t);
     for (loop layer = t.loop_modules(ctx.config.num_hidden_layers, x); layer.next();)
@@ -111,7 +113,7 @@ constexpr void parse_config(config_view json, model_config& config) {
         config.family[patch_width] = pair ? (*patch)[1].as_positive() : patch->as_positive();
     }
     if (config.family[patch_height] != config.family[patch_width])
-        throw_unsupported(json, "patch_size", "no row describes oblong patches of a spectrogram");
+        throw_unsupported(json, "patch_size", "patches with different sides are not supported");
     if (config.family[mels] < config.family[patch_height])
         throw_invalid_value(json, "num_mel_bins", "at least patch_size");
     if (config.family[frames] < config.family[patch_width])
@@ -123,7 +125,7 @@ constexpr void parse_config(config_view json, model_config& config) {
 
 }  // namespace ast_detail
 
-// transformers/models/audio_spectrogram_transformer
+// Source: transformers/models/audio_spectrogram_transformer
 inline constexpr model_spec audio_spectrogram_transformer{
     .model_type = "audio-spectrogram-transformer",
     .class_prefix = "AST",

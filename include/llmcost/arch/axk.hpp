@@ -8,7 +8,10 @@ namespace llmcost::arch {
 
 namespace axk_detail {
 
-/// Experts where `mlp_layer_types` says so, else behind the first dense layers in every so many-th layer.
+/// Sets the layers with experts.
+///
+/// `mlp_layer_types` takes precedence. Otherwise one layer in every `moe_layer_freq` has experts, after the first
+/// `first_k_dense_replace` layers.
 constexpr void plan(config_view json, model_config& config) {
     const std::int64_t dense = json.non_negative("first_k_dense_replace", 1);
     const std::int64_t every = json.positive("moe_layer_freq", 1);
@@ -27,7 +30,7 @@ constexpr tensor sparse_moe_block(const layer_context& ctx, trace& t, const tens
     return apply_norm(ctx, t, "post_mlp_layernorm", out);
 }
 
-/// DeepSeek V3's mixture with a norm of what it gives out.
+/// DeepSeek V3's MoE block.
 constexpr tensor mlp(const layer_context& ctx, trace& t, const tensor& x) {
     return moe_or_dense_mlp(ctx, t, sparse_moe_block, x);
 }
@@ -50,7 +53,7 @@ inline constexpr family_key family_keys[]{
     {"gated_norm_rank", 16},
 };
 
-/// Through a narrow space and back.
+/// A gate with a low-rank bottleneck: down and up projection.
 struct gate_block {
     layer_context ctx;
 
@@ -64,7 +67,7 @@ struct gate_block {
     }
 };
 
-/// A norm that a gate of its own scales, element by element.
+/// RMS norm scaled element by element by a learned gate.
 struct gated_norm {
     layer_context ctx;
 
@@ -78,7 +81,8 @@ struct gated_norm {
     }
 };
 
-/// Picks among all experts: sigmoids, corrected for the choice only.
+/// Top-k routing over all experts. The sigmoid scores plus a correction bias select the experts; the scores alone
+/// weight them.
 constexpr tensor_pair route(const layer_context& ctx, trace& t, const tensor& x) {
     const moe_config& moe = ctx.config.moe;
     const tensor tokens = x.view({-1, ctx.config.hidden_size});
@@ -105,7 +109,8 @@ constexpr tensor mlp_2(const layer_context& ctx, trace& t, const tensor& x) {
     return moe_or_dense_mlp(ctx, t, mixture_2, x);
 }
 
-/// Queries and gates of what they find by one projection, from low-rank vectors with and without a norm.
+/// Gated latent attention. One projection computes queries and output gates, from low-rank vectors with and without a
+/// norm.
 struct gated_attention {
     latent_attention base;
     sparse_indexer indexer;
@@ -139,7 +144,7 @@ constexpr tensor token_mixer_2(const layer_context& ctx, trace& t, const tensor&
     return t.call(ctx.spec.names.attention, gated_attention{base, indexer}, x);
 }
 
-/// Gated norms in front of attention, and of experts.
+/// Decoder layer with gated norms before the attention and before the MoE block.
 constexpr tensor layer_2(const layer_context& ctx, trace& t, const tensor& x) {
     const tensor h = t.call("input_layernorm", gated_norm{ctx}, x);
     const tensor middle = t.add(x, ctx.spec.token_mixer(ctx, t, h));
@@ -155,7 +160,8 @@ constexpr void parse_2(config_view json, model_config& config) {
         const auto found = json.find(key);
         return found && !found->is_null();
     };
-    if (is_set("n_group") != is_set("topk_group")) throw_invalid_value(json, "n_group", "null where topk_group is");
+    if (is_set("n_group") != is_set("topk_group"))
+        throw_invalid_value(json, "n_group", "null if topk_group is null, otherwise a number");
     if (is_set("n_group")) {
         parse_grouped_experts(json, config, {.shared = 1});
     } else {
@@ -169,7 +175,9 @@ constexpr void parse_2(config_view json, model_config& config) {
 
 }  // namespace axk_detail
 
-// transformers/models/axk1: DeepSeek V3 with a norm behind its experts
+// A.X K1. Derived from DeepSeek V3, with a norm after the MoE block.
+//
+// Source: transformers/models/axk1
 inline constexpr model_spec axk1 = [](model_spec spec) {
     spec.model_type = "axk1";
     spec.multi_token_prediction = nullptr;
@@ -185,7 +193,9 @@ inline constexpr model_spec axk1 = [](model_spec spec) {
     return spec;
 }(deepseek_v3);
 
-// transformers/models/axk2: DeepSeek V3.2 with gated norms and gated attention, perhaps without groups of experts
+// A.X K2. Derived from DeepSeek V3.2, with gated norms, gated attention and optional expert groups.
+//
+// Source: transformers/models/axk2
 inline constexpr model_spec axk2 = [](model_spec spec) {
     spec.model_type = "axk2";
     spec.multi_token_prediction = nullptr;

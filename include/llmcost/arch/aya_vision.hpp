@@ -7,22 +7,27 @@
 #include <llmcost/config/processor.hpp>
 #include <llmcost/forward/tiles.hpp>
 
+// Aya Vision. SigLIP and Cohere 2, connected by a gated projector over squares of patches.
+//
+// Source: transformers/models/aya_vision
+
 namespace llmcost::arch {
 
 namespace aya_vision_detail {
 
-// the layers of the tower that are read stand where LLaVA has them
+// `layers_read` must have the same index as in LLaVA
 enum family_config_index : std::uint8_t { downsample, inner_width, fewest_tiles, max_tiles, layers_read };
 static_assert(static_cast<int>(layers_read) == static_cast<int>(llava_detail::layers_read));
 inline constexpr family_key family_keys[]{
     {"downsample_factor", 2},
     {.type = family_key_type::computed},                      // `alignment_intermediate_size`
-    {.default_value = 1, .type = family_key_type::computed},  // that an image becomes, beside the whole
+    {.default_value = 1, .type = family_key_type::computed},  // minimum tiles per image, without the thumbnail
     {.default_value = 12, .type = family_key_type::computed},
     {.type = family_key_type::computed},
 };
 
-/// Squares of patches through a gated block (`Cohere2VisionMultiModalProjector`), normed first in Aya Vision.
+/// Projector: merges squares of patches, then applies a gated MLP (`Cohere2VisionMultiModalProjector`). Aya Vision
+/// normalizes first.
 struct square_projector {
     layer_context ctx;
     bool norms;
@@ -63,15 +68,16 @@ constexpr media_shapes show(const model& m, const workload& load) {
     return shapes_of(m, closest_grid(height, width, image.image_height, m.family[fewest_tiles], m.family[max_tiles]));
 }
 
-/// Images are always cut: `AyaVisionProcessor` says so, whatever the file does.
+/// Parses the processor configuration. `AyaVisionProcessor` always splits images into tiles, independent of this file.
 constexpr void parse_processor_config(config_view json, model& m) {
     expect_resized(json);
     expect_picture(json, m.components[0].config.vision.image_height);
     parse_bounds_of_tiles(json, m.family, fewest_tiles, max_tiles);
 }
 
-/// Tiles of all images through the tower; a layer's states are read in front of the last norm, the last states behind
-/// it.
+/// Encodes the tiles of all images and inserts the projected features into the token embeddings.
+///
+/// The states of a selected layer are taken before the final norm, the last states after it.
 constexpr tensor encode_images(const layer_context& ctx, trace& t, const tensor& token_embeddings, bool of_layer,
                                bool norms) {
     const recorder::not_executed_guard no_pixels{t, !has_images(t)};
@@ -96,7 +102,7 @@ constexpr void parse_config(config_view json, model& m) {
     if (strategy != "full" && strategy != "default")
         throw_invalid_value(json, "vision_feature_select_strategy", "\"default\" or \"full\"");
     if (count_layers(json, "vision_feature_layer") != 1)
-        throw_unsupported(json, "vision_feature_layer", "no row describes several layers side by side here");
+        throw_unsupported(json, "vision_feature_layer", "several vision layers are not supported by this model type");
     m.family[layers_read] =
         parse_selected_layers(json, "vision_feature_layer", m.components[0].config.num_hidden_layers, {-1});
 }
@@ -105,7 +111,6 @@ inline constexpr submodel_spec siglip_of_aya = llava_detail::siglip_of(14);
 
 }  // namespace aya_vision_detail
 
-// transformers/models/aya_vision: SigLIP and Cohere 2, squares of patches through a gated block
 inline constexpr model_spec aya_vision = [](model_spec spec) {
     spec.model_type = "aya_vision";
     spec.class_prefix = "AyaVision";

@@ -6,16 +6,22 @@
 
 #include <llmcost/arch/llama.hpp>
 
+// Baichuan. Derived from Llama, with these differences:
+//  - one projection for queries, keys and values;
+//  - ALiBi in the larger models.
+//
+// Source: modeling_baichuan.py of baichuan-inc/Baichuan-7B, Baichuan-13B-Base and Baichuan2
+
 namespace llmcost::arch {
 
 namespace baichuan_detail {
 
 enum family_config_index : std::uint8_t { by_distance };
 inline constexpr family_key family_keys[]{
-    {.type = family_key_type::computed},  // linear biases by distance instead of rotations
+    {.type = family_key_type::computed},  // 1 = ALiBi instead of RoPE
 };
 
-/// Scores with biases by distance, which stand in the mask, and not below the lowest number.
+/// Attention with ALiBi. The biases are part of the mask; scores are clamped to the lowest number of their type.
 constexpr tensor alibi_attention(const layer_context& ctx, trace& t, const query_key_value& qkv) {
     const attention_inputs& s = *ctx.inputs;
     const recorder::fused_kernel_guard fused{
@@ -38,7 +44,7 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     return output_projection(ctx, t, alibi_attention(ctx, t, qkv));
 }
 
-/// Biases by distance and the mask are one tensor, made once for all passes.
+/// Prepares the decoder inputs. ALiBi biases and the mask are one tensor, computed once for all layers.
 constexpr decoder_inputs prepare_inputs(const layer_context& ctx, trace& t) {
     if (ctx.config.family[by_distance] == 0) return prepare_decoder_inputs(ctx, t);
     decoder_inputs c;
@@ -49,7 +55,8 @@ constexpr decoder_inputs prepare_inputs(const layer_context& ctx, trace& t) {
     return c;
 }
 
-/// Files of the larger models state a length, but no table of positions.
+/// Parses `config.json`. A file with `model_max_length` and without `max_position_embeddings` belongs to a larger model
+/// with ALiBi.
 constexpr void parse_config(config_view json, model_config& config) {
     set_single_mask(json, config);
     config.family[by_distance] = json.contains("model_max_length") && !json.contains("max_position_embeddings");
@@ -58,8 +65,6 @@ constexpr void parse_config(config_view json, model_config& config) {
 
 }  // namespace baichuan_detail
 
-// modeling_baichuan.py of baichuan-inc/Baichuan-7B, Baichuan-13B-Base and Baichuan2: Llama, one projection for queries,
-// keys and values; the larger models with linear biases by distance
 inline constexpr model_spec baichuan = [](model_spec spec) {
     spec.model_type = "baichuan";
     spec.class_prefix = "Baichuan";

@@ -4,6 +4,12 @@
 
 #include <llmcost/arch/kimi_linear.hpp>
 
+// Bailing hybrid. Derived from Kimi Linear, with these differences:
+//  - Kimi delta attention and latent attention with a gate per head;
+//  - DeepSeek V3's experts.
+//
+// Source: transformers/models/bailing_hybrid
+
 namespace llmcost::arch {
 
 namespace bailing_hybrid_detail {
@@ -13,10 +19,10 @@ inline constexpr family_key family_keys[]{
     {"head_dim", 128},
     {"short_conv_kernel_size", 4},
     {"kda_safe_gate", 1, family_key_type::boolean},
-    {.type = family_key_type::computed},  // as many as other heads, unless a file that was written back says otherwise
+    {.type = family_key_type::computed},  // default: num_attention_heads
 };
 
-/// How much of every element of a head is kept, by a softplus, or by a sigmoid times its lower bound.
+/// Forget gate for every element of a head: a softplus, or a sigmoid times its lower bound.
 struct forget_gate {
     std::int64_t width, heads, dim;
     bool bounded;
@@ -59,7 +65,7 @@ constexpr tensor recurrent_block(const layer_context& ctx, trace& t, const tenso
     return t.call(ctx.spec.names.recurrent_block, layer, x);
 }
 
-/// Latent attention whose heads are scaled by a gate each.
+/// Latent attention with one output gate per head.
 struct gated_attention {
     latent_attention base;
 
@@ -80,18 +86,20 @@ constexpr tensor token_mixer(const layer_context& ctx, trace& t, const tensor& x
     return t.call(ctx.spec.names.attention, gated_attention{make_latent_attention(ctx)}, x);
 }
 
-/// Layers that attend in full, with experts (vllm/model_executor/models/bailing_moe_mtp.py).
+/// Multi-token prediction with full attention and experts.
+///
+/// Source: vllm/model_executor/models/bailing_moe_mtp.py.
 constexpr void multi_token_prediction(const layer_context& ctx, trace& t, const tensor& x) {
     trace_mtp_layers(ctx, t, x, {{token_mixer_kind::full_attention, true}});
 }
 
 constexpr void parse_config(config_view json, model_config& config) {
     parse_latent_attention(json, config);
-    config.mla.q_lora_rank = 0;  // queries have no such step, whatever a file says
+    config.mla.q_lora_rank = 0;  // queries have no low-rank projection, independent of the file
     config.rope_interleave = true;
     config.tie_word_embeddings = false;  // `_tied_weights_keys` is empty
     kimi_linear_detail::parse_moe_config(json, config);
-    // attributes that `__post_init__` makes of others, which files that were written back have, too
+    // `__post_init__` derives these attributes from others; serialized configurations contain them, too
     config.family[linear_head_dim] = json.positive("linear_head_dim", config.family[linear_head_dim]);
     config.family[linear_heads] = json.positive("linear_num_heads", config.num_attention_heads);
     config.family[conv_kernel] = json.positive("linear_conv_kernel_dim", config.family[conv_kernel]);
@@ -103,8 +111,6 @@ constexpr void parse_config(config_view json, model_config& config) {
 
 }  // namespace bailing_hybrid_detail
 
-// transformers/models/bailing_hybrid: Kimi delta attention, latent attention with a gate per head, DeepSeek V3's
-// experts
 inline constexpr model_spec bailing_hybrid = [](model_spec spec) {
     spec.model_type = "bailing_hybrid";
     spec.class_prefix = "BailingHybrid";

@@ -10,7 +10,7 @@ namespace llmcost::arch {
 
 namespace bailing_moe_detail {
 
-/// Experts behind the first dense layers, shared ones beside them.
+/// Parses the keys of routed and shared experts. The first layers are dense.
 constexpr void parse_moe_config(config_view json, model_config& config) {
     parse_experts(json, config, "num_experts");
     const std::int64_t shared = json.non_negative("num_shared_experts", 0);
@@ -26,11 +26,10 @@ constexpr void parse_moe_config(config_view json, model_config& config) {
 
 constexpr void parse_config(config_view json, model_config& config) {
     parse_moe_config(json, config);
-    if (json.boolean("norm_head", false))
-        throw_unsupported(json, "norm_head", "no row describes a head that is normed");
+    if (json.boolean("norm_head", false)) throw_unsupported(json, "norm_head", "a normalized head is not supported");
 }
 
-/// Sigmoid scores in groups, norms of queries and keys on request, a part of each head rotated.
+/// Parses Ling 2.0: sigmoid scores with expert groups, optional QK-norm and partial RoPE.
 constexpr void parse_v2(config_view json, model_config& config) {
     parse_moe_config(json, config);
     config.moe.has_group_limit = true;
@@ -57,7 +56,9 @@ constexpr tensor attend_normed(const layer_context& ctx, trace& t, const tensor&
 
 }  // namespace bailing_moe_detail
 
-// modeling_bailing_moe.py of inclusionAI/Ling-lite: Llama, one projection for queries, keys and values, experts
+// Ling. Derived from Llama, with one projection for queries, keys and values, and experts.
+//
+// Source: modeling_bailing_moe.py of inclusionAI/Ling-lite
 inline constexpr model_spec bailing_moe = [](model_spec spec) {
     spec.model_type = "bailing_moe";
     spec.class_prefix = "BailingMoe";
@@ -88,7 +89,9 @@ inline constexpr model_spec bailing_moe = [](model_spec spec) {
     return spec;
 }(llama);
 
-// modeling_bailing_moe_v2.py of inclusionAI/Ling-mini-2.0: DeepSeek V3's router, norms of queries and keys
+// Ling 2.0. Derived from Ling, with DeepSeek V3's router and QK-norm.
+//
+// Source: modeling_bailing_moe_v2.py of inclusionAI/Ling-mini-2.0
 inline constexpr model_spec bailing_moe_v2 = [](model_spec spec) {
     spec.model_type = "bailing_moe_v2";
     spec.class_prefix = "BailingMoeV2";
@@ -106,7 +109,7 @@ inline constexpr model_spec bailing_moe_v2 = [](model_spec spec) {
     spec.defaults.moe.num_experts = 256;
     spec.defaults.moe.num_experts_per_tok = 8;
     spec.defaults.moe.intermediate_size = 512;
-    spec.defaults.moe.norm_topk_prob = false;  // as `num_experts_per_tok` says
+    spec.defaults.moe.norm_topk_prob = false;  // the router normalizes when `num_experts_per_tok` is above 1
     return spec;
 }(bailing_moe);
 

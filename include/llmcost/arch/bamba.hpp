@@ -5,11 +5,17 @@
 #include <llmcost/arch/llama.hpp>
 #include <llmcost/layers/state_space_dual.hpp>
 
+// Bamba. Derived from Llama, with these differences:
+//  - Mamba-2 layers, and attention only in selected layers;
+//  - RoPE on half of each head.
+//
+// Source: transformers/models/bamba: configuration_bamba.py, modeling_bamba.py
+
 namespace llmcost::arch {
 
 namespace bamba_detail {
 
-/// The keys of Mamba-2 mixers that IBM's hybrids have: heads that make up `mamba_expand` times the hidden size.
+/// Parses the Mamba-2 keys of IBM's hybrid models. The heads have `mamba_expand` times the hidden size together.
 constexpr void parse_mixers(config_view json, model_config& config) {
     state_space_config& m = config.ssm;
     m.state_size = json.positive("mamba_d_state", 256);
@@ -30,7 +36,7 @@ constexpr void parse_mixers(config_view json, model_config& config) {
     (void)checked_size(json, "mamba_d_state", m.n_groups, m.state_size);
 }
 
-/// Attention where `attn_layer_indices` says so; half of each head is rotated unless the rope says another part.
+/// Parses `config.json`. Layers in `attn_layer_indices` have attention. By default, RoPE applies to half of each head.
 constexpr void parse_config(config_view json, model_config& config) {
     parse_mixers(json, config);
     config.sliding_window = 0;
@@ -39,7 +45,8 @@ constexpr void parse_config(config_view json, model_config& config) {
         rope && rope->contains("partial_rotary_factor") ? detail::parse_partial_rotary_factor(json, 0.5) : 0.5;
     config.rotary_dim = round_rotary_dim(config.head_dim, part);
     for (const literal key : {"layer_types", "layers_block_type"})
-        if (json.contains(key)) throw_unsupported(json, key, "this type has attn_layer_indices instead");
+        if (json.contains(key))
+            throw_unsupported(json, key, "not supported by this model type; use attn_layer_indices");
     const auto listed = json.optional_array("attn_layer_indices");
     const layer_set attends = listed ? layer_set(*listed) : layer_set{};
     set_layers(json, config, [&](std::int64_t i) {
@@ -55,7 +62,6 @@ constexpr tensor recurrent_block(const layer_context& ctx, trace& t, const tenso
 
 }  // namespace bamba_detail
 
-// transformers/models/bamba: configuration_bamba.py, modeling_bamba.py; Mamba-2 mixers, half of each head rotated
 inline constexpr model_spec bamba = [](model_spec spec) {
     spec.model_type = "bamba";
     spec.class_prefix = "Bamba";

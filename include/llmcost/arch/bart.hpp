@@ -19,7 +19,7 @@ inline constexpr stack_style mbart_style{
 
 }  // namespace bart_detail
 
-/// Learned positions and post-norms.
+/// Traces BART: learned positions and post-norm layers.
 ///
 /// Source: transformers/models/bart/modeling_bart.py.
 constexpr tensor forward_bart(const layer_context& ctx, trace& t) {
@@ -29,7 +29,7 @@ constexpr tensor forward_bart_encoder_decoder(const layer_context& ctx, trace& t
     return forward_encoder_decoder(ctx, t, bart_detail::style);
 }
 
-/// Norms in front of blocks and behind the layers.
+/// Traces mBART: pre-norm layers and a final norm.
 ///
 /// Source: transformers/models/mbart/modeling_mbart.py.
 constexpr tensor forward_mbart(const layer_context& ctx, trace& t) {
@@ -39,7 +39,7 @@ constexpr tensor forward_mbart_encoder_decoder(const layer_context& ctx, trace& 
     return forward_encoder_decoder(ctx, t, bart_detail::mbart_style);
 }
 
-// transformers/models/bart: configuration_bart.py, modeling_bart.py
+// Source: transformers/models/bart: configuration_bart.py, modeling_bart.py
 inline constexpr model_spec bart{
     .model_type = "bart",
     .class_prefix = "Bart",
@@ -66,7 +66,9 @@ inline constexpr model_spec bart{
                  .tie_word_embeddings = true},
 };
 
-// transformers/models/mbart: norms in front of blocks
+// mBART. Derived from BART, with pre-norm layers.
+//
+// Source: transformers/models/mbart
 inline constexpr model_spec mbart = [](model_spec spec) {
     spec.model_type = "mbart";
     spec.class_prefix = "MBart";
@@ -76,7 +78,9 @@ inline constexpr model_spec mbart = [](model_spec spec) {
     return spec;
 }(bart);
 
-// transformers/models/plbart: BART for programs, without a class that answers questions
+// PLBART. BART for programming languages, without a question-answering class.
+//
+// Source: transformers/models/plbart
 inline constexpr model_spec plbart = [](model_spec spec) {
     spec.model_type = "plbart";
     spec.class_prefix = "PLBart";

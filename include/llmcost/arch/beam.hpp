@@ -4,6 +4,12 @@
 
 #include <llmcost/arch/deepseek.hpp>
 
+// Beam. Derived from Llama, with these differences:
+//  - a sigmoid gate on the attention output;
+//  - scales by depth and by position, computed in float32.
+//
+// Source: transformers/models/beam
+
 namespace llmcost::arch {
 
 namespace beam_detail {
@@ -54,7 +60,7 @@ struct experts : routed_experts_base {
     }
 };
 
-/// DeepSeek V3's router but for the constant, which the experts' sum is multiplied by.
+/// DeepSeek V3's router without the scaling constant. The sum over the experts is scaled instead.
 struct top_k_router {
     layer_context ctx;
 
@@ -101,7 +107,7 @@ constexpr tensor mlp(const layer_context& ctx, trace& t, const tensor& x) {
     return ctx.layer.has_experts ? t.call("mlp", mixture{ctx}, x) : t.call("mlp", dense_block{ctx}, x);
 }
 
-/// Rotated queries, or ones scaled by where their tokens stand; what is found times the sigmoid of a gate.
+/// Self-attention with RoPE, or with queries scaled by token position. A sigmoid gate multiplies the output.
 constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
     const std::int64_t heads = ctx.config.num_attention_heads, d = ctx.config.head_dim;
     const tensor bias = t.param("gate_bias", {heads});
@@ -122,13 +128,13 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     return output_projection(ctx, t, t.contiguous(t.reshape(t.mul(found, gate), {x.dim(0), x.dim(1), -1})));
 }
 
-/// exp(0.1 · log(1 + (position + 1) / 2048)), (1, 1, sequence, 1).
+/// Query scale by position: exp(0.1 · log(1 + (position + 1) / 2048)). Shape (1, 1, sequence, 1).
 constexpr tensor scale_of_queries(trace& t) {
     const tensor steps = t.div_scalar(t.add_scalar(t.full({1, t.load().sequence})));
     return t.exp(t.mul_scalar(t.log1p(steps))).view({1, 1, t.load().sequence, 1});
 }
 
-/// Masks, and rotary tables or scales, of the kinds of layers that there are.
+/// Prepares masks, and rotary tables or query scales, for the layer kinds that are present.
 constexpr decoder_inputs prepare_inputs(const layer_context& ctx, trace& t) {
     decoder_inputs c = make_masks(ctx, t);
     bool turns = false;
@@ -147,7 +153,7 @@ constexpr decoder_inputs prepare_inputs(const layer_context& ctx, trace& t) {
     return c;
 }
 
-/// Depth scales what a block gives out and what goes around it.
+/// Residual addition with depth-dependent scales for the block output and for the residual.
 constexpr tensor add_residual(const layer_context&, trace& t, const tensor& residual, const tensor& x) {
     return t.add(t.mul_scalar(x), t.mul_scalar(residual));
 }
@@ -157,7 +163,8 @@ constexpr tensor process_logits(const layer_context& ctx, trace& t, const tensor
                                                : logits;
 }
 
-/// Every sixth layer and the last are full and rotate nothing; the first three have no experts.
+/// Parses `config.json`. Every sixth layer and the last have full attention without RoPE. The first three layers are
+/// dense.
 constexpr void parse_config(config_view json, model_config& config) {
     parse_experts(json, config, "num_experts");
     validate_experts(json, config);
@@ -165,7 +172,7 @@ constexpr void parse_config(config_view json, model_config& config) {
     config.moe.topk_group = json.positive("topk_group", config.moe.topk_group);
     check_groups(json, config);
     if (config.moe.num_experts / config.moe.n_group < 2)
-        throw_invalid_value(json, "n_group", "at most half as many groups as experts");
+        throw_invalid_value(json, "n_group", "at most half the number of experts");
     const bool listed = parse_layer_types(json, config);
     const layer_plan listed_layers = config.layers;
     const sparse_layer_selection sparse(json, config, 3);
@@ -186,7 +193,6 @@ constexpr void parse_config(config_view json, model_config& config) {
 
 }  // namespace beam_detail
 
-// transformers/models/beam: gates on what attention finds, scales by depth and by position, all in float32
 inline constexpr model_spec beam = [](model_spec spec) {
     spec.supported_heads = language_heads;
     spec.model_type = "beam";

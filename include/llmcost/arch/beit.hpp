@@ -5,6 +5,10 @@
 #include <llmcost/arch/data2vec_vision.hpp>
 #include <llmcost/forward/vision_encoder.hpp>
 
+// BEiT. Derived from Data2Vec vision, with layer scale and relative position biases.
+//
+// Source: transformers/models/beit: configuration_beit.py, modeling_beit.py
+
 namespace llmcost::arch {
 
 namespace beit_detail {
@@ -40,7 +44,7 @@ constexpr tensor bias_of(const layer_context& ctx, trace& t, literal name) {
 struct layer {
     const layer_context& ctx;
     bool drops_path;
-    const tensor* of_all;  ///< a bias that all layers share; none: there is none
+    const tensor* of_all;  ///< a bias shared by all layers; null without one
 
     static constexpr role module_role = role::none;
     static constexpr bool is_leaf = false;
@@ -94,7 +98,6 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
 
 }  // namespace beit_detail
 
-// transformers/models/beit: configuration_beit.py, modeling_beit.py, scaled blocks and biases of distances
 inline constexpr model_spec beit = [](model_spec spec) {
     spec.model_type = "beit";
     spec.class_prefix = "Beit";

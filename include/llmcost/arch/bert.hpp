@@ -6,6 +6,8 @@
 #include <llmcost/config/reader.hpp>
 #include <llmcost/forward/encoder_model.hpp>
 
+// Source: transformers/models/bert: configuration_bert.py, modeling_bert.py
+
 namespace llmcost::arch {
 
 namespace bert_detail {
@@ -13,7 +15,7 @@ namespace bert_detail {
 constexpr tensor score(const layer_context& ctx, trace& t, const tensor_pair& out) {
     return forward_encoder_head(ctx, t, out, score_in_cls);
 }
-/// Where a pooler is: not under heads over words, tokens and answers.
+/// The heads of BERT. Heads over tokens and answer spans have no pooler.
 inline constexpr encoder_heads heads{
     .score = score,
     .pooled = {head_kind::none, head_kind::pretraining, head_kind::next_sentence, head_kind::sequence_classification,
@@ -23,7 +25,6 @@ constexpr tensor forward(const layer_context& ctx, trace& t) { return forward_en
 
 }  // namespace bert_detail
 
-// transformers/models/bert: configuration_bert.py, modeling_bert.py
 inline constexpr model_spec bert = [](model_spec spec) {
     spec.model_type = "bert";
     spec.class_prefix = "Bert";

@@ -4,6 +4,12 @@
 
 #include <llmcost/arch/bert.hpp>
 
+// BertGeneration. Derived from BERT, with these differences:
+//  - no segment embeddings and no pooler;
+//  - encoder and decoder as separate models.
+//
+// Source: transformers/models/bert_generation
+
 namespace llmcost::arch {
 
 namespace bert_generation_detail {
@@ -28,7 +34,6 @@ constexpr tensor forward(const layer_context& ctx, trace& t) { return forward_en
 
 }  // namespace bert_generation_detail
 
-// transformers/models/bert_generation: BERT without segments or pooler, its halves named encoder and decoder
 inline constexpr model_spec bert_generation = [](model_spec spec) {
     spec.model_type = "bert-generation";
     spec.class_prefix = "BertGeneration";

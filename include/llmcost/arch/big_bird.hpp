@@ -6,6 +6,10 @@
 #include <llmcost/config/block_sparse_attention.hpp>
 #include <llmcost/forward/block_sparse_attention.hpp>
 
+// BigBird. Derived from BERT, with block-sparse attention for long sequences.
+//
+// Source: transformers/models/big_bird
+
 namespace llmcost::arch {
 
 namespace big_bird_detail {
@@ -19,12 +23,12 @@ inline constexpr family_key family_keys[]{{"block_size", 64},
 [[nodiscard]] constexpr sparse_blocks blocks_of(const layer_context& ctx) noexcept {
     return {ctx.config.family[block_size], ctx.config.family[random_blocks]};
 }
-/// Whether a text of so many tokens goes through blocks, padded or not.
+/// Returns true if a sequence of this length uses block-sparse attention.
 [[nodiscard]] constexpr bool is_sparse(const layer_context& ctx, std::int64_t sequence) noexcept {
     return ctx.config.family[sparse] != 0 && sequence > blocks_of(ctx).max_dense_length();
 }
 
-/// Words, segments and positions, normed behind dropout.
+/// Sums word, segment and position embeddings; applies dropout, then the norm.
 constexpr tensor sum_embeddings(const layer_context& ctx, trace& t) {
     tensor x = word_embeddings(ctx, t);
     if (ctx.config.family[rescale_embeddings] != 0) x = t.mul_scalar(x);
@@ -33,7 +37,9 @@ constexpr tensor sum_embeddings(const layer_context& ctx, trace& t) {
     return t.call("LayerNorm", norm_module{norm_kind::layer, ctx.config.hidden_size}, dropout(t, "dropout", x));
 }
 
-/// Whole blocks of words, where there are blocks; what a cache held would have no place in them.
+/// Embeds tokens. Block-sparse attention pads the sequence to complete blocks.
+///
+/// Throws: a position error for block-sparse attention with a KV cache, or without random blocks.
 constexpr tensor embed(const layer_context& ctx, trace& t) {
     t.register_buffer(count(2 * 8) * count(ctx.config.max_position_embeddings));  // `position_ids`, `token_type_ids`
     workload load = t.load();
@@ -49,7 +55,7 @@ constexpr tensor embed(const layer_context& ctx, trace& t) {
     return embed_in_module(ctx, t, sum_embeddings);
 }
 
-/// A mask of words and padding, and what is made of it: that of neighbours, or a decoder's of all before.
+/// Prepares masks: a padding mask and the mask of neighbouring blocks, or the masks of dense attention.
 constexpr decoder_inputs prepare_inputs(const layer_context& ctx, trace& t) {
     const std::int64_t sequence = t.load().sequence, batch = t.load().batch;
     tensor text = t.full({batch, t.load().past + sequence});
@@ -81,7 +87,9 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     return divided_score_attention(t, q, k, v, reach);
 }
 
-/// A layer whose attention is named as it was built, although a short text puts full attention in its place.
+/// Encoder or decoder layer.
+///
+/// The class name follows the configuration, although short sequences use full attention.
 constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor& x) {
     const literal inner = ctx.config.family[sparse] != 0 ? "BlockSparseAttention" : "SelfAttention";
     const tensor a = t.call("attention", bert_layers::attention_block{ctx, {}, inner}, x);
@@ -89,7 +97,8 @@ constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor&
     return bert_mlp(ctx, t, a);
 }
 
-/// A dense layer and its activation, modules of the model's own; classes of texts do not read it.
+/// Pooler: a dense layer and its activation, both direct children of the model. Sequence classification does not read
+/// it.
 constexpr tensor pool(const layer_context& ctx, trace& t, const tensor& x) {
     const recorder::detach_guard unread{t, ctx.config.head == head_kind::sequence_classification};
     const std::int64_t width = ctx.config.hidden_size;
@@ -97,13 +106,13 @@ constexpr tensor pool(const layer_context& ctx, trace& t, const tensor& x) {
     return t.call("activation", activation_module{activation::tanh}, first);
 }
 
-/// The padding to whole blocks is cut off at last, of states that scores of choices do not read.
+/// Removes the padding to complete blocks. Multiple choice does not read these states.
 constexpr tensor cut_off_padding(const layer_context& ctx, trace& t, const tensor& x) {
     const recorder::detach_guard unread{t, ctx.config.head == head_kind::multiple_choice};
     return x.dim(1) == t.load().sequence ? x : t.slice(x, 1, t.load().sequence);
 }
 
-/// Answers behind a feed-forward block; words of the question are kept out of them.
+/// Answer-span logits after an MLP block. The mask excludes the question's tokens.
 constexpr tensor answer(const layer_context& ctx, trace& t, const tensor& x) {
     const module_info head{.name = "qa_classifier",
                            .class_of_module = ctx.class_of("ForQuestionAnsweringHead"),
@@ -139,7 +148,7 @@ inline constexpr encoder_heads heads{
 };
 constexpr tensor forward(const layer_context& ctx, trace& t) { return forward_encoder_model(ctx, t, heads); }
 
-/// Beside an encoder's states nothing is sparse (`BigBirdModel.__init__`).
+/// Parses `config.json`. A decoder with cross-attention is never sparse (`BigBirdModel.__init__`).
 constexpr void parse_config(config_view json, model_config& config) {
     if (config.head == head_kind::question_answering) config.num_labels = 2;  // `BigBirdForQuestionAnswering.__init__`
     parse_decoding_encoder(json, config);
@@ -150,7 +159,6 @@ constexpr void parse_config(config_view json, model_config& config) {
 
 }  // namespace big_bird_detail
 
-// transformers/models/big_bird: BERT whose long texts are attended to in blocks
 inline constexpr model_spec big_bird = [](model_spec spec) {
     spec.dropout_keys = {};
     spec.model_type = "big_bird";

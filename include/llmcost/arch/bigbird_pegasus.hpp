@@ -6,6 +6,10 @@
 #include <llmcost/config/block_sparse_attention.hpp>
 #include <llmcost/forward/block_sparse_attention.hpp>
 
+// BigBird-Pegasus. Derived from BART, with block-sparse attention in the encoder and pre-norm layers.
+//
+// Source: transformers/models/bigbird_pegasus: configuration_bigbird_pegasus.py, modeling_bigbird_pegasus.py
+
 namespace llmcost::arch {
 
 namespace bigbird_pegasus_detail {
@@ -26,7 +30,9 @@ inline constexpr family_key family_keys[]{{"decoder_layers", 16},
     return ctx.config.family[sparse] != 0 && length > blocks_of(ctx).max_dense_length();
 }
 
-/// Attention named as it was built, although the first short text puts that over everything in the place of blocks.
+/// Encoder self-attention: block-sparse for long sequences, otherwise full.
+///
+/// The class name follows the configuration, although the first short sequence switches the model to full attention.
 constexpr tensor attend_in_encoder(const layer_context& ctx, trace& t, const stack_sizes& s, const tensor& x,
                                    const tensor*, const attention_pattern& pattern, const tensor*) {
     const bool bias = ctx.config.attention_bias;
@@ -45,7 +51,7 @@ constexpr tensor attend_in_encoder(const layer_context& ctx, trace& t, const sta
     return t.call("output", linear{s.width, s.width, bias}, found);
 }
 
-/// A mask of ones, of which integers are made; over all positions it hides nothing and is left out.
+/// Prepares encoder masks. A mask of ones is converted to integers; full attention skips it, because it masks nothing.
 constexpr void prepare_inputs(const layer_context& ctx, trace& t, bool decodes, attention_inputs& inputs) {
     if (decodes) return;
     const std::int64_t length = encoder_length(t.load()), batch = t.load().batch;
@@ -59,7 +65,7 @@ constexpr void prepare_inputs(const layer_context& ctx, trace& t, bool decodes, 
     inputs.family_tensors[1] = block_band_mask(t, blocks, inputs.family_tensors[0]);
 }
 
-/// Whole blocks of words, without positions.
+/// Pads the encoder states to complete blocks, without positions.
 constexpr tensor lengthen(const layer_context& ctx, trace& t, const tensor& x);
 
 inline constexpr stack_style style{.norm_first = true,
@@ -83,7 +89,8 @@ constexpr tensor lengthen(const layer_context& ctx, trace& t, const tensor& x) {
 
 }  // namespace bigbird_pegasus_detail
 
-/// Norms in front of blocks; the encoder attends to all of a short text, and sparsely to a long one.
+/// Traces BigBird-Pegasus: pre-norm layers, full attention for short sequences and block-sparse attention for long
+/// ones.
 ///
 /// Source: transformers/models/bigbird_pegasus/modeling_bigbird_pegasus.py.
 constexpr tensor forward_bigbird_pegasus(const layer_context& ctx, trace& t) {
@@ -93,13 +100,11 @@ constexpr tensor forward_bigbird_pegasus(const layer_context& ctx, trace& t) {
 constexpr void parse_bigbird_pegasus(config_view json, model_config& config) {
     parse_stacks(json, config);
     config.attention_bias = json.boolean("use_bias", false);
-    if (config.head == head_kind::causal_lm)
-        config.tie_word_embeddings = false;  // the class names no weights that are tied
+    if (config.head == head_kind::causal_lm) config.tie_word_embeddings = false;  // the class declares no tied weights
     using namespace bigbird_pegasus_detail;
     config.family[sparse] = parse_sparse_blocks(json, config.family[block_size], config.family[random_blocks]);
 }
 
-// transformers/models/bigbird_pegasus: configuration_bigbird_pegasus.py, modeling_bigbird_pegasus.py
 inline constexpr model_spec bigbird_pegasus = [](model_spec spec) {
     spec.model_type = "bigbird_pegasus";
     spec.class_prefix = "BigBirdPegasus";

@@ -4,6 +4,10 @@
 
 #include <llmcost/arch/opt.hpp>
 
+// BioGPT. Derived from the default decoder, with scaled embeddings and learned positions.
+//
+// Source: transformers/models/biogpt: configuration_biogpt.py, modeling_biogpt.py
+
 namespace llmcost::arch {
 
 namespace biogpt_detail {
@@ -16,7 +20,7 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     return output_projection(ctx, t, scaled_dot_product_attention(ctx, t, qkv, {.has_float32_softmax = false}));
 }
 
-/// The feed-forward block's children are the layer's own.
+/// Decoder layer whose MLP modules are direct children of the layer.
 constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor& x) {
     using opt_detail::mlp_child;
     const std::int64_t width = ctx.config.hidden_size, inner = ctx.config.intermediate_size;
@@ -29,7 +33,8 @@ constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor&
     return add_residual_with_dropout(ctx, t, middle, h);
 }
 
-/// A mask of ones that nothing else reads, and learned positions from the third row of their table on.
+/// Embeds tokens with learned positions, from the third entry of the position table. The mask of ones is otherwise
+/// unused.
 constexpr tensor embed(const layer_context& ctx, trace& t) {
     const workload& load = t.load();
     const std::int64_t max_positions = ctx.config.max_position_embeddings, num_positions = load.past + load.sequence;
@@ -57,7 +62,6 @@ inline constexpr dropout_key dropout_rates[]{{dropout_position::hidden, "hidden_
 
 }  // namespace biogpt_detail
 
-// transformers/models/biogpt: configuration_biogpt.py, modeling_biogpt.py; scaled words, learned positions
 inline constexpr model_spec biogpt = [](model_spec spec) {
     spec.model_type = "biogpt";
     spec.class_prefix = "BioGpt";

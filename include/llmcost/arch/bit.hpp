@@ -24,7 +24,7 @@ inline constexpr family_key family_keys[]{{"num_groups", 32},
                                           {.type = family_key_type::computed},
                                           {.type = family_key_type::computed}};
 
-/// A convolution whose weight is standardized in every pass (`WeightStandardizedConv2d`).
+/// A convolution that standardizes its weight in every forward pass (`WeightStandardizedConv2d`).
 struct standardized : convolution_2d {
     constexpr standardized(std::int64_t in_channels, std::int64_t to, std::int64_t side, std::int64_t step = 1,
                            std::int64_t dilation_rate = 1) noexcept
@@ -38,7 +38,7 @@ struct standardized : convolution_2d {
     }
 };
 
-/// A norm of groups with an activation inside of its module, or none.
+/// Group norm with an optional activation inside the module.
 struct group_norm {
     const layer_context& ctx;
     bool activated = true;
@@ -55,18 +55,18 @@ struct group_norm {
     }
 };
 
-/// A number of channels near to a multiple of eight (`make_div`).
+/// Rounds a number of channels to a multiple of eight (`make_div`).
 [[nodiscard]] constexpr std::int64_t rounded(double wanted) {
     const std::int64_t multiple = static_cast<std::int64_t>(wanted + 4.0) / 8 * 8,
                        minimum = multiple > 8 ? multiple : 8;
     return static_cast<double>(minimum) < 0.9 * wanted ? minimum + 8 : minimum;
 }
 
-/// Three convolutions around which a sum goes, norms in front of them or behind.
+/// Residual block: three convolutions, with norms before or after them.
 struct layer {
     const layer_context& ctx;
     std::int64_t out, stride, dilation;
-    bool first;  ///< of its stage, whose sum goes through a convolution
+    bool first;  ///< first block of its stage, with a convolution on the shortcut
     bool drops_path;
 
     static constexpr role module_role = role::none;
@@ -103,7 +103,7 @@ struct layer {
     }
 };
 
-/// Stages stride until the output is as small as asked for, and dilate from then on.
+/// Traces all stages. Stages use strides until the output has the configured stride, then dilation.
 constexpr tensor encode(const layer_context& ctx, trace& t, tensor x) {
     const module_info encoder{.name = "encoder", .class_of_module = ctx.class_of("Encoder")};
     t.enter(encoder);
@@ -120,7 +120,7 @@ constexpr tensor encode(const layer_context& ctx, trace& t, tensor x) {
         const module_info layers{.name = "layers", .class_of_module = {"", "Sequential"}};
         t.enter(stage);
         t.enter(layers);
-        // rates of dropping grow from zero in the first layer of all
+        // drop path rates grow from zero in the first of all layers
         const bool drops_path = ctx.config.family[drops] != 0;
         const layer opens{ctx, width, stride, dilation <= 2 ? 1 : 2, true, drops_path && i > 0};
         x = t.call(child_name::indexed(0), opens, x);
@@ -160,7 +160,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
 
 }  // namespace bit_detail
 
-/// Residual convolutions with standardized weights and norms of groups.
+/// Traces BiT: residual blocks with standardized weights and group norms.
 ///
 /// Source: transformers/models/bit/modeling_bit.py.
 constexpr tensor forward_bit(const layer_context& ctx, trace& t) {
@@ -179,9 +179,9 @@ constexpr void parse_bit(config_view json, model_config& config) {
     config.family[norms_first] = type == "preactivation";
     config.family[drops] = json.real("drop_path_rate", 0.0) > 0.0;
     if (json.optional_string("global_padding"))
-        throw_unsupported(json, "global_padding", "no row describes padding that depends on the image");
+        throw_unsupported(json, "global_padding", "padding that depends on the image size is not supported");
     if (json.boolean("embedding_dynamic_padding", false))
-        throw_unsupported(json, "embedding_dynamic_padding", "no row describes padding that depends on the image");
+        throw_unsupported(json, "embedding_dynamic_padding", "padding that depends on the image size is not supported");
     const auto factor = static_cast<double>(json.positive("width_factor", 1));
     const std::int64_t last = of_stage(config, widths, config.family[stages] - 1);
     for (std::int64_t i = 0; i < config.family[stages]; ++i) {
@@ -195,10 +195,10 @@ constexpr void parse_bit(config_view json, model_config& config) {
         throw_invalid_value(json, "num_groups", "a divisor of embedding_size");
     if (of_stage(config, widths, config.family[stages] - 1) != last)
         throw_invalid_value(json, "hidden_sizes",
-                            "a last width that width_factor and rounding to eights leave as it is");
+                            "a last size that width_factor and rounding to a multiple of 8 do not change");
 }
 
-// transformers/models/bit: configuration_bit.py, modeling_bit.py
+// Source: transformers/models/bit: configuration_bit.py, modeling_bit.py
 inline constexpr model_spec bit{
     .model_type = "bit",
     .class_prefix = "Bit",

@@ -4,6 +4,10 @@
 
 #include <llmcost/arch/llama.hpp>
 
+// BitNet. Derived from Llama, with a norm before the last projection of each block.
+//
+// Source: transformers/models/bitnet
+
 namespace llmcost::arch {
 
 namespace bitnet_detail {
@@ -13,7 +17,7 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
                              apply_norm(ctx, t, "attn_sub_norm", attention_from_qkv(ctx, t, project_qkv(ctx, t, x))));
 }
 
-/// down(norm(act(gate(x)) · up(x))).
+/// MLP with an inner norm: down(norm(act(gate(x)) · up(x))).
 struct mlp_block {
     layer_context ctx;
 
@@ -34,12 +38,12 @@ constexpr tensor mlp(const layer_context& ctx, trace& t, const tensor& x) { retu
 constexpr void parse_config(config_view json, model_config& config) {
     set_single_mask(json, config);
     if (config.num_attention_heads * config.head_dim != config.hidden_size)
-        throw_unsupported(json, "hidden_size", "the norm behind attention is as wide as it, but the heads are not");
+        throw_unsupported(json, "hidden_size",
+                          "a hidden_size other than num_attention_heads * head_dim is not supported");
 }
 
 }  // namespace bitnet_detail
 
-// transformers/models/bitnet: norms in front of the last projection of each block
 inline constexpr model_spec bitnet = [](model_spec spec) {
     spec.supported_heads = language_heads;
     spec.model_type = "bitnet";

@@ -14,27 +14,30 @@ inline constexpr family_key small_keys[]{
     {"decoder_layers", 8}, {"decoder_attention_heads", 16}, {"decoder_ffn_dim", 2048}, {"encoder_ffn_dim", 2048}};
 inline constexpr stack_style style{
     .norm_first = true, .norm_embedding = "", .norm_last = "layer_norm", .positions = learned_positions};
-// the decoder scales no words and norms them by themselves: `BlenderbotSmallDecoder.forward`
+// the decoder does not scale its embeddings and normalizes them before it adds positions:
+// `BlenderbotSmallDecoder.forward`
 inline constexpr stack_style small_style{
     .has_token_only_norm = true, .scale = embedding_scaling::encoder_only, .positions = learned_positions};
 
 }  // namespace blenderbot_detail
 
-/// Learned positions, norms in front of blocks.
+/// Traces Blenderbot: learned positions and pre-norm layers.
 ///
 /// Source: transformers/models/blenderbot/modeling_blenderbot.py.
 constexpr tensor forward_blenderbot(const layer_context& ctx, trace& t) {
     return forward_sequence_model(ctx, t, blenderbot_detail::style);
 }
 
-/// Learned positions, norms behind blocks.
+/// Traces Blenderbot Small: learned positions and post-norm layers.
 ///
 /// Source: transformers/models/blenderbot_small/modeling_blenderbot_small.py.
 constexpr tensor forward_blenderbot_small(const layer_context& ctx, trace& t) {
     return forward_sequence_model(ctx, t, blenderbot_detail::small_style);
 }
 
-// transformers/models/blenderbot: configuration_blenderbot.py, modeling_blenderbot.py
+// Blenderbot. Derived from BART.
+//
+// Source: transformers/models/blenderbot: configuration_blenderbot.py, modeling_blenderbot.py
 inline constexpr model_spec blenderbot = [](model_spec spec) {
     spec.model_type = "blenderbot";
     spec.class_prefix = "Blenderbot";
@@ -50,7 +53,9 @@ inline constexpr model_spec blenderbot = [](model_spec spec) {
     return spec;
 }(bart);
 
-// transformers/models/blenderbot_small: configuration_blenderbot_small.py, modeling_blenderbot_small.py
+// Blenderbot Small. Derived from Blenderbot.
+//
+// Source: transformers/models/blenderbot_small: configuration_blenderbot_small.py, modeling_blenderbot_small.py
 inline constexpr model_spec blenderbot_small = [](model_spec spec) {
     spec.model_type = "blenderbot-small";
     spec.class_prefix = "BlenderbotSmall";

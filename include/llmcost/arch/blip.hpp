@@ -12,7 +12,7 @@ namespace blip_detail {
 enum family_config_index : std::uint8_t { projection };
 inline constexpr family_key family_keys[]{{"projection_dim", 512}};
 
-/// Attention over all patches from one projection, with a dropout module between softmax and values.
+/// Bidirectional attention over all patches from a fused projection, with a dropout module between softmax and values.
 constexpr tensor attend_patches(const layer_context& ctx, trace& t, const tensor& x) {
     const std::int64_t batch = x.dim(0), n = x.dim(1), width = ctx.config.hidden_size,
                        heads = ctx.config.num_attention_heads;
@@ -28,7 +28,8 @@ constexpr tensor attend_patches(const layer_context& ctx, trace& t, const tensor
     return t.call("projection", linear{width, width, true}, t.reshape(mixed, {batch, n, width}));
 }
 
-/// Patches behind a class token; layers, a norm, and the class token behind the same norm once more.
+/// Vision encoder: class token and patches, layers, final norm. The pooled output is the class token after the same
+/// norm again.
 constexpr tensor_pair states_and_pool(const layer_context& ctx, trace& t, bool reads_pool) {
     const std::int64_t width = ctx.config.hidden_size, positions = patches_of(ctx.config.vision) + 1;
     const tensor pixels = pixel_values(ctx, t);
@@ -47,7 +48,7 @@ constexpr tensor_pair states_and_pool(const layer_context& ctx, trace& t, bool r
     return {x, t.call("post_layernorm", layer_norm, t.select(x, 1))};
 }
 
-/// Words, to which positions are added in place, and a norm.
+/// Sums word and position embeddings (in place) and applies the norm.
 constexpr tensor sum_embeddings(const layer_context& ctx, trace& t) {
     tensor x = word_embeddings(ctx, t);
     t.add_(x, position_embeddings(ctx, t));
@@ -55,7 +56,7 @@ constexpr tensor sum_embeddings(const layer_context& ctx, trace& t) {
 }
 constexpr tensor embed(const layer_context& ctx, trace& t) { return embed_in_module(ctx, t, sum_embeddings); }
 
-/// Whether the text is a decoder's, which reads images: under a language model's head.
+/// Returns true if the text model is a decoder with cross-attention to the image (conditional generation).
 [[nodiscard]] constexpr bool writes(const layer_context& ctx) noexcept {
     return ctx.config.head == head_kind::conditional_generation;
 }
@@ -82,7 +83,7 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     return divided_score_attention(t, q, k, v, reach);
 }
 
-/// Attention to an image's states, whose keys and values come from the cache after the first pass.
+/// Cross-attention to the image states. After the first pass, the KV cache provides its keys and values.
 struct cross_self {
     const layer_context& ctx;
 
@@ -129,7 +130,8 @@ struct cross_block {
     }
 };
 
-/// A BERT layer that reads images where the text is a decoder's; else it holds what would read them.
+/// BERT layer, with cross-attention to the image in a decoder. Otherwise the cross-attention is declared but not
+/// executed.
 constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor& x) {
     const tensor a = t.call("attention", bert_layers::attention_block{ctx}, x);
     if (!ctx.config.is_causal) return bert_mlp(ctx, t, a);
@@ -145,7 +147,7 @@ constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor&
     return bert_mlp(ctx, t, a);
 }
 
-/// Scores of every text and image.
+/// Similarity logits of every text and image.
 constexpr tensor forward_image_text_model(const layer_context& ctx, trace& t) {
     const module_info model_info{.class_of_module = ctx.class_of("Model")};
     const layer_context text = ctx.text_model(), tower = ctx.component(0);
@@ -160,7 +162,7 @@ constexpr tensor forward_image_text_model(const layer_context& ctx, trace& t) {
     return t.leave(model_info, similarity_logits(t, normalize_l2(t, read), normalize_l2(t, features), scale));
 }
 
-/// A text that reads an image through attention to its states.
+/// Image captioning: a text decoder with cross-attention to the image states.
 constexpr tensor forward_conditional_generation(const layer_context& ctx, trace& t) {
     const module_info model_info{.class_of_module = {ctx.spec.class_prefix, name_of(ctx.config.head)}};
     t.enter(model_info);
@@ -187,7 +189,7 @@ constexpr tensor forward(const layer_context& ctx, trace& t) {
 
 constexpr media_shapes show(const model& m, const workload& load) {
     if (m.config.head == head_kind::conditional_generation && load.images > 1)
-        throw_description_error("a text reads one image, through attention to it");
+        throw_description_error("more than one image per sequence is not supported");
     return expand_image_inputs(m, load);
 }
 
@@ -197,7 +199,7 @@ constexpr void parse_text_config(config_view json, model_config& config) {
 }
 constexpr void parse_config(config_view json, model& m) {
     if (m.config.head == head_kind::conditional_generation && !m.config.is_causal)
-        throw_unsupported(json, "text_config", "no row describes a text that writes without is_decoder");
+        throw_unsupported(json, "text_config", "text generation without is_decoder is not supported");
 }
 constexpr void parse_image_config(config_view json, model_config& config) {
     parse_square_image(json, config, 384, 16);
@@ -220,7 +222,9 @@ inline constexpr submodel_spec texts = [](model_spec spec) {
 
 }  // namespace blip_detail
 
-// transformers/models/blip: `BlipVisionModel`, CLIP's tower with one projection for queries, keys and values
+// The vision encoder (`BlipVisionModel`). Derived from CLIP's, with a fused projection for queries, keys and values.
+//
+// Source: transformers/models/blip
 inline constexpr submodel_spec blip_vision_model = [](model_spec spec) {
     spec.model_type = "blip_vision_model";
     spec.class_prefix = "Blip";
@@ -234,7 +238,9 @@ inline constexpr submodel_spec blip_vision_model = [](model_spec spec) {
     return spec;
 }(shared_tower);
 
-// transformers/models/blip: modeling_blip.py, modeling_blip_text.py; BERT beside images, or reading them
+// BLIP. A dual encoder with BERT for texts, or a text decoder with cross-attention to the image.
+//
+// Source: transformers/models/blip: modeling_blip.py, modeling_blip_text.py
 inline constexpr model_spec blip = [](model_spec spec) {
     spec.model_type = "blip";
     spec.class_prefix = "Blip";

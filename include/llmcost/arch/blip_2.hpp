@@ -9,11 +9,15 @@
 #include <llmcost/forward/multimodal.hpp>
 #include <llmcost/forward/vision_encoder.hpp>
 
+// BLIP-2. A vision encoder and a Q-Former before OPT or T5.
+//
+// Source: transformers/models/blip_2
+
 namespace llmcost::arch {
 
 namespace blip_2_detail {
 
-/// Queries, keys and values of one projection, each read by itself.
+/// Bidirectional attention from a fused projection. Each of queries, keys and values is selected separately.
 constexpr tensor attend_packed(const layer_context& ctx, trace& t, const tensor& x) {
     const std::int64_t width = ctx.config.hidden_size, heads = ctx.config.num_attention_heads, d = width / heads;
     const tensor all = t.call("qkv", linear{width, 3 * width, ctx.config.attention_bias}, x);
@@ -23,7 +27,8 @@ constexpr tensor attend_packed(const layer_context& ctx, trace& t, const tensor&
     return t.call("projection", linear{width, width, true}, t.contiguous(t.reshape(mixed, {x.dim(0), x.dim(1), -1})));
 }
 
-/// A class token and patches with places, layers, a norm; the class token behind the norm again pools, beside them.
+/// Vision encoder: class token, patches, positions, layers, final norm. The pooled class token is computed but not
+/// read.
 constexpr tensor tower_base(const layer_context& ctx, trace& t) {
     const std::int64_t width = ctx.config.hidden_size, places = patches_of(ctx.config.vision) + 1;
     const tensor pixels = pixel_values(ctx, t);
@@ -71,7 +76,7 @@ inline constexpr family_key former_keys[]{{"cross_attention_frequency", 2},
                                           {"vocab_size", 30522},
                                           {"max_position_embeddings", 512}};
 
-/// Queries look at all of a sequence: at their own, or at what a tower saw.
+/// Multi-head attention of the Q-Former: self-attention, or cross-attention to the vision encoder's states.
 struct looking {
     const layer_context& ctx;
     std::int64_t source;
@@ -92,7 +97,7 @@ struct looking {
     }
 };
 
-/// What queries find, projected and normed with what they were.
+/// Q-Former attention with output projection, residual and norm.
 struct former_attention {
     const layer_context& ctx;
     std::int64_t source;
@@ -123,16 +128,16 @@ struct former_intermediate {
     }
 };
 
-/// What a layer's kind says of itself: its queries look at what was seen.
+/// `family_tag` of Q-Former layers with cross-attention.
 constexpr std::uint8_t crosses = 1;
 
-/// Every so many layers look at what was seen.
+/// Sets cross-attention in one of every `cross_attention_frequency` layers.
 constexpr void plan_former(config_view, model_config& config) {
     for (std::int64_t i = 0; i < config.num_hidden_layers; ++i)
         (void)config.layers.set(i, {.family_tag = i % config.family[crosses_every] == 0 ? crosses : std::uint8_t{0}});
 }
 
-/// Attention, a look at what was seen for queries of every so many layers; queries and words have blocks of their own.
+/// Q-Former layer: self-attention, cross-attention in tagged layers, and separate MLPs for queries and text.
 struct former_layer {
     layer_context ctx;
     std::int64_t queries;
@@ -164,7 +169,7 @@ struct former_layer {
     }
 };
 
-/// Layers over learned queries, and over an instruction's words behind them: states of the queries.
+/// Traces the Q-Former layers over learned queries, followed by optional instruction tokens. Returns the query states.
 constexpr tensor forward_qformer_encoder(const layer_context& ctx, trace& t, tensor x, const tensor& features,
                                          std::int64_t queries) {
     const module_info encoder{.name = "encoder", .class_of_module = ctx.class_of("QFormerEncoder")};
@@ -195,7 +200,7 @@ constexpr media_shapes show(const model& m, const workload&) {
     return {.image = {.num_tokens = m.family[queries], .height = image.image_height, .width = image.image_width}};
 }
 
-/// States of learned queries behind a norm.
+/// Traces the Q-Former for the learned queries, after dropout and norm. Returns the query states.
 constexpr tensor query(const layer_context& ctx, trace& t, const tensor& features) {
     const layer_context qformer_ctx = ctx.component(1);
     const std::int64_t n = ctx.model.family[queries], width = qformer_ctx.config.hidden_size;
@@ -206,8 +211,9 @@ constexpr tensor query(const layer_context& ctx, trace& t, const tensor& feature
     return t.leave(model, forward_qformer_encoder(qformer_ctx, t, first, features, n));
 }
 
-/// OPT under its own head: words, what stands among them, layers; the whole makes a mask, `generate` calls the text
-/// alone.
+/// Traces OPT with its head. `place` inserts the image features into the token embeddings.
+///
+/// The multimodal model creates the mask in the first pass. Later, `generate` calls the text model alone.
 template <class Place>
 constexpr tensor forward_opt(const layer_context& text, trace& t, const Place& place) {
     const module_info model_info{.name = "language_model", .class_of_module = text.class_of("ForCausalLM")};
@@ -230,7 +236,7 @@ constexpr tensor forward_opt(const layer_context& text, trace& t, const Place& p
     return t.leave(model_info, t.select_model_output(x, forward_head(text, t, x)));
 }
 
-/// T5 under its own head: words of the encoder in the shared table, what stands among them, both stacks.
+/// Traces T5 with its head. `place` inserts the image features into the encoder's token embeddings.
 template <class Place>
 constexpr tensor forward_t5(const layer_context& text, trace& t, const Place& place) {
     const module_info model_info{.name = "language_model",
@@ -249,7 +255,7 @@ constexpr tensor forward_t5(const layer_context& text, trace& t, const Place& pl
     return t.leave(model_info, t.select_model_output(x, t5_detail::compute_logits(text, t, x)));
 }
 
-/// A tower, queries that look at it, and a text; of OPT or T5, as the configuration has it.
+/// Traces the vision encoder, the Q-Former and the text model (OPT or T5).
 template <tensor (*Query)(const layer_context&, trace&, const tensor&), std::int64_t Frames = 1>
 constexpr tensor forward(const layer_context& ctx, trace& t) {
     const module_info model_info{.class_of_module = ctx.class_of(name_of(ctx.config.head))};
@@ -268,12 +274,11 @@ constexpr tensor forward(const layer_context& ctx, trace& t) {
 
 constexpr void parse_config(config_view json, model& m) {
     if (m.text_spec != &opt && m.text_spec != &t5)
-        throw_unsupported(json, "text_config", "no row describes another text model than OPT or T5 under this one");
+        throw_unsupported(json, "text_config", "unsupported text model; expected OPT or T5");
 }
 
 }  // namespace blip_2_detail
 
-// transformers/models/blip_2: a tower, queries that look at it, OPT
 inline constexpr model_spec blip_2 = [](model_spec spec) {
     spec.model_type = "blip-2";
     spec.class_prefix = "Blip2";

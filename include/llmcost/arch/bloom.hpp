@@ -6,6 +6,10 @@
 #include <llmcost/forward/decoder.hpp>
 #include <llmcost/layers/alibi.hpp>
 
+// BLOOM. Derived from the default decoder, with normalized embeddings and ALiBi.
+//
+// Source: transformers/models/bloom: configuration_bloom.py, modeling_bloom.py
+
 namespace llmcost::arch {
 
 namespace bloom_detail {
@@ -13,7 +17,8 @@ namespace bloom_detail {
 enum family_config_index : std::uint8_t { residual_from_norm };
 inline constexpr family_key family_keys[]{{"apply_residual_connection_post_layernorm", 0, family_key_type::boolean}};
 
-/// Context (batch, sequence, width) of scores that start from biases by distance.
+/// Attention with ALiBi: returns the context (batch, sequence, width). The scores are added to the biases in the
+/// matmul.
 constexpr tensor alibi_attention(const layer_context& ctx, trace& t, const query_key_value& qkv) {
     const attention_inputs& s = *ctx.inputs;
     const std::int64_t heads = qkv.query.dim(1), d = qkv.query.dim(3), batch = qkv.query.dim(0),
@@ -23,7 +28,7 @@ constexpr tensor alibi_attention(const layer_context& ctx, trace& t, const query
     const tensor rows = t.reshape(qkv.query, {batch * heads, -1, d});
     const tensor columns = t.reshape(qkv.key, {batch * heads, -1, d}).transpose(1, 2);
     const tensor values = t.reshape(qkv.value, {batch * heads, -1, d});
-    // a scale of one, as heads of one element have it, is no multiplication
+    // with head_dim 1, the scale is one and needs no multiplication
     const op product = d == 1 ? op::batched_matmul_bias : op::batched_matmul_bias_scaled;
     tensor scores =
         t.bmm(torch_function::baddbmm_method, product, rows, columns, sparse ? s.pattern.visible_pairs() : 0);
@@ -35,7 +40,7 @@ constexpr tensor alibi_attention(const layer_context& ctx, trace& t, const query
     return t.reshape(mixed.view({batch, heads, sequence, d}).transpose(1, 2), {batch, sequence, heads * d});
 }
 
-/// Attention; the residual is added inside.
+/// Self-attention. The module adds the residual.
 struct attention {
     layer_context ctx;
 
@@ -54,7 +59,7 @@ struct attention {
     }
 };
 
-/// GELU by its tanh approximation as a function with a backward of its own, which keeps nothing but x.
+/// GELU with the tanh approximation and a custom backward that saves only x.
 struct fused_gelu {
     class_name named;
 
@@ -76,7 +81,7 @@ struct fused_gelu {
     }
 };
 
-/// Feed-forward block; the residual is added inside.
+/// MLP. The module adds the residual.
 struct mlp_block {
     layer_context ctx;
 
@@ -115,7 +120,7 @@ constexpr void parse_config(config_view json, model_config& config) {
     divide_by_heads(json, config, {"n_head", "num_attention_heads"});
     config.intermediate_size = 4 * config.hidden_size;
     if (json.boolean("slow_but_exact", false) && json.integer("pretraining_tp", 1) > 1)
-        throw_unsupported(json, "slow_but_exact", "no row describes projections computed slice by slice");
+        throw_unsupported(json, "slow_but_exact", "slow_but_exact projections are not supported");
 }
 
 inline constexpr dropout_key dropout_rates[]{{dropout_position::hidden, "hidden_dropout"},
@@ -125,7 +130,6 @@ inline constexpr dropout_key dropout_rates[]{{dropout_position::hidden, "hidden_
 
 }  // namespace bloom_detail
 
-// transformers/models/bloom: configuration_bloom.py, modeling_bloom.py; normed embeddings, linear biases by distance
 inline constexpr model_spec bloom = [](model_spec spec) {
     spec.model_type = "bloom";
     spec.class_prefix = "Bloom";

@@ -8,6 +8,12 @@
 #include <llmcost/forward/multimodal.hpp>
 #include <llmcost/layers/convolution.hpp>
 
+// Chameleon. Derived from Llama, with these differences:
+//  - layer norms of queries and keys per head;
+//  - a VQ-VAE that encodes images to tokens of the vocabulary.
+//
+// Source: transformers/models/chameleon
+
 namespace llmcost::arch {
 
 namespace chameleon_detail {
@@ -22,9 +28,9 @@ enum vq_config_index : std::uint8_t {
     in_channels,
     base_channels,
     blocks,
-    vanilla,    // there is attention at all
-    levels,     // resolutions, each half of the one before
-    attending,  // bit by bit, by level
+    vanilla,    // 1 if the middle block has attention
+    levels,     // number of resolutions; each halves the previous one
+    attending,  // bit mask of the levels with attention
     factors
 };
 inline constexpr family_key vq_keys[]{
@@ -45,7 +51,7 @@ constexpr void parse_vq(config_view json, model_config& config) {
     const auto list = json.optional_array("channel_multiplier");
     if (list) config.family[levels] = static_cast<std::int64_t>(list->size());
     if (config.family[levels] < 1 || config.family[levels] > max_levels)
-        throw_unsupported(json, "channel_multiplier", "no row describes so many resolutions");
+        throw_unsupported(json, "channel_multiplier", "unsupported number of resolutions");
     for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(config.family[levels]); ++i) {
         const std::int64_t factor = list ? (*list)[i].as_positive() : usual[i];
         if (checked_size(json, "base_channels", factor, config.family[base_channels]) % 32 != 0)
@@ -60,10 +66,11 @@ constexpr void parse_vq(config_view json, model_config& config) {
                 if (config.family[vanilla] != 0 && side == left) config.family[attending] |= 1LL << i;
         }
     if (json.boolean("double_latent", false))
-        throw_unsupported(json, "double_latent", "the reference's next projection reads one latent");
+        throw_unsupported(json, "double_latent",
+                          "not supported: the next projection of the reference expects one latent");
 }
 
-/// Rows and columns of codes of an image.
+/// Number of image tokens along each side of an image.
 [[nodiscard]] constexpr std::int64_t codes_along(const family_config& family) {
     std::int64_t side = family[resolution];
     for (std::int64_t i = 1; i < family[levels]; ++i) side = (side + 1 - 3) / 2 + 1;
@@ -83,13 +90,13 @@ struct group_norm {
     }
 };
 
-/// x times its sigmoid, in place.
+/// Swish: x · sigmoid(x), in place.
 constexpr tensor swish(trace& t, tensor x) {
     t.mul_(x, t.sigmoid(x));
     return x;
 }
 
-/// Two convolutions behind norms, around which a sum goes.
+/// Residual block: two convolutions, each after a norm and swish.
 struct residual_block {
     const layer_context& ctx;
     std::int64_t out;
@@ -109,7 +116,7 @@ struct residual_block {
     }
 };
 
-/// One head as wide as all channels, over all places.
+/// Single-head attention over all positions; the head has the size of all channels.
 struct attention_block {
     const layer_context& ctx;
 
@@ -128,7 +135,7 @@ struct attention_block {
     }
 };
 
-/// A convolution that halves the sides of images, padded at the right and below.
+/// Downsamples by two with a strided convolution, padded at the right and at the bottom.
 constexpr tensor halve(const layer_context& ctx, trace& t, const tensor& x) {
     const module_info half{.name = "downsample", .class_of_module = ctx.class_of("EncoderConvDownsample")};
     t.enter(half);
@@ -162,7 +169,7 @@ constexpr tensor encode_image(const layer_context& ctx, trace& t) {
     return t.leave(encoder, t.call("conv_out", convolution_2d{width, family[latent], 3, 1, 1}, x));
 }
 
-/// The nearest code of each place, which a loss of its own goes with.
+/// Vector quantizer: finds the nearest code of each position. The reference also computes its loss.
 struct quantizer {
     const layer_context& ctx;
 
@@ -187,7 +194,7 @@ struct quantizer {
     }
 };
 
-/// Codes of images: no gradient passes them.
+/// Encodes images to codes. No gradient passes the codes.
 constexpr tensor encode_images(const layer_context& ctx, trace& t) {
     const family_config& family = ctx.config.family;
     const recorder::detach_guard codes_are_integers{t};
@@ -216,7 +223,7 @@ constexpr media_shapes show(const model& m, const workload&) {
     return {.image = {.num_tokens = side * side, .height = family[resolution], .width = family[resolution]}};
 }
 
-/// Words, those that images' codes mean among them, layers.
+/// Token embeddings with the embeddings of image codes inserted, then the layers and the final norm.
 constexpr tensor base(const layer_context& ctx, trace& t) {
     const decoder_module_names& n = ctx.spec.names;
     tensor x = embed_tokens(ctx, t);
@@ -233,7 +240,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
     return apply_norm(ctx, t, n.norm, forward_layers(ctx, t, shared, x));
 }
 
-/// Each head normed by itself, with a weight and a bias for each of all features.
+/// Layer norm over each head separately. Weight and bias have one element per feature of all heads.
 struct head_norm {
     const layer_context& ctx;
 
@@ -265,7 +272,7 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
 enum family_config_index : std::uint8_t { norms_after };
 inline constexpr family_key family_keys[]{{"swin_norm", 0, family_key_type::boolean}};
 
-/// Norms stand in front of both blocks, or behind them under the same names.
+/// Decoder layer. Depending on the configuration, the same norms come before or after both blocks.
 constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor& x) {
     if (ctx.config.family[norms_after] == 0) return pre_norm_layer(ctx, t, x);
     const decoder_module_names& n = ctx.spec.names;
@@ -275,7 +282,6 @@ constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor&
 
 }  // namespace chameleon_detail
 
-// transformers/models/chameleon: Llama with a norm for each head; an autoencoder's codes are words
 inline constexpr model_spec chameleon = [](model_spec spec) {
     spec.dropout_keys = {};
     spec.model_type = "chameleon";

@@ -4,11 +4,17 @@
 
 #include <llmcost/arch/glm.hpp>
 
+// ChatGLM. Derived from GLM, with these differences:
+//  - one projection for queries, keys and values;
+//  - interleaved RoPE on two separate tensors.
+//
+// Source: modeling_chatglm.py of THUDM/chatglm2-6b, chatglm3-6b, glm-4-9b-chat
+
 namespace llmcost::arch {
 
 namespace chatglm_detail {
 
-/// Words, layers and the last norm, each in the module that holds them.
+/// Token embeddings, layers and final norm, each in its own module.
 constexpr tensor base(const layer_context& ctx, trace& t) {
     const module_info embedding_module{
         .name = "embedding", .class_of_module = {"", "Embedding"}, .module_role = role::embedding};
@@ -21,7 +27,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
     return t.leave(encoder, x);
 }
 
-/// Scores of words are made inside of the model that others have under a head.
+/// Traces the model. The output layer belongs to the base model, not to a head.
 constexpr tensor forward(const layer_context& ctx, trace& t) {
     const module_info model_info{.class_of_module = ctx.class_of(name_of(head_kind::conditional_generation))};
     const module_info transformer{.name = "transformer", .class_of_module = ctx.class_of("Model")};
@@ -32,15 +38,17 @@ constexpr tensor forward(const layer_context& ctx, trace& t) {
     return t.leave(model_info, t.select_model_output(x, out));
 }
 
-/// Refuses what the first generation has (ChatGLM-6B), and wirings that no published file asks for.
+/// Parses `config.json`. Rejects the first generation (ChatGLM-6B) and options that no published checkpoint uses.
 constexpr void parse_config(config_view json, model_config& config) {
     if (json.contains("inner_hidden_size") || json.contains("position_encoding_2d"))
-        throw_unsupported(json, "model_type", "no row describes the first ChatGLM, whose positions have two axes");
-    if (!json.boolean("rmsnorm", true)) throw_unsupported(json, "rmsnorm", "no row describes layer norms here");
+        throw_unsupported(json, "model_type", "the first ChatGLM (two-dimensional positions) is not supported");
+    if (!json.boolean("rmsnorm", true))
+        throw_unsupported(json, "rmsnorm", "layer norms are not supported by this model type");
     if (!json.boolean("post_layer_norm", true))
-        throw_unsupported(json, "post_layer_norm", "no row describes layers without a norm behind them");
+        throw_unsupported(json, "post_layer_norm", "a model without a final norm is not supported");
     if (json.boolean("apply_residual_connection_post_layernorm", false))
-        throw_unsupported(json, "apply_residual_connection_post_layernorm", "no row describes residuals of norms");
+        throw_unsupported(json, "apply_residual_connection_post_layernorm",
+                          "residuals of normalized states are not supported");
     set_single_mask(json, config);
     const bool biases = json.boolean("add_bias_linear", false);
     config.attention_bias = json.boolean("add_qkv_bias", false) || biases;
@@ -56,8 +64,6 @@ constexpr void parse_config(config_view json, model_config& config) {
 
 }  // namespace chatglm_detail
 
-// modeling_chatglm.py of THUDM/chatglm2-6b, chatglm3-6b, glm-4-9b-chat: GLM with one projection for queries,
-// keys and values, pairs rotated as two tensors
 inline constexpr model_spec chatglm = [](model_spec spec) {
     spec.model_type = "chatglm";
     spec.class_prefix = "ChatGLM";
@@ -69,7 +75,7 @@ inline constexpr model_spec chatglm = [](model_spec spec) {
     spec.attention = fused_qkv_attention;
     spec.rotary = rotary_style::interleaved_split;
     spec.supported_heads = {head_kind::causal_lm, head_kind::conditional_generation};
-    spec.names.causal_lm_class = "Model";  // what files name; their `auto_map` leads to the one under a head
+    spec.names.causal_lm_class = "Model";  // as in `architectures`; `auto_map` names the class with a head
     spec.names.embed_tokens = "word_embeddings";
     spec.names.norm = "final_layernorm";
     spec.names.lm_head = "output_layer";

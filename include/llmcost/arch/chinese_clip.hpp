@@ -5,11 +5,15 @@
 #include <llmcost/arch/bert.hpp>
 #include <llmcost/arch/clip.hpp>
 
+// Chinese CLIP. Derived from CLIP, with BERT as the text encoder; the state of the first token is the pooled text.
+//
+// Source: transformers/models/chinese_clip
+
 namespace llmcost::arch {
 
 namespace chinese_clip_detail {
 
-/// Words, segments and positions, the last added in place.
+/// Sums word, segment and position embeddings; the position embeddings are added in place.
 constexpr tensor sum_embeddings(const layer_context& ctx, trace& t) {
     tensor x = t.add(word_embeddings(ctx, t), segment_embeddings(ctx, t));
     t.add_(x, position_embeddings(ctx, t));
@@ -23,7 +27,7 @@ constexpr tensor attend_in_float(const layer_context& ctx, trace& t, const tenso
                                    bert_layers::bidirectional_pattern_of(ctx));
 }
 
-/// BERT as the texts' half, its classes called `prefix`.
+/// Returns a BERT text encoder whose class names begin with `prefix`.
 constexpr model_spec texts_of(literal prefix) {
     model_spec spec = bert;
     spec.class_prefix = prefix;
@@ -56,7 +60,6 @@ constexpr tensor forward(const layer_context& ctx, trace& t) {
 
 }  // namespace chinese_clip_detail
 
-// transformers/models/chinese_clip: CLIP whose texts BERT reads, pooled by their first token
 inline constexpr model_spec chinese_clip = [](model_spec spec) {
     spec.model_type = "chinese_clip";
     spec.class_prefix = "ChineseCLIP";

@@ -11,8 +11,8 @@ namespace llmcost::arch {
 
 namespace clip_detail {
 
-/// Patches behind a class token, with learned positions; layers; the class token behind a norm is what pools, beside
-/// them.
+/// Vision encoder: class token, patches, learned positions and layers. The pooled output is the class token after a
+/// norm.
 constexpr tensor_pair states_and_pool(const layer_context& ctx, trace& t, bool reads_pool,
                                       literal encoder = "Encoder") {
     const std::int64_t width = ctx.config.hidden_size;
@@ -44,7 +44,7 @@ constexpr void parse_text_config(config_view json, model_config& config) {
 enum family_config_index : std::uint8_t { projection };
 inline constexpr family_key family_keys[]{{"projection_dim", 512}};
 
-/// A text's tokens see those before, and the state of its last one pools it.
+/// Text encoder with a causal mask. The state of the last token is the pooled text.
 constexpr tensor_pair read_text_half(const layer_context& ctx, trace& t, bool reads_pool) {
     const tensor x = forward_text_encoder(ctx, t, text_mask::causal);
     const recorder::detach_guard unread{t, !reads_pool};
@@ -52,14 +52,15 @@ constexpr tensor_pair read_text_half(const layer_context& ctx, trace& t, bool re
 }
 constexpr tensor text_base(const layer_context& ctx, trace& t) { return read_text_half(ctx, t, false).first; }
 
-/// Older files write a part's configuration a second time, and that one holds (configuration_clip.py,
-/// `text_config_dict`).
+/// Parses both encoders. Older files contain a second copy of each encoder's configuration, which takes precedence.
+///
+/// Source: transformers, configuration_clip.py, `text_config_dict`.
 constexpr void parse_pair(config_view json, model& m) {
     parse_written_twice(json, m, "text_config_dict", "vision_config_dict");
     select_image_encoder(m);
 }
 
-/// Scores of every text and image, from the directions of what pools each; `pool` makes that of the texts.
+/// Similarity logits of every text and image from the normalized pooled outputs. `pool` computes the pooled texts.
 template <class Pool>
 constexpr tensor score_with(const layer_context& ctx, trace& t, const Pool& pool, literal encoder = "Encoder") {
     const module_info model_info{.class_of_module = ctx.class_of("Model")};
@@ -87,7 +88,9 @@ constexpr tensor forward_image_text_model(const layer_context& ctx, trace& t) {
 
 }  // namespace clip_detail
 
-// transformers/models/clip: `CLIPVisionModel`, the images' half
+// The vision encoder (`CLIPVisionModel`).
+//
+// Source: transformers/models/clip
 inline constexpr model_spec clip_vision_model = [](model_spec spec) {
     spec.model_type = "clip_vision_model";
     spec.class_prefix = "CLIP";
@@ -99,7 +102,7 @@ inline constexpr model_spec clip_vision_model = [](model_spec spec) {
     return spec;
 }(shared_tower);
 
-// `CLIPVisionModel` of ViT-L/14 at 336 pixels, which LLaVA and its relatives take where they name no tower
+// `CLIPVisionModel` of ViT-L/14 at 336 pixels, the default vision encoder of LLaVA and related models.
 inline constexpr submodel_spec clip_of_llava = [](model_spec spec) {
     spec.parse_config = [](config_view json, model_config& config) {
         parse_square_image(json, config, 336, 14);
@@ -112,7 +115,9 @@ inline constexpr submodel_spec clip_of_llava = [](model_spec spec) {
     return spec;
 }(clip_vision_model);
 
-// transformers/models/clip: `CLIPTextModel`, the texts' half
+// The text encoder (`CLIPTextModel`).
+//
+// Source: transformers/models/clip
 inline constexpr submodel_spec clip_text_model = [](model_spec spec) {
     spec.model_type = "clip_text_model";
     spec.class_prefix = "CLIP";
@@ -127,7 +132,9 @@ inline constexpr submodel_spec clip_text_model = [](model_spec spec) {
     return spec;
 }(text_tower);
 
-// transformers/models/clip: modeling_clip.py, texts and images in one space, and the images' half under a classifier
+// CLIP. A dual encoder for texts and images, or the vision encoder with a classifier.
+//
+// Source: transformers/models/clip/modeling_clip.py
 inline constexpr model_spec clip = [](model_spec spec) {
     spec.model_type = "clip";
     spec.class_prefix = "CLIP";

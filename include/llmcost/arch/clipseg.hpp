@@ -4,6 +4,10 @@
 
 #include <llmcost/arch/clip.hpp>
 
+// CLIPSeg (`CLIPSegModel`). Derived from CLIP, with positions for images of any size. The mask decoder is not included.
+//
+// Source: transformers/models/clipseg
+
 namespace llmcost::arch {
 
 namespace clipseg_detail {
@@ -16,8 +20,6 @@ inline constexpr submodel_spec texts = named(clip_text_model), images = named(cl
 
 }  // namespace clipseg_detail
 
-// transformers/models/clipseg: `CLIPSegModel`, a CLIP whose positions fit any image; its decoder of masks is no part of
-// it
 inline constexpr model_spec clipseg = [](model_spec spec) {
     spec.model_type = "clipseg";
     spec.class_prefix = "CLIPSeg";

@@ -4,14 +4,18 @@
 
 #include <llmcost/arch/gptj.hpp>
 
+// CodeGen. Derived from GPT-J, with a fused projection in four shards.
+//
+// Source: transformers/models/codegen: configuration_codegen.py, modeling_codegen.py
+
 namespace llmcost::arch {
 
 namespace codegen_detail {
 
-/// How many devices the checkpoint was trained on: each one's queries, values and keys lie together.
+/// Number of devices used to train the checkpoint. The queries, values and keys of each device are contiguous.
 inline constexpr std::int64_t shards = 4;
 
-/// Scores in float32, masked, then divided by a constant.
+/// Attention with scores in float32, masked before the division by the scale.
 constexpr tensor float32_score_attention(const layer_context& ctx, trace& t, const query_key_value& qkv) {
     const attention_pattern& pattern = ctx.inputs->pattern;
     const recorder::fused_kernel_guard fused{
@@ -59,7 +63,6 @@ constexpr void parse_config(config_view json, model_config& config) {
 
 }  // namespace codegen_detail
 
-// transformers/models/codegen: configuration_codegen.py, modeling_codegen.py; GPT-J with projections in four shards
 inline constexpr model_spec codegen = [](model_spec spec) {
     spec.model_type = "codegen";
     spec.class_prefix = "CodeGen";

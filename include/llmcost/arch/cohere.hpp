@@ -8,7 +8,7 @@ namespace llmcost::arch {
 
 namespace cohere_detail {
 
-/// Where the configuration says so, queries and keys are normed, each head by a row of the weight.
+/// Self-attention with optional QK-norm. Each head has its own row of the norm's weight.
 constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
     const decoder_module_names& n = ctx.spec.names;
     query_key_value qkv = project_qkv(ctx, t, x);
@@ -27,7 +27,7 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     return output_projection(ctx, t, scaled_dot_product_attention(ctx, t, qkv));
 }
 
-/// Layers that slide rotate queries and keys, full ones know of no positions (Cohere 2).
+/// Self-attention of Cohere 2: only sliding-window layers apply RoPE.
 constexpr tensor attend_where_sliding_turns(const layer_context& ctx, trace& t, const tensor& x) {
     query_key_value qkv = project_qkv(ctx, t, x);
     split_heads(ctx, qkv);
@@ -44,7 +44,7 @@ constexpr void parse_cohere(config_view json, model_config& config) {
     config.qk_norm = json.boolean("use_qk_norm", false);
 }
 
-/// Every `sliding_window_pattern`-th layer is full.
+/// Parses Cohere 2. By default, every `sliding_window_pattern`-th layer has full attention.
 constexpr void parse_cohere2(config_view json, model_config& config) {
     require_sliding_window(json);
     if (parse_layer_types(json, config)) return;
@@ -55,7 +55,11 @@ constexpr void parse_cohere2(config_view json, model_config& config) {
     });
 }
 
-// transformers/models/cohere: one norm before both blocks, interleaved rotation, scaled logits
+// Cohere. Derived from Llama, with these differences:
+//  - one norm before both blocks;
+//  - interleaved RoPE and scaled logits.
+//
+// Source: transformers/models/cohere
 inline constexpr model_spec cohere = [](model_spec spec) {
     spec.supported_heads = language_heads;
     spec.model_type = "cohere";
@@ -78,7 +82,9 @@ inline constexpr model_spec cohere = [](model_spec spec) {
     return spec;
 }(llama);
 
-// transformers/models/cohere2: three sliding layers to a full one, which rotates nothing
+// Cohere 2. Derived from Cohere. Three sliding-window layers precede each full-attention layer, which has no RoPE.
+//
+// Source: transformers/models/cohere2
 inline constexpr model_spec cohere2 = [](model_spec spec) {
     spec.model_type = "cohere2";
     spec.class_prefix = "Cohere2";

@@ -5,18 +5,24 @@
 #include <llmcost/arch/cohere.hpp>
 #include <llmcost/config/experts.hpp>
 
+// Cohere 2 MoE. Derived from Cohere, with these differences:
+//  - routed and shared experts;
+//  - RoPE only in sliding-window and dense layers.
+//
+// Source: transformers/models/cohere2_moe
+
 namespace llmcost::arch {
 
 namespace cohere2_moe_detail {
 
 enum family_config_index : std::uint8_t { rms_norms, picks_by_sigmoid, averages };
 inline constexpr family_key family_keys[]{
-    {.type = family_key_type::computed},  // norms of the mean square, where the file has `rms_norm_eps`
-    {.type = family_key_type::computed},  // experts are weighed by sigmoids
+    {.type = family_key_type::computed},  // RMS norm, used if the file has `rms_norm_eps`
+    {.type = family_key_type::computed},  // router weights are sigmoids
     {.type = family_key_type::computed},  // routed and shared experts are averaged
 };
 
-/// The word of layers whose attention knows of no positions.
+/// `family_tag` of layers without RoPE.
 inline constexpr std::uint8_t unrotated = 1;
 
 constexpr tensor normed_by_either(const layer_context& ctx, trace& t, literal name, const tensor& x) {
@@ -25,7 +31,7 @@ constexpr tensor normed_by_either(const layer_context& ctx, trace& t, literal na
     return call_norm(t, name, rms ? norm_kind::rms : norm_kind::layer_spelled, ctx.config.hidden_size, named, x);
 }
 
-/// Mixer and feed-forward side by side behind one norm.
+/// Decoder layer with attention and MLP in parallel after one norm.
 constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor& x) {
     const tensor h = normed_by_either(ctx, t, "input_layernorm", x);
     const tensor a = mix_tokens(ctx, t, h);
@@ -47,7 +53,7 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     return output_projection(ctx, t, scaled_dot_product_attention(ctx, t, qkv));
 }
 
-/// The largest logits, each through a sigmoid or all through a softmax.
+/// Router: selects the top-k logits, then applies a sigmoid to each or a softmax to all.
 constexpr tensor_pair pick(const layer_context& ctx, trace& t, const tensor& tokens) {
     const moe_config& moe = ctx.config.moe;
     const tensor logits = t.linear(tokens, t.param("weight", {moe.num_experts, ctx.config.hidden_size}));
@@ -71,14 +77,15 @@ constexpr tensor mlp(const layer_context& ctx, trace& t, const tensor& x) {
     return moe_or_dense_mlp(ctx, t, sparse_moe_block, x);
 }
 
-/// One of two words under a key, the first without it; says whether it is the second.
+/// Returns true if `key` has the value `second`, false for `first`, which is the default.
 constexpr bool parse_second(config_view json, literal key, literal first, literal second) {
     const string_ref name = json.string(key, first);
-    if (name != first && name != second) throw_unsupported(json, key, "the reference has no such rule");
+    if (name != first && name != second) throw_unsupported(json, key, "unsupported value");
     return name == second;
 }
 
-/// Dense layers in front have windows by a pattern of their own, the others by one that begins behind them.
+/// Parses `config.json`. Dense layers have a sliding-window pattern of their own; the pattern of the other layers
+/// begins after them.
 constexpr void parse_config(config_view json, model_config& config) {
     parse_experts(json, config, "num_experts");
     validate_experts(json, config);
@@ -110,7 +117,6 @@ constexpr void parse_config(config_view json, model_config& config) {
 
 }  // namespace cohere2_moe_detail
 
-// transformers/models/cohere2_moe: Cohere's layers with experts; only windows and dense layers know positions
 inline constexpr model_spec cohere2_moe = [](model_spec spec) {
     spec.model_type = "cohere2_moe";
     spec.class_prefix = "Cohere2Moe";

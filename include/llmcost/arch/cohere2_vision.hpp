@@ -4,16 +4,24 @@
 
 #include <llmcost/arch/aya_vision.hpp>
 
+// Cohere 2 Vision. Derived from Aya Vision, with these differences:
+//  - no norm in the projector;
+//  - the tile grid with the least scaling.
+//
+// Source: transformers/models/cohere2_vision
+
 namespace llmcost::arch {
 
 namespace cohere2_vision_detail {
 
-/// The grid that scales an image up least, or where all scale it down, the one that does so least
-/// (`get_optimal_tiled_canvas`).
+/// Returns the tile grid that enlarges the image least. If every grid shrinks it, returns the one that shrinks it
+/// least.
+///
+/// Source: transformers, `get_optimal_tiled_canvas`.
 [[nodiscard]] constexpr tile_grid min_scaled(std::int64_t height, std::int64_t width, std::int64_t side,
                                              std::int64_t maximum) {
     tile_grid up, down;
-    double min_up = 0, min_down = 0;  // none yet
+    double min_up = 0, min_down = 0;  // 0: no grid found
     for (std::int64_t n = 1; n <= maximum; ++n)
         for (std::int64_t columns = 1; columns <= n; ++columns) {
             if (n % columns != 0) continue;
@@ -40,7 +48,7 @@ constexpr media_shapes show(const model& m, const workload& load) {
         m, min_scaled(height, width, image.image_height, m.family[aya_vision_detail::max_tiles]));
 }
 
-/// Images need not be cut here; the lower bound is read by nobody.
+/// Parses the processor configuration. Tiling is optional; the processor ignores the minimum number of tiles.
 constexpr void parse_processor_config(config_view json, model& m) {
     aya_vision_detail::parse_processor_config(json, m);
     if (!json.boolean("crop_to_patches", true)) m.family[aya_vision_detail::max_tiles] = 1;
@@ -71,7 +79,6 @@ inline constexpr submodel_spec tower = [](model_spec spec) {
 
 }  // namespace cohere2_vision_detail
 
-// transformers/models/cohere2_vision: Aya Vision without a norm in its projector, tiles by the least scale
 inline constexpr model_spec cohere2_vision = [](model_spec spec) {
     spec.model_type = "cohere2_vision";
     spec.class_prefix = "Cohere2Vision";

@@ -5,12 +5,12 @@
 #include <llmcost/arch/parakeet.hpp>
 #include <llmcost/forward/encoder_decoder.hpp>
 
-// Fast Conformer in front of a decoder of words.
+// Cohere ASR and Canary: a Fast Conformer encoder and a text decoder.
 namespace llmcost::arch {
 
 namespace cohere_asr_detail {
 
-/// Attention to the encoder's states, whose keys and values come from the cache after the first pass.
+/// Cross-attention to the encoder's states. After the first pass, the KV cache provides its keys and values.
 struct cross_attention_to_sound {
     const layer_context& ctx;
 
@@ -71,13 +71,13 @@ struct decoder_layer {
     }
 };
 
-/// Rows of a learned table, one for each new position.
+/// Learned position embeddings of the new tokens.
 constexpr tensor learned_places(const layer_context& ctx, trace& t) {
     const embedding table{ctx.config.max_position_embeddings, ctx.config.hidden_size};
     return t.call("pos_emb", table, shape{t.load().sequence});
 }
 
-/// The decoder; states of the encoder are projected in every pass where `projects`.
+/// Traces the decoder. If `projects` is set, it projects the encoder's states in every pass.
 constexpr tensor decode(const layer_context& ctx, trace& t, tensor states, bool projects, forward_function places) {
     const workload& load = t.load();
     const std::int64_t width = ctx.config.hidden_size;
@@ -137,13 +137,18 @@ constexpr tensor forward(const layer_context& ctx, trace& t) {
 
 constexpr void parse_config(config_view, model_config&) {}
 
-/// Longer recordings are cut where they are quiet, of which a length says nothing.
+/// Returns the audio shapes.
+///
+/// Throws: `description_error` for recordings that the feature extractor splits at quiet positions, which depend on the
+/// samples.
 constexpr media_shapes show(const model& m, const workload& load) {
     if (num_audio_samples(m.audio_preprocessing, load) > m.audio_preprocessing.max_samples)
         throw_description_error(
-            "a recording that is longer than max_audio_clip_s is cut where it is quiet, which nobody knows here");
+            "audio longer than max_audio_clip_s is not supported: the processor splits it at quiet positions");
     return parakeet_detail::show(m, load);
 }
+/// Parses the feature extractor's configuration.
+///
 /// Source: transformers/models/cohere_asr/feature_extraction_cohere_asr.py, `_split_audio_chunks_energy`.
 constexpr void parse_audio_config(config_view json, model& m) {
     const model_config& tower = m.components[0].config;
@@ -154,7 +159,7 @@ constexpr void parse_audio_config(config_view json, model& m) {
                                                             static_cast<double>(m.audio_preprocessing.sampling_rate));
 }
 
-/// Rows of a table of sines, divided by the root of the width.
+/// Sinusoidal position embeddings, divided by the square root of the width.
 struct scaled_sines {
     std::int64_t places;
     std::int64_t width;
@@ -178,10 +183,10 @@ constexpr tensor canary_base(const layer_context& ctx, trace& t) {
 
 constexpr void check_canary(config_view json, model& m) {
     if (m.components[0].config.hidden_size != m.config.hidden_size)
-        throw_invalid_value(json, "encoder_config", "a hidden_size as wide as the decoder's");
+        throw_invalid_value(json, "encoder_config", "a hidden_size equal to the decoder's");
 }
 
-/// The encoder of these, where a configuration leaves things out.
+/// The configuration keys of the encoder, with 128 mel bins by default.
 struct encoder_table {
     family_key family_keys[7];
 
@@ -203,7 +208,7 @@ inline constexpr submodel_spec cohere_encoder = encoder_of(48, 1280, 5120), cana
 
 }  // namespace cohere_asr_detail
 
-// transformers/models/cohere_asr
+// Source: transformers/models/cohere_asr
 inline constexpr model_spec cohere_asr = [](model_spec spec) {
     spec.model_type = "cohere_asr";
     spec.class_prefix = "CohereAsr";
@@ -231,7 +236,9 @@ inline constexpr model_spec cohere_asr = [](model_spec spec) {
     return spec;
 }(model_spec{});
 
-// transformers/models/canary, CanaryDecoderConfig: as a part only
+// The decoder of Canary (`CanaryDecoderConfig`), available only as a component.
+//
+// Source: transformers/models/canary
 inline constexpr submodel_spec canary_decoder = [](model_spec spec) {
     spec.model_type = "canary_decoder";
     spec.class_prefix = "Canary";
@@ -242,7 +249,9 @@ inline constexpr submodel_spec canary_decoder = [](model_spec spec) {
     return spec;
 }(cohere_asr);
 
-// transformers/models/canary: sines for positions, no projection between both halves
+// Canary. Derived from Cohere ASR, with sinusoidal positions and without a projection of the encoder's states.
+//
+// Source: transformers/models/canary
 inline constexpr model_spec canary = [](model_spec spec) {
     spec.model_type = "canary";
     spec.class_prefix = "Canary";

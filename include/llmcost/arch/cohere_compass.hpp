@@ -12,11 +12,11 @@ namespace cohere_compass_detail {
 
 enum family_config_index : std::uint8_t { turns_full, turns_sliding };
 inline constexpr family_key family_keys[]{
-    {.default_value = 1, .type = family_key_type::computed},  // layers that see everything rotate queries and keys
-    {.default_value = 1, .type = family_key_type::computed},  // the same of those that slide
+    {.default_value = 1, .type = family_key_type::computed},  // full-attention layers apply RoPE
+    {.default_value = 1, .type = family_key_type::computed},  // sliding-window layers apply RoPE
 };
 
-/// Both masks, and rotary tables for the kinds of layers that there are and that rotate.
+/// Prepares both masks, and rotary tables for the layer kinds that are present and apply RoPE.
 constexpr decoder_inputs prepare_inputs(const layer_context& ctx, trace& t) {
     const std::int64_t layers = ctx.config.num_hidden_layers;
     const auto has = [&](token_mixer_kind kind) { return ctx.config.layers.contains(kind, layers); };
@@ -38,12 +38,12 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     return output_projection(ctx, t, scaled_dot_product_attention(ctx, t, qkv));
 }
 
-/// Whether layers of this kind rotate: the rotary parameters of each kind stand under its name, or null.
+/// Returns true if layers of this kind apply RoPE. `rope_parameters` has an entry per layer kind, or null.
 constexpr bool reads_turning(config_view json, literal kind) {
     const auto all = json.optional_object("rope_parameters");
-    if (!all) throw_missing_key(json, "rope_parameters", "rotary parameters, or null, for each kind of layers");
+    if (!all) throw_missing_key(json, "rope_parameters", "RoPE parameters, or null, for each layer type");
     const auto rope_parameters = all->find(kind);
-    if (!rope_parameters) throw_missing_key(*all, kind, "rotary parameters, or null");
+    if (!rope_parameters) throw_missing_key(*all, kind, "RoPE parameters or null");
     if (rope_parameters->is_null()) return false;
     const auto sections = rope_parameters->optional_array("mrope_section");
     if (sections && sections->size() < 3)
@@ -53,17 +53,17 @@ constexpr bool reads_turning(config_view json, literal kind) {
 
 constexpr void parse_config(config_view json, model_config& config) {
     if (config.sliding_window == 0)
-        throw_invalid_value(json, "sliding_window", "a number of tokens: a mask is made in any case");
+        throw_invalid_value(json, "sliding_window", "a number of tokens, which the reference's mask requires");
     if (!parse_layer_types(json, config)) config.layers.fill({token_mixer_kind::full_attention});
     if (config.layers.contains(token_mixer_kind::full_attention, config.num_hidden_layers))
         config.family[turns_full] = reads_turning(json, "full_attention") ? 1 : 0;
     if (config.layers.contains(token_mixer_kind::sliding_attention, config.num_hidden_layers))
         config.family[turns_sliding] = reads_turning(json, "sliding_attention") ? 1 : 0;
     if (config.head == head_kind::sequence_classification && json.string("pooling", "eos") != "eos")
-        throw_unsupported(json, "pooling", "no row describes a classifier over another token than the last");
+        throw_unsupported(json, "pooling", "unsupported pooling; expected the last token");
 }
 
-// behind Qwen3-VL's bounds of pixels
+// the image size limits of Qwen3-VL precede these keys
 enum model_config_index : std::uint8_t { scales = 4 };
 inline constexpr family_key model_keys[]{qwen3_vl_detail::bound_keys[0],
                                          qwen3_vl_detail::bound_keys[1],
@@ -71,7 +71,7 @@ inline constexpr family_key model_keys[]{qwen3_vl_detail::bound_keys[0],
                                          qwen3_vl_detail::bound_keys[3],
                                          {.type = family_key_type::computed}};
 
-/// Logits are scaled where the text model's part says by how much.
+/// Parses `config.json`. Logits are scaled if the text configuration contains a scale.
 constexpr void parse_config(config_view json, model& m) {
     const auto text = json.optional_object(m.spec->text_model.key);
     qwen3_vl_detail::parse_config(json, m);
@@ -83,7 +83,9 @@ constexpr tensor process_logits(const layer_context& ctx, trace& t, const tensor
 
 }  // namespace cohere_compass_detail
 
-// transformers/models/cohere_compass: Cohere with positions of three axes, tables per kind of layer, some without
+// The text model. Derived from Cohere, with three-axis RoPE. Each layer kind has its own tables or no RoPE.
+//
+// Source: transformers/models/cohere_compass
 inline constexpr model_spec cohere_compass_text = [](model_spec spec) {
     spec.model_type = "cohere_compass_text";
     spec.class_prefix = "CohereCompass";
@@ -103,7 +105,9 @@ inline constexpr model_spec cohere_compass_text = [](model_spec spec) {
     return spec;
 }(cohere);
 
-// transformers/models/cohere_compass: what sees is Qwen3-VL's
+// The vision encoder, which is that of Qwen3-VL.
+//
+// Source: transformers/models/cohere_compass
 inline constexpr submodel_spec cohere_compass_vision = [](model_spec spec) {
     spec.model_type = "cohere_compass_vision";
     spec.class_prefix = "CohereCompass";

@@ -4,6 +4,10 @@
 
 #include <llmcost/arch/bert.hpp>
 
+// ConvBERT. Derived from BERT, with heads for attention and for convolution, and without a pooler.
+//
+// Source: transformers/models/convbert
+
 namespace llmcost::arch {
 
 namespace convbert_detail {
@@ -14,11 +18,11 @@ inline constexpr family_key family_keys[]{
     {"head_ratio", 2},
     {"conv_kernel_size", 9},
     {"num_groups", 1},
-    {.type = family_key_type::computed},  // heads that are left
-    {.type = family_key_type::computed},  // the width of each
+    {.type = family_key_type::computed},  // attention heads after the reduction
+    {.type = family_key_type::computed},  // size of each head
 };
 
-/// A depthwise and a pointwise convolution, then a bias: (B, channels, S) -> (B, out, S).
+/// Depthwise and pointwise convolution and a bias: (B, channels, S) -> (B, out, S).
 struct separable_convolution {
     std::int64_t channels;
     std::int64_t out;
@@ -42,7 +46,7 @@ struct separable_convolution {
     }
 };
 
-/// Spans of so many tokens around each, weighed by kernels that are made of each token: (B, S, heads, d).
+/// Span-based dynamic convolution around each token, with kernels computed from the token. Returns (B, S, heads, d).
 constexpr tensor convolve_spans(const layer_context& ctx, trace& t, const tensor& x, const tensor& queries) {
     const std::int64_t batch = x.dim(0), sequence = x.dim(1), width = ctx.config.hidden_size;
     const std::int64_t k = ctx.config.family[kernel], heads = ctx.config.family[conv_heads],
@@ -61,7 +65,7 @@ constexpr tensor convolve_spans(const layer_context& ctx, trace& t, const tensor
     return t.reshape(spans, {batch, sequence, heads, d});
 }
 
-/// Half of the heads attend, the other half convolves.
+/// Mixed attention: half of the heads use self-attention, the other half convolution.
 constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
     const std::int64_t batch = x.dim(0), sequence = x.dim(1);
     const std::int64_t heads = ctx.config.family[conv_heads], d = ctx.config.family[conv_head_width];
@@ -74,7 +78,7 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     return t.cat({found.view({batch, sequence, heads, d}), spans}, 2).view({batch, sequence, 2 * heads * d});
 }
 
-/// A linear layer over groups of features, each with a weight of its own.
+/// A linear layer over groups of features, each with its own weight.
 struct grouped_linear {
     std::int64_t in;
     std::int64_t out;
@@ -126,7 +130,7 @@ constexpr tensor forward(const layer_context& ctx, trace& t) { return forward_en
 
 constexpr void parse_config(config_view json, model_config& config) {
     if (json.boolean("add_cross_attention", false))
-        throw_unsupported(json, "add_cross_attention", "no row describes this type as a decoder");
+        throw_unsupported(json, "add_cross_attention", "this model type is not supported as a decoder");
     parse_encoder_only(json, config);
     config.embedding_size = json.positive("embedding_size", config.embedding_size);
     family_config& o = config.family;
@@ -134,7 +138,7 @@ constexpr void parse_config(config_view json, model_config& config) {
     o[conv_heads] = left < 1 ? 1 : left;
     o[conv_head_width] = config.hidden_size / o[conv_heads] / 2;
     if (o[conv_head_width] * 2 * o[conv_heads] != config.hidden_size)
-        throw_invalid_value(json, "hidden_size", "twice as many features as the heads that are left share evenly");
+        throw_invalid_value(json, "hidden_size", "an even multiple of the number of remaining heads");
     if (o[kernel] % 2 == 0) throw_invalid_value(json, "conv_kernel_size", "an odd number");
     if (config.hidden_size % o[groups] != 0 || config.intermediate_size % o[groups] != 0)
         throw_invalid_value(json, "num_groups", "a divisor of hidden_size and intermediate_size");
@@ -145,7 +149,6 @@ constexpr void parse_config(config_view json, model_config& config) {
 
 }  // namespace convbert_detail
 
-// transformers/models/convbert: BERT whose heads attend or convolve, no pooler
 inline constexpr model_spec convbert = [](model_spec spec) {
     spec.model_type = "convbert";
     spec.class_prefix = "ConvBert";

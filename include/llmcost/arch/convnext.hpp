@@ -11,8 +11,8 @@ namespace llmcost::arch {
 namespace convnext_detail {
 
 enum family_config_index : std::uint8_t {
-    normalizes_responses,  ///< between a block's linear layers
-    scales,                ///< a factor for each channel of what a block adds
+    normalizes_responses,  ///< 1 = response norm between the linear layers of a block
+    scales,                ///< 1 = one scale per channel for the output of a block
     drops,
     stages,
     widths,
@@ -25,7 +25,7 @@ inline constexpr family_key family_keys[]{{.type = family_key_type::computed},
 inline constexpr family_key keys_v2[]{
     {.default_value = 1, .type = family_key_type::computed}, family_keys[1], family_keys[2], family_keys[3]};
 
-/// A layer norm over channels, which are first: to the end, and back.
+/// Layer norm over channels in channels-first layout. It transposes to channels-last and back.
 struct channel_norm : norm_module {
     literal prefix;
 
@@ -37,7 +37,7 @@ struct channel_norm : norm_module {
     }
 };
 
-/// The same over channels that are last.
+/// Layer norm over channels in channels-last layout.
 struct last_norm : norm_module {
     literal prefix;
 
@@ -46,7 +46,7 @@ struct last_norm : norm_module {
     [[nodiscard]] constexpr class_name type_name() const { return {prefix, "LayerNorm"}; }
 };
 
-/// Responses over all places, normalised across channels (`ConvNextV2GRN`).
+/// Global response normalization: responses over all positions, normalized across channels (`ConvNextV2GRN`).
 struct response_norm {
     std::int64_t width;
     literal prefix;
@@ -62,7 +62,7 @@ struct response_norm {
     }
 };
 
-/// A convolution for each channel, then two linear layers over channels.
+/// ConvNeXt block: a depthwise convolution, then two linear layers over channels.
 struct layer {
     const layer_context& ctx;
     std::int64_t width;
@@ -99,7 +99,7 @@ constexpr tensor stage(const layer_context& ctx, trace& t, std::int64_t i, tenso
         t.enter(none);
         t.leave(none);
     }
-    // rates grow from zero in the first layer of all to `drop_path_rate` in the last
+    // rates grow linearly over all layers, from zero in the first to `drop_path_rate` in the last
     const bool drops_later = ctx.config.family[drops] != 0;
     std::int64_t first = 0;
     if (i == 0) x = t.call({"layers", first++}, layer{ctx, width, false}, x);
@@ -129,7 +129,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
 
 }  // namespace convnext_detail
 
-/// Convolutions per channel between linear layers, in stages.
+/// Traces ConvNeXt: stages of blocks with depthwise convolutions and linear layers.
 ///
 /// Source: transformers/models/convnext/modeling_convnext.py, transformers/models/convnextv2/modeling_convnextv2.py.
 constexpr tensor forward_convnext(const layer_context& ctx, trace& t) {
@@ -143,12 +143,12 @@ constexpr void parse_convnext(config_view json, model_config& config) {
     config.family[stages] = parse_stages(json, "hidden_sizes", {96, 192, 384, 768}, config.family, widths);
     parse_stages_of(json, "depths", {3, 3, 9, 3}, config.family, depths, config.family[stages]);
     if (config.num_hidden_layers != config.family[stages])
-        throw_invalid_value(json, "num_stages", "as many as hidden_sizes has");
+        throw_invalid_value(json, "num_stages", "the length of hidden_sizes");
     config.family[drops] = json.real("drop_path_rate", 0.0) > 0.0;
     config.family[scales] = config.family[normalizes_responses] == 0 && json.real("layer_scale_init_value", 1e-6) > 0.0;
 }
 
-// transformers/models/convnext: configuration_convnext.py, modeling_convnext.py
+// Source: transformers/models/convnext: configuration_convnext.py, modeling_convnext.py
 inline constexpr model_spec convnext{
     .model_type = "convnext",
     .class_prefix = "ConvNext",
@@ -169,7 +169,9 @@ inline constexpr model_spec convnext{
         }(),
 };
 
-// transformers/models/convnextv2: responses are normalised, blocks are not scaled
+// ConvNeXt V2. Derived from ConvNeXt, with global response normalization and without layer scale.
+//
+// Source: transformers/models/convnextv2
 inline constexpr model_spec convnextv2 = [](model_spec spec) {
     spec.model_type = "convnextv2";
     spec.class_prefix = "ConvNextV2";

@@ -14,7 +14,7 @@ namespace cosmos3_edge_detail {
 enum tower_config_index : std::uint8_t { places, merged };
 inline constexpr family_key tower_keys[]{{"num_patches", 256}, {"spatial_merge_size", 2}};
 
-/// Attention within each image: (patches, width) -> the same.
+/// Bidirectional attention within each image: (patches, width) -> (patches, width).
 constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
     const std::int64_t n = x.dim(0), width = ctx.config.hidden_size, heads = ctx.config.num_attention_heads;
     const auto split = [&](literal name) {
@@ -25,14 +25,14 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     return t.call("out_proj", linear{width, width, true}, packed_scaled_dot_product_attention(t, q, k, v, runs));
 }
 
-/// The side of the largest square of so many places.
+/// Side of the largest square with at most `count` elements.
 [[nodiscard]] constexpr std::int64_t side_of(std::int64_t count) {
     std::int64_t n = 1;
     while ((n + 1) * (n + 1) <= count) ++n;
     return n;
 }
 
-/// Places of one image, resampled from a square, put into the order of squares of patches: (patches, width).
+/// Position embeddings of one image, interpolated from a square, in the order of the merged patches: (patches, width).
 constexpr tensor places_of_image(const layer_context& ctx, trace& t, const tensor& table, const packed_images& grid) {
     const std::int64_t width = ctx.config.hidden_size, side = side_of(ctx.config.family[places]),
                        m = ctx.config.family[merged];
@@ -94,7 +94,7 @@ inline constexpr family_key family_keys[]{{"projector_hidden_size", 11520},
                                           {.default_value = 256 * 256, .type = family_key_type::computed},
                                           {.default_value = 4096 * 4096, .type = family_key_type::computed}};
 
-/// Patches normed, squares of them through two projections.
+/// Projector: normalizes patches, merges squares of them, then applies two linear layers.
 struct patch_merger {
     layer_context ctx;
 
@@ -112,7 +112,9 @@ struct patch_merger {
     }
 };
 
-/// Sides shorter than a square of patches grow first (image_processing_cosmos3_edge.py, `smart_resize`).
+/// Returns the image shapes. Images with a side shorter than a merged patch are enlarged first.
+///
+/// Source: transformers, image_processing_cosmos3_edge.py, `smart_resize`.
 constexpr media_shapes show(const model& m, const workload& requested_load) {
     if (requested_load.images == 0) return {};
     const model_config& vision = m.components[0].config;
@@ -129,7 +131,7 @@ constexpr media_shapes show(const model& m, const workload& requested_load) {
                 resized_to_patches(load, patch, vision.family[merged], m.family[fewest_pixels], m.family[largest])};
 }
 
-/// `min_pixels` and `max_pixels` are read by nobody here.
+/// Parses the processor configuration. The processor ignores `min_pixels` and `max_pixels`.
 constexpr void parse_processor_config(config_view json, model& m) {
     expect_patches(json, m.components[0].config.vision.patch_size, m.components[0].config.family[merged]);
     parse_size_bounds(json, m.family, fewest_pixels, largest);
@@ -153,7 +155,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
     });
 }
 
-/// Of `mrope_section` the second and the third entry are looked up.
+/// Parses `config.json`. The rotary embedding reads the second and third entry of `mrope_section`.
 constexpr void parse_text_config(config_view json, model_config& config) {
     if (parse_sections(json, {3, 64}).axes < 3) fail_sections(json, "frequencies of three axes");
     set_single_mask(json, config);
@@ -161,7 +163,9 @@ constexpr void parse_text_config(config_view json, model_config& config) {
 
 }  // namespace cosmos3_edge_detail
 
-// transformers/models/cosmos3_edge: the text model, positions of three axes and blocks of two projections
+// The text model. Derived from Llama, with three-axis RoPE and an MLP with two projections.
+//
+// Source: transformers/models/cosmos3_edge
 inline constexpr model_spec cosmos3_edge_text = [](model_spec spec) {
     spec.dropout_keys = {};
     spec.model_type = "cosmos3_edge_text";
@@ -189,7 +193,9 @@ inline constexpr model_spec cosmos3_edge_text = [](model_spec spec) {
     return spec;
 }(llama);
 
-// transformers/models/cosmos3_edge: SigLIP 2 over patches of images of any shape in front of it
+// The multimodal model: SigLIP 2 for images of any shape, then the text model.
+//
+// Source: transformers/models/cosmos3_edge
 inline constexpr model_spec cosmos3_edge = [](model_spec spec) {
     spec.model_type = "cosmos3_edge";
     spec.class_prefix = "Cosmos3Edge";

@@ -4,9 +4,12 @@
 
 #include <llmcost/arch/qwen3_vl.hpp>
 
+// Cosmos 3 Omni. Qwen3-VL under another model type. The reference omits the generation modules.
+//
+// Source: transformers/models/cosmos3_omni
+
 namespace llmcost::arch {
 
-// transformers/models/cosmos3_omni: Qwen3-VL by another name; what generates is left out of the reference
 inline constexpr model_spec cosmos3_omni = [](model_spec spec) {
     spec.model_type = "cosmos3_omni";
     spec.class_prefix = "Cosmos3Omni";

@@ -4,6 +4,10 @@
 
 #include <llmcost/arch/mpt.hpp>
 
+// CPM-Ant. Derived from the default decoder, with a prompt before the text and segment-dependent position biases.
+//
+// Source: transformers/models/cpmant: configuration_cpmant.py, modeling_cpmant.py
+
 namespace llmcost::arch {
 
 namespace cpmant_detail {
@@ -11,8 +15,8 @@ namespace cpmant_detail {
 enum family_config_index : std::uint8_t { buckets, prompt_types, prompt_length, segment_types, drops, drops_blocks };
 inline constexpr family_key family_keys[]{
     {"position_bias_num_buckets", 512},  {"prompt_types", 32}, {"prompt_length", 32}, {"segment_types", 32},
-    {.type = family_key_type::computed},  // attention and feed-forward block have modules for dropout
-    {.type = family_key_type::computed},  // the blocks around them, too
+    {.type = family_key_type::computed},  // attention and MLP have dropout modules
+    {.type = family_key_type::computed},  // the blocks around them have dropout modules
 };
 
 constexpr tensor dropped_if(trace& t, bool drops, const tensor& x) { return drops ? dropout(t, "dropout", x) : x; }
@@ -25,7 +29,7 @@ struct softmax_module {
     constexpr tensor forward(trace& t, const tensor& x) const { return t.softmax(x); }
 };
 
-/// Scores with biases, masked before the softmax and after it.
+/// Attention with position biases. The scores are masked before and after the softmax.
 constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
     const model_config& config = ctx.config;
     const std::int64_t batch = x.dim(0), sequence = x.dim(1), d = config.head_dim,
@@ -36,7 +40,7 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     transpose_heads(qkv);
     update_kv_cache(ctx, t, qkv);
     const auto hidden = [&](const tensor& scores) {
-        (void)t.full({});  // what stands where the mask hides
+        (void)t.full({});  // the fill value of masked elements
         return t.masked_fill(scores);
     };
     tensor mixed;
@@ -82,7 +86,8 @@ constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor&
     return t.leave(ffn, ffn_block(ctx, t, middle));
 }
 
-/// Biases of distances and segments, (batch, heads, S, S): distances in logarithmic buckets, looked up in one table.
+/// Position biases of distances and segments: (batch, heads, S, S). Distances fall into logarithmic buckets; one table
+/// contains all biases.
 constexpr tensor position_biases(const layer_context& ctx, trace& t, std::int64_t batch, std::int64_t sequence) {
     const std::int64_t segments = ctx.config.family[segment_types], heads = ctx.config.num_attention_heads;
     const module_info model_info{
@@ -97,7 +102,7 @@ constexpr tensor position_biases(const layer_context& ctx, trace& t, std::int64_
     return t.leave(model_info, t.contiguous(found.permute({0, 3, 1, 2})));
 }
 
-/// A prompt of its own stands in front of the text, whose tokens see all of it and of each other.
+/// Embeds a prompt and the text, traces the layers and removes the prompt. All tokens attend to all others.
 constexpr tensor base(const layer_context& ctx, trace& t) {
     const model_config& config = ctx.config;
     const std::int64_t batch = t.load().batch, prompt = config.family[prompt_length],
@@ -108,7 +113,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
     const tensor segments =
         t.call("segment_embedding", embedding{config.family[segment_types], config.hidden_size}, ids);
     tensor x = t.add(token_embeddings, segments);
-    (void)t.full({batch, prompt});  // a mask's part
+    (void)t.full({batch, prompt});  // part of a mask
     attention_inputs shared;
     shared.pattern = {.query_length = sequence, .is_causal = false};
     shared.family_tensors[0] = position_biases(ctx, t, batch, sequence);
@@ -121,14 +126,14 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
 }
 
 constexpr void parse_config(config_view json, model_config& config) {
-    config.tie_word_embeddings = false;  // the head is as long as the vocabulary, the table longer
+    config.tie_word_embeddings = false;  // the head has the size of the vocabulary, the embedding table is larger
     const auto p = json.find("dropout_p");
     config.family[drops] = !p || !p->is_null();
     config.family[drops_blocks] = p && !p->is_null() && p->as_real() != 0;
     const std::int64_t prompt = config.family[prompt_length];
     if (checked_product(config.family[prompt_types], prompt) > max_input - config.vocab_size)
         throw_invalid_value(json, "prompt_types",
-                            "a number of prompts that leaves the table of tokens below 2147483648 rows");
+                            "a number of prompt types with fewer than 2147483648 embeddings in total");
     (void)checked_size(json, "segment_types", config.family[segment_types], config.family[segment_types]);
 }
 
@@ -136,7 +141,6 @@ inline constexpr dropout_key dropout_rates[]{{dropout_position::hidden, "dropout
 
 }  // namespace cpmant_detail
 
-// transformers/models/cpmant: configuration_cpmant.py, modeling_cpmant.py; a prompt in front, biases of segments
 inline constexpr model_spec cpmant = [](model_spec spec) {
     spec.model_type = "cpmant";
     spec.class_prefix = "CpmAnt";

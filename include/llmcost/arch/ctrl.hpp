@@ -5,6 +5,10 @@
 #include <llmcost/config/reader.hpp>
 #include <llmcost/forward/decoder.hpp>
 
+// CTRL. Derived from the default decoder, with sinusoidal positions and a head with a bias.
+//
+// Source: transformers/models/ctrl: configuration_ctrl.py, modeling_ctrl.py
+
 namespace llmcost::arch {
 
 namespace ctrl_detail {
@@ -17,7 +21,7 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     return output_projection(ctx, t, scaled_dot_product_attention(ctx, t, qkv, {.has_float32_softmax = false}));
 }
 
-/// Classes of this family's parts have no prefix.
+/// Decoder layer. The class names of its modules have no prefix.
 constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor& x) {
     const std::int64_t width = ctx.config.hidden_size, inner = ctx.config.intermediate_size;
     const module_info attention{
@@ -34,7 +38,7 @@ constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor&
     return t.add(middle, dropout(t, "dropout2", h));
 }
 
-/// Words scaled in place, sines and cosines of their positions, and the zero of segments that there are none of.
+/// Sums scaled embeddings (in place), sinusoidal positions and a zero instead of segment embeddings.
 constexpr tensor embed(const layer_context& ctx, trace& t) {
     const workload& load = t.load();
     const std::int64_t max_positions = ctx.config.max_position_embeddings, width = ctx.config.hidden_size;
@@ -68,7 +72,6 @@ inline constexpr dropout_key dropout_rates[]{{dropout_position::hidden, "resid_p
 
 }  // namespace ctrl_detail
 
-// transformers/models/ctrl: configuration_ctrl.py, modeling_ctrl.py; sinusoidal positions, a head with a bias
 inline constexpr model_spec ctrl = [](model_spec spec) {
     spec.model_type = "ctrl";
     spec.class_prefix = "CTRL";

@@ -12,19 +12,19 @@ namespace llmcost::arch {
 
 namespace cvt_detail {
 
-inline constexpr std::int64_t maximum = 5;  // stages: four words for each
+inline constexpr std::int64_t maximum = 5;  // maximum number of stages; each takes four integers
 
 enum family_config_index : std::uint8_t { stages, packed_stages };
 inline constexpr family_key family_keys[]{{.type = family_key_type::computed}};
 
-/// A stage: what shrinks images in front of it, and its layers.
+/// Sizes of one stage: its convolutional embedding and its layers.
 struct stage_sizes {
     std::int64_t width, heads, depth, inner;
     std::int64_t patch, stride, padding;
     std::int64_t kernel, stride_q, padding_q, stride_kv, padding_kv;
     bool bias, token, drops;
 
-    /// Four words of a family's sizes.
+    /// Packs the sizes into four integers of `family_config`.
     constexpr void write(family_config& to, std::int64_t stage) const {
         const auto at = packed_stages + 4 * static_cast<std::size_t>(stage);
         to[at] = width << 31 | heads;
@@ -56,12 +56,12 @@ struct stage_sizes {
     }
 };
 
-/// The way back, a view of what `as_tokens` has made or a copy.
+/// Converts tokens to an image. Depending on the layout, the result is a view or a copy.
 constexpr tensor as_image(const tensor& x, std::int64_t rows, std::int64_t columns) {
     return x.permute({0, 2, 1}).view({x.dim(0), x.dim(2), rows, columns});
 }
 
-/// A convolution for each channel with a batch norm, then places as tokens.
+/// Depthwise convolution with batch norm; returns the positions as tokens.
 struct projection {
     const layer_context& ctx;
     convolution_2d conv;
@@ -177,7 +177,7 @@ struct layer {
     }
 };
 
-/// A convolution that shrinks images, with a norm over channels.
+/// Convolutional embedding: a strided convolution with a layer norm over channels.
 constexpr tensor embed(const layer_context& ctx, trace& t, const stage_sizes& stage, const tensor& x) {
     const module_info embedding{.name = "embedding", .class_of_module = ctx.class_of("Embeddings")};
     const module_info inner{.name = "convolution_embeddings", .class_of_module = ctx.class_of("ConvEmbeddings")};
@@ -190,7 +190,7 @@ constexpr tensor embed(const layer_context& ctx, trace& t, const stage_sizes& st
     return t.leave(embedding, dropout(t, "dropout", image));
 }
 
-/// Its last tokens, the class token with them where it has one.
+/// Traces one stage. The last stage returns the class token if a classifier reads it.
 constexpr tensor stage(const layer_context& ctx, trace& t, std::int64_t i, const tensor& x) {
     const stage_sizes stage = stage_sizes::parse_config(ctx.config, i);
     const module_info module{.name = "stages", .index = i, .class_of_module = ctx.class_of("Stage")};
@@ -202,7 +202,7 @@ constexpr tensor stage(const layer_context& ctx, trace& t, std::int64_t i, const
     tensor h = as_tokens(image);
     if (stage.token) h = t.cat({token.expand({x.dim(0), 1, stage.width}), h}, 1);
     t.enter(layers);
-    // the first layer may read transposed tokens; all have the rate of the stage's number in a list that grows from
+    // layer 0 can read transposed tokens; every layer has the drop rate of the entry `stage` of a list that grows from
     // zero
     h = t.call(child_name::indexed(0), layer{ctx, stage, rows, columns, stage.drops}, h);
     for (loop layer_loop = t.loop_modules(stage.depth - 1, h, 1); layer_loop.next();)
@@ -222,7 +222,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
     return t.leave(encoder, x);
 }
 
-/// A classifier of the class token, or of the mean over all places.
+/// Classifies the class token, or the mean over all positions.
 constexpr tensor classify(const layer_context& ctx, trace& t, const tensor& x) {
     const stage_sizes last = stage_sizes::parse_config(ctx.config, ctx.config.family[stages] - 1);
     const tensor tokens = last.token ? x : as_tokens(x);
@@ -230,7 +230,7 @@ constexpr tensor classify(const layer_context& ctx, trace& t, const tensor& x) {
     return classify_linear(ctx, t, t.mean(h, 1));
 }
 
-/// What stands in a list for a stage, or in the class's own one.
+/// The entry of a list for a stage, or the default of the class.
 constexpr maybe<config_view> listed(config_view json, literal key, std::int64_t stage) {
     const auto found = json.find(key);
     if (!found || found->is_null()) {
@@ -250,7 +250,7 @@ constexpr stage_sizes parse_stage(config_view json, std::int64_t i) {
                             std::int64_t largest) {
         const auto found = listed(json, key, i);
         const std::int64_t n = found ? found->as_non_negative() : otherwise[i];
-        if (n < minimum || n > largest) throw_invalid_value(json, key, "numbers in the range that a row describes");
+        if (n < minimum || n > largest) throw_invalid_value(json, key, "numbers in the supported range");
         return n;
     };
     const auto flag = [&](literal key, bool otherwise) {
@@ -263,13 +263,13 @@ constexpr stage_sizes parse_stage(config_view json, std::int64_t i) {
     };
     const auto method = listed(json, "qkv_projection_method", i);
     if (method && method->as_string() != "dw_bn")
-        throw_unsupported(json, "qkv_projection_method", "only dw_bn is described");
+        throw_unsupported(json, "qkv_projection_method", "unsupported projection method; expected dw_bn");
     stage_sizes s{};
     s.width = number("embed_dim", widths, 1, 0x7fffffff);
     s.heads = number("num_heads", heads, 1, 0x7fffffff);
     s.depth = number("depth", depths, 1, 0xffff);
     const double inner = static_cast<double>(s.width) * real("mlp_ratio", 4.0);
-    if (!(inner >= 1 && inner <= max_input)) throw_invalid_value(json, "mlp_ratio", "ratios that leave a feature");
+    if (!(inner >= 1 && inner <= max_input)) throw_invalid_value(json, "mlp_ratio", "ratios with at least one feature");
     s.inner = static_cast<std::int64_t>(inner);
     s.patch = number("patch_sizes", patches, 1, 0x7fff);
     s.stride = number("patch_stride", strides, 1, 0x7fff);
@@ -281,16 +281,16 @@ constexpr stage_sizes parse_stage(config_view json, std::int64_t i) {
     s.padding_kv = number("padding_kv", ones, 0, 0x3ff);
     s.bias = flag("qkv_bias", true);
     s.token = flag("cls_token", i == 2);
-    // `CvtStage` picks the stage's number from rates that grow from zero over its layers
+    // `CvtStage` takes the entry of the stage from drop rates that grow from zero over its layers
     s.drops = real("drop_path_rate", i == 2 ? 0.1 : 0.0) > 0.0 && i > 0;
     if (s.width % s.heads != 0) throw_invalid_value(json, "num_heads", "divisors of embed_dim");
-    if (s.drops && i >= s.depth) throw_invalid_value(json, "depth", "more layers than stages lie before them");
+    if (s.drops && i >= s.depth) throw_invalid_value(json, "depth", "more layers than the index of the stage");
     return s;
 }
 
 }  // namespace cvt_detail
 
-/// Attention over places that convolutions project, in stages.
+/// Traces CvT: stages of attention with convolutional projections.
 ///
 /// Source: transformers/models/cvt/modeling_cvt.py.
 constexpr tensor forward_cvt(const layer_context& ctx, trace& t) {
@@ -302,17 +302,17 @@ constexpr void parse_cvt(config_view json, model_config& config) {
     config.vision = parse_image_size(json, 224);
     const auto found = json.optional_array("depth");
     const std::int64_t n = config.family[stages] = found ? static_cast<std::int64_t>(found->size()) : 3;
-    if (n < 1 || n > maximum) throw_unsupported(json, "depth", "no row describes so many stages");
+    if (n < 1 || n > maximum) throw_unsupported(json, "depth", "unsupported number of stages");
     const std::int64_t last = parse_stage(json, n - 1).width;
     for (std::int64_t i = 0; i < n; ++i) {
         const stage_sizes stage = parse_stage(json, i);
         if (stage.token && stage.width != last)
-            throw_invalid_value(json, "cls_token", "only where embed_dim is that of the last stage");
+            throw_invalid_value(json, "cls_token", "true only if embed_dim is that of the last stage");
         stage.write(config.family, i);
     }
 }
 
-// transformers/models/cvt: configuration_cvt.py, modeling_cvt.py
+// Source: transformers/models/cvt: configuration_cvt.py, modeling_cvt.py
 inline constexpr model_spec cvt{
     .model_type = "cvt",
     .class_prefix = "Cvt",

@@ -4,19 +4,22 @@
 
 #include <llmcost/arch/llama.hpp>
 
+// CWM. Derived from Llama, with one full-attention layer per three sliding-window layers.
+//
+// Source: transformers/models/cwm
+
 namespace llmcost::arch {
 
-/// Every fourth layer is full, the first one too.
+/// Parses `config.json`. By default, the first and then every fourth layer has full attention.
 constexpr void parse_cwm(config_view json, model_config& config) {
     if (config.sliding_window == 0)
-        throw_invalid_value(json, "sliding_window", "a number of tokens, as a mask is made of it");
+        throw_invalid_value(json, "sliding_window", "a number of tokens, which the reference's mask requires");
     if (parse_layer_types(json, config)) return;
     set_layers(json, config, [](std::int64_t i) {
         return layer_spec{i % 4 == 0 ? token_mixer_kind::full_attention : token_mixer_kind::sliding_attention};
     });
 }
 
-// transformers/models/cwm: one full layer to three sliding ones
 inline constexpr model_spec cwm = [](model_spec spec) {
     spec.supported_heads = language_heads;
     spec.model_type = "cwm";

@@ -4,13 +4,19 @@
 
 #include <llmcost/arch/wav2vec2.hpp>
 
+// Data2Vec Audio (`Data2VecAudioConfig`). Derived from wav2vec 2.0, with these differences:
+//  - norms after all convolutions;
+//  - several position convolutions.
+//
+// Source: transformers/models/data2vec
+
 namespace llmcost::arch {
 
 namespace data2vec_audio_detail {
 
 using namespace wav2vec2_detail;
 
-/// The table of wav2vec 2.0 with other keys for its positions.
+/// The configuration keys of wav2vec 2.0, with other keys for the position convolutions.
 struct config_key_table {
     family_key family_keys[adapter_width + 1];
 
@@ -22,7 +28,7 @@ struct config_key_table {
 };
 inline constexpr config_key_table table{};
 
-/// One of several convolutions that hear positions, each with a norm without weights.
+/// One of several position convolutions. Each has a norm without weights.
 struct position_layer {
     const layer_context& ctx;
 
@@ -57,12 +63,11 @@ constexpr void parse_config(config_view json, model_config& config) {
     config.family[switches] &= ~(groups_norm | stable);
     set_flag(config, always_norms, true);
     if (config.family[extra_size] > 64)
-        throw_unsupported(json, "num_conv_pos_embeddings", "no row describes more than 64");
+        throw_unsupported(json, "num_conv_pos_embeddings", "more than 64 are not supported");
 }
 
 }  // namespace data2vec_audio_detail
 
-// transformers/models/data2vec, Data2VecAudioConfig: norms behind all convolutions, several of which hear positions
 inline constexpr model_spec data2vec_audio = [](model_spec spec) {
     spec.model_type = "data2vec-audio";
     spec.class_prefix = "Data2VecAudio";

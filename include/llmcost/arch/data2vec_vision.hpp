@@ -6,6 +6,8 @@
 #include <llmcost/config/image_stages.hpp>
 #include <llmcost/forward/images.hpp>
 
+// Source: transformers/models/data2vec: configuration_data2vec_vision.py, modeling_data2vec_vision.py
+
 namespace llmcost::arch {
 
 namespace data2vec_vision_detail {
@@ -21,9 +23,9 @@ inline constexpr family_key family_keys[]{
     {.type = family_key_type::computed},
 };
 
-/// A bias for each distance of two patches, and three for those of the class token; (1, H, tokens, tokens).
+/// Relative position biases for all pairs of patches, and three biases for the class token: (1, H, tokens, tokens).
 ///
-/// The table is resampled to the image's distances, be they as many as it has.
+/// The reference interpolates the table to the image size, even if the sizes are equal.
 struct relative_bias {
     const layer_context& ctx;
 
@@ -51,7 +53,7 @@ struct relative_bias {
 
 struct self_attention {
     const layer_context& ctx;
-    const tensor* of_all;  ///< a bias that all layers share; none: there is none
+    const tensor* of_all;  ///< a bias shared by all layers; null without one
 
     static constexpr role module_role = role::none;
     static constexpr bool is_leaf = false;
@@ -116,7 +118,7 @@ struct layer {
     }
 };
 
-/// Patches behind a class token, with positions of their own where there are such.
+/// Class token, patches and optional position embeddings.
 constexpr tensor embed(const layer_context& ctx, trace& t) {
     const vision_config& image = ctx.config.vision;
     const std::int64_t width = ctx.config.hidden_size, batch = t.load().batch;
@@ -177,7 +179,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
 
 }  // namespace data2vec_vision_detail
 
-/// A vision transformer with scaled blocks and a bias for each distance of patches.
+/// Traces Data2Vec Vision: a vision transformer with layer scale and relative position biases.
 ///
 /// Source: transformers/models/data2vec/modeling_data2vec_vision.py.
 constexpr tensor forward_data2vec_vision(const layer_context& ctx, trace& t) {
@@ -194,12 +196,11 @@ constexpr void parse_data2vec_vision(config_view json, model_config& config) {
     if (config.hidden_size % config.num_attention_heads != 0)
         throw_invalid_value(json, "num_attention_heads", "a divisor of hidden_size");
     if (config.family[absolute] != 0 && !square)
-        throw_unsupported(json, "image_size", "no row describes positions that are resampled to oblong images");
+        throw_unsupported(json, "image_size", "interpolated positions of non-square images are not supported");
     config.family[scaled] = json.real("layer_scale_init_value", 0.1) > 0.0;
     config.family[drops] = json.real("drop_path_rate", 0.1) > 0.0;
 }
 
-// transformers/models/data2vec: configuration_data2vec_vision.py, modeling_data2vec_vision.py
 inline constexpr model_spec data2vec_vision = [](model_spec spec) {
     spec.model_type = "data2vec-vision";
     spec.class_prefix = "Data2VecVision";

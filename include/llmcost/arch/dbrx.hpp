@@ -6,6 +6,13 @@
 #include <llmcost/config/reader.hpp>
 #include <llmcost/forward/decoder.hpp>
 
+// DBRX. Derived from the default decoder, with these differences:
+//  - one clamped projection for queries, keys and values;
+//  - norms without biases.
+//
+// The backward assumes that every expert is active, or as many experts as tokens · k.
+// Source: transformers/models/dbrx: configuration_dbrx.py, modeling_dbrx.py
+
 namespace llmcost::arch {
 
 namespace dbrx_detail {
@@ -28,7 +35,7 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     return t.call("out_proj", linear{width, width}, scaled_dot_product_attention(ctx, t, qkv));
 }
 
-/// Experts whose matrices lie one behind the other, called one by one.
+/// Experts whose matrices are stored contiguously, called one by one.
 struct glu_experts : routed_experts_base {
     class_name inner_named;
 
@@ -51,13 +58,13 @@ struct glu_experts : routed_experts_base {
     }
 
 private:
-    /// One expert's matrix of all, which each expert that is hit cuts out.
+    /// Selects one expert's matrix. Every active expert selects its own.
     constexpr tensor one_of(trace& t, const tensor& all, std::int64_t hit) const {
         return t.select_repeatedly(all.view({num_experts, intermediate_size, hidden_size}), 0, hit);
     }
 };
 
-/// The norm of power 1 over each row, whose backward asks for signs.
+/// L1 norm over each row. Its backward computes signs.
 constexpr tensor absolute_norm(trace& t, const tensor& x) {
     tensor plain = x;
     plain.requires_grad = false;
@@ -69,7 +76,7 @@ constexpr tensor absolute_norm(trace& t, const tensor& x) {
     return out;
 }
 
-/// The largest k of a softmax, perhaps divided by their sum.
+/// Router: selects the top-k softmax probabilities, optionally divided by their sum.
 constexpr tensor route(const layer_context& ctx, trace& t, const tensor& x) {
     const moe_config& moe = ctx.config.moe;
     const module_info router{.name = "router", .class_of_module = ctx.class_of("Router"), .module_role = role::router};
@@ -117,18 +124,18 @@ constexpr void parse_moe_config(config_view json, model_config& config) {
         if (const auto name = act->optional_string("name")) config.hidden_act = activation_named(*act, "name", *name);
     const literal norm = "moe_normalize_expert_weights";
     const auto power = json.contains(norm) ? json.optional_real(norm) : maybe<double>{1.0};
-    if (power && *power != 1) throw_unsupported(json, norm, "no row describes weights normed by another power than 1");
+    if (power && *power != 1) throw_unsupported(json, norm, "unsupported norm of the expert weights; expected 1");
     config.family[normed_weights] = power.has_value();
 }
 
-/// Attention and experts stand in objects of their own.
+/// Parses `config.json`, which has separate objects for attention and experts.
 constexpr void parse_config(config_view json, model_config& config) {
     const auto attention = json.optional_object("attn_config");
-    // modeling_dbrx.py, `DbrxAttention.__init__` and `forward`, need both
+    // modeling_dbrx.py: `DbrxAttention.__init__` and `forward` require both
     if (!attention || !attention->contains("rope_theta"))
         throw_missing_key(json, "attn_config", "an object with rope_theta");
     if (!attention->optional_real("clip_qkv"))
-        throw_missing_key(*attention, "clip_qkv", "a number, as the reference clamps by it");
+        throw_missing_key(*attention, "clip_qkv", "a number, the limit of the reference's clamp");
     config.head_dim = config.rotary_dim = config.hidden_size / config.num_attention_heads;
     if (config.head_dim * config.num_attention_heads != config.hidden_size)
         throw_invalid_value(json, "n_heads", "a divisor of d_model");
@@ -137,7 +144,7 @@ constexpr void parse_config(config_view json, model_config& config) {
         throw_invalid_value(*attention, "kv_n_heads", "a divisor of n_heads");
     if (config.tie_word_embeddings) throw_invalid_value(json, "tie_word_embeddings", "false");
     if (json.boolean("output_router_logits", false))
-        throw_unsupported(json, "output_router_logits", "no row describes how evenly these routers pick");
+        throw_unsupported(json, "output_router_logits", "the load-balancing loss of this model type is not supported");
     set_rate(config.dropout_positions, dropout_position::attention, attention->real("attn_pdrop", 0));
     const auto ffn_config = json.optional_object("ffn_config");
     parse_moe_config(ffn_config ? *ffn_config : config_view{&detail::no_keys, 0}, config);
@@ -149,8 +156,6 @@ inline constexpr dropout_key dropout_rates[]{{dropout_position::hidden, "resid_p
 
 }  // namespace dbrx_detail
 
-// transformers/models/dbrx: configuration_dbrx.py, modeling_dbrx.py; one projection that is clamped, norms without
-// biases; backward's sums are those where every expert is hit, or as many as there are picks
 inline constexpr model_spec dbrx = [](model_spec spec) {
     spec.model_type = "dbrx";
     spec.class_prefix = "Dbrx";

@@ -4,6 +4,12 @@
 
 #include <llmcost/arch/bert.hpp>
 
+// DeBERTa V2. Derived from BERT, with these differences:
+//  - disentangled attention with separate scores for contents and positions;
+//  - no pooler without a head.
+//
+// Source: transformers/models/deberta_v2
+
 namespace llmcost::arch {
 
 namespace deberta_v2_detail {
@@ -26,7 +32,7 @@ enum family_config_index : std::uint8_t {
 inline constexpr family_key family_keys[]{
     {"relative_attention", 0, family_key_type::boolean},
     {.type = family_key_type::computed},  // `max_relative_positions`
-    {.type = family_key_type::computed},  // `position_buckets`, 0: none
+    {.type = family_key_type::computed},  // `position_buckets`; 0: none
     {.type = family_key_type::computed},  // `pos_att_type`
     {.type = family_key_type::computed},
     {"share_att_key", 0, family_key_type::boolean},
@@ -39,20 +45,20 @@ inline constexpr family_key family_keys[]{
     {.type = family_key_type::computed},  // not `legacy`
 };
 
-/// The word of a first layer that a convolution follows.
+/// `family_tag` of the first layer if a convolution follows it.
 inline constexpr std::uint8_t convolved = 1;
 
-/// Distances that have an embedding, to one side.
+/// Number of relative positions with an embedding, in one direction.
 [[nodiscard]] constexpr std::int64_t span(const model_config& config) {
     return config.family[buckets] > 0 ? config.family[buckets] : config.family[furthest];
 }
 
-/// Whether no kind of score reads the embeddings of distances.
+/// Returns true if no attention score uses the relative position embeddings.
 [[nodiscard]] constexpr bool scores_contents_alone(const model_config& config) {
     return config.family[content_to_place] == 0 && config.family[place_to_content] == 0;
 }
 
-/// Words, positions, segments, a norm, and a mask of ones.
+/// Sums word, position and segment embeddings; applies the norm and multiplies by a mask of ones.
 constexpr tensor sum_embeddings(const layer_context& ctx, trace& t, const tensor& ones) {
     const std::int64_t width = ctx.config.hidden_size;
     tensor x = word_embeddings(ctx, t);
@@ -66,9 +72,10 @@ constexpr tensor sum_embeddings(const layer_context& ctx, trace& t, const tensor
     return dropout(t, "dropout", t.mul(x, t.to(ones.unsqueeze(2), x.type)));
 }
 
-/// Distances of queries and keys in buckets, logarithmic ones beyond the middle (`make_log_bucket_position`).
+/// Buckets of the distances between queries and keys; buckets beyond the middle are logarithmic
+/// (`make_log_bucket_position`).
 constexpr void make_buckets(trace& t, std::int64_t sequence) {
-    const tensor distance = t.full({sequence, sequence});  // as floats
+    const tensor distance = t.full({sequence, sequence});  // in floating point
     tensor log_position = t.log(t.div_scalar(trace::buffer({sequence, sequence})));
     log_position = t.mul_scalar(t.div(log_position, t.log(trace::buffer({}))));
     log_position = t.add_scalar(t.ceil(log_position));  // rounded up
@@ -81,10 +88,10 @@ constexpr tensor in_heads(const layer_context& ctx, trace& t, const tensor& x) {
     const tensor split = x.view({x.dim(0), x.dim(1), heads, d}).permute({0, 2, 1, 3});
     return t.contiguous(split).view({x.dim(0) * heads, x.dim(1), d});
 }
-/// The root of a width times how many kinds of scores there are: a number in a tensor.
+/// Square root of head_dim · (number of score types), as a tensor.
 constexpr tensor root(trace& t, const tensor& x) { return t.to(t.sqrt(t.mul_scalar(trace::buffer({}))), x.type); }
 
-/// Embeddings of distances through a projection, one copy for each sequence.
+/// Projects the relative position embeddings; one copy per sequence.
 constexpr tensor project_places(const layer_context& ctx, trace& t, literal name, const tensor& places) {
     const std::int64_t width = ctx.config.num_attention_heads * ctx.config.head_dim, batch = t.load().batch;
     tensor x = in_heads(ctx, t, t.call(name, linear{ctx.config.hidden_size, width, true}, places)).unsqueeze(0);
@@ -97,22 +104,22 @@ constexpr tensor project_places_with_shared_weights(const layer_context& ctx, tr
     return project_places(ctx, t, name, places);
 }
 
-/// Scores of the distances that pairs have; backward reads what they were picked from.
+/// Gathers the scores of the relative positions. The backward reads the scores that it gathers from.
 constexpr tensor pick(trace& t, const tensor& scores) {
     t.save_for_backward(scores);
     return t.gather(scores, {scores.dim(0), scores.dim(1), scores.dim(1)});
 }
 
-/// Scores, of which some are hidden, as probabilities.
+/// Applies the mask and the softmax: scores -> probabilities.
 constexpr tensor hide_and_soften(trace& t, const tensor& scores) { return t.softmax(t.masked_fill(scores)); }
 
-/// What differs between families whose attention this is.
+/// Differences between families with disentangled attention.
 struct disentangled_attention_style {
     tensor (*soften)(trace& t, const tensor& scores) = hide_and_soften;
     literal dropout = "Dropout";
 };
 
-/// Scores of contents to places, and of places to contents.
+/// Content-to-position and position-to-content scores.
 constexpr tensor score_places(const layer_context& ctx, trace& t, const tensor& q, const tensor& k,
                               const tensor& distances) {
     const family_config& o = ctx.config.family;
@@ -130,7 +137,7 @@ constexpr tensor score_places(const layer_context& ctx, trace& t, const tensor& 
     if (o[content_to_place] != 0) {
         const tensor scale = root(t, q);
         const tensor found = pick(t, t.bmm(q, place_k.transpose(-1, -2)));
-        sum = t.add_scalar(t.div(found, scale));  // to a zero
+        sum = t.add_scalar(t.div(found, scale));  // added to zero
     }
     if (o[place_to_content] != 0) {
         const tensor scale = root(t, k);
@@ -144,7 +151,7 @@ constexpr tensor score_places(const layer_context& ctx, trace& t, const tensor& 
     return sum;
 }
 
-/// Attention in which contents and places meet apart (`DisentangledSelfAttention`).
+/// Attention with separate scores for contents and positions (`DisentangledSelfAttention`).
 constexpr tensor disentangled_attention(const layer_context& ctx, trace& t, const tensor& x,
                                         const disentangled_attention_style& style) {
     const family_config& o = ctx.config.family;
@@ -166,7 +173,7 @@ constexpr tensor disentangled_attention(const layer_context& ctx, trace& t, cons
         if (!none || o[shares_projections] != 0) places = score_places(ctx, t, q, k, distances);
         if (!none) scores = t.add(scores, places);
     }
-    if (o[relative] != 0 && scores_contents_alone(ctx.config)) scores = t.add_scalar(scores);  // a zero
+    if (o[relative] != 0 && scores_contents_alone(ctx.config)) scores = t.add_scalar(scores);  // adds zero
     const tensor soft = style.soften(t, scores.view({batch, heads, sequence, sequence}));
     const dropout_module drops{dropout_position::attention, style.dropout};
     const tensor features = t.call("dropout", drops, soft).view({batch * heads, sequence, sequence});
@@ -178,7 +185,7 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     return disentangled_attention(ctx, t, x, {});
 }
 
-/// A convolution over what goes into the first layer, added to what comes out of it (`ConvLayer`).
+/// Convolution over the input of the first layer, added to its output (`ConvLayer`).
 constexpr tensor convolve(const layer_context& ctx, trace& t, const tensor& in, const tensor& out, const tensor& ones) {
     const std::int64_t width = ctx.config.hidden_size, k = ctx.config.family[kernel],
                        groups = ctx.config.family[conv_groups];
@@ -191,7 +198,7 @@ constexpr tensor convolve(const layer_context& ctx, trace& t, const tensor& in, 
     t.read_parameter_in_next_op(t.param("bias", {width}));
     h = t.leave(convolution, t.conv(h, weight, true, groups, 1, (k - 1) / 2));
     h = t.contiguous(h.permute({0, 2, 1}));
-    (void)t.add_scalar(ones);  // one less the mask
+    (void)t.add_scalar(ones);  // 1 - mask
     t.masked_fill_(h);
     h = activate(t, static_cast<activation>(ctx.config.family[conv_act]), dropout(t, "dropout", h));
     h = t.call("LayerNorm", norm_module{norm_kind::layer, width}, t.add(out, h));
@@ -210,7 +217,7 @@ constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor&
     return bert_mlp(ctx, t, t.leave(attention, t.call("output", joins, mixed, x)));
 }
 
-/// The embeddings of distances, which the encoder hands to all layers.
+/// Relative position embeddings, which the encoder passes to all layers.
 constexpr tensor embed_distances(const layer_context& ctx, trace& t) {
     const std::int64_t rows = 2 * span(ctx.config), width = ctx.config.hidden_size;
     const recorder::detach_guard unread{t, scores_contents_alone(ctx.config)};
@@ -233,7 +240,8 @@ constexpr tensor encode(const layer_context& ctx, trace& t) {
     decoder_inputs shared = ctx.spec.prepare_inputs(ctx, t);
     const module_info encoder{.name = "encoder", .class_of_module = ctx.class_of("Encoder")};
     t.enter(encoder);
-    (void)t.mul(trace::buffer({batch, 1, 1, sequence}), trace::buffer({batch, 1, sequence, 1}));  // who sees whom
+    // the mask of all pairs of tokens
+    (void)t.mul(trace::buffer({batch, 1, 1, sequence}), trace::buffer({batch, 1, sequence, 1}));
     if (o[relative] != 0 && o[buckets] > 0) make_buckets(t, sequence);
     if (o[relative] != 0) {
         shared.full.family_tensors[0] = embed_distances(ctx, t);
@@ -250,7 +258,7 @@ constexpr tensor encode(const layer_context& ctx, trace& t) {
     return t.leave(encoder, x);
 }
 
-/// A dense layer and an activation over each sequence's first state, a child of the whole model.
+/// Pooler: a dense layer and an activation over the first state. It is a child of the model with a head.
 constexpr tensor pool(const layer_context& ctx, trace& t, const tensor& x) {
     const module_info pooler{.name = "pooler", .class_of_module = {"", "ContextPooler"}};
     const linear dense{ctx.config.hidden_size, ctx.config.hidden_size, true};
@@ -259,7 +267,7 @@ constexpr tensor pool(const layer_context& ctx, trace& t, const tensor& x) {
     return t.leave(pooler, activate(t, static_cast<activation>(ctx.config.family[pooler_act]), h));
 }
 
-/// The older language head.
+/// The legacy masked-language-modeling head.
 constexpr tensor score_in_cls(const layer_context& ctx, trace& t, const tensor& x) {
     const literal prefix = "LegacyDebertaV2";
     const module_info cls{.name = "cls", .class_of_module = {prefix, "OnlyMLMHead"}, .module_role = role::head};
@@ -275,7 +283,7 @@ constexpr tensor score_in_cls(const layer_context& ctx, trace& t, const tensor& 
     h = t.leave(transform, t.call("LayerNorm", norm_module{norm_kind::layer, width}, h));
     return t.leave(cls, t.leave(predictions, mlm_logits(ctx.config, t, h)));
 }
-/// The newer one multiplies by the word embeddings themselves.
+/// The newer masked-language-modeling head, which multiplies by the word embeddings.
 constexpr tensor score_with_token_embeddings(const layer_context& ctx, trace& t, const tensor& x) {
     const module_info predictions{
         .name = "lm_predictions", .class_of_module = ctx.class_of("OnlyMLMHead"), .module_role = role::head};
@@ -303,7 +311,7 @@ constexpr tensor score(const layer_context& ctx, trace& t, const tensor_pair& ou
 }
 constexpr tensor forward(const layer_context& ctx, trace& t) { return forward_encoder_model(ctx, t, {.score = score}); }
 
-/// `pos_att_type`: a list of kinds, or their names in one text.
+/// Returns true if `text` contains `name`. `pos_att_type` is a list of kinds or one string with all names.
 constexpr bool contains(string_ref text, string_ref name) noexcept {
     for (std::size_t i = 0; i + name.size() <= text.size(); ++i)
         if (text.substr(i, name.size()) == name) return true;
@@ -352,7 +360,7 @@ constexpr void parse_config(config_view json, model_config& config) {
         o[pooler_act] = static_cast<std::int64_t>(activation_named(json, "pooler_hidden_act", *act));
     o[written_anew] = !json.boolean("legacy", true);
     if (o[written_anew] != 0 && config.head == head_kind::masked_lm && config.embedding_size != config.hidden_size)
-        throw_invalid_value(json, "embedding_size", "hidden_size under this head");
+        throw_invalid_value(json, "embedding_size", "hidden_size with this head");
     parse_convolution(json, config);
 }
 
@@ -364,7 +372,6 @@ inline constexpr dropout_key dropout_rates[]{{dropout_position::hidden, "hidden_
 
 }  // namespace deberta_v2_detail
 
-// transformers/models/deberta_v2: BERT whose contents and places meet apart, no pooler below heads
 inline constexpr model_spec deberta_v2 = [](model_spec spec) {
     spec.model_type = "deberta-v2";
     spec.class_prefix = "DebertaV2";

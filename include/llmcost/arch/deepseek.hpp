@@ -8,14 +8,16 @@
 
 namespace llmcost::arch {
 
-/// Groups that a router picks experts from.
+/// Checks the expert groups of the router.
+///
+/// Throws: `config_error` for an invalid `n_group` or `topk_group`.
 constexpr void check_groups(config_view json, const model_config& config) {
     if (config.moe.num_experts % config.moe.n_group != 0)
         throw_invalid_value(json, "n_group", "a divisor of the number of experts");
     if (config.moe.topk_group > config.moe.n_group) throw_invalid_value(json, "topk_group", "at most n_group");
 }
 
-/// Latent attention and experts behind the first `first_k_dense_replace` layers.
+/// Parses latent attention and experts. The first `first_k_dense_replace` layers are dense.
 constexpr void parse_deepseek(config_view json, model_config& config, std::int64_t dense_layers,
                               std::int64_t shared_experts, literal also_experts) {
     const auto rank = json.find("q_lora_rank");
@@ -45,7 +47,7 @@ constexpr void parse_deepseek_v2(config_view json, model_config& config) {
     const string_ref method = json.string("topk_method", "greedy");
     config.moe.has_group_limit = method == "group_limited_greedy";
     if (!config.moe.has_group_limit && method != "greedy")
-        throw_unsupported(json, "topk_method", "no router describes this method");
+        throw_unsupported(json, "topk_method", "unsupported top-k method");
     if (config.moe.has_group_limit) check_groups(json, config);
 }
 
@@ -55,10 +57,12 @@ constexpr void parse_deepseek_v3(config_view json, model_config& config) {
     check_groups(json, config);
     config.rope_interleave = json.boolean("rope_interleave", true);
     if (config.moe.num_experts / config.moe.n_group < 2)
-        throw_invalid_value(json, "n_group", "at most half as many groups as experts");
+        throw_invalid_value(json, "n_group", "at most half the number of experts");
 }
 
-// transformers/models/deepseek_v2: latent attention, complex rotation, softmax router
+// DeepSeek V2. Derived from Llama, with multi-head latent attention, complex RoPE and a softmax router.
+//
+// Source: transformers/models/deepseek_v2
 inline constexpr model_spec deepseek_v2 = [](model_spec spec) {
     spec.supported_heads = classifying_decoder_heads;
     spec.model_type = "deepseek_v2";
@@ -75,7 +79,9 @@ inline constexpr model_spec deepseek_v2 = [](model_spec spec) {
     return spec;
 }(llama);
 
-// transformers/models/deepseek_v3: sigmoid router with groups, pairs rotated as two tensors
+// DeepSeek V3. Derived from DeepSeek V2, with a sigmoid router with expert groups, and interleaved RoPE on two tensors.
+//
+// Source: transformers/models/deepseek_v3
 inline constexpr model_spec deepseek_v3 = [](model_spec spec) {
     spec.supported_heads = decoder_heads;
     spec.model_type = "deepseek_v3";

@@ -4,10 +4,15 @@
 
 #include <llmcost/arch/deepseek.hpp>
 
+// DeepSeek MoE. Derived from Llama, with DeepSeek V2's experts and a plain softmax router.
+//
+// Source: modeling_deepseek.py of deepseek-ai/deepseek-moe-16b-base
+
 namespace llmcost::arch {
 
-/// Experts in every `moe_layer_freq`-th layer behind the first dense ones; none at all where a file names no number of
-/// them.
+/// Parses `config.json`. After the first dense layers, one in every `moe_layer_freq` layers has experts.
+///
+/// Without `n_routed_experts`, no layer has experts.
 constexpr void parse_deepseek_moe(config_view json, model_config& config) {
     set_single_mask(json, config);
     const auto number = json.find("n_routed_experts");
@@ -22,8 +27,6 @@ constexpr void parse_deepseek_moe(config_view json, model_config& config) {
     set_layers(json, config, [&](std::int64_t i) { return layer_spec{mixer, i >= dense && i % step == 0}; });
 }
 
-// modeling_deepseek.py of deepseek-ai/deepseek-moe-16b-base: Llama's attention, DeepSeek V2's experts by a plain
-// softmax
 inline constexpr model_spec deepseek_moe = [](model_spec spec) {
     spec.model_type = "deepseek";
     spec.class_prefix = "Deepseek";

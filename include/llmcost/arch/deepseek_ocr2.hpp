@@ -13,7 +13,7 @@ namespace llmcost::arch {
 
 namespace deepseek_ocr2_detail {
 
-// ---- SAM behind which two convolutions make the grid smaller
+// ---- SAM, followed by two strided convolutions
 
 enum sam_config_index : std::uint8_t { first_channels = 5, last_channels };
 inline constexpr family_key sam_keys[]{sam_detail::family_keys[0],
@@ -24,7 +24,7 @@ inline constexpr family_key sam_keys[]{sam_detail::family_keys[0],
                                        {.default_value = 512, .type = family_key_type::computed},
                                        {.default_value = 896, .type = family_key_type::computed}};
 
-/// (B, 3, side, side) -> (B, channels, side / 64, side / 64).
+/// Encodes images: (B, 3, side, side) -> (B, channels, side / 64, side / 64).
 constexpr tensor sam_base(const layer_context& ctx, trace& t) {
     const std::int64_t inner_channels = ctx.config.family[first_channels];
     const tensor x = sam_detail::forward_vision_encoder(ctx, t);
@@ -53,9 +53,9 @@ inline constexpr submodel_spec sam = [](model_spec spec) {
     return spec;
 }(sam_detail::tower);
 
-// ---- Qwen2's layers over patches and queries: patches see each other, queries what stands before them
+// ---- Qwen2 layers over patches and queries: patches attend to each other, queries to all preceding tokens
 
-/// Keys, values and queries without a cache; the mask of blocks is as large as any.
+/// Traces the encoder layers without a KV cache. The block mask is as large as the score matrix.
 constexpr tensor forward_vision_encoder(const layer_context& ctx, trace& t, const tensor& x) {
     const std::int64_t n = x.dim(1);
     attention_inputs inputs{.pattern = {.query_length = n, .is_causal = false}};
@@ -92,7 +92,8 @@ inline constexpr submodel_spec encoder = [](model_spec spec) {
 
 // ---- images
 
-/// The whole image as a square, and where it is longer than a tile, tiles of the grid with the nearest aspect.
+/// Tiling rule: a square thumbnail, and tiles of the grid with the nearest aspect ratio if the image is larger than a
+/// tile.
 struct cut_rule {
     std::int64_t base_size;
     std::int64_t tile;
@@ -100,14 +101,17 @@ struct cut_rule {
     std::int64_t maximum;
 };
 
+/// Splits an image into a thumbnail and tiles.
+///
+/// Throws: `description_error` if a side of the image would be rounded to zero.
 /// Source: transformers/models/deepseek_ocr2/image_processing_deepseek_ocr2.py.
 [[nodiscard]] constexpr media_shape cut(image_size image, const cut_rule& rule) {
     media_shape out{.num_tiles = 0, .height = rule.base_size, .width = rule.base_size};
     const std::int64_t longest = image.height > image.width ? image.height : image.width;
     const std::int64_t shortest = image.height > image.width ? image.width : image.height;
-    // Python's round, halves to even, of a side that becomes nothing
+    // Python's round (halves to even) of a side that becomes zero
     if (2 * rule.base_size * shortest <= longest)
-        throw_description_error("an image of these sides has no height or no width left");
+        throw_description_error("the image is too narrow: a side is rounded to zero");
     if (longest <= rule.tile || rule.maximum == 0) return out;
     const tile_grid grid = closest_grid(image.height, image.width, rule.tile, rule.minimum, rule.maximum);
     out.tile_rows = grid.rows;
@@ -116,7 +120,7 @@ struct cut_rule {
     return out;
 }
 
-/// Patches along a side that are left of a picture behind both convolutions.
+/// Number of patches per side after both convolutions.
 [[nodiscard]] constexpr std::int64_t left_of(std::int64_t side, std::int64_t patch) noexcept {
     const auto halved = [](std::int64_t n) { return (n - 1) / 2 + 1; };
     return halved(halved(side / patch));
@@ -125,7 +129,7 @@ struct cut_rule {
 inline constexpr std::int64_t num_queries_768 = 144, num_queries_1024 = 256;
 inline constexpr cut_rule rule{.base_size = 1024, .tile = 768, .minimum = 2, .maximum = 6};
 
-/// As many queries as a picture of this side is read by.
+/// Number of queries for images of this side.
 [[nodiscard]] constexpr std::int64_t queries_for(std::int64_t side, std::int64_t patch) noexcept {
     const std::int64_t n = left_of(side, patch);
     return n * n <= num_queries_768 ? num_queries_768 : num_queries_1024;
@@ -134,21 +138,21 @@ inline constexpr cut_rule rule{.base_size = 1024, .tile = 768, .minimum = 2, .ma
 constexpr media_shapes show(const model& m, const workload& load) {
     if (load.images == 0) return {};
     if (load.image_height == 0)
-        throw_description_error("this model reads images of any size: say --image WIDTHxHEIGHT");
+        throw_description_error("this model accepts images of any size; use --image WIDTHxHEIGHT");
     const std::int64_t patch = m.components[0].config.vision.patch_size;
     media_shape image = cut({load.image_height, load.image_width}, rule);
     image.num_tokens = queries_for(rule.base_size, patch) + image.num_tiles * queries_for(rule.tile, patch) + 1;
     return {.image = image};
 }
 
-/// Two to six tiles, always: `DeepseekOcr2Processor` says so, whatever the file does.
+/// Parses the processor configuration. `DeepseekOcr2Processor` always uses two to six tiles, independent of this file.
 constexpr void parse_processor_config(config_view json, model&) {
     expect_resized(json);
-    expect_side(json, "size", rule.base_size, "1024, for which the queries of a whole image are made");
+    expect_side(json, "size", rule.base_size, "1024, the size of the query embeddings");
     expect_side(json, "tile_size", rule.tile, "768, for which the queries of a tile are made");
 }
 
-/// SAM, its patches in front of queries, and what Qwen2's layers make of these: (B, queries, width).
+/// Traces SAM and the Qwen2 layers over its patches, followed by the queries: (B, queries, width).
 constexpr tensor forward_vision_model(const layer_context& ctx, trace& t) {
     const layer_context reader = ctx.component(1);
     const std::int64_t width = reader.config.hidden_size;
@@ -178,8 +182,10 @@ struct projector : linear {
     static constexpr role module_role = role::projector;
 };
 
-/// Whole images, then tiles, through `encode_images`, (pictures, …) -> (pictures, tokens, width); `join` puts those of
-/// one image together, (tokens, width).
+/// Encodes thumbnails, then tiles, and inserts the features into the token embeddings.
+///
+/// `encode_images`: (images, …) -> (images, tokens, width). `concatenate_features` combines the features of one image:
+/// (tokens, width).
 template <class See, class Join>
 constexpr tensor place_cut_images(trace& t, const tensor& token_embeddings, const media_shape& shape, std::int64_t tile,
                                   const See& encode_images, const Join& concatenate_features) {
@@ -225,7 +231,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
     });
 }
 
-/// The tower's configuration holds those of its two parts.
+/// Parses the vision configuration, which contains the configurations of both encoders.
 constexpr void parse_towers(config_view json, model& m, const model_spec& first, literal second_key,
                             const model_spec& second) {
     const config_view empty_config{&detail::no_keys, 0};
@@ -235,11 +241,12 @@ constexpr void parse_towers(config_view json, model& m, const model_spec& first,
     m.components[0] = {&first, parse_sizes(first, sharp ? *sharp : empty_config, true)};
     m.components[1] = {&second, parse_sizes(second, reader ? *reader : empty_config, true)};
     if (m.components[0].config.family[last_channels] != m.components[1].config.hidden_size)
-        throw_invalid_value(json, "vision_config", "an encoder as wide as the last of downsample_channels");
+        throw_invalid_value(json, "vision_config", "an encoder with a hidden_size of the last of downsample_channels");
 }
 constexpr void parse_config(config_view json, model& m) { parse_towers(json, m, sam, "encoder_config", encoder); }
 
-/// Heads share the width whatever `head_dim` says; experts as DeepSeek V2 has them.
+/// Parses the text configuration. The heads have hidden_size / heads elements, independent of `head_dim`. Experts:
+/// DeepSeek V2.
 constexpr void parse_text_config(config_view json, model_config& config, std::int64_t dense_layers) {
     divide_by_heads(json, config, {"num_attention_heads"});
     parse_experts(json, config, json.contains("num_experts") ? "num_experts" : "n_routed_experts");
@@ -249,7 +256,7 @@ constexpr void parse_text_config(config_view json, model_config& config, std::in
     const string_ref method = json.string("topk_method", "greedy");
     config.moe.has_group_limit = method == "group_limited_greedy";
     if (!config.moe.has_group_limit && method != "greedy")
-        throw_unsupported(json, "topk_method", "no router describes this method");
+        throw_unsupported(json, "topk_method", "unsupported top-k method");
     if (config.moe.has_group_limit) {
         config.moe.n_group = json.positive("n_group");
         config.moe.topk_group = json.positive("topk_group");
@@ -263,7 +270,9 @@ constexpr void parse_text_config(config_view json, model_config& config, std::in
 
 }  // namespace deepseek_ocr2_detail
 
-// transformers/models/deepseek_ocr2: the text model, Llama's attention and DeepSeek V2's experts
+// The text model: Llama's attention and DeepSeek V2's experts.
+//
+// Source: transformers/models/deepseek_ocr2
 inline constexpr model_spec deepseek_ocr2_text = [](model_spec spec) {
     spec.dropout_keys = {};
     spec.model_type = "deepseek_ocr2_text";
@@ -286,7 +295,9 @@ inline constexpr model_spec deepseek_ocr2_text = [](model_spec spec) {
     return spec;
 }(deepseek_v2);
 
-// transformers/models/deepseek_ocr2: SAM, and queries that read its patches in order
+// DeepSeek-OCR 2. SAM, then an encoder whose queries read the patches in order.
+//
+// Source: transformers/models/deepseek_ocr2
 inline constexpr model_spec deepseek_ocr2 = [](model_spec spec) {
     spec.model_type = "deepseek_ocr2";
     spec.class_prefix = "DeepseekOcr2";

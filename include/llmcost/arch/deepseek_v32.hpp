@@ -17,10 +17,10 @@ inline constexpr family_key family_keys[]{
     {"index_topk", 2048},
 };
 
-/// The word of layers that attend to what the last indexer before them picked.
+/// `family_tag` of layers that reuse the tokens selected by the last preceding indexer.
 inline constexpr std::uint8_t shares_picks = 1;
 
-/// Attention to picked tokens; `Turned`: how the indexer rotates.
+/// Sparse latent attention over selected tokens. `Turned` is the rotary style of the indexer.
 template <rotary_style Turned>
 constexpr tensor token_mixer(const layer_context& ctx, trace& t, const tensor& x) {
     const family_config& family = ctx.config.family;
@@ -30,7 +30,7 @@ constexpr tensor token_mixer(const layer_context& ctx, trace& t, const tensor& x
     return t.call(ctx.spec.names.attention, layer, x);
 }
 
-/// Heads of an indexer have the rotated part of the others; every layer attends to picked tokens.
+/// Checks the indexer's head size, which includes the rotary part, and that every layer uses sparse attention.
 constexpr void check_indexed_layers(config_view json, const model_config& config) {
     if (config.family[index_head_dim] < config.rotary_dim)
         throw_invalid_value(json, "index_head_dim", "at least qk_rope_head_dim");
@@ -42,26 +42,26 @@ constexpr void check_indexed_layers(config_view json, const model_config& config
     for (const config_view entry : *types) {
         const string_ref name = entry.as_string();
         if (name != "indexed_attention" && name != "deepseek_sparse_attention" && name != "qwen_sparse_attention")
-            throw_unsupported(json, "layer_types", "no layer of this type is of one of these kinds");
+            throw_unsupported(json, "layer_types", "layer type not supported by this model type");
     }
 }
 
-/// Sizes of latent attention and of the indexer.
+/// Parses the sizes of latent attention and of the indexer.
 constexpr void parse_indexed_attention(config_view json, model_config& config) {
     parse_latent_attention(json, config);
     config.rope_interleave = true;
     config.mlp_bias = false;
     if (config.mla.q_lora_rank == 0)
-        throw_invalid_value(json, "q_lora_rank", "a positive integer, as an indexer reads low-rank queries");
+        throw_invalid_value(json, "q_lora_rank", "a positive integer, because the indexer uses low-rank queries");
     check_indexed_layers(json, config);
 }
 
 constexpr std::int64_t parse_moe_config(config_view json, model_config& config, std::int64_t dense_layers = 3) {
     parse_grouped_experts(json, config, {.shared = 1});
     const std::int64_t dense = json.non_negative("first_k_dense_replace", dense_layers);
-    if (const auto older = json.optional_positive("num_experts")) {  // goes before both other names
+    if (const auto older = json.optional_positive("num_experts")) {  // takes precedence over both other keys
         if (*older != config.moe.num_experts && json.contains("n_routed_experts"))
-            throw_unsupported(json, "num_experts", "another number of experts than n_routed_experts");
+            throw_unsupported(json, "num_experts", "a value other than n_routed_experts is not supported");
         config.moe.num_experts = *older;
     }
     return dense;
@@ -74,7 +74,8 @@ constexpr void parse_config(config_view json, model_config& config) {
                [&](std::int64_t i) { return layer_spec{.has_experts = is_sparse(json, config, i, i >= dense)}; });
 }
 
-/// Which layers have an indexer: `indexer_types`, else letters or words of `index_topk_pattern`, else a schedule.
+/// Returns true if the layer has an indexer: from `indexer_types`, else from `index_topk_pattern`, else from a
+/// schedule.
 constexpr bool has_indexer(config_view json, const model_config& config, std::int64_t i) {
     const auto at = static_cast<std::size_t>(i);
     for (const literal key : {"indexer_types", "index_topk_pattern"}) {
@@ -86,7 +87,7 @@ constexpr bool has_indexer(config_view json, const model_config& config, std::in
             throw_invalid_value(json, key, "a kind of indexer for each layer");
         const string_ref name = found->is_string() ? letters.substr(at, 1) : (*found)[at].as_string();
         if (name != "full" && name != "shared" && name != "F" && name != "S")
-            throw_invalid_value(json, key, "kinds that are full or shared");
+            throw_invalid_value(json, key, "\"full\" or \"shared\" for each layer");
         return name == "full" || name == "F";
     }
     const std::int64_t index_topk_freq = json.signed_integer("index_topk_freq", 1),
@@ -98,7 +99,8 @@ constexpr bool has_indexer(config_view json, const model_config& config, std::in
 constexpr void parse_glm(config_view json, model_config& config) {
     parse_indexed_attention(json, config);
     const std::int64_t dense = parse_moe_config(json, config);
-    if (!has_indexer(json, config, 0)) throw_invalid_value(json, "indexer_types", "a first layer that is full");
+    if (!has_indexer(json, config, 0))
+        throw_invalid_value(json, "indexer_types", "a list whose first entry is \"full\"");
     set_layers(json, config, [&](std::int64_t i) {
         return layer_spec{.has_experts = is_sparse(json, config, i, i >= dense),
                           .family_tag = has_indexer(json, config, i) ? std::uint8_t{0} : shares_picks};
@@ -113,7 +115,9 @@ inline constexpr family_key glm_keys[]{
 
 }  // namespace deepseek_v32_detail
 
-// transformers/models/deepseek_v32: DeepSeek V3 with attention to the tokens that an indexer picks
+// DeepSeek V3.2. Derived from DeepSeek V3, with sparse attention over tokens that an indexer selects.
+//
+// Source: transformers/models/deepseek_v32
 inline constexpr model_spec deepseek_v32 = [](model_spec spec) {
     spec.model_type = "deepseek_v32";
     spec.class_prefix = "DeepseekV32";
@@ -127,7 +131,10 @@ inline constexpr model_spec deepseek_v32 = [](model_spec spec) {
     return spec;
 }(deepseek_v3);
 
-// transformers/models/glm_moe_dsa: indexers that rotate pairs, layers that share what an earlier one picked
+// GLM MoE DSA. Derived from DeepSeek V3.2, with interleaved RoPE in the indexers. Some layers reuse the selection of an
+// earlier layer.
+//
+// Source: transformers/models/glm_moe_dsa
 inline constexpr model_spec glm_moe_dsa = [](model_spec spec) {
     spec.model_type = "glm_moe_dsa";
     spec.class_prefix = "GlmMoeDsa";

@@ -7,6 +7,13 @@
 #include <llmcost/config/experts.hpp>
 #include <llmcost/layers/hyper_connection.hpp>
 
+// DeepSeek V4. Derived from Llama, with these differences:
+//  - sliding-window attention combined with compressed tokens, and one key/value head;
+//  - several streams of hidden states;
+//  - experts selected by token id in some layers.
+//
+// Source: transformers/models/deepseek_v4: configuration_deepseek_v4.py, modeling_deepseek_v4.py
+
 namespace llmcost::arch {
 
 namespace deepseek_v4_detail {
@@ -21,7 +28,7 @@ struct sqrt_softplus {
     constexpr tensor forward(trace& t, const tensor& x) const { return t.sqrt(t.softplus(x)); }
 };
 
-/// Weighs experts by their scores; which ones, a correction of scores or the words themselves say.
+/// Top-k router. The scores weight the experts; corrected scores or a table of token ids select them.
 struct top_k_router {
     layer_context ctx;
 
@@ -51,7 +58,7 @@ constexpr tensor gated(trace& t, activation act, const tensor& gate, const tenso
     return t.mul(t.call("act_fn", activation_module{act}, limited), clamped_up);
 }
 
-/// Experts whose gates and inputs are limited.
+/// Experts with clamped gates and inputs.
 struct limited_experts : routed_experts_base {
     static constexpr bool is_leaf = false;
     constexpr tensor forward(trace& t, const tensor& x, const tensor& weights) const {
@@ -63,7 +70,7 @@ struct limited_experts : routed_experts_base {
         return combine_expert_outputs(t, x, weights, t.linear(gated(t, act, half, half), t.select(down, 0)));
     }
 };
-/// The same for all tokens.
+/// Shared expert with clamped gate and input, applied to all tokens.
 struct limited_block {
     layer_context ctx;
 
@@ -96,7 +103,7 @@ constexpr tensor mlp(const layer_context& ctx, trace& t, const tensor& x) {
     return moe_or_dense_mlp(ctx, t, sparse_moe_block, x);
 }
 
-// ---- the model: streams of hidden states, (B, S, streams, width)
+// ---- the model: parallel streams of hidden states, (B, S, streams, width)
 
 constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor& x) {
     const hyper_connection connection{ctx.config.family[streams], ctx.config.family[steps], ctx.spec.class_prefix};
@@ -108,7 +115,7 @@ constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor&
     return hyper_connection::write(t, w, out, middle);
 }
 
-/// The streams become one.
+/// Combines the streams into one.
 struct head {
     layer_context ctx;
 
@@ -145,7 +152,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
     return apply_norm(ctx, t, "norm", t.call("hc_head", head{ctx}, out));
 }
 
-/// Routers that look words up are not among those whose choice is weighed.
+/// Adds the load-balancing loss. Routers that select experts by token id are excluded.
 constexpr tensor process_logits(const layer_context& ctx, trace& t, const tensor& logits) {
     const recorder::detach_guard unread{t};
     const std::int64_t tokens = t.load().batch * t.load().sequence;
@@ -154,9 +161,9 @@ constexpr tensor process_logits(const layer_context& ctx, trace& t, const tensor
     return logits;
 }
 
-// ---- a configuration
+// ---- configuration
 
-/// Elements of a head that are rotated, from wherever the file says it.
+/// Parses the number of rotary elements of a head, from any of the supported keys.
 constexpr std::int64_t parse_rope(config_view json, const model_config& config) {
     const auto part = [&](config_view place, double otherwise) {
         return static_cast<std::int64_t>(static_cast<double>(config.head_dim) *
@@ -164,7 +171,8 @@ constexpr std::int64_t parse_rope(config_view json, const model_config& config) 
     };
     const auto refuse = [&](config_view place) {
         for (const literal type : {"dynamic", "longrope"})
-            if (detail::has_type_of_rope(place, type)) throw_unsupported(place, "frequencies that follow the input");
+            if (detail::has_type_of_rope(place, type))
+                throw_unsupported(place, "input-dependent RoPE frequencies are not supported");
     };
     if (const auto rope = detail::rope_parameters(json)) {
         refuse(*rope);
@@ -186,7 +194,7 @@ constexpr std::uint8_t reach_named(config_view json, literal key, string_ref nam
     if (name == "sliding_attention") return 0;
     if (name == "compressed_sparse_attention") return sparse;
     if (name == "heavily_compressed_attention") return heavy;
-    throw_unsupported(json, key, "no layer describes one of these kinds");
+    throw_unsupported(json, key, "unsupported layer type");
 }
 
 constexpr void parse_plan(config_view json, model_config& config) {
@@ -212,7 +220,7 @@ constexpr void parse_plan(config_view json, model_config& config) {
         if (mixtures) {
             const string_ref name = (*mixtures)[at].as_string();
             if (name != "hash_moe" && name != "moe")
-                throw_unsupported(json, "mlp_layer_types", "no layer is of this kind");
+                throw_unsupported(json, "mlp_layer_types", "unsupported layer type");
             looks_up = name == "hash_moe";
         }
         return layer_spec{.token_mixer = token_mixer_kind::sliding_attention,
@@ -230,7 +238,7 @@ constexpr void parse_config(config_view json, model_config& config) {
     config.family[rope_dim] = parse_rope(json, config);
     if (config.family[rope_dim] < 2 || config.family[rope_dim] % 2 != 0 || config.family[rope_dim] > config.head_dim ||
         config.family[rope_dim] > config.family[index_dim])
-        throw_unsupported(json, "head_dim", "leaves no even number of rotated elements in a head");
+        throw_unsupported(json, "head_dim", "an odd number of rotary elements is not supported");
     config.family[sparse_rate] = 4;
     config.family[heavy_rate] = 128;
     if (const auto rates = json.optional_object("compress_rates")) {
@@ -242,9 +250,10 @@ constexpr void parse_config(config_view json, model_config& config) {
     const string_ref scoring = json.string("scoring_func", "sqrtsoftplus");
     config.family[score] = scoring == "sigmoid";
     if (scoring != "sigmoid" && scoring != "sqrtsoftplus")
-        throw_unsupported(json, "scoring_func", "no router describes this function");
+        throw_unsupported(json, "scoring_func", "unsupported scoring function");
     const std::int64_t all = checked_size(json, "head_dim", config.num_attention_heads, config.head_dim);
-    if (all % config.family[o_groups] != 0) throw_invalid_value(json, "o_groups", "a divisor of all heads' elements");
+    if (all % config.family[o_groups] != 0)
+        throw_invalid_value(json, "o_groups", "a divisor of num_attention_heads * head_dim");
     (void)checked_size(json, "o_lora_rank", config.family[o_groups], config.family[o_rank]);
     (void)checked_size(json, "index_head_dim", config.family[index_heads], config.family[index_dim]);
     (void)checked_size(json, "hc_mult", (2 + config.family[streams]) * config.family[streams], config.hidden_size);
@@ -256,8 +265,6 @@ constexpr void parse_config(config_view json, model_config& config) {
 
 }  // namespace deepseek_v4_detail
 
-// transformers/models/deepseek_v4: configuration_deepseek_v4.py, modeling_deepseek_v4.py; windows beside compressed
-// tokens, one key for all heads, streams of hidden states, experts that words look up
 inline constexpr model_spec deepseek_v4 = [](model_spec spec) {
     spec.model_type = "deepseek_v4";
     spec.class_prefix = "DeepseekV4";

@@ -7,7 +7,7 @@
 #include <llmcost/layers/hyper_connection.hpp>
 #include <llmcost/model/model_spec.hpp>
 
-// DeepSeek V4's attention: a window, and beside it entries that many tokens became together.
+// DeepSeek V4's attention: a sliding window and compressed entries, each computed from several tokens.
 namespace llmcost::arch {
 
 namespace deepseek_v4_detail {
@@ -30,8 +30,8 @@ enum family_config_index : std::uint8_t {
 inline constexpr family_key family_keys[]{
     {"q_lora_rank", 1024},
     {.type = family_key_type::computed},
-    {.type = family_key_type::computed},  // tokens that become one, in layers that pick from those
-    {.type = family_key_type::computed},  // the same in layers that see all of those
+    {.type = family_key_type::computed},  // tokens per compressed entry in layers with sparse selection
+    {.type = family_key_type::computed},  // tokens per compressed entry in layers that use all entries
     {"hc_mult", 4},
     {"hc_sinkhorn_iters", 20},
     {"o_groups", 8},
@@ -39,15 +39,15 @@ inline constexpr family_key family_keys[]{
     {"index_n_heads", 64},
     {"index_head_dim", 128},
     {"index_topk", 512},
-    {.type = family_key_type::computed},  // `scoring_func`: whether it is a sigmoid
-    {.type = family_key_type::computed},  // how many routers are asked how evenly they pick (`output_router_logits`)
+    {.type = family_key_type::computed},  // 1 = `scoring_func` is a sigmoid
+    {.type = family_key_type::computed},  // number of routers in the load-balancing loss (`output_router_logits`)
 };
 
-/// Words of layers: what they see beside a window, and whether their router looks experts up by words.
+/// Bits of `family_tag`: the compressed entries that a layer attends to, and expert selection by token id.
 inline constexpr std::uint8_t sparse = 1, heavy = 2, hashed = 4;
 constexpr std::uint8_t reach_of(const layer_context& ctx) { return ctx.layer.family_tag & 3U; }
 
-/// Cosines and sines, (batch, n, dim / 2) each, of each sequence's positions.
+/// Rotary cosines and sines of each sequence's positions: (batch, n, dim / 2) each.
 struct rotary {
     layer_context ctx;
     std::int64_t batch;
@@ -63,7 +63,7 @@ struct rotary {
     }
 };
 
-/// The last elements of each head turned in pairs, in float32: x (B, heads, S, dim).
+/// Applies interleaved RoPE in float32 to the last elements of each head: x (B, heads, S, dim).
 constexpr tensor apply_rotary(trace& t, const tensor& x, const tensor& cos, const tensor& sin) {
     const tensor c = t.repeat_interleave(cos, -1, 2).unsqueeze(1), s = t.repeat_interleave(sin, -1, 2).unsqueeze(1);
     const std::int64_t part = c.dim(-1);
@@ -76,7 +76,7 @@ constexpr tensor apply_rotary(trace& t, const tensor& x, const tensor& cos, cons
     return t.cat({nope, out}, -1);
 }
 
-/// What a pass finds of tokens that become one: those that wait for others, and windows that are full.
+/// Compression windows of a pass: tokens that wait for a complete window, and complete windows.
 struct windows {
     std::int64_t rate, waiting, fresh, all, left;
 
@@ -88,8 +88,8 @@ struct windows {
         };
         add_window_edges(workload_axis::past, past);
         add_window_edges(workload_axis::total, total);
-        t.add_region_edge(workload_axis::past,
-                          past / rate * rate + 1);  // what waits is joined with what comes, nothing is not
+        // waiting tokens are concatenated with new tokens, unless there are none
+        t.add_region_edge(workload_axis::past, past / rate * rate + 1);
         waiting = past % rate;
         fresh = total / rate - past / rate;
         all = total / rate;
@@ -97,9 +97,10 @@ struct windows {
     }
 };
 
-/// Windows of tokens become one entry each, a mixture whose weights a gate makes of every element: (B, entries, dim).
+/// Compresses windows of tokens to one entry each, with a learned gate per element: (B, entries, dim).
 ///
-/// `overlaps`: a window sees the one before it, too. The entries of earlier passes come from the cache.
+/// With `overlaps`, a window includes the tokens of the previous window. Entries of earlier passes come from the KV
+/// cache.
 constexpr tensor compressed(const layer_context& ctx, trace& t, const tensor& x, const windows& w, std::int64_t dim,
                             bool overlaps) {
     const std::int64_t batch = x.dim(0), features = overlaps ? 2 * dim : dim, width = ctx.config.hidden_size;
@@ -145,7 +146,7 @@ constexpr tensor compressed(const layer_context& ctx, trace& t, const tensor& x,
                                             : fresh;
 }
 
-/// Scores of every entry, by small heads of their own: q (B, S, heads, dim), entries (B, T, dim) -> (B, S, T).
+/// Scores all entries with small heads: q (B, S, heads, dim), entries (B, T, dim) -> (B, S, T).
 struct scorer {
     layer_context ctx;
 
@@ -160,7 +161,7 @@ struct scorer {
     }
 };
 
-/// Picks entries for each query.
+/// Selects entries for each query.
 struct indexer {
     layer_context ctx;
 
@@ -182,8 +183,8 @@ struct indexer {
     }
 };
 
-/// Entries for all tokens that passed, and with which mask a query sees them: (B, 1, S, entries), none where it is a
-/// pad.
+/// Returns all compressed entries and their mask for the queries: (B, 1, S, entries). Without padding, there is no
+/// mask.
 struct compressor {
     layer_context ctx;
     const windows& w;
@@ -206,7 +207,7 @@ struct compressor {
     }
 };
 
-/// Entries that the first n tokens see together, each as many as are whole before it, at most `maximum`.
+/// Number of visible entries, summed over the first n tokens: complete windows before each token, at most `maximum`.
 constexpr count count_visible_entries(std::int64_t n, std::int64_t rate, std::int64_t maximum) {
     const std::int64_t last = rate * maximum - 1, grown = n < last ? n : last, num_full_windows = grown / rate;
     const count growing =
@@ -215,7 +216,8 @@ constexpr count count_visible_entries(std::int64_t n, std::int64_t rate, std::in
     return growing + count(n - grown) * count(maximum);
 }
 
-/// Scores over a window's keys and entries together, with a sink; keys are values. (B, S, heads, dim).
+/// Attention over the keys of the window and the compressed entries, with a sink. Keys are also values. (B, S, heads,
+/// dim).
 constexpr tensor attention_with_sinks(const layer_context& ctx, trace& t, const tensor& q, const tensor& kv,
                                       const tensor& mask, const windows* w) {
     const attention_inputs& s = *ctx.inputs;
@@ -243,7 +245,7 @@ constexpr tensor attention_with_sinks(const layer_context& ctx, trace& t, const 
     return t.contiguous(t.matmul(weights, values_of).transpose(1, 2));
 }
 
-/// Heads in groups, each projected by itself: x (B, S, groups, width) -> (B, S, groups, rank).
+/// Projects groups of heads separately: x (B, S, groups, width) -> (B, S, groups, rank).
 struct grouped_linear {
     std::int64_t groups, width, rank;
     literal prefix;
@@ -258,7 +260,7 @@ struct grouped_linear {
     }
 };
 
-/// What the cache holds beside a window's keys, in the order of `DeepseekV4CSACache`.
+/// Adds the cache entries other than the window's keys, in the order of `DeepseekV4CSACache`.
 constexpr void cache_windows(const layer_context& ctx, trace& t, const windows& w, std::int64_t batch) {
     if (t.is_training()) return;
     const bool picks = reach_of(ctx) == sparse;
@@ -272,7 +274,7 @@ constexpr void cache_windows(const layer_context& ctx, trace& t, const windows& 
         for (int i = 0; i < n; ++i) t.add_to_cache(trace::buffer({batch, w.rate, head_dims[i]}));
 }
 
-/// Attention of many heads to one key for all of them, in a window and among compressed entries.
+/// Self-attention with many query heads and one key/value head, over a sliding window and compressed entries.
 constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
     const family_config& family = ctx.config.family;
     const std::int64_t heads = ctx.config.num_attention_heads, d = ctx.config.head_dim, width = ctx.config.hidden_size;
@@ -291,7 +293,7 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     tensor kv = update_kv_cache(t, fresh, ctx.inputs->pattern), mask = ctx.inputs->mask;
     tensor found;
     if (is_sliding_only) {
-        (void)update_kv_cache(t, fresh, ctx.inputs->pattern);  // values, which nothing reads
+        (void)update_kv_cache(t, fresh, ctx.inputs->pattern);  // values, which are not read
         found = attention_with_sinks(ctx, t, q, kv, mask, nullptr);
     } else {
         const windows w{t, family[reach_of(ctx) == sparse ? sparse_rate : heavy_rate]};

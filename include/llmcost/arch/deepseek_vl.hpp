@@ -33,7 +33,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
     });
 }
 
-/// Both towers' states, projected to half of the width each.
+/// Projects each encoder's states to half of the text width.
 struct hybrid_aligner {
     layer_context ctx;
 
@@ -49,7 +49,7 @@ struct hybrid_aligner {
     }
 };
 
-/// SAM's states resized to four times SigLIP's grid, which two convolutions halve again; they are called twice.
+/// Resizes SAM's states to four times SigLIP's grid. Two convolutions, called twice, halve them again.
 struct narrowing {
     std::int64_t side;
 
@@ -64,7 +64,7 @@ struct narrowing {
     }
 };
 
-/// SAM's states of its last layer and of its first one that sees everything, each through necks: (B, patches, width).
+/// SAM's states of the last layer and of its first layer with full attention, each after a neck: (B, patches, width).
 constexpr tensor sharp_states(const layer_context& ctx, trace& t) {
     const model_config& sam = ctx.model.components[1].config;
     const vision_config& image = ctx.model.components[0].config.vision;
@@ -93,15 +93,16 @@ constexpr tensor base_hybrid(const layer_context& ctx, trace& t) {
     });
 }
 
-/// The two halves of the width are put together for a projection of the whole.
+/// Parses the hybrid model. The two halves of the width are concatenated before a projection.
 constexpr void parse_hybrid(config_view json, model& m) {
-    if (m.config.hidden_size % 2 != 0)
-        throw_unsupported(json, "text_config", "halves of an odd width do not make a whole");
+    if (m.config.hidden_size % 2 != 0) throw_unsupported(json, "text_config", "an odd hidden_size is not supported");
 }
 
 }  // namespace deepseek_vl_detail
 
-// transformers/models/deepseek_vl: SigLIP in front of Llama
+// DeepSeek-VL. SigLIP and Llama.
+//
+// Source: transformers/models/deepseek_vl
 inline constexpr model_spec deepseek_vl = [](model_spec spec) {
     spec.model_type = "deepseek_vl";
     spec.class_prefix = "DeepseekVL";
@@ -114,7 +115,9 @@ inline constexpr model_spec deepseek_vl = [](model_spec spec) {
     return spec;
 }(shared_composite);
 
-// transformers/models/deepseek_vl_hybrid: SAM's encoder beside SigLIP
+// DeepSeek-VL Hybrid. Derived from DeepSeek-VL, with SAM's encoder in addition to SigLIP.
+//
+// Source: transformers/models/deepseek_vl_hybrid
 inline constexpr model_spec deepseek_vl_hybrid = [](model_spec spec) {
     spec.model_type = "deepseek_vl_hybrid";
     spec.class_prefix = "DeepseekVLHybrid";

@@ -4,6 +4,8 @@
 
 #include <llmcost/arch/vit.hpp>
 
+// Source: transformers/models/deit: configuration_deit.py, modeling_deit.py
+
 namespace llmcost::arch {
 
 namespace deit_detail {
@@ -11,7 +13,7 @@ namespace deit_detail {
 inline constexpr family_key family_keys[]{
     vit_detail::family_keys[0], vit_detail::family_keys[1], {.default_value = 2, .type = family_key_type::computed}};
 
-/// Two classifiers, of the class token and of the distilled one, and their mean.
+/// Mean of two classifiers, of the class token and of the distillation token.
 constexpr tensor classify_twice(const layer_context& ctx, trace& t, const tensor& x) {
     const auto classify = [&](literal name, const tensor& token) {
         if (ctx.config.num_labels == 0) return t.call(name, identity{"Identity"}, token);
@@ -23,7 +25,7 @@ constexpr tensor classify_twice(const layer_context& ctx, trace& t, const tensor
 
 }  // namespace deit_detail
 
-/// A vision transformer with a second token, which learns from another model.
+/// Traces DeiT: a vision transformer with a distillation token.
 ///
 /// Source: transformers/models/deit/modeling_deit.py.
 constexpr tensor forward_deit(const layer_context& ctx, trace& t) {
@@ -36,7 +38,6 @@ constexpr tensor forward_deit(const layer_context& ctx, trace& t) {
     return t.leave(model_info, t.select_model_output(x, deit_detail::classify_twice(ctx, t, x)));
 }
 
-// transformers/models/deit: configuration_deit.py, modeling_deit.py
 inline constexpr model_spec deit = [](model_spec spec) {
     spec.model_type = "deit";
     spec.class_prefix = "DeiT";

@@ -4,6 +4,10 @@
 
 #include <llmcost/arch/llama.hpp>
 
+// DiffLlama. Derived from Llama, with differential attention over halves of the values.
+//
+// Source: transformers/models/diffllama
+
 namespace llmcost::arch {
 
 namespace diffllama_detail {
@@ -21,12 +25,12 @@ struct plain_rms {
     }
 };
 
-/// exp(Σ q · k) of two vectors of parameters.
+/// exp(Σ q · k) for two parameter vectors.
 constexpr tensor weight_of(trace& t, const tensor& q, const tensor& k, dtype type) {
     return t.to(t.exp(t.sum(t.to(t.mul(q, k), dtype::float32), 0)), type);
 }
 
-/// Half of the values for all heads: `Tensor.repeat` over heads.
+/// Half of the values, repeated for all heads (`Tensor.repeat`).
 constexpr tensor half_of_values(trace& t, const tensor& v) {
     const tensor half = v.slice(1, v.dim(1) / 2).unsqueeze(1);
     const tensor twice = t.copy(half.expand({v.dim(0), 2, v.dim(1) / 2, v.dim(2), v.dim(3)}))
@@ -34,7 +38,7 @@ constexpr tensor half_of_values(trace& t, const tensor& v) {
     return twice;
 }
 
-/// What half of the heads find, less what the others find times a weight that is learned.
+/// Differential attention: the output of half of the heads minus a learned weight times the output of the others.
 constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
     const std::int64_t heads = ctx.config.num_attention_heads, d = ctx.config.head_dim;
     const tensor q1 = t.param("lambda_q1", {d}), k1 = t.param("lambda_k1", {d});
@@ -64,7 +68,6 @@ constexpr void parse_config(config_view json, model_config& config) {
 
 }  // namespace diffllama_detail
 
-// transformers/models/diffllama: two attentions over halves of the values, one taken off the other
 inline constexpr model_spec diffllama = [](model_spec spec) {
     spec.model_type = "diffllama";
     spec.class_prefix = "DiffLlama";

@@ -7,6 +7,10 @@
 #include <llmcost/forward/images.hpp>
 #include <llmcost/layers/convolution.hpp>
 
+// DINOv2. Derived from ViT, with layer scale.
+//
+// Source: transformers/models/dinov2: configuration_dinov2.py, modeling_dinov2.py
+
 namespace llmcost::arch {
 
 namespace dinov2_detail {
@@ -16,12 +20,11 @@ inline constexpr family_key family_keys[]{
     {.type = family_key_type::computed},
     {"mlp_ratio", 4},
     {"use_swiglu_ffn", 0, family_key_type::boolean},
-    {.type = family_key_type::computed},  // a module that drops paths in training
-    {.type = family_key_type::computed},  // whether there is a tensor of registers, be it empty
+    {.type = family_key_type::computed},  // 1 = a drop path module in training
+    {.type = family_key_type::computed},  // 1 = a tensor of registers exists, even if empty
     {"use_mask_token", 1, family_key_type::boolean}};
 
-/// A class token and learned positions, resampled to an image's patches, and registers between the two where there are
-/// such.
+/// Class token, optional registers, patches and learned positions, which are interpolated to the image's patches.
 struct embeddings {
     const layer_context& ctx;
 
@@ -71,7 +74,7 @@ struct attention {
     }
 };
 
-/// A factor for each feature of what a block adds.
+/// Layer scale: one factor per feature for the output of a block.
 struct layer_scale {
     std::int64_t width;
     literal prefix;
@@ -126,7 +129,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
     return t.call("layernorm", norm_module{norm_kind::layer, ctx.config.hidden_size}, x);
 }
 
-/// A linear layer over the class token beside the patches' mean.
+/// A linear classifier over the class token concatenated with the mean of the patches.
 constexpr tensor classify(const layer_context& ctx, trace& t, const tensor& x) {
     const tensor first = t.select(x, 1);
     const tensor patches = t.slice(x, 1, x.dim(1) - 1 - ctx.config.family[registers]);
@@ -140,7 +143,7 @@ constexpr tensor forward(const layer_context& ctx, trace& t) {
 constexpr void parse_config(config_view json, model_config& config) {
     parse_vit(json, config);
     if (config.vision.image_height != config.vision.image_width)
-        throw_unsupported(json, "image_size", "no row describes positions that are interpolated for oblong images");
+        throw_unsupported(json, "image_size", "interpolated positions of non-square images are not supported");
     config.family[drops] = json.real("drop_path_rate", 0.0) > 0.0;
     config.intermediate_size = checked_size(json, "mlp_ratio", config.hidden_size, config.family[ratio]);
     if (config.family[gated]) config.intermediate_size = (config.intermediate_size * 2 / 3 + 7) / 8 * 8;
@@ -148,7 +151,6 @@ constexpr void parse_config(config_view json, model_config& config) {
 
 }  // namespace dinov2_detail
 
-// transformers/models/dinov2: configuration_dinov2.py, modeling_dinov2.py, a vision transformer with scaled blocks
 inline constexpr model_spec dinov2 = [](model_spec spec) {
     spec.model_type = "dinov2";
     spec.class_prefix = "Dinov2";

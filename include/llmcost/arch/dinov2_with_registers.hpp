@@ -4,6 +4,11 @@
 
 #include <llmcost/arch/dinov2.hpp>
 
+// DINOv2 with registers. Derived from DINOv2.
+//
+// Source: transformers/models/dinov2_with_registers: configuration_dinov2_with_registers.py,
+// modeling_dinov2_with_registers.py
+
 namespace llmcost::arch {
 
 constexpr void parse_dinov2_with_registers(config_view json, model_config& config) {
@@ -13,7 +18,6 @@ constexpr void parse_dinov2_with_registers(config_view json, model_config& confi
     config.family[registered] = config.family[masked] = 1;
 }
 
-// transformers/models/dinov2_with_registers: configuration_dinov2_with_registers.py, modeling_dinov2_with_registers.py
 inline constexpr model_spec dinov2_with_registers = [](model_spec spec) {
     spec.model_type = "dinov2_with_registers";
     spec.class_prefix = "Dinov2WithRegisters";

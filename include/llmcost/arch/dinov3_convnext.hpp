@@ -4,6 +4,10 @@
 
 #include <llmcost/arch/convnext.hpp>
 
+// DINOv3 ConvNeXt. Derived from ConvNeXt.
+//
+// Source: transformers/models/dinov3_convnext: configuration_dinov3_convnext.py, modeling_dinov3_convnext.py
+
 namespace llmcost::arch {
 
 namespace dinov3_convnext_detail {
@@ -11,7 +15,7 @@ namespace dinov3_convnext_detail {
 using convnext_detail::channel_norm, convnext_detail::depths, convnext_detail::drops, convnext_detail::last_norm,
     convnext_detail::stages, convnext_detail::widths;
 
-/// A convolution for each channel, then two linear layers over channels, scaled.
+/// ConvNeXt block: a depthwise convolution, then two linear layers over channels, with layer scale.
 struct layer {
     const layer_context& ctx;
     std::int64_t width;
@@ -43,7 +47,7 @@ constexpr tensor stage(const layer_context& ctx, trace& t, std::int64_t i, tenso
         x = t.call({"downsample_layers", 0}, channel_norm{x.dim(1), prefix}, x);
         x = t.call({"downsample_layers", 1}, convolution_2d{x.dim(1), width, 2, 2}, x);
     }
-    // rates grow from zero in the first layer of all
+    // drop path rates grow from zero in the first of all layers
     const bool drops_path = ctx.config.family[drops] != 0;
     x = t.call({"layers", 0}, layer{ctx, width, drops_path && i > 0}, x);
     for (loop layer_loop = t.loop_modules(depth - 1, x, 1); layer_loop.next();)
@@ -51,7 +55,7 @@ constexpr tensor stage(const layer_context& ctx, trace& t, std::int64_t i, tenso
     return t.leave(module, x);
 }
 
-/// The mean of all places in front of them, as a class token is.
+/// Encodes images. The mean over all positions precedes the positions, in the place of a class token.
 constexpr tensor base(const layer_context& ctx, trace& t) {
     const module_info encoder{.name = "model", .class_of_module = ctx.class_of("Encoder")};
     tensor x = image_input(ctx, t);
@@ -72,14 +76,13 @@ constexpr void parse_config(config_view json, model_config& config) {
 
 }  // namespace dinov3_convnext_detail
 
-/// A ConvNeXt whose mean stands in front of its places.
+/// Traces the DINOv3 ConvNeXt, which puts the mean before the positions.
 ///
 /// Source: transformers/models/dinov3_convnext/modeling_dinov3_convnext.py.
 constexpr tensor forward_dinov3_convnext(const layer_context& ctx, trace& t) {
     return forward_in_module({.class_of_module = ctx.class_of("Model")}, dinov3_convnext_detail::base, ctx, t);
 }
 
-// transformers/models/dinov3_convnext: configuration_dinov3_convnext.py, modeling_dinov3_convnext.py
 inline constexpr model_spec dinov3_convnext = [](model_spec spec) {
     spec.model_type = "dinov3_convnext";
     spec.class_prefix = "DINOv3ConvNext";

@@ -5,6 +5,10 @@
 #include <llmcost/arch/dinov2.hpp>
 #include <llmcost/layers/rotary.hpp>
 
+// DINOv3 ViT. Derived from ViT, with two-dimensional RoPE for patches.
+//
+// Source: transformers/models/dinov3_vit: configuration_dinov3_vit.py, modeling_dinov3_vit.py
+
 namespace llmcost::arch {
 
 namespace dinov3_detail {
@@ -17,10 +21,10 @@ inline constexpr family_key family_keys[]{
     {"value_bias", 1, family_key_type::boolean},
     {"proj_bias", 1, family_key_type::boolean},
     {"use_gated_mlp", 0, family_key_type::boolean},
-    {.type = family_key_type::computed},  // a module that drops paths in training
+    {.type = family_key_type::computed},  // 1 = a drop path module in training
 };
 
-/// A class token, registers and patches, without positions.
+/// Class token, registers and patches, without position embeddings.
 constexpr tensor embed(const layer_context& ctx, trace& t) {
     const vision_config& image = ctx.config.vision;
     const std::int64_t width = ctx.config.hidden_size, num_registers = ctx.config.family[registers];
@@ -37,10 +41,11 @@ constexpr tensor embed(const layer_context& ctx, trace& t) {
     return t.cat({token.expand({batch, 1, width}), register_tokens.expand({batch, num_registers, width}), patches}, 1);
 }
 
-/// Angles of the centers of patches, rows and columns sharing the frequencies of half a head: (1, patches, head) twice.
+/// Rotary cosines and sines of the patch centers: (1, patches, head) each.
 ///
-/// Source: modeling_dinov3_vit.py, `get_patches_center_coordinates`, which a process remembers for images of one size:
-/// each pass counts as the first.
+/// Rows and columns share the frequencies of half a head. The reference caches the coordinates per image size; here
+/// every pass computes them.
+/// Source: transformers, modeling_dinov3_vit.py, `get_patches_center_coordinates`.
 struct table {
     std::int64_t head_dim;
     class_name named;
@@ -63,7 +68,7 @@ struct table {
     }
 };
 
-/// Queries and keys of patches are turned, those of tokens in front of them are not.
+/// Self-attention with RoPE for patches, but not for class token and registers.
 struct attention {
     const layer_context& ctx;
     const tensor_pair& tables;
@@ -139,14 +144,13 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
 
 constexpr void parse_config(config_view json, model_config& config) {
     parse_vit(json, config);
-    if (config.head_dim % 4 != 0) throw_invalid_value(json, "num_attention_heads", "heads of a width that 4 divides");
+    if (config.head_dim % 4 != 0)
+        throw_invalid_value(json, "num_attention_heads", "a number of heads that makes the head size a multiple of 4");
     config.family[drops] = json.real("drop_path_rate", 0.0) > 0.0;
 }
 
 }  // namespace dinov3_detail
 
-// transformers/models/dinov3_vit: configuration_dinov3_vit.py, modeling_dinov3_vit.py, patches turned by where they
-// stand
 inline constexpr model_spec dinov3_vit = [](model_spec spec) {
     spec.model_type = "dinov3_vit";
     spec.class_prefix = "DINOv3ViT";

@@ -6,6 +6,10 @@
 #include <llmcost/config/reader.hpp>
 #include <llmcost/forward/encoder_model.hpp>
 
+// DistilBERT. Derived from the shared encoder, without segment embeddings and without a pooler.
+//
+// Source: transformers/models/distilbert
+
 namespace llmcost::arch {
 
 namespace distilbert_detail {
@@ -52,7 +56,7 @@ constexpr tensor lm_head_logits(const layer_context& ctx, trace& t, const tensor
     const linear lm_head{width, ctx.config.vocab_size, true, ctx.config.tie_word_embeddings};
     return t.call("vocab_projector", head_linear{lm_head}, h);
 }
-/// A dense layer over each sequence's first state, behind which scores are made of it.
+/// A dense layer over the first state, followed by the classifier.
 constexpr tensor pool(const layer_context& ctx, trace& t, const tensor& x) {
     const linear dense{ctx.config.hidden_size, ctx.config.hidden_size, true};
     return t.relu(t.call("pre_classifier", dense, t.select(x, 1)));
@@ -77,7 +81,6 @@ inline constexpr dropout_key dropout_rates[]{{dropout_position::hidden, "dropout
 
 }  // namespace distilbert_detail
 
-// transformers/models/distilbert: BERT without segments and pooler, names of its own
 inline constexpr model_spec distilbert = [](model_spec spec) {
     spec.model_type = "distilbert";
     spec.class_prefix = "DistilBert";

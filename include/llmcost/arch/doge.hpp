@@ -5,17 +5,24 @@
 #include <llmcost/arch/mistral.hpp>
 #include <llmcost/config/experts.hpp>
 
+// Doge. Derived from Llama, with these differences:
+//  - a dynamic mask computed from the values;
+//  - learned scales of the residuals;
+//  - experts selected by pairs of keys.
+//
+// Source: transformers/models/doge
+
 namespace llmcost::arch {
 
 namespace doge_detail {
 
 enum family_config_index : std::uint8_t { keeps_keys, retrieves_experts };
 inline constexpr family_key family_keys[]{
-    {"keep_window_size", 2048},  // a query sees at most so many keys, those with the largest values in its mask
-    {"is_moe", 0, family_key_type::boolean},  // experts that are rows of two tables, beside the feed-forward block
+    {"keep_window_size", 2048},               // maximum keys per query: those with the largest mask values
+    {"is_moe", 0, family_key_type::boolean},  // 1 = experts stored in two tables, in addition to the MLP
 };
 
-/// The mask that values make: what is masked, and where there are too many keys all but the largest, is filled.
+/// Dynamic mask computed from the values. Masked keys are filled, as are all but the largest if there are too many.
 constexpr tensor dynamic_mask(const layer_context& ctx, trace& t, const tensor& of_keys) {
     const std::int64_t sequence = ctx.inputs->pattern.query_length, length = of_keys.dim(2),
                        keep_window_size = ctx.config.family[keeps_keys];
@@ -23,7 +30,7 @@ constexpr tensor dynamic_mask(const layer_context& ctx, trace& t, const tensor& 
     tensor mask = t.masked_fill(expanded);
     t.add_region_edge(workload_axis::total, keep_window_size + 1);
     const std::int64_t window =
-        ctx.inputs->pattern.window;  // once the cache is full, keys are as many more than new tokens
+        ctx.inputs->pattern.window;  // with a full cache, there are this many more keys than new tokens
     if (window > 0 && keep_window_size + 2 > window)
         t.add_region_edge(workload_axis::sequence, keep_window_size + 2 - window);
     if (length <= keep_window_size) return mask;
@@ -36,7 +43,7 @@ constexpr tensor dynamic_mask(const layer_context& ctx, trace& t, const tensor& 
     return t.masked_fill(mask);
 }
 
-/// Keys are masked by what their values say: exp(A · softplus(values · weight)).
+/// Self-attention with a key mask computed from the values: exp(A · softplus(values · weight)).
 constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
     const std::int64_t heads = ctx.config.num_attention_heads, groups = ctx.config.num_key_value_heads;
     const std::int64_t d = ctx.config.head_dim, batch = x.dim(0);
@@ -55,7 +62,7 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     return output_projection(ctx, t, t.contiguous(t.reshape(found, {batch, x.dim(1), -1})));
 }
 
-/// A table of experts, one row each, of which every token picks so many: (tokens, k, width).
+/// A table of experts, one row each. Every token selects k of them: (tokens, k, width).
 struct expert_rows {
     const moe_config& moe;
     std::int64_t width;
@@ -69,7 +76,7 @@ struct expert_rows {
     }
 };
 
-/// A feed-forward block, and experts of one feature each whose scores are sums of two logits.
+/// An MLP and experts of one feature each. The score of an expert is the sum of two logits.
 struct retrieval {
     layer_context ctx;
 
@@ -101,7 +108,7 @@ constexpr tensor mlp(const layer_context& ctx, trace& t, const tensor& x) {
     return ctx.config.family[retrieves_experts] != 0 ? t.call("mlp", retrieval{ctx}, x) : default_mlp(ctx, t, x);
 }
 
-/// What goes around a block is scaled feature by feature.
+/// Decoder layer. The residual is scaled element by element.
 constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor& x) {
     const tensor input_residual = t.param("input_residual", {ctx.config.hidden_size});
     const tensor later = t.param("post_attention_residual", {ctx.config.hidden_size});
@@ -115,11 +122,11 @@ constexpr void parse_config(config_view json, model_config& config) {
     parse_window(json, config);
     if (config.family[retrieves_experts] == 0) return;
     if (json.boolean("output_router_logits", false))
-        throw_unsupported(json, "output_router_logits", "no row describes how evenly pairs of keys are picked");
+        throw_unsupported(json, "output_router_logits", "the load-balancing loss of this model type is not supported");
     config.moe.num_experts = json.positive("num_experts", 16384);
     config.moe.num_experts_per_tok = json.positive("num_experts_per_tok", 64);
     config.moe.norm_topk_prob = json.boolean("norm_topk_prob", false);
-    config.moe.n_group = 1;  // keys on each of two sides: the whole part of the root of how many experts there are
+    config.moe.n_group = 1;  // keys per side: floor(sqrt(num_experts))
     while ((config.moe.n_group + 1) * (config.moe.n_group + 1) <= config.moe.num_experts) ++config.moe.n_group;
     if (config.moe.num_experts_per_tok > config.moe.n_group * config.moe.n_group)
         throw_invalid_value(json, "num_experts_per_tok", "at most the number of pairs of keys");
@@ -130,7 +137,6 @@ inline constexpr dropout_key dropout_rates[]{{dropout_position::hidden, "hidden_
 
 }  // namespace doge_detail
 
-// transformers/models/doge: a mask made of values, residuals scaled by parameters, experts found by pairs of keys
 inline constexpr model_spec doge = [](model_spec spec) {
     spec.supported_heads = classifying_decoder_heads;
     spec.model_type = "doge";

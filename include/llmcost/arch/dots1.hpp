@@ -5,9 +5,14 @@
 #include <llmcost/arch/llama.hpp>
 #include <llmcost/config/experts.hpp>
 
+// dots.llm1. Derived from Llama, with Qwen3's attention and DeepSeek V3's experts.
+//
+// Source: transformers/models/dots1
+
 namespace llmcost::arch {
 
-/// Windows from `max_window_layers` on, wherever the file has one; experts behind the dense layers.
+/// Parses `config.json`. Layers from `max_window_layers` have sliding windows; layers after the dense ones have
+/// experts.
 constexpr void parse_dots1(config_view json, model_config& config) {
     const std::int64_t dense = json.non_negative("first_k_dense_replace", 0);
     if (dense < config.num_hidden_layers) parse_grouped_experts(json, config, {});
@@ -22,7 +27,6 @@ constexpr void parse_dots1(config_view json, model_config& config) {
     });
 }
 
-// transformers/models/dots1: Qwen3's attention with DeepSeek V3's experts
 inline constexpr model_spec dots1 = [](model_spec spec) {
     spec.model_type = "dots1";
     spec.class_prefix = "Dots1";

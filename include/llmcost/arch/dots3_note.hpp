@@ -5,6 +5,12 @@
 #include <llmcost/arch/llama.hpp>
 #include <llmcost/config/experts.hpp>
 
+// The text model of dots3 note. Derived from Llama, with these differences:
+//  - latent attention with sizes per layer kind;
+//  - an indexer that selects keys.
+//
+// Source: transformers/models/dots3_note
+
 namespace llmcost::arch {
 
 namespace dots3_note_detail {
@@ -23,7 +29,7 @@ enum family_config_index : std::uint8_t {
 };
 inline constexpr family_key family_keys[]{
     {.type = family_key_type::computed,
-     .split = tensor_parallel_split::sharded},  // of layers with windows, up to `local_rope`
+     .split = tensor_parallel_split::sharded},  // keys from here to `local_rope`: sliding-window layers
     {.type = family_key_type::computed},
     {.type = family_key_type::computed},
     {.type = family_key_type::computed},
@@ -35,10 +41,10 @@ inline constexpr family_key family_keys[]{
     {"index_topk", 2048},
 };
 
-/// The word of layers that see everything without an indexer.
+/// `family_tag` of full-attention layers without an indexer.
 inline constexpr std::uint8_t unpicked = 1;
 
-/// Sizes of latent attention in one kind of layers.
+/// Sizes of latent attention for one layer kind.
 struct latent_sizes {
     std::int64_t heads, q_rank, rank, nope, rope, v;
 };
@@ -52,7 +58,7 @@ constexpr latent_sizes sizes_of(const layer_context& ctx) noexcept {
             m.qk_nope_head_dim,         m.qk_rope_head_dim, m.v_head_dim};
 }
 
-/// Which keys each token sees: the best by a small attention of its own, whose keys the cache holds too.
+/// Selects the keys that each token attends to. Its small attention has keys in the KV cache, too.
 struct indexer {
     layer_context ctx;
 
@@ -66,7 +72,7 @@ struct indexer {
         const std::int64_t batch = x.dim(0), sequence = x.dim(1), heads = config.family[index_heads];
         const std::int64_t d = config.family[index_width], rope = config.mla.qk_rope_head_dim,
                            length = s.pattern.key_length();
-        const auto apply_rotary = [&](const tensor& h) {  // positions stand in front of heads here
+        const auto apply_rotary = [&](const tensor& h) {  // positions precede heads in this layout
             const tensor part = h.slice(-1, rope).transpose(1, 2);
             return rotate(t, rotary_style::interleaved_split, part, s.cos, s.sin).transpose(1, 2);
         };
@@ -92,8 +98,7 @@ struct indexer {
     }
 };
 
-/// What queries find in keys and values that are expanded from latents (B, 1, T, rank) and turned parts (B, 1, T,
-/// rope).
+/// Attention over keys and values expanded from latents (B, 1, T, rank) and rotary parts (B, 1, T, rope).
 constexpr tensor expanded_latent_attention(const layer_context& ctx, trace& t, const latent_sizes& m, const tensor& q,
                                            const tensor& latent, const tensor& k_rope, bool picks) {
     const attention_pattern& pattern = ctx.inputs->pattern;
@@ -108,7 +113,7 @@ constexpr tensor expanded_latent_attention(const layer_context& ctx, trace& t, c
     return attention_forward(t, q, k, kv.slice(-1, m.v), pattern, {.mask = &mask});
 }
 
-/// Latent attention by sizes of its kind of layer, latents scaled, with a gate of one number per head.
+/// Latent attention with the sizes of the layer kind, scaled latents and one output gate per head.
 constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
     const latent_sizes m = sizes_of(ctx);
     const attention_inputs& s = *ctx.inputs;
@@ -134,7 +139,7 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     return output_projection(ctx, t, t.reshape(t.mul(found, t.sigmoid(gate)), {batch, sequence, m.heads * m.v}));
 }
 
-/// Tables of layers with an indexer stay in float32.
+/// Prepares the decoder inputs. Rotary tables of layers with an indexer stay in float32.
 constexpr decoder_inputs prepare_inputs(const layer_context& ctx, trace& t) {
     decoder_inputs c = make_masks(ctx, t);
     const auto make = [&](attention_inputs& inputs, std::int64_t rotated, token_mixer_kind mixer, bool stays) {
@@ -156,7 +161,7 @@ constexpr decoder_inputs prepare_inputs(const layer_context& ctx, trace& t) {
     return c;
 }
 
-/// What layers with windows say of themselves: in the file's entry for such a layer, else in keys of their own.
+/// Parses the sizes of sliding-window layers, from their entry in `per_layer_config` or from separate keys.
 constexpr void parse_local(config_view json, model_config& config) {
     const auto entries = json.optional_object("per_layer_config");
     maybe<config_view> entry;
@@ -165,7 +170,7 @@ constexpr void parse_local(config_view json, model_config& config) {
             std::int64_t i = 0;
             for (const char c : layer_entry.key()) i = i < max_input ? i * 10 + (c - '0') : i;
             if (i >= config.num_hidden_layers || config.layers[i].token_mixer != token_mixer_kind::sliding_attention)
-                throw_unsupported(layer_entry, "sizes of a layer that does not slide");
+                throw_unsupported(layer_entry, "sizes of a layer without a sliding window");
             if (!entry) entry = layer_entry;
         }
     }
@@ -177,7 +182,7 @@ constexpr void parse_local(config_view json, model_config& config) {
         if (!entries) return;
         for (const config_view layer_entry : *entries)
             if (layer_entry.positive(key, inherited) != config.family[at])
-                throw_unsupported(layer_entry, key, "no row describes layers with windows whose sizes differ");
+                throw_unsupported(layer_entry, key, "different sizes of sliding-window layers are not supported");
     };
     size(local_heads, "num_attention_heads", "swa_num_attention_heads", config.num_attention_heads, 64);
     size(local_q_rank, "q_lora_rank", "swa_q_lora_rank", config.mla.q_lora_rank, 1024);
@@ -195,18 +200,19 @@ constexpr void parse_local(config_view json, model_config& config) {
                        config.family[local_nope] + config.family[local_v_dim]);
 }
 
-/// The rotated part of a head is written as a share of it, and must come out as it was.
+/// Checks that the share of rotary elements in a head, computed in floating point, gives the same number of elements.
 constexpr void check_rotated(config_view json, std::int64_t rope, std::int64_t head_dim) {
     const double share = static_cast<double>(rope) / static_cast<double>(head_dim);
     if (rope % 2 != 0 || static_cast<std::int64_t>(static_cast<double>(head_dim) * share) != rope)
-        throw_invalid_value(json, "qk_rope_head_dim", "an even number whose share of head_dim gives it back");
+        throw_invalid_value(json, "qk_rope_head_dim",
+                            "an even number that partial_rotary_factor * head_dim reproduces exactly");
     if (const auto rope_of = json.optional_object("rope_parameters"))
         for (const literal type : {"dynamic", "longrope", "proportional"})
             if (detail::has_type_of_rope(*rope_of, type))
-                throw_unsupported(*rope_of, "rope_type", "no row describes such frequencies of this type");
+                throw_unsupported(*rope_of, "rope_type", "unsupported RoPE type for this model type");
 }
 
-/// Experts in every so many-th layer, or where a list says so, behind the dense ones.
+/// The layers with experts: one in every n after the dense ones, or as listed.
 class dots_places {
 public:
     constexpr dots_places(config_view json, const model_config& config)
@@ -233,7 +239,7 @@ private:
     std::int64_t step_ = 1;
 };
 
-/// The first two layers and every fourth see what an indexer picks, the others windows.
+/// Sets the layers. The first two and every fourth use an indexer, the others sliding windows.
 constexpr void plan(config_view json, model_config& config) {
     const auto types = json.optional_array("layer_types");
     if (types && static_cast<std::int64_t>(types->size()) != config.num_hidden_layers)
@@ -248,7 +254,7 @@ constexpr void plan(config_view json, model_config& config) {
             const string_ref name = (*types)[static_cast<std::uint32_t>(i)].as_string();
             slides = name == "sliding_attention";
             if (!slides && name != "indexed_attention" && name != "full_attention")
-                throw_unsupported(json, "layer_types", "no layer describes one of these kinds");
+                throw_unsupported(json, "layer_types", "unsupported layer type");
             if (!renames) picked = name == "indexed_attention";
         }
         return layer_spec{slides ? token_mixer_kind::sliding_attention : token_mixer_kind::full_attention,
@@ -272,8 +278,8 @@ constexpr void parse_config(config_view json, model_config& config) {
     plan(json, config);
     const bool has_full_attention = config.layers.contains(token_mixer_kind::full_attention, config.num_hidden_layers);
     if (has_full_attention &&
-        config.num_key_value_heads != config.num_attention_heads)  // the others have numbers of their own
-        throw_invalid_value(json, "num_key_value_heads", "num_attention_heads, as latents serve all heads");
+        config.num_key_value_heads != config.num_attention_heads)  // the other layer kind has separate numbers
+        throw_invalid_value(json, "num_key_value_heads", "num_attention_heads, because all heads share the latents");
     check_rotated(json, config.mla.qk_rope_head_dim, config.head_dim);
     if (has_full_attention && config.mla.qk_rope_head_dim > config.family[index_width])
         throw_invalid_value(json, "qk_rope_head_dim", "at most index_head_dim");
@@ -284,7 +290,6 @@ constexpr void parse_config(config_view json, model_config& config) {
 
 }  // namespace dots3_note_detail
 
-// transformers/models/dots3_note: the text model; latent attention by kind of layer, keys picked by an indexer
 inline constexpr model_spec dots3_note_text = [](model_spec spec) {
     spec.model_type = "dots3_note_text";
     spec.class_prefix = "Dots3Note";

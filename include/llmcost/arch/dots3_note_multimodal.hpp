@@ -7,11 +7,15 @@
 #include <llmcost/forward/native_resolution.hpp>
 #include <llmcost/forward/not_executed.hpp>
 
+// The multimodal model: vision and audio encoders before the text model.
+//
+// Source: transformers/models/dots3_note
+
 namespace llmcost::arch {
 
 namespace dots3_note_media_detail {
 
-// ---- the tower for images: the later a layer, the more experts
+// ---- the vision encoder; later layers have more experts
 
 enum vision_config_index : std::uint8_t {
     patch_side,
@@ -29,10 +33,10 @@ inline constexpr family_key vision_keys[]{
     {"moe_intermediate_size", 2112},
     {"adapter_out_dim", 5120},
     {"num_experts_per_tok", 2},
-    {.type = family_key_type::computed},  // layers that pick other numbers of experts
+    {.type = family_key_type::computed},  // layers with other numbers of selected experts
 };
 
-/// Sigmoids of scores, the largest picked behind a bias and scaled to sum up to a constant.
+/// Router: sigmoid scores. A bias affects only the selection; the selected scores are normalized to a constant sum.
 struct vision_router {
     layer_context ctx;
 
@@ -68,7 +72,7 @@ struct vision_mixture {
     }
 };
 
-/// Queries and keys normed and turned, attention within images: (patches, width) -> the same.
+/// Attention within each image, with QK-norm and RoPE: (patches, width) -> (patches, width).
 struct vision_attention {
     layer_context ctx;
 
@@ -110,14 +114,14 @@ struct vision_layer {
     }
 };
 
-/// Patches, layers, a norm, and squares of patches as tokens of the text: (tokens, width of the text).
+/// Patches, layers, norm and merged squares of patches: (tokens, text width).
 constexpr tensor vision_base(const layer_context& ctx, trace& t) {
     const family_config& family = ctx.config.family;
     const std::int64_t width = ctx.config.hidden_size, side = family[patch_side];
     const std::int64_t n = pack_images(t.load(), side).patches();
     const norm_module scale{norm_kind::rms, width, ctx.class_of("RMSNorm")};
     if (family[uneven] != 0 && !t.is_not_executed())
-        throw_description_error("no row describes layers that pick numbers of experts of their own");
+        throw_description_error("per-layer num_experts_per_tok is not supported");
     const module_info patch_embed{
         .name = "patch_embed", .class_of_module = ctx.class_of("VisionPatchEmbed"), .module_role = role::embedding};
     t.enter(patch_embed);
@@ -146,7 +150,7 @@ constexpr tensor vision_base(const layer_context& ctx, trace& t) {
                                               linear{expanded_width, family[vision_adapter_out_dim], true}, h)));
 }
 
-// ---- the tower for sound
+// ---- the audio encoder
 
 enum family_config_index : std::uint8_t { fewest_pixels, largest };
 inline constexpr family_key model_keys[]{{.default_value = 56 * 56, .type = family_key_type::computed},
@@ -231,11 +235,12 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
     return x;
 }
 
-// ---- configurations
+// ---- configuration
 
-/// How many experts a layer has; 0: none.
+/// Number of experts per layer; 0: none.
 ///
-/// Source: `Dots3NoteVisionConfig.__post_init__`: a list of numbers, or of words and what single layers say.
+/// The source is a list of numbers, or a list of layer types with per-layer entries.
+/// Source: transformers, `Dots3NoteVisionConfig.__post_init__`.
 class expert_numbers {
 public:
     constexpr expert_numbers(config_view json, const model_config& config)
@@ -261,7 +266,7 @@ public:
             for (std::int64_t i = layers;
                  i < (numbers_ ? static_cast<std::int64_t>(numbers_->size()) : default_num_layers); ++i)
                 if (listed(i) > 0)
-                    throw_invalid_value(json, "num_hidden_layers", "as many layers as have numbers of experts");
+                    throw_invalid_value(json, "num_hidden_layers", "the number of layers with a number of experts");
     }
     [[nodiscard]] constexpr std::int64_t num_experts(std::int64_t layer) const {
         const bool sparse = layer_types_ ? is_sparse(*layer_types_, layer) : listed(layer) > 0;
@@ -288,12 +293,12 @@ private:
         std::int64_t number = 0;
         for (const char c : entry.key()) {
             if (c < '0' || c > '9' || number > max_input / 10)
-                throw_unsupported(config_, "per_layer_config", "its keys are numbers of layers");
+                throw_unsupported(config_, "per_layer_config", "unsupported key; expected a layer index");
             number = number * 10 + (c - '0');
         }
         for (const config_view changed : entry.as_object())
             if (changed.key() != "num_local_experts" && changed.key() != "num_experts_per_tok")
-                throw_unsupported(entry, "changes what no row describes by layer");
+                throw_unsupported(entry, "unsupported per-layer key");
         return number;
     }
 
@@ -324,12 +329,12 @@ constexpr void parse_vision_config(config_view json, model_config& config) {
     set_layers(json, config, [&](std::int64_t i) {
         const std::int64_t n = experts.num_experts(i);
         if (n > max_input) throw_invalid_value(json, "pyramid_num_routed", "numbers of experts");
-        if (n > 0 && config.mlp_bias) throw_invalid_value(json, "mlp_bias", "false, as experts have none");
+        if (n > 0 && config.mlp_bias) throw_invalid_value(json, "mlp_bias", "false, because experts have no biases");
         return layer_spec{.has_experts = n > 0, .intermediate_size = static_cast<std::int32_t>(n)};
     });
 }
 
-/// Released files name sizes as Whisper does, in an object of their own.
+/// Parses the audio configuration. Released files contain Whisper's key names in a nested object.
 constexpr void parse_audio_config(config_view json, model_config& config) {
     if (const auto whisper = json.optional_object("whisper_config")) {
         config.hidden_size = whisper->positive("d_model", config.hidden_size);
@@ -350,12 +355,12 @@ constexpr void parse_audio_config(config_view json, model_config& config) {
     config.layers.fill({});
 }
 
-/// Both towers end as wide as the text.
+/// Checks that both encoders project to the text width.
 constexpr void parse_config(config_view json, model& m) {
     if (m.components[0].config.family[vision_adapter_out_dim] != m.config.hidden_size)
-        throw_invalid_value(json, "vision_config", "an adapter_out_dim of the text's hidden_size");
+        throw_invalid_value(json, "vision_config", "an adapter_out_dim equal to the text's hidden_size");
     if (m.components[1].config.family[audio_adapter_out_dim] != m.config.hidden_size)
-        throw_invalid_value(json, "audio_config", "an adapter_out_dim of the text's hidden_size");
+        throw_invalid_value(json, "audio_config", "an adapter_out_dim equal to the text's hidden_size");
 }
 
 inline constexpr submodel_spec part = [](model_spec spec) {
@@ -398,7 +403,6 @@ inline constexpr submodel_spec audio = [](model_spec spec) {
 
 }  // namespace dots3_note_media_detail
 
-// transformers/models/dots3_note: towers for images and sound beside the text model
 inline constexpr model_spec dots3_note = [](model_spec spec) {
     spec.model_type = "dots3_note";
     spec.class_prefix = "Dots3Note";

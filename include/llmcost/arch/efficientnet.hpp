@@ -9,7 +9,7 @@ namespace llmcost::arch {
 
 namespace efficientnet_detail {
 
-inline constexpr std::int64_t maximum = 9;  // stages: two words for each
+inline constexpr std::int64_t maximum = 9;  // maximum number of stages; each takes two integers
 
 enum family_config_index : std::uint8_t { top, pools_maximum, squeeze_ratio, stem, stages, packed_stages };
 inline constexpr family_key family_keys[]{{"hidden_dim", 2560},
@@ -18,12 +18,12 @@ inline constexpr family_key family_keys[]{{"hidden_dim", 2560},
                                           {.type = family_key_type::computed},
                                           {.type = family_key_type::computed}};
 
-/// A stage: blocks of which the first may widen and stride.
+/// Sizes of one stage. Its first block can change the number of channels and use a stride.
 struct stage_sizes {
     std::int64_t in, out, kernel, stride, repeats, expand;
-    bool uses_symmetric_padding;  ///< around the first block's image, where it strides
+    bool uses_symmetric_padding;  ///< padding of the first block if it uses a stride
 
-    /// Two words of a family's sizes.
+    /// Packs the sizes into two integers of `family_config`.
     constexpr void write(family_config& to, std::int64_t stage) const {
         const auto at = packed_stages + 2 * static_cast<std::size_t>(stage);
         to[at] = in << 31 | out;
@@ -38,7 +38,7 @@ struct stage_sizes {
     }
 };
 
-/// `nn.Conv2d` of a class of its own, one kernel for each channel.
+/// Depthwise `nn.Conv2d` with its own class name.
 struct depthwise : convolution_2d {
     literal prefix;
 
@@ -61,7 +61,7 @@ constexpr tensor activated(const layer_context& ctx, trace& t, literal norm, lit
     return t.call(act, activation_module{ctx.config.hidden_act}, t.call(norm, batch_norm_2d{x.dim(1)}, x));
 }
 
-/// One of a stage's blocks: expansion, a convolution per channel, weights of channels, projection.
+/// MBConv block: expansion, depthwise convolution, squeeze-and-excitation, projection.
 struct block {
     const layer_context& ctx;
     stage_sizes stage;
@@ -138,7 +138,7 @@ constexpr tensor encode_blocks(const layer_context& ctx, trace& t, const tensor&
     return t.leave(encoder, activated(ctx, t, "top_bn", "top_activation", x));
 }
 
-/// A window as wide as there are features: whatever the image, it covers all of it.
+/// Global pooling: the window has the size of the features and covers every image.
 struct global_pool {
     std::int64_t window;
     bool maximum;
@@ -171,11 +171,11 @@ constexpr tensor classify(const layer_context& ctx, trace& t, const tensor& x) {
     return classify_linear(ctx, t, dropout(t, "dropout", x, dropout_position::classifier));
 }
 
-/// Rates of blocks grow from zero in the first of all, which drops nothing.
+/// Drop path rates grow from zero; the first block drops nothing.
 inline constexpr dropout_key dropout_rates[]{{dropout_position::hidden, "drop_connect_rate", 0.2},
                                              {dropout_position::classifier, "dropout_rate", 0.5}};
 
-/// Channels times a coefficient, rounded to a divisor (`round_filters`).
+/// Rounds channels · coefficient to a multiple of a divisor (`round_filters`).
 [[nodiscard]] constexpr std::int64_t rounded(std::int64_t channels, double coefficient, std::int64_t divisor) {
     const double wanted = static_cast<double>(channels) * coefficient;
     const std::int64_t multiple =
@@ -184,7 +184,7 @@ inline constexpr dropout_key dropout_rates[]{{dropout_position::hidden, "drop_co
     return static_cast<double>(minimum) < 0.9 * wanted ? minimum + divisor : minimum;
 }
 
-/// A list's number for a stage, or what it is without the list.
+/// The entry of a list for a stage, or the default of the class.
 constexpr std::int64_t listed(config_view json, literal key, const std::int64_t (&otherwise)[7], std::int64_t stage) {
     const auto found = json.find(key);
     if (!found || found->is_null()) {
@@ -194,7 +194,7 @@ constexpr std::int64_t listed(config_view json, literal key, const std::int64_t 
     if (!found->is_array() || static_cast<std::int64_t>(found->size()) <= stage)
         throw_invalid_value(json, key, "a list with a number for each stage");
     const std::int64_t n = (*found)[static_cast<std::size_t>(stage)].as_positive();
-    if (n > 0xffff) throw_unsupported(json, key, "no row describes numbers beyond 65535 here");
+    if (n > 0xffff) throw_unsupported(json, key, "numbers above 65535 are not supported");
     return n;
 }
 
@@ -205,7 +205,7 @@ constexpr bool lists(config_view json, literal key, std::int64_t number) {
     return false;
 }
 
-/// `ceil(coefficient * n)`.
+/// Returns ceil(coefficient · n).
 [[nodiscard]] constexpr std::int64_t ceiling(double coefficient, std::int64_t n) {
     const double exact = coefficient * static_cast<double>(n);
     const auto multiple = static_cast<std::int64_t>(exact);
@@ -233,22 +233,22 @@ constexpr stage_sizes parse_stage(config_view json, std::int64_t stage, std::int
     s.repeats = ceiling(deep, listed(json, "num_block_repeats", repeats, stage));
     s.expand = listed(json, "expand_ratios", expands, stage);
     s.uses_symmetric_padding = lists(json, "depthwise_padding", number);
-    if (s.kernel % 2 == 0) throw_unsupported(json, "kernel_sizes", "no row describes even kernels");
+    if (s.kernel % 2 == 0) throw_unsupported(json, "kernel_sizes", "even kernel sizes are not supported");
     if (s.stride > 2) throw_invalid_value(json, "strides", "1 or 2");
-    if (s.repeats > 0xffff) throw_unsupported(json, "num_block_repeats", "no row describes so many blocks in a stage");
+    if (s.repeats > 0xffff) throw_unsupported(json, "num_block_repeats", "unsupported number of blocks in a stage");
     return s;
 }
 
 }  // namespace efficientnet_detail
 
-/// Blocks that widen, convolve each channel, weigh channels and narrow again.
+/// Traces EfficientNet: MBConv blocks with squeeze-and-excitation.
 ///
 /// Source: transformers/models/efficientnet/modeling_efficientnet.py.
 constexpr tensor forward_efficientnet(const layer_context& ctx, trace& t) {
     return forward_image_model(ctx, t, "efficientnet", efficientnet_detail::base, efficientnet_detail::classify);
 }
 
-/// What surrounds the layer behind all blocks.
+/// Parses the stages, the stem before them and the top convolution after them.
 constexpr void parse_efficientnet_blocks(config_view json, model_config& config) {
     using namespace efficientnet_detail;
     config.vision = parse_image_size(json, 600);
@@ -258,11 +258,11 @@ constexpr void parse_efficientnet_blocks(config_view json, model_config& config)
     const auto found = json.optional_array("in_channels");
     config.family[stages] = found ? static_cast<std::int64_t>(found->size()) : 7;
     if (config.family[stages] < 1 || config.family[stages] > maximum)
-        throw_unsupported(json, "in_channels", "no row describes so many stages");
+        throw_unsupported(json, "in_channels", "unsupported number of stages");
     std::int64_t number = 0, width = config.family[stem];
     for (std::int64_t i = 0; i < config.family[stages]; ++i) {
         const stage_sizes stage = parse_stage(json, i, number);
-        if (stage.in != width) throw_invalid_value(json, "in_channels", "what the stage before hands out");
+        if (stage.in != width) throw_invalid_value(json, "in_channels", "the output channels of the previous stage");
         stage.write(config.family, i);
         number += stage.repeats;
         width = stage.out;
@@ -273,7 +273,7 @@ constexpr void parse_efficientnet_blocks(config_view json, model_config& config)
     config.family[pools_maximum] = pooling == "max";
     for (const std::int64_t side : {config.vision.image_height, config.vision.image_width})
         if (side > config.family[top])
-            throw_unsupported(json, "image_size", "no row describes images wider than hidden_dim");
+            throw_unsupported(json, "image_size", "an image_size above hidden_dim is not supported");
 }
 constexpr void parse_efficientnet(config_view json, model_config& config) {
     using namespace efficientnet_detail;
@@ -283,7 +283,7 @@ constexpr void parse_efficientnet(config_view json, model_config& config) {
         throw_invalid_value(json, "hidden_dim", "1280 times width_coefficient, rounded");
 }
 
-// transformers/models/efficientnet: configuration_efficientnet.py, modeling_efficientnet.py
+// Source: transformers/models/efficientnet: configuration_efficientnet.py, modeling_efficientnet.py
 inline constexpr model_spec efficientnet{
     .model_type = "efficientnet",
     .class_prefix = "EfficientNet",

@@ -4,6 +4,12 @@
 
 #include <llmcost/arch/bert.hpp>
 
+// ELECTRA. Derived from BERT, with these differences:
+//  - embeddings that can be narrower than the hidden states;
+//  - no pooler, and other heads.
+//
+// Source: transformers/models/electra
+
 namespace llmcost::arch {
 
 namespace electra_detail {
@@ -11,7 +17,7 @@ namespace electra_detail {
 enum family_config_index : std::uint8_t { summary };
 inline constexpr family_key family_keys[]{{.type = family_key_type::computed}};  // `summary_form`
 
-/// Whether each token was replaced.
+/// Discriminator logits: one per token, for replaced-token detection.
 constexpr tensor discriminate(const layer_context& ctx, trace& t, const tensor& x) {
     const module_info predictions{.name = "discriminator_predictions",
                                   .class_of_module = ctx.class_of("DiscriminatorPredictions"),
@@ -47,7 +53,6 @@ constexpr void parse_config(config_view json, model_config& config) {
 
 }  // namespace electra_detail
 
-// transformers/models/electra: BERT with narrow embeddings, no pooler, heads of its own
 inline constexpr model_spec electra = [](model_spec spec) {
     spec.model_type = "electra";
     spec.class_prefix = "Electra";

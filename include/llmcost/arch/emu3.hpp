@@ -10,7 +10,9 @@ namespace llmcost::arch {
 inline constexpr dropout_key emu3_dropout[]{{dropout_position::hidden, "attention_dropout", 0.1},
                                             {dropout_position::attention, "attention_dropout", 0.1}};
 
-// transformers/models/emu3, Emu3TextConfig: Llama with a dropout module that both blocks share
+// The text model (`Emu3TextConfig`). Derived from Llama, with a dropout module shared by both blocks.
+//
+// Source: transformers/models/emu3
 inline constexpr submodel_spec emu3_text_model = [](model_spec spec) {
     spec.model_type = "emu3_text_model";
     spec.class_prefix = "Emu3";
@@ -25,7 +27,9 @@ inline constexpr submodel_spec emu3_text_model = [](model_spec spec) {
     return spec;
 }(llama);
 
-// transformers/models/emu3, Emu3VQVAEConfig
+// The image tokenizer (`Emu3VQVAEConfig`).
+//
+// Source: transformers/models/emu3
 inline constexpr submodel_spec emu3_vqgan{
     .model_type = "emu3_vqgan",
     .class_prefix = "Emu3VQVAE",
@@ -37,7 +41,9 @@ inline constexpr submodel_spec emu3_vqgan{
     .defaults = {.hidden_size = 1024, .num_hidden_layers = 1, .num_attention_heads = 1},
 };
 
-// transformers/models/emu3
+// Emu3. A VQ-VAE whose codes are tokens of the text model.
+//
+// Source: transformers/models/emu3
 inline constexpr model_spec emu3 = [](model_spec spec) {
     spec.model_type = "emu3";
     spec.class_prefix = "Emu3";

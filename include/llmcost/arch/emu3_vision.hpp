@@ -9,12 +9,12 @@
 #include <llmcost/forward/not_executed.hpp>
 #include <llmcost/forward/packed_sequences.hpp>
 
-// Emu3's autoencoder: images to codes, which are words of its text model.
+// Emu3's VQ-VAE, which encodes images to codes. The codes are tokens of the text model.
 namespace llmcost::arch {
 
 namespace emu3_detail {
 
-/// Resolutions that an autoencoder may have.
+/// Maximum number of resolutions.
 inline constexpr std::size_t max_levels = 8;
 
 enum family_config_index : std::uint8_t {
@@ -28,7 +28,7 @@ enum family_config_index : std::uint8_t {
     base_channels,
     blocks,
     levels,
-    attending,  // bit by bit, by level
+    attending,  // bit mask of the levels with attention
     factors
 };
 inline constexpr family_key family_keys[]{
@@ -50,7 +50,7 @@ constexpr void parse_vision_config(config_view json, model_config& config) {
     const auto list = json.optional_array("channel_multiplier");
     if (list) config.family[levels] = static_cast<std::int64_t>(list->size());
     if (config.family[levels] < 1 || config.family[levels] > static_cast<std::int64_t>(max_levels))
-        throw_unsupported(json, "channel_multiplier", "no row describes so many resolutions");
+        throw_unsupported(json, "channel_multiplier", "unsupported number of resolutions");
     for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(config.family[levels]); ++i) {
         const std::int64_t factor = list ? (*list)[i].as_positive() : usual[i];
         if (checked_size(json, "base_channels", factor, config.family[base_channels]) % 32 != 0)
@@ -67,20 +67,20 @@ constexpr void parse_vision_config(config_view json, model_config& config) {
     set_single_mask(json, config);
 }
 
-/// Channels of a resolution.
+/// Number of channels at a resolution.
 [[nodiscard]] constexpr std::int64_t width_of(const family_config& family, std::int64_t level) {
     return family[base_channels] * family[factors + static_cast<std::size_t>(level)];
 }
 [[nodiscard]] constexpr bool attends(const family_config& family, std::int64_t level) {
     return (family[attending] >> level & 1) != 0;
 }
-/// How often a video's frames are halved.
+/// Number of times that the frames are halved.
 [[nodiscard]] constexpr std::int64_t halvings(const family_config& family) {
     std::int64_t n = 0;
     for (std::int64_t left = family[frames]; left > 1; left /= 2) ++n;
     return n;
 }
-/// Patches along a side become one code.
+/// Number of pixels per code along each side.
 [[nodiscard]] constexpr std::int64_t spatial_factor(const family_config& family) noexcept {
     return std::int64_t{1} << (family[levels] - 1);
 }
@@ -89,12 +89,12 @@ using chameleon_detail::group_norm;
 using chameleon_detail::residual_block;
 using chameleon_detail::swish;
 
-/// `nn.Conv3d` over what is padded before, all of it along time in front (`Emu3VQVAEConv3d`).
+/// `nn.Conv3d` with explicit padding, all temporal padding before the first frame (`Emu3VQVAEConv3d`).
 struct padded_convolution {
     const layer_context& ctx;
     std::int64_t out;
     shape kernel;
-    std::int64_t stride = 1;  ///< through time
+    std::int64_t stride = 1;  ///< temporal stride
 
     static constexpr role module_role = role::none;
     static constexpr bool is_leaf = false;
@@ -106,7 +106,7 @@ struct padded_convolution {
     }
 };
 
-/// Two such convolutions behind norms, around which a sum goes.
+/// Residual block: two causal 3D convolutions, each after a norm.
 struct temporal_block {
     const layer_context& ctx;
 
@@ -122,7 +122,7 @@ struct temporal_block {
     }
 };
 
-/// All places attend to each other: (B, places, channels) -> the same.
+/// Bidirectional attention over all positions: (B, positions, channels) -> (B, positions, channels).
 struct place_attention {
     const layer_context& ctx;
 
@@ -137,7 +137,7 @@ struct place_attention {
     }
 };
 
-/// The same behind a norm: (B, channels, rows, columns) -> the same, channels last.
+/// Spatial attention after a group norm: (B, channels, rows, columns) -> (B, rows, columns, channels).
 constexpr tensor spatial_attention(const layer_context& ctx, trace& t, child_name norm, class_name named,
                                    child_name attention, const tensor& x) {
     const tensor normed = as_tokens(t.call(norm, group_norm{named}, x));
@@ -145,13 +145,14 @@ constexpr tensor spatial_attention(const layer_context& ctx, trace& t, child_nam
                                        ? normed
                                        : trace::buffer({normed.dim(0), normed.dim(1), ctx.config.hidden_size});
     if (normed.dim(2) != ctx.config.hidden_size && !t.is_not_executed())
-        throw_description_error("vq_config: a resolution with attention has not hidden_size channels");
+        throw_description_error("vq_config: a resolution with attention does not have hidden_size channels");
     const tensor mixed = t.call(attention, place_attention{ctx}, attention_input);
     return t.is_not_executed() ? x : t.reshape(mixed, {x.dim(0), x.dim(2), x.dim(3), x.dim(1)}).permute({0, 3, 1, 2});
 }
 
-/// Blocks of one resolution, each perhaps with attention, and a convolution that halves it; around the module that
-/// holds them, which is not called, go sums.
+/// Residual blocks of one resolution with optional attention, then downsampling.
+///
+/// The module that contains them is not called. Its residual additions are outside of it.
 constexpr tensor encode_level(const layer_context& ctx, trace& t, std::int64_t i, tensor x) {
     const family_config& family = ctx.config.family;
     const module_info level{.name = "down", .index = i, .class_of_module = {"", "Module"}};
@@ -171,7 +172,7 @@ constexpr tensor encode_level(const layer_context& ctx, trace& t, std::int64_t i
     return i + 1 < family[levels] ? call_in_level([&] { return chameleon_detail::halve(ctx, t, x); }) : x;
 }
 
-/// Frames to latents: (B, frames, channels, height, width) -> (B, frames / 4, latent channels, rows, columns).
+/// Encodes frames: (B, frames, channels, height, width) -> (B, frames / 4, latent channels, rows, columns).
 constexpr tensor encode_frames(const layer_context& ctx, trace& t, const tensor& pixels) {
     const family_config& family = ctx.config.family;
     const module_info encoder{.name = "encoder", .class_of_module = ctx.class_of("Encoder")};
@@ -202,7 +203,7 @@ constexpr tensor encode_frames(const layer_context& ctx, trace& t, const tensor&
     return t.leave(encoder, x.permute({0, 2, 1, 3, 4}));
 }
 
-/// The nearest code of each place: integers, which no gradient passes.
+/// Finds the nearest code of each position. Codes are integers without a gradient.
 constexpr tensor find_codes(const layer_context& ctx, trace& t, const tensor& x) {
     const std::int64_t width = ctx.config.family[code_width], n = ctx.config.family[codes];
     const module_info quantizer{.name = "quantize", .class_of_module = ctx.class_of("VectorQuantizer")};
@@ -214,7 +215,7 @@ constexpr tensor find_codes(const layer_context& ctx, trace& t, const tensor& x)
     return t.leave(quantizer, t.sub(t.add(squared_norms, of_codes), products));
 }
 
-/// What makes images of codes, in the words of modules that stand idle.
+/// The decoder, which generates images from codes. Its modules are declared but not executed.
 struct decoder {
     const layer_context& ctx;
     not_executed_modules& not_executed;
@@ -231,7 +232,7 @@ struct decoder {
                                             {out, in, kernel.size[0], kernel.size[1], kernel.size[2]});
         });
     }
-    /// A norm of groups, scaled and shifted by codes.
+    /// Group norm with a scale and a shift computed from the codes.
     constexpr void norm(child_name at, std::int64_t channels) const {
         not_executed.module(at, ctx.class_of("SpatialNorm"), [&] {
             not_executed.module_with_weight("norm_layer", {"", "GroupNorm"}, {channels});
@@ -254,7 +255,7 @@ struct decoder {
             for (const literal name : {"k_proj", "v_proj", "q_proj", "out_proj"}) not_executed.linear(name, in, in);
         });
     }
-    /// Blocks of one resolution, from so many channels, each perhaps with attention, and what doubles it.
+    /// Blocks of one resolution with optional attention, then upsampling. `in` is the number of input channels.
     constexpr void level(std::int64_t i, std::int64_t in) const {
         not_executed.module({"up", i}, {"", "Module"}, [&] {
             const std::int64_t n = family_value(blocks) + 1, out = width_of(ctx.config.family, i);
@@ -297,13 +298,14 @@ struct decoder {
     }
 };
 
-/// An autoencoder, whose codes are words of the text model; `own[0]` of what it is handed are frames.
+/// Encodes images to codes. The number of frames is an entry of the inputs' family configuration.
 constexpr tensor encode_images(const layer_context& ctx, trace& t) {
     const family_config& family = ctx.config.family;
     const recorder::detach_guard codes_are_integers{t};
     const tensor latents = encode_frames(ctx, t, ctx.inputs->family_tensors[0]).permute({0, 2, 1, 3, 4});
     if (family[twice] != 0 && !t.is_not_executed())
-        throw_description_error("vq_config.double_latent: its next convolution reads one latent");
+        throw_description_error(
+            "vq_config.double_latent: not supported: the next convolution of the reference expects one latent");
     const tensor one =
         family[twice] != 0
             ? trace::buffer({latents.dim(0), family[latent], latents.dim(2), latents.dim(3), latents.dim(4)})
@@ -317,11 +319,11 @@ constexpr tensor encode_images(const layer_context& ctx, trace& t) {
     return found;
 }
 
-/// Sides as multiples of 8, within 512² and 1024² pixels; each row of codes is ended by a word.
+/// Image shapes: sides are multiples of 8, areas between 512² and 1024² pixels. A token ends each row of codes.
 constexpr media_shapes show(const model& m, const workload& load) {
     if (load.images == 0) return {};
     if (load.image_height == 0)
-        throw_description_error("this model reads images of any size: say --image WIDTHxHEIGHT");
+        throw_description_error("this model accepts images of any size; use --image WIDTHxHEIGHT");
     constexpr resize_bounds bounds{.factor = 8, .minimum = 512 * 512, .maximum = 1024 * 1024};
     const resized to = smart_resize(load.image_height, load.image_width, bounds);
     const std::int64_t downscale_factor = spatial_factor(m.components[0].config.family);
@@ -330,7 +332,7 @@ constexpr media_shapes show(const model& m, const workload& load) {
                       .width = to.width}};
 }
 
-/// An image is as many frames as one latent has; its codes are looked up in the table of words.
+/// Traces the model. An image is repeated to as many frames as one latent has; its codes select token embeddings.
 constexpr tensor base(const layer_context& ctx, trace& t) {
     return forward_text_after_encoder(ctx, t, "text_model", [&](const tensor& token_embeddings) {
         const recorder::not_executed_guard no_pixels{t, !has_images(t)};
@@ -350,7 +352,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
                             .class_of_module = tower.class_of(tower.spec.names.model_class),
                             .module_role = role::vision};
         (void)forward_in_module(m, tower.spec.base_model, tower, t);
-        (void)t.div_scalar(trace::buffer({2 * images}));  // sides by the factor, as numbers of tensors
+        (void)t.div_scalar(trace::buffer({2 * images}));  // the sides divided by the factor, as a tensor
         const layer_context text = ctx.text_model();
         const module_info table{.name = "text_model", .class_of_module = text.class_of(text.spec.names.model_class)};
         const recorder::shared_parameters_guard shared_parameters{t};
@@ -362,7 +364,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
     });
 }
 
-/// Which words are codes costs nothing.
+/// Parses `config.json`. `vocabulary_map` has no cost.
 constexpr void parse_config(config_view json, model&) { (void)json.optional_object("vocabulary_map"); }
 
 }  // namespace emu3_detail

@@ -36,10 +36,9 @@ inline constexpr family_key family_keys[]{
     {"num_lstm_layers", 2},
     {"use_conv_shortcut", 1, family_key_type::boolean},
     {.default_value = 1,
-     .type = family_key_type::computed},  // convolutions by direction and length, else norms behind them
+     .type = family_key_type::computed},  // 1 = weight norm (`norm_type`), 0 = group norms after convolutions
     {.type = family_key_type::computed},
-    {.default_value = 4,
-     .type = family_key_type::computed},  // by how much each step shortens the sound, and how many steps
+    {.default_value = 4, .type = family_key_type::computed},  // downsampling factor of each step, and number of steps
     {.default_value = 8, .type = family_key_type::computed},
     {.default_value = 5, .type = family_key_type::computed},
     {.default_value = 4, .type = family_key_type::computed},
@@ -51,11 +50,11 @@ inline constexpr family_key family_keys[]{
 };
 static_assert(sizeof(family_keys) / sizeof(family_key) == first_ratio + max_ratios);
 
-/// The modules of both halves, one behind the other.
+/// The modules of encoder and decoder, in order.
 struct sound_modules {
     const layer_context& ctx;
     not_executed_modules& not_executed;
-    std::int64_t at = 0;  ///< how many there are so far
+    std::int64_t at = 0;  ///< number of modules so far
 
     constexpr void convolution(child_name place, std::int64_t in, std::int64_t out, std::int64_t kernel,
                                bool transposed = false) {
@@ -119,8 +118,7 @@ struct sound_modules {
     }
 };
 
-/// A codec that a text does not call: convolutions and recurrences down to frames and back, and codebooks, which are
-/// buffers.
+/// Declares the codec, which the text model does not call: encoder, decoder, and codebooks as buffers.
 constexpr tensor encode_audio(const layer_context& ctx, trace& t) {
     const family_config& family = ctx.config.family;
     not_executed_modules not_executed{t};
@@ -159,7 +157,7 @@ constexpr tensor encode_audio(const layer_context& ctx, trace& t) {
     return {};
 }
 
-/// As many codebooks as the highest rate has room for.
+/// Number of codebooks for the highest bandwidth.
 constexpr std::int64_t parse_quantizers(config_view json, const model_config& config) {
     std::int64_t hop = 1, bits = 0;
     for (std::int64_t i = 0; i < config.family[ratio_count]; ++i)
@@ -199,7 +197,9 @@ constexpr void parse_config(config_view json, model_config& config) {
 
 }  // namespace encodec_detail
 
-// transformers/models/encodec: sound as codes and back, parameters only
+// EnCodec. An audio codec, of which only the parameters are declared.
+//
+// Source: transformers/models/encodec
 inline constexpr submodel_spec encodec{
     .model_type = "encodec",
     .class_prefix = "Encodec",

@@ -7,12 +7,17 @@
 #include <llmcost/forward/composite.hpp>
 #include <llmcost/forward/encoder_decoder.hpp>
 
+// Encoder-decoder model of two independent model types. The decoder has cross-attention to the encoder's states.
+//
+// Source: transformers/models/encoder_decoder
+
 namespace llmcost::arch {
 
 namespace encoder_decoder_detail {
 
-/// Attention to the encoder's states, whose keys and values come from the cache after the first pass
-/// (`BertCrossAttention`).
+/// Cross-attention to the encoder's states. After the first pass, the KV cache provides its keys and values.
+///
+/// Source: transformers, `BertCrossAttention`.
 struct cross_self {
     const layer_context& ctx;
 
@@ -60,7 +65,7 @@ struct cross_block {
     }
 };
 
-/// A BERT layer that reads an encoder's states.
+/// BERT layer with cross-attention to the encoder's states.
 constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor& x) {
     const tensor a = t.call("attention", bert_layers::attention_block{ctx}, x);
     return bert_mlp(ctx, t, t.call("crossattention", cross_block{ctx}, a));
@@ -78,7 +83,8 @@ constexpr model_spec reading(model_spec spec) {
 }
 inline constexpr submodel_spec bert_reading = reading(bert), bert_generation_reading = reading(bert_generation);
 
-/// The types that may be the halves: the row as it stands, the same with an encoder, its scores of words, its pooler.
+/// A supported encoder or decoder type: its spec alone, its spec with cross-attention, its language-modeling head and
+/// its pooler.
 struct half {
     const model_spec* standalone;
     const model_spec* with_encoder;
@@ -111,7 +117,7 @@ constexpr tensor forward_encoder_half(const layer_context& ctx, trace& t) {
     return t.leave(encoder, x);
 }
 
-/// A language model that reads the states, under its head.
+/// Traces the decoder with cross-attention to the encoder's states, and its head.
 constexpr tensor forward_decoder_half(const layer_context& ctx, trace& t, const tensor& states) {
     const half& kind = *half_of(*ctx.model.text_spec);
     model_config config = ctx.model.config;
@@ -129,7 +135,7 @@ constexpr tensor forward_decoder_half(const layer_context& ctx, trace& t, const 
     return t.leave(decoder, t.select_model_output(x, kind.score(component_ctx, t, {logits_to_keep(t, x), {}})));
 }
 
-/// States of another width are projected in every pass.
+/// Traces encoder and decoder. Encoder states of another width are projected in every pass.
 constexpr tensor forward(const layer_context& ctx, trace& t) {
     const workload& load = t.load();
     const module_info model_info{.class_of_module = ctx.class_of("Model")};
@@ -143,23 +149,23 @@ constexpr tensor forward(const layer_context& ctx, trace& t) {
 
 constexpr void parse_config(config_view json, model& m) {
     if (half_of(*m.text_spec) == nullptr)
-        throw_unsupported(json, "decoder", "no row describes this type with an encoder's states");
+        throw_unsupported(json, "decoder", "this model type is not supported as a decoder with cross-attention");
     if (half_of(*m.components[0].spec) == nullptr)
-        throw_unsupported(json, "encoder", "no row describes this type as an encoder");
+        throw_unsupported(json, "encoder", "this model type is not supported as an encoder");
     if (m.components[0].config.is_causal)
-        throw_unsupported(json, "encoder", "no row describes a decoder as an encoder");
+        throw_unsupported(json, "encoder", "a decoder is not supported as an encoder");
     if (!m.config.is_causal || !m.config.add_cross_attention)
-        throw_unsupported(json, "decoder", "no row describes one without is_decoder and add_cross_attention");
+        throw_unsupported(json, "decoder", "a decoder without is_decoder and add_cross_attention is not supported");
     const auto decoder = json.optional_object("decoder");
     m.config.tie_word_embeddings = !decoder || decoder->boolean("tie_word_embeddings", true);
     const std::int64_t encoder_width = m.components[0].config.hidden_size;
     if (!decoder) return;
     if (const auto width = decoder->find("cross_attention_hidden_size"); width && !width->is_null())
         if (width->as_positive() != encoder_width || encoder_width != m.config.hidden_size)
-            throw_invalid_value(*decoder, "cross_attention_hidden_size", "the width of both halves");
+            throw_invalid_value(*decoder, "cross_attention_hidden_size", "the hidden_size of both models");
 }
 
-/// BERT as a decoder, where the whole configuration of one is left out.
+/// BERT as a decoder, the default without a decoder configuration.
 inline constexpr submodel_spec bert_decoding = [](model_spec spec) {
     spec.parse_config = [](config_view json, model_config& config) {
         parse_decoding_encoder(json, config);
@@ -170,7 +176,6 @@ inline constexpr submodel_spec bert_decoding = [](model_spec spec) {
 
 }  // namespace encoder_decoder_detail
 
-// transformers/models/encoder_decoder: two models of types of their own, the second reads the first one's states
 inline constexpr model_spec encoder_decoder = [](model_spec spec) {
     spec.model_type = "encoder-decoder";
     spec.class_prefix = "EncoderDecoder";

@@ -4,6 +4,10 @@
 
 #include <llmcost/arch/bert.hpp>
 
+// ERNIE. Derived from BERT, with task embeddings.
+//
+// Source: transformers/models/ernie
+
 namespace llmcost::arch {
 
 namespace ernie_detail {
@@ -25,7 +29,6 @@ constexpr tensor embed(const layer_context& ctx, trace& t) { return embed_in_mod
 
 }  // namespace ernie_detail
 
-// transformers/models/ernie: BERT with embeddings of tasks
 inline constexpr model_spec ernie = [](model_spec spec) {
     spec.model_type = "ernie";
     spec.class_prefix = "Ernie";

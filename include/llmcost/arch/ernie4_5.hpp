@@ -4,11 +4,17 @@
 
 #include <llmcost/arch/llama.hpp>
 
+// ERNIE 4.5. Derived from Llama, with these differences:
+//  - interleaved RoPE in float32, with cosines and sines of half the head size;
+//  - biases in all projections or in none.
+//
+// Source: transformers/models/ernie4_5
+
 namespace llmcost::arch {
 
 namespace ernie4_5_detail {
 
-/// x · cos + rotate_half(x) · sin in float32, in pairs.
+/// Applies interleaved RoPE in float32: x · cos + rotate_interleaved(x) · sin.
 constexpr tensor apply_rotary(trace& t, const tensor& x, const tensor& cos, const tensor& sin) {
     const std::int64_t half = x.dim(-1) / 2;
     const tensor plain = t.mul(t.to(x, dtype::float32), cos);
@@ -35,7 +41,6 @@ constexpr void parse_config(config_view json, model_config& config) {
 
 }  // namespace ernie4_5_detail
 
-// transformers/models/ernie4_5: heads rotated in pairs in float32 by tables of halves, biases everywhere or nowhere
 inline constexpr model_spec ernie4_5 = [](model_spec spec) {
     spec.supported_heads = language_heads;
     spec.model_type = "ernie4_5";

@@ -6,6 +6,13 @@
 #include <llmcost/config/experts.hpp>
 #include <llmcost/forward/multi_token_prediction.hpp>
 
+// ERNIE 4.5 MoE. Derived from Llama, with these differences:
+//  - interleaved RoPE, computed in float32;
+//  - a router that selects experts with a correction bias;
+//  - shared experts, and experts only in a range of layers.
+//
+// Source: transformers/models/ernie4_5_moe
+
 namespace llmcost::arch {
 
 namespace ernie4_5_moe_detail {
@@ -18,8 +25,10 @@ constexpr tensor process_logits(const layer_context& ctx, trace& t, const tensor
     return scores;
 }
 
-/// Pairs of elements turned in float32 by tables whose halves are repeated (modeling_ernie4_5_moe.py,
-/// `apply_rotary_pos_emb`).
+/// Applies interleaved RoPE in float32: x · cos + rotate_interleaved(x) · sin.
+///
+/// Shapes: x (batch, heads, sequence, head_dim). The result has the type and the shape of x.
+/// Source: transformers, modeling_ernie4_5_moe.py, `apply_rotary_pos_emb`.
 constexpr tensor apply_interleaved_rotary(trace& t, const tensor& x, const tensor& cos, const tensor& sin) {
     const std::int64_t half = x.dim(-1) / 2;
     const tensor plain = t.mul(t.to(x, dtype::float32), cos);
@@ -42,7 +51,9 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     return output_projection(ctx, t, scaled_dot_product_attention(ctx, t, qkv));
 }
 
-/// A correction of scores, a module of its own.
+/// Adds the correction bias to router scores: (tokens, experts) -> (tokens, experts).
+///
+/// Source: transformers, modeling_ernie4_5_moe.py, `Ernie4_5_MoeStatics`.
 struct statics {
     layer_context ctx;
 
@@ -55,7 +66,11 @@ struct statics {
     }
 };
 
-/// A softmax of all logits; corrected ones pick experts, whose own are normed to one.
+/// Top-k router: tokens (tokens, hidden) -> weights (tokens, k).
+///
+/// The corrected softmax scores select the k experts. The uncorrected scores of these experts, normalized to a sum of
+/// one, are the weights.
+/// Source: transformers, modeling_ernie4_5_moe.py, `Ernie4_5_MoeTopKRouter`.
 struct top_k_router {
     layer_context ctx;
 
@@ -65,14 +80,14 @@ struct top_k_router {
     constexpr tensor forward(trace& t, const tensor& tokens) const {
         const moe_config& moe = ctx.config.moe;
         tensor weight = t.param("weight", {moe.num_experts, ctx.config.hidden_size});
-        weight.type = dtype::float32;  // whatever the others' type is
+        weight.type = dtype::float32;  // independent of the model's dtype
         const tensor scores = t.softmax(t.linear(t.to(tokens, dtype::float32), weight));
         {
             const recorder::detach_guard indices{t};
             (void)t.topk(t.call("moe_statics", statics{ctx}, scores), moe.num_experts_per_tok);
         }
         const tensor best = t.gather(scores, {tokens.dim(0), moe.num_experts_per_tok});
-        const tensor sum = t.clamp_min(t.sum(best, -1, true));  // at least `moe_norm_min`
+        const tensor sum = t.clamp_min(t.sum(best, -1, true));  // clamped to `moe_norm_min`
         return t.to(t.div(best, sum), tokens.type);
     }
 };
@@ -89,12 +104,17 @@ constexpr tensor mlp(const layer_context& ctx, trace& t, const tensor& x) {
     return moe_or_dense_mlp(ctx, t, sparse_moe_block, x);
 }
 
-/// Dense layers, whose states are not normed (vllm/model_executor/models/ernie_mtp.py).
+/// Multi-token prediction with dense layers and without a final norm.
+///
+/// Source: vllm/model_executor/models/ernie_mtp.py.
 constexpr void multi_token_prediction(const layer_context& ctx, trace& t, const tensor& x) {
     trace_mtp_layers(ctx, t, x, {.has_final_norm = false});
 }
 
-/// Experts in every so many-th layer from a first one to a last.
+/// Parses `config.json`.
+///
+/// Layers `moe_layer_start_index` to `moe_layer_end_index` have experts, one in every `moe_layer_interval`.
+/// Throws: `config_error` if the number of selected experts exceeds the number of experts.
 constexpr void parse_config(config_view json, model_config& config) {
     config.attention_bias = config.output_bias = config.mlp_bias = config.head_bias = json.boolean("use_bias", false);
     config.moe.num_experts = json.positive(json.contains("num_experts") ? "num_experts" : "moe_num_experts", 64);
@@ -118,7 +138,6 @@ constexpr void parse_config(config_view json, model_config& config) {
 
 }  // namespace ernie4_5_moe_detail
 
-// transformers/models/ernie4_5_moe: pairs rotated in float32, a router with a module that corrects scores
 inline constexpr model_spec ernie4_5_moe = [](model_spec spec) {
     spec.model_type = "ernie4_5_moe";
     spec.class_prefix = "Ernie4_5_Moe";

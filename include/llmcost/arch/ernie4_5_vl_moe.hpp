@@ -9,20 +9,21 @@ namespace llmcost::arch {
 
 namespace ernie4_5_vl_moe_detail {
 
-// ---- what reads: experts of its own for words, and for pictures
+// ---- the text model, with separate experts for text and vision tokens
 
 enum read_by : std::uint8_t { vision_width, heights };
 inline constexpr family_key text_keys[]{
     {.default_value = 512, .type = family_key_type::computed},
-    {.default_value = 22, .type = family_key_type::computed},  // frequencies of heights, and as many of widths
+    {.default_value = 22, .type = family_key_type::computed},  // height frequencies; width has as many
 };
 
-/// Cosines and sines of three axes: pairs of heights and widths, then times, each angle twice; (B, S, dim) each.
+/// Rotary cosines and sines of three axes: (B, S, dim) each.
 ///
+/// Height and width frequencies alternate, time frequencies follow. Each angle occurs twice.
 /// Source: transformers/models/ernie4_5_vl_moe/modeling_ernie4_5_vl_moe.py, `Ernie4_5_VLMoeTextRotaryEmbedding`.
 struct rotary_of_pairs {
     std::int64_t dim;
-    std::int64_t of_heights;  ///< and as many of widths
+    std::int64_t of_heights;  ///< number of frequencies for height, and of those for width
     class_name named;
 
     static constexpr role module_role = role::rotary;
@@ -64,21 +65,21 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     return output_projection(ctx, t, scaled_dot_product_attention(ctx, t, qkv));
 }
 
-/// A router and experts of this width, in a module of their own: tokens (n, width) -> the same.
+/// Router and experts of one modality, in a separate module: tokens (n, width) -> (n, width).
 constexpr tensor modality_experts(const layer_context& ctx, trace& t, literal name, std::int64_t inner,
                                   const tensor& tokens) {
-    model_spec row = ctx.spec;
-    row.class_prefix = "Ernie4_5_VLMoeMoe";  // of classes around experts
+    model_spec spec = ctx.spec;
+    spec.class_prefix = "Ernie4_5_VLMoeMoe";  // prefix of the classes of router and experts
     model_config config = ctx.config;
     config.moe.intermediate_size = inner;
-    const layer_context place{ctx.model, row, config, ctx.inputs, ctx.layer, ctx.layer_index};
+    const layer_context moe_ctx{ctx.model, spec, config, ctx.inputs, ctx.layer, ctx.layer_index};
     const module_info m{.name = name, .class_of_module = ctx.class_of("SparseMoeBlock")};
     t.enter(m);
-    const tensor weights = t.call("gate", ernie4_5_moe_detail::top_k_router{place}, tokens);
-    return t.leave(m, call_experts(place, t, tokens, weights));
+    const tensor weights = t.call("gate", ernie4_5_moe_detail::top_k_router{moe_ctx}, tokens);
+    return t.leave(m, call_experts(moe_ctx, t, tokens, weights));
 }
 
-/// Who says no `moe_mm_token_type_ids` sends every token, of a picture too, to the words' experts.
+/// MoE block. Without `moe_mm_token_type_ids`, all tokens, including vision tokens, use the text experts.
 constexpr tensor sparse_moe_block(const layer_context& ctx, trace& t, const tensor& x) {
     const std::int64_t width = ctx.config.hidden_size, inner = ctx.config.moe.shared_intermediate_size;
     const tensor shared_output = inner != 0 ? call_mlp(ctx, t, "shared_experts", inner, x) : tensor{};
@@ -105,7 +106,7 @@ constexpr void parse_text_config(config_view json, model_config& config) {
     config.moe.intermediate_size = 1536;
     if (const auto widths = json.optional_array("moe_intermediate_size")) {
         if (widths->size() != 2)
-            throw_invalid_value(json, "moe_intermediate_size", "a width for words and one for pictures");
+            throw_invalid_value(json, "moe_intermediate_size", "two sizes, for text experts and vision experts");
         config.moe.intermediate_size = (*widths)[0].as_positive();
         config.family[vision_width] = (*widths)[1].as_positive();
     }
@@ -116,25 +117,25 @@ constexpr void parse_text_config(config_view json, model_config& config) {
     const sparse_layer_selection sparse(json, config, 1);
     set_layers(json, config, [&](std::int64_t i) { return layer_spec{mixer, sparse.has(i)}; });
     if (2 * parse_sections(json, {3, 64}).frequencies != config.rotary_dim)
-        fail_sections(json, "frequencies per axis that add up to half of a head");
+        fail_sections(json, "frequencies per axis with a sum of half the head size");
     const auto rope = detail::rope_parameters(json);
     const auto sections = rope ? rope->optional_array("mrope_section") : maybe<config_view>{};
     if (!sections) return;
     if (sections->size() != 3 || (*sections)[0].as_integer() != (*sections)[1].as_integer())
-        fail_sections(json, "frequencies of three axes, as many of heights as of widths");
+        fail_sections(json, "frequencies of three axes, with equal numbers for height and width");
     config.family[heights] = (*sections)[0].as_integer();
 }
 
-// ---- what sees
+// ---- the vision encoder
 
 using qwen2_vl_detail::patch, qwen2_vl_detail::channels, qwen2_vl_detail::merge;
 enum vision_config_index : std::uint8_t { in_time = qwen2_vl_detail::width };
 inline constexpr family_key family_keys[]{
-    {"patch_size", 14},         {.default_value = 1, .type = family_key_type::computed},  // a patch is of one frame
+    {"patch_size", 14},         {.default_value = 1, .type = family_key_type::computed},  // each patch covers one frame
     {"in_channels", 3},         {"spatial_merge_size", 2},
     {"temporal_merge_size", 2},
 };
-// of the whole: bounds of pixels, and what the head over experts needs
+// of the multimodal model: image size limits, and options of the load-balancing loss
 inline constexpr family_key model_keys[]{
     {.default_value = 56 * 56, .type = family_key_type::computed},
     {.default_value = 28 * 28 * 6177, .type = family_key_type::computed},
@@ -167,7 +168,7 @@ struct vision_block {
     }
 };
 
-/// Patches of one frame each, layers with rotary positions, a norm.
+/// Vision encoder: patches of one frame each, layers with RoPE, norm.
 constexpr tensor encode_images(const layer_context& ctx, trace& t) {
     const family_config& family = ctx.config.family;
     const std::int64_t in = ctx.config.hidden_size, pixels = family[channels] * family[patch] * family[patch];
@@ -185,7 +186,7 @@ constexpr tensor encode_images(const layer_context& ctx, trace& t) {
     return t.call("ln", norm_module{norm_kind::layer, in}, x);
 }
 
-/// Two layers with an activation between them, a norm.
+/// Two linear layers with an activation between them, and a norm.
 struct resampler_mlp {
     class_name named;
     std::int64_t in;
@@ -200,7 +201,7 @@ struct resampler_mlp {
     }
 };
 
-/// Several patches as one, a picture twice as if it were two frames: (S, in) -> (S / many, out).
+/// Resampler: merges several patches. Images are repeated as two frames. (S, in) -> (S / merged, out).
 struct resampler {
     layer_context ctx;
     std::int64_t merged;
@@ -225,7 +226,7 @@ constexpr void parse_vision_config(config_view json, model_config& config) {
     if (config.family[in_time] != 2) throw_unsupported(json, "temporal_merge_size", "the reference joins two frames");
 }
 
-/// What sees, several patches as one word, and what reads.
+/// Traces the vision encoder, the resampler and the text model.
 constexpr tensor forward_vision_language_model(const layer_context& ctx, trace& t) {
     return forward_text_after_encoder(ctx, t, "language_model", [&](tensor token_embeddings) {
         token_embeddings = insert_image_features(ctx, t, token_embeddings, [&] {
@@ -240,7 +241,9 @@ constexpr tensor forward_vision_language_model(const layer_context& ctx, trace& 
 
 }  // namespace ernie4_5_vl_moe_detail
 
-// transformers/models/ernie4_5_vl_moe, Ernie4_5_VLMoeTextConfig
+// The text model (`Ernie4_5_VLMoeTextConfig`).
+//
+// Source: transformers/models/ernie4_5_vl_moe
 inline constexpr model_spec ernie4_5_vl_moe_text = [](model_spec spec) {
     spec.dropout_keys = {};
     spec.model_type = "ernie4_5_vl_moe_text";
@@ -261,7 +264,9 @@ inline constexpr model_spec ernie4_5_vl_moe_text = [](model_spec spec) {
     return spec;
 }(ernie4_5_moe);
 
-// transformers/models/ernie4_5_vl_moe, Ernie4_5_VLMoeVisionConfig
+// The vision encoder (`Ernie4_5_VLMoeVisionConfig`).
+//
+// Source: transformers/models/ernie4_5_vl_moe
 inline constexpr submodel_spec ernie4_5_vl_moe_vision{
     .model_type = "ernie4_5_vl_moe_vision",
     .class_prefix = "Ernie4_5_VLMoe",
@@ -279,7 +284,9 @@ inline constexpr submodel_spec ernie4_5_vl_moe_vision{
                  .hidden_act = activation::quick_gelu},
 };
 
-// transformers/models/ernie4_5_vl_moe
+// ERNIE 4.5 VL MoE.
+//
+// Source: transformers/models/ernie4_5_vl_moe
 inline constexpr model_spec ernie4_5_vl_moe = [](model_spec spec) {
     spec.model_type = "ernie4_5_vl_moe";
     spec.class_prefix = "Ernie4_5_VLMoe";

@@ -4,6 +4,10 @@
 
 #include <llmcost/arch/roberta.hpp>
 
+// ESM. Derived from RoBERTa, with pre-norm layers and several kinds of positions.
+//
+// Source: transformers/models/esm
+
 namespace llmcost::arch {
 
 namespace esm_detail {
@@ -19,13 +23,13 @@ inline constexpr family_key family_keys[]{
     return static_cast<places>(ctx.config.family[positions]);
 }
 
-/// x · 0.5 · (1 + erf(x / √2)), spelled out.
+/// GELU from separate operations: x · 0.5 · (1 + erf(x / √2)).
 constexpr tensor spelled_gelu(trace& t, const tensor& x) {
     const tensor half = t.mul_scalar(x);
     return t.mul(half, t.add_scalar(t.erf(t.div_scalar(x))));
 }
 
-/// Masked tokens are set to zero, and what is left is scaled by how many there are.
+/// Token dropout: sets masked tokens to zero and rescales the others by the share of unmasked tokens.
 constexpr tensor drop_tokens(trace& t, const tensor& x) {
     const tensor zeroed = t.masked_fill(x);
     const tensor part = t.div_scalar(t.full({x.dim(0)}));
@@ -46,7 +50,7 @@ constexpr decoder_inputs prepare_inputs(const layer_context& ctx, trace& t) {
     return places_of(ctx) == places::rotary ? bidirectional_with_rotary(ctx, t) : causal_or_bidirectional(ctx, t);
 }
 
-/// Queries are scaled in front of their rotation, scores by one.
+/// Self-attention. Queries are scaled before RoPE; the scores are not scaled.
 constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
     tensor q, k, v;
     project_to_heads(t, x, ctx.config.hidden_size, ctx.config.num_attention_heads, {}, q, k, v);
@@ -71,7 +75,7 @@ constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor&
     return t.call("output", bert_layers::mlp_output{{inner, width, ctx.class_of("Output"), false}}, h, a);
 }
 
-/// The encoder; beside it a head for contacts that only its own function calls.
+/// Encodes tokens. The contact prediction head is declared but not executed.
 constexpr tensor encode(const layer_context& ctx, trace& t) {
     const tensor x =
         forward_encoder_with(ctx, t, {.type = ctx.class_of("Encoder"), .last_norm = "emb_layer_norm_after"});
@@ -84,7 +88,7 @@ constexpr tensor encode(const layer_context& ctx, trace& t) {
     return x;
 }
 
-/// Scores without a bias of the decoder's, which is added.
+/// Masked-language-modeling logits. The bias is a separate parameter, added after the decoder.
 constexpr tensor lm_head_logits(const layer_context& ctx, trace& t, const tensor_pair& out) {
     const module_info lm_head{.name = "lm_head", .class_of_module = ctx.class_of("LMHead"), .module_role = role::head};
     const std::int64_t width = ctx.config.hidden_size;
@@ -106,7 +110,7 @@ constexpr void parse_config(config_view json, model_config& config) {
     parse_encoder_only(json, config);
     if (json.boolean("add_cross_attention", false)) throw_invalid_value(json, "add_cross_attention", "false");
     if (json.boolean("is_folding_model", false))
-        throw_unsupported(json, "is_folding_model", "no row describes a model that folds");
+        throw_unsupported(json, "is_folding_model", "ESMFold is not supported");
     config.vocab_size = json.positive("vocab_size");
     config.position_offset = json.non_negative("pad_token_id") + 1;
     const string_ref kind = json.string("position_embedding_type", "absolute");
@@ -115,8 +119,8 @@ constexpr void parse_config(config_view json, model_config& config) {
                                                          : rotary ? places::rotary
                                                                   : places::none);
     if (absolute && config.position_offset >= config.max_position_embeddings)
-        throw_invalid_value(json, "pad_token_id", "one of the first positions");
-    config.rope_scaling = rope_scaling_kind::none;  // its tables know one rule (`compute_default_rope_parameters`)
+        throw_invalid_value(json, "pad_token_id", "below max_position_embeddings - 1");
+    config.rope_scaling = rope_scaling_kind::none;  // `compute_default_rope_parameters` is the only rule
     config.rotary_dim = config.head_dim;
     if (json.positive("head_dim", config.head_dim) != config.head_dim)
         throw_invalid_value(json, "head_dim", "hidden_size / num_attention_heads");
@@ -125,7 +129,6 @@ constexpr void parse_config(config_view json, model_config& config) {
 
 }  // namespace esm_detail
 
-// transformers/models/esm: RoBERTa with norms in front of blocks, positions of several kinds
 inline constexpr model_spec esm = [](model_spec spec) {
     spec.model_type = "esm";
     spec.class_prefix = "Esm";

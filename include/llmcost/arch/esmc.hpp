@@ -6,16 +6,23 @@
 #include <llmcost/config/encoder.hpp>
 #include <llmcost/forward/encoder_model.hpp>
 
+// ESM C. Derived from Llama, with these differences:
+//  - bidirectional attention;
+//  - layer norms, also of queries and keys;
+//  - scaled residuals.
+//
+// Source: transformers/models/esmc
+
 namespace llmcost::arch {
 
 namespace esmc_detail {
 
-/// `nn.LayerNorm` under a name of its own.
+/// `nn.LayerNorm` under the family's class name.
 constexpr tensor call_norm(const layer_context& ctx, trace& t, literal name, const tensor& x, bool bias) {
     return t.call(name, norm_module{norm_kind::layer, x.dim(-1), ctx.class_of("LayerNorm"), true, bias}, x);
 }
 
-/// Queries and keys are normed whole, without a bias.
+/// Bidirectional self-attention. Norms of queries and keys cover all heads and have no bias.
 constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
     const std::int64_t width = ctx.config.hidden_size;
     query_key_value qkv;
@@ -25,7 +32,7 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     return output_projection(ctx, t, local_attention(ctx, t, qkv, false));
 }
 
-/// Each block's output is divided by a constant.
+/// Decoder layer. The output of each block is divided by a constant.
 constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor& x) {
     tensor h = attention_token_mixer(ctx, t, call_norm(ctx, t, "input_layernorm", x, true));
     const tensor middle = t.add(x, t.div_scalar(h));
@@ -62,12 +69,11 @@ constexpr void parse_config(config_view json, model_config& config) {
     if (config.head_dim * config.num_attention_heads != config.hidden_size)
         throw_invalid_value(json, "head_dim", "hidden_size / num_attention_heads");
     config.sliding_window = 0;
-    config.tie_word_embeddings = false;  // modeling_esmc.py names no tied weights
+    config.tie_word_embeddings = false;  // modeling_esmc.py declares no tied weights
 }
 
 }  // namespace esmc_detail
 
-// transformers/models/esmc: Llama that looks ahead, with layer norms, also of queries and keys, and divided residuals
 inline constexpr model_spec esmc = [](model_spec spec) {
     spec.model_type = "esmc";
     spec.class_prefix = "Esmc";

@@ -6,6 +6,10 @@
 #include <llmcost/config/encoder.hpp>
 #include <llmcost/forward/encoder_model.hpp>
 
+// EuroBERT. Derived from Llama, with bidirectional attention and without a KV cache.
+//
+// Source: transformers/models/eurobert
+
 namespace llmcost::arch {
 
 namespace eurobert_detail {
@@ -14,7 +18,7 @@ enum class pooling : std::uint8_t { first, mean, late };
 enum family_config_index : std::uint8_t { pooled_by };
 inline constexpr family_key family_keys[]{{.type = family_key_type::computed}};  // `pooling`
 
-/// `nn.GELU`, the class of PyTorch.
+/// PyTorch's `nn.GELU`.
 struct gelu_module {
     static constexpr role module_role = role::none;
     static constexpr bool is_leaf = true;
@@ -22,7 +26,7 @@ struct gelu_module {
     constexpr tensor forward(trace& t, const tensor& x) const { return t.gelu(x); }
 };
 
-/// Labels of a sequence from its first state or the mean of all; or the mean of every token's.
+/// Sequence classification from the first state, from the mean of all states, or as the mean of all tokens' logits.
 constexpr tensor classify_sequence(const layer_context& ctx, trace& t, const tensor& x) {
     const auto pooling_mode = static_cast<pooling>(ctx.config.family[pooled_by]);
     const std::int64_t width = ctx.config.hidden_size;
@@ -55,7 +59,6 @@ constexpr void parse_config(config_view json, model_config& config) {
 
 }  // namespace eurobert_detail
 
-// transformers/models/eurobert: Llama that looks ahead, without a cache
 inline constexpr model_spec eurobert = [](model_spec spec) {
     spec.model_type = "eurobert";
     spec.class_prefix = "EuroBert";

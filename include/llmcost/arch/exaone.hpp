@@ -4,11 +4,15 @@
 
 #include <llmcost/arch/llama.hpp>
 
+// EXAONE 3.5. Derived from Llama, with GPT-2's module names.
+//
+// Source: modeling_exaone.py of LGAI-EXAONE/EXAONE-3.5-2.4B-Instruct
+
 namespace llmcost::arch {
 
 namespace exaone_detail {
 
-/// Attention within a module that does nothing else.
+/// Attention inside an outer module without computation.
 constexpr tensor token_mixer(const layer_context& ctx, trace& t, const tensor& x) {
     const module_info outer_attention{
         .name = ctx.spec.names.attention, .class_of_module = ctx.class_of("Attention"), .module_role = role::attn};
@@ -18,7 +22,6 @@ constexpr tensor token_mixer(const layer_context& ctx, trace& t, const tensor& x
 
 }  // namespace exaone_detail
 
-// modeling_exaone.py of LGAI-EXAONE/EXAONE-3.5-2.4B-Instruct: Llama under GPT-2's names
 inline constexpr model_spec exaone = [](model_spec spec) {
     spec.model_type = "exaone";
     spec.class_prefix = "Exaone";

@@ -4,11 +4,17 @@
 
 #include <llmcost/arch/llama.hpp>
 
+// EXAONE 4. Derived from Llama, with these differences:
+//  - norms on the output of each block, and of queries and keys per head;
+//  - full-attention layers without RoPE.
+//
+// Source: transformers/models/exaone4
+
 namespace llmcost::arch {
 
 namespace exaone4_detail {
 
-/// The word of full layers beside sliding ones, whose attention knows of no positions.
+/// `family_tag` of full-attention layers without RoPE.
 inline constexpr std::uint8_t unrotated = 1;
 
 constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
@@ -21,7 +27,8 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     return output_projection(ctx, t, scaled_dot_product_attention(ctx, t, qkv));
 }
 
-/// Full layers rotate nothing where the configuration has a window; by default every fourth is full.
+/// Parses `config.json`. With a sliding window, full-attention layers have no RoPE; by default, every fourth layer has
+/// full attention.
 constexpr void parse_config(config_view json, model_config& config) {
     const auto window = json.find("sliding_window");
     const bool has_window = !window || !window->is_null();
@@ -40,7 +47,6 @@ constexpr void parse_config(config_view json, model_config& config) {
 
 }  // namespace exaone4_detail
 
-// transformers/models/exaone4: norms on the blocks' outputs and of each head, full layers without positions
 inline constexpr model_spec exaone4 = [](model_spec spec) {
     spec.model_type = "exaone4";
     spec.class_prefix = "Exaone4";

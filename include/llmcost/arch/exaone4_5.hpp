@@ -5,11 +5,15 @@
 #include <llmcost/arch/exaone4.hpp>
 #include <llmcost/arch/qwen2_vl.hpp>
 
+// EXAONE 4.5. A vision encoder like Qwen2.5-VL's before EXAONE 4.
+//
+// Source: transformers/models/exaone4_5
+
 namespace llmcost::arch {
 
 namespace exaone4_5_detail {
 
-/// Qwen2.5-VL's attention with fewer heads of keys and values.
+/// Qwen2.5-VL's vision attention with grouped-query attention.
 struct attention {
     layer_context ctx;
     const packed_attention_pattern& made;
@@ -60,7 +64,6 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
 
 }  // namespace exaone4_5_detail
 
-// transformers/models/exaone4_5: a tower like Qwen2.5-VL's in front of EXAONE 4
 inline constexpr model_spec exaone4_5 = [](model_spec spec) {
     spec.model_type = "exaone4_5";
     spec.class_prefix = "Exaone4_5_";

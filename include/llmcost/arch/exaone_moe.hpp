@@ -5,11 +5,15 @@
 #include <llmcost/arch/llama.hpp>
 #include <llmcost/config/experts.hpp>
 
+// EXAONE MoE. Derived from Llama, with RoPE only in sliding-window layers and with DeepSeek V3's experts.
+//
+// Source: transformers/models/exaone_moe
+
 namespace llmcost::arch {
 
 namespace exaone_moe_detail {
 
-/// Layers that see everything know no positions where others have windows.
+/// Self-attention. In models with sliding windows, full-attention layers have no RoPE.
 constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
     const std::int64_t d = ctx.config.head_dim;
     query_key_value qkv = project_qkv(ctx, t, x);
@@ -22,7 +26,7 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     return output_projection(ctx, t, scaled_dot_product_attention(ctx, t, qkv));
 }
 
-/// Every so many-th layer sees everything, unless `layer_types` says otherwise.
+/// Parses `config.json`. Without `layer_types`, every n-th layer has full attention.
 constexpr void parse_config(config_view json, model_config& config) {
     parse_grouped_experts(
         json, config,
@@ -42,7 +46,6 @@ constexpr void parse_config(config_view json, model_config& config) {
 
 }  // namespace exaone_moe_detail
 
-// transformers/models/exaone_moe: positions in layers with windows alone, DeepSeek V3's experts
 inline constexpr model_spec exaone_moe = [](model_spec spec) {
     spec.model_type = "exaone_moe";
     spec.class_prefix = "ExaoneMoe";

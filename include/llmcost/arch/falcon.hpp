@@ -6,25 +6,29 @@
 #include <llmcost/forward/decoder.hpp>
 #include <llmcost/layers/alibi.hpp>
 
+// Falcon. Derived from the default decoder.
+//
+// Source: transformers/models/falcon: configuration_falcon.py, modeling_falcon.py
+
 namespace llmcost::arch {
 
 namespace falcon_detail {
 
-/// How one projection holds queries, keys and values.
+/// Layout of the fused projection.
 enum class layout : std::uint8_t {
-    per_head,  ///< query, key and value of each head side by side
-    grouped,   ///< the queries of a group, their key, their value
-    one_key    ///< all queries, one key, one value
+    per_head,  ///< query, key and value of each head
+    grouped,   ///< the queries of a group, then its key and its value
+    one_key    ///< all queries, then one key and one value
 };
 
 enum family_config_index : std::uint8_t { qkv_layout, separate_norms, alibi };
 inline constexpr family_key family_keys[]{
     {.type = family_key_type::computed},  // `layout`
-    {.type = family_key_type::computed},  // attention and feed-forward side by side have norms of their own
+    {.type = family_key_type::computed},  // parallel attention and MLP have separate norms
     {"alibi", 0, family_key_type::boolean},
 };
 
-/// A linear layer whose bias is added after the product: x (…, in) -> (…, out).
+/// A linear layer that adds the bias in a separate operation: x (…, in) -> (…, out).
 struct linear_then_bias {
     std::int64_t in;
     std::int64_t out;
@@ -40,7 +44,7 @@ struct linear_then_bias {
     }
 };
 
-/// Queries, keys and values, (batch, sequence, heads, dim) each; a group's key is copied for all its queries.
+/// Splits the fused projection: (batch, sequence, heads, dim) each. The key of a group is copied for each query.
 constexpr query_key_value split(const layer_context& ctx, trace& t, const tensor& fused) {
     const std::int64_t heads = ctx.config.num_attention_heads, groups = ctx.config.num_key_value_heads;
     const std::int64_t batch = fused.dim(0), sequence = fused.dim(1), queries = heads / groups, d = ctx.config.head_dim;
@@ -63,7 +67,7 @@ constexpr query_key_value split(const layer_context& ctx, trace& t, const tensor
     return {q, spread, in_heads(v)};
 }
 
-/// Context (batch, heads, sequence, dim) of scores that are scaled in place.
+/// Attention with ALiBi or RoPE. The scores are scaled in place. Returns (batch, heads, sequence, dim).
 constexpr tensor alibi_or_rotary_attention(const layer_context& ctx, trace& t, const query_key_value& qkv) {
     const attention_inputs& s = *ctx.inputs;
     const recorder::fused_kernel_guard fused{
@@ -83,7 +87,7 @@ constexpr tensor alibi_or_rotary_attention(const layer_context& ctx, trace& t, c
     return t.matmul_operator(probabilities, qkv.value);
 }
 
-/// Attention over one projection; positions are rotations or biases by distance.
+/// Self-attention from a fused projection, with RoPE or ALiBi.
 constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
     const model_config& config = ctx.config;
     const std::int64_t width = config.hidden_size;
@@ -112,7 +116,7 @@ struct mlp_block {
     }
 };
 
-/// Attention and feed-forward side by side behind one norm or two, or one after the other.
+/// Decoder layer: attention and MLP in parallel after one or two norms, or in sequence.
 constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor& x) {
     const bool has_separate_norms = ctx.config.family[separate_norms] != 0;
     tensor h = apply_norm(ctx, t, has_separate_norms ? "ln_attn" : "input_layernorm", x);
@@ -128,8 +132,7 @@ constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor&
     return t.add(x, functional_dropout(t, h, dropout_position::hidden));
 }
 
-/// A mask, into which biases by distance are chosen where there are some, (batch, heads, 1, length); rotary tables
-/// always.
+/// Prepares the mask and the rotary tables. With ALiBi, the biases are merged into the mask: (batch, heads, 1, length).
 constexpr decoder_inputs prepare_inputs(const layer_context& ctx, trace& t) {
     const std::int64_t batch = t.load().batch, heads = ctx.config.num_attention_heads;
     decoder_inputs c;
@@ -146,8 +149,8 @@ constexpr decoder_inputs prepare_inputs(const layer_context& ctx, trace& t) {
     return c;
 }
 
-/// The older wiring knows one key for all heads and blocks one after the other; the newer one has groups and is
-/// parallel.
+/// Parses `config.json`. The old architecture has one key/value head and sequential blocks; the new one has groups and
+/// parallel blocks.
 constexpr void parse_config(config_view json, model_config& config) {
     set_single_mask(json, config);
     divide_by_heads(json, config, {"num_attention_heads"});
@@ -164,9 +167,9 @@ constexpr void parse_config(config_view json, model_config& config) {
         throw_invalid_value(json, "num_kv_heads", "a divisor of num_attention_heads");
     if (fused_layout == layout::per_head && config.num_key_value_heads != config.num_attention_heads)
         throw_invalid_value(json, "num_kv_heads",
-                            "num_attention_heads, where neither multi_query nor new_decoder_architecture is true");
+                            "num_attention_heads unless multi_query or new_decoder_architecture is true");
     if (grouped && !config.parallel_residual)
-        throw_invalid_value(json, "parallel_attn", "true, as new_decoder_architecture asks for it");
+        throw_invalid_value(json, "parallel_attn", "true with new_decoder_architecture");
     const std::int64_t norms = json.positive("num_ln_in_parallel_attn", grouped ? 2 : 1);
     if (norms > 2 || (norms == 2 && !grouped && config.parallel_residual))
         throw_invalid_value(json, "num_ln_in_parallel_attn", "1, or 2 with new_decoder_architecture");
@@ -180,7 +183,6 @@ inline constexpr dropout_key dropout_rates[]{{dropout_position::hidden, "hidden_
 
 }  // namespace falcon_detail
 
-// transformers/models/falcon: configuration_falcon.py, modeling_falcon.py
 inline constexpr model_spec falcon = [](model_spec spec) {
     spec.model_type = "falcon";
     spec.class_prefix = "Falcon";

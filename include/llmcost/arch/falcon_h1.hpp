@@ -5,18 +5,22 @@
 #include <llmcost/arch/llama.hpp>
 #include <llmcost/layers/state_space_dual.hpp>
 
+// Falcon-H1. Derived from Llama, with Mamba-2 in parallel with attention in every layer.
+//
+// Source: transformers/models/falcon_h1: configuration_falcon_h1.py, modeling_falcon_h1.py
+
 namespace llmcost::arch {
 
 namespace falcon_h1_detail {
 
 enum family_config_index : std::uint8_t { norms, norms_first, out_bias };
 inline constexpr family_key family_keys[]{
-    {"mamba_rms_norm", 0, family_key_type::boolean},          // else the scan's output is only gated
-    {"mamba_norm_before_gate", 1, family_key_type::boolean},  // the gate multiplies what is normed
+    {"mamba_rms_norm", 0, family_key_type::boolean},          // 0 = the output of the scan is gated but not normalized
+    {"mamba_norm_before_gate", 1, family_key_type::boolean},  // 1 = the gate multiplies the normalized output
     {"projectors_bias", 0, family_key_type::boolean},
 };
 
-/// RMS norm in groups, the gate in front of it or behind, all in float32.
+/// Gated RMS norm over groups in float32, with the gate before or after the norm.
 struct gated_norm {
     std::int64_t width, groups;
     bool first;
@@ -36,7 +40,7 @@ struct gated_norm {
     }
 };
 
-/// A Mamba-2 mixer with constants on what goes in and on each part of its projection.
+/// Mamba-2 mixer with multipliers for its input and for each part of the projection.
 ///
 /// Source: transformers/models/falcon_h1/modeling_falcon_h1.py, `FalconH1Mixer`.
 struct mixer {
@@ -105,7 +109,7 @@ private:
     }
 };
 
-/// Attention whose keys are multiplied by a constant.
+/// Self-attention with keys multiplied by a constant.
 constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
     query_key_value qkv = project_qkv(ctx, t, x);
     split_heads(ctx, qkv);
@@ -132,7 +136,8 @@ struct mlp_block {
     }
 };
 
-/// Mamba-2 and attention side by side behind one norm, each times constants; the cache has keys and values first.
+/// Decoder layer: Mamba-2 and attention in parallel after one norm, each with multipliers. Keys and values are first in
+/// the cache.
 constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor& x) {
     const tensor h = apply_norm(ctx, t, "input_layernorm", x);
     const tensor features = t.mul_scalar(attention_token_mixer(ctx, t, t.mul_scalar(h)));
@@ -167,8 +172,6 @@ constexpr void parse_config(config_view json, model_config& config) {
 
 }  // namespace falcon_h1_detail
 
-// transformers/models/falcon_h1: configuration_falcon_h1.py, modeling_falcon_h1.py; Mamba-2 beside attention in every
-// layer
 inline constexpr model_spec falcon_h1 = [](model_spec spec) {
     spec.model_type = "falcon_h1";
     spec.class_prefix = "FalconH1";

@@ -10,17 +10,21 @@
 #include <llmcost/forward/multimodal.hpp>
 #include <llmcost/forward/vision_encoder.hpp>
 
+// FastVLM. timm's FastViT before Qwen2.
+//
+// Source: transformers/models/fast_vlm
+
 namespace llmcost::arch {
 
 namespace fast_vlm_detail {
 
 using timm_detail::relu_in_place, timm_detail::call_in_module;
 
-/// Children of an `nn.Sequential`, by their numbers.
+/// Names of the children of an `nn.Sequential`.
 inline constexpr literal numbers[]{"0",  "1",  "2",  "3",  "4",  "5",  "6",  "7",  "8",  "9",  "10", "11",
                                    "12", "13", "14", "15", "16", "17", "18", "19", "20", "21", "22", "23"};
 
-/// A convolution that training had in branches (`MobileOneBlock`), behind which channels may be weighed.
+/// A convolution that has several branches in training (`MobileOneBlock`), with optional squeeze-and-excitation.
 constexpr tensor one_block(trace& t, literal name, const convolution_2d& layer, const tensor& x,
                            std::int64_t weighed = 0) {
     return call_in_module(t, name, "MobileOneBlock", x, [&](const tensor& in) {
@@ -39,7 +43,7 @@ constexpr tensor one_block(trace& t, literal name, const convolution_2d& layer, 
     });
 }
 
-/// `BatchNormAct2d` without an activation, in evaluation.
+/// `BatchNormAct2d` in evaluation mode, without an activation.
 constexpr tensor batch_norm(trace& t, const tensor& x) {
     return call_in_module(t, "bn", "BatchNormAct2d", x, [&](const tensor& in) {
         t.read_parameter_in_next_op(t.param("weight", {in.dim(1)}));
@@ -49,7 +53,7 @@ constexpr tensor batch_norm(trace& t, const tensor& x) {
     });
 }
 
-/// A wide convolution in front of two of one pixel.
+/// Convolutional MLP: a wide depthwise convolution, then two pointwise convolutions.
 constexpr tensor convolving_block(trace& t, const tensor& x) {
     const std::int64_t width = x.dim(1), inner = 4 * width;
     return call_in_module(t, "mlp", "ConvMlp", x, [&](const tensor& in) {
@@ -61,7 +65,7 @@ constexpr tensor convolving_block(trace& t, const tensor& x) {
     });
 }
 
-/// A factor for each channel.
+/// Layer scale: one factor per channel.
 struct layer_scale {
     static constexpr role module_role = role::none;
     static constexpr bool is_leaf = true;
@@ -70,7 +74,7 @@ struct layer_scale {
 };
 constexpr tensor scaled(trace& t, literal name, const tensor& x) { return t.call(name, layer_scale{}, x); }
 
-/// Mixes pixels by a convolution.
+/// RepMixer block: mixes pixels with a convolution.
 constexpr tensor mixing_block(trace& t, literal name, const tensor& x) {
     const std::int64_t width = x.dim(1);
     return call_in_module(t, name, "RepMixerBlock", x, [&](const tensor& in) {
@@ -83,7 +87,7 @@ constexpr tensor mixing_block(trace& t, literal name, const tensor& x) {
     });
 }
 
-/// Mixes pixels by attention; heads are 32 wide (timm, `fastvit.py`).
+/// Attention block over pixels. The head size is 32 (timm, `fastvit.py`).
 constexpr tensor attending_block(trace& t, literal name, const tensor& x) {
     const std::int64_t width = x.dim(1), n = x.dim(2) * x.dim(3), heads = width / 32;
     return call_in_module(t, name, "AttentionBlock", x, [&](const tensor& in) {
@@ -115,7 +119,7 @@ constexpr tensor attending_block(trace& t, literal name, const tensor& x) {
     });
 }
 
-// widths and blocks of the five stages of `fastvit_mci3`
+// widths and depths of the five stages of `fastvit_mci3`
 inline constexpr std::int64_t widths[]{96, 192, 384, 768, 1536}, depths[]{2, 12, 24, 4, 2};
 inline constexpr std::int64_t first_attending = 3, final_width = 3072, side = 1024;
 
@@ -150,7 +154,7 @@ constexpr tensor forward_stage(trace& t, std::int64_t i, const tensor& x) {
     });
 }
 
-/// FastViT with its branches folded into convolutions.
+/// FastViT with reparameterized (merged) branches.
 ///
 /// Source: timm/models/fastvit.py, `fastvit_mci3` with `inference_mode`.
 constexpr tensor tower_base(const layer_context&, trace& t) {
@@ -180,15 +184,15 @@ constexpr tensor tower_base(const layer_context&, trace& t) {
     });
 }
 
-/// Of timm's many towers one is described, with its branches folded and without labels.
+/// Parses the vision configuration. Supported: timm's `fastvit_mci3` with merged branches and without a classifier.
 constexpr void parse_vision_config(config_view json, model_config& config) {
     if (json.string("architecture", "resnet50") != "fastvit_mci3")
-        throw_unsupported(json, "architecture", "no row describes another of timm's models");
+        throw_unsupported(json, "architecture", "unsupported timm model");
     const auto args = json.optional_object("model_args");
     if (!args || !args->boolean("inference_mode", false))
-        throw_unsupported(json, "model_args", "no row describes the branches that training has");
+        throw_unsupported(json, "model_args", "training branches are not supported; expected inference_mode true");
     if (json.non_negative("num_classes", 0) != 0 || json.string("global_pool", "avg") != "avg")
-        throw_unsupported(json, "num_classes", "no row describes labels or another pool behind the tower");
+        throw_unsupported(json, "num_classes", "a classifier or another pooling is not supported");
     config.vision = {side, side, 1, 3};
 }
 
@@ -207,7 +211,7 @@ inline constexpr submodel_spec missing_tower = [](model_spec spec) {
     return spec;
 }(tower);
 
-// what it takes where it names no text model (configuration_fast_vlm.py, `sub_configs_defaults`)
+// the defaults without a text configuration (configuration_fast_vlm.py, `sub_configs_defaults`)
 inline constexpr submodel_spec text = [](model_spec spec) {
     spec.defaults.vocab_size = 152128;
     spec.defaults.hidden_size = 3584;
@@ -223,7 +227,7 @@ inline constexpr family_key family_keys[]{
     {.default_value = static_cast<std::int64_t>(activation::gelu), .type = family_key_type::computed},
 };
 
-/// Images are made squares of so many pixels, of which each token stands for 64 by 64.
+/// Image shapes: images are resized to squares; one token covers 64 by 64 pixels.
 constexpr media_shapes show(const model& m, const workload&) {
     const std::int64_t pixels = m.components[0].config.vision.image_height, places = pixels / 64;
     return {.image = {.num_tokens = places * places, .height = pixels, .width = pixels}};
@@ -259,7 +263,6 @@ constexpr void parse_config(config_view json, model& m) {
 
 }  // namespace fast_vlm_detail
 
-// transformers/models/fast_vlm: timm's FastViT in front of Qwen2
 inline constexpr model_spec fast_vlm = [](model_spec spec) {
     spec.model_type = "fast_vlm";
     spec.class_prefix = "FastVlm";

@@ -5,6 +5,10 @@
 #include <llmcost/arch/olmo.hpp>
 #include <llmcost/config/experts.hpp>
 
+// FlexOlmo. Derived from OLMo 2, with OLMoE's experts.
+//
+// Source: transformers/models/flex_olmo
+
 namespace llmcost::arch {
 
 constexpr void parse_flex_olmo(config_view json, model_config& config) {
@@ -16,7 +20,6 @@ constexpr void parse_flex_olmo(config_view json, model_config& config) {
     config.layers.fill({config.layers[0].token_mixer, true});
 }
 
-// transformers/models/flex_olmo: OLMo 2 with OLMoE's experts
 inline constexpr model_spec flex_olmo = [](model_spec spec) {
     spec.model_type = "flex_olmo";
     spec.class_prefix = "FlexOlmo";

@@ -5,6 +5,12 @@
 #include <llmcost/arch/llama.hpp>
 #include <llmcost/config/experts.hpp>
 
+// Flint. Derived from Llama, with these differences:
+//  - attention sinks, and full-attention layers without RoPE;
+//  - a sigmoid router and a shared expert.
+//
+// Source: transformers/models/flint
+
 namespace llmcost::arch {
 
 namespace flint_detail {
@@ -14,7 +20,7 @@ inline constexpr family_key family_keys[]{
     {"output_router_logits", 0, family_key_type::boolean},
 };
 
-/// Scores and their softmax stay in float32; every head has one logit more, which takes part in it.
+/// Attention with sinks: one additional logit per head takes part in the softmax. Scores and softmax are in float32.
 constexpr tensor attention_with_sinks(const layer_context& ctx, trace& t, const query_key_value& qkv,
                                       const tensor& sinks) {
     const attention_inputs& s = *ctx.inputs;
@@ -34,7 +40,7 @@ constexpr tensor attention_with_sinks(const layer_context& ctx, trace& t, const 
     return t.contiguous(t.matmul(features, values).transpose(1, 2));
 }
 
-/// Layers that slide rotate queries and keys, full ones know of no positions.
+/// Self-attention with sinks. Only sliding-window layers apply RoPE.
 constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
     const tensor sinks = t.param("sinks", {ctx.config.num_attention_heads});
     query_key_value qkv = project_qkv(ctx, t, x);
@@ -47,7 +53,7 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     return output_projection(ctx, t, t.reshape(found, {x.dim(0), x.dim(1), -1}));
 }
 
-/// Sigmoids of logits in float32, the largest k, perhaps divided by their sum: (tokens, k).
+/// Top-k router: sigmoid scores in float32, optionally divided by their sum. Returns (tokens, k).
 struct top_k_router {
     layer_context ctx;
 
@@ -63,7 +69,7 @@ struct top_k_router {
     }
 };
 
-/// Routed experts, and a shared one without a gate.
+/// MoE block: routed experts and a shared expert without a gate.
 struct mixture {
     layer_context ctx;
 
@@ -83,7 +89,7 @@ constexpr tensor mlp(const layer_context& ctx, trace& t, const tensor& x) {
     return ctx.layer.has_experts ? t.call("mlp", mixture{ctx}, x) : default_mlp(ctx, t, x);
 }
 
-/// How evenly the routers pick is weighed by logits in float32, beside a loss over labels.
+/// Adds the load-balancing loss, computed from router logits in float32. The loss over labels is separate.
 constexpr tensor process_logits(const layer_context& ctx, trace& t, const tensor& logits) {
     const recorder::detach_guard unread{t};
     const std::int64_t routers = ctx.config.layers.num_layers_with_experts(ctx.config.num_hidden_layers);
@@ -92,7 +98,7 @@ constexpr tensor process_logits(const layer_context& ctx, trace& t, const tensor
     return logits;
 }
 
-/// The first two layers, every fourth one and the last are full; the first two have no experts.
+/// Parses `config.json`. The first two layers, every fourth and the last have full attention. The first two are dense.
 constexpr void parse_config(config_view json, model_config& config) {
     require_sliding_window(json);
     parse_experts(json, config, "num_experts");
@@ -113,7 +119,6 @@ constexpr void parse_config(config_view json, model_config& config) {
 
 }  // namespace flint_detail
 
-// transformers/models/flint: sinks, full layers without positions, a sigmoid router beside a shared expert
 inline constexpr model_spec flint = [](model_spec spec) {
     spec.supported_heads = language_heads;
     spec.model_type = "flint";

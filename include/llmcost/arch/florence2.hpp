@@ -9,13 +9,17 @@
 #include <llmcost/forward/multimodal.hpp>
 #include <llmcost/forward/vision_encoder.hpp>
 
+// Florence-2. DaViT before BART.
+//
+// Source: transformers/models/florence2
+
 namespace llmcost::arch {
 
 namespace florence2_detail {
 
 inline constexpr std::int64_t max_stages = 4, max_blocks = 24;
 
-/// Children of a list in a list, by their numbers.
+/// Names of the children of nested module lists.
 inline constexpr literal numbers[]{"0",  "1",  "2",  "3",  "4",  "5",  "6",  "7",  "8",  "9",  "10", "11",
                                    "12", "13", "14", "15", "16", "17", "18", "19", "20", "21", "22", "23"};
 
@@ -39,7 +43,7 @@ inline constexpr family_key tower_keys[]{
     {.default_value = 256, .type = family_key_type::computed},
     {.default_value = 512, .type = family_key_type::computed},
     {.default_value = 1024, .type = family_key_type::computed},
-    {.type = family_key_type::computed},  // so many times `mlp_ratio`
+    {.type = family_key_type::computed},  // `mlp_ratio`
     {.type = family_key_type::computed},
     {.type = family_key_type::computed},
     {.type = family_key_type::computed},
@@ -47,16 +51,16 @@ inline constexpr family_key tower_keys[]{
     {.default_value = 1, .type = family_key_type::computed},
     {.default_value = 9, .type = family_key_type::computed},
     {.default_value = 1, .type = family_key_type::computed},
-    {.type = family_key_type::computed},  // kernel, stride and padding of 10 bits, heads and groups of 16
+    {.type = family_key_type::computed},  // 10 bits each: kernel, stride, padding; 16 bits each: heads, groups
     {.type = family_key_type::computed},
     {.type = family_key_type::computed},
     {.type = family_key_type::computed},
-    {.default_value = 0b1110, .type = family_key_type::computed},  // `patch_prenorm`, bit by bit
+    {.default_value = 0b1110, .type = family_key_type::computed},  // `patch_prenorm` as a bit mask
     {"in_channels", 3},
     {"qkv_bias", 1, family_key_type::boolean},
     {"projection_dim", 1024},
     {"max_position_embeddings", 50},
-    {.type = family_key_type::computed},  // whether paths are dropped in training: modules that do nothing here
+    {.type = family_key_type::computed},  // 1 = drop path modules, which do nothing in evaluation
     {"window_size", 12},
 };
 
@@ -64,7 +68,7 @@ constexpr std::int64_t of_stage(const family_config& family, tower_config_index 
     return family[static_cast<std::size_t>(first + i)];
 }
 
-/// What shrinks images in front of a stage, and how its blocks attend.
+/// Sizes of a stage's convolutional embedding and of its attention.
 struct stage_shape {
     std::int64_t kernel, stride, padding, heads, groups;
 
@@ -75,14 +79,14 @@ struct stage_shape {
         const std::int64_t w = of_stage(family, shapes, i), ten = 0x3ff, half = 0xffff;
         return {w >> 52 & ten, w >> 42 & ten, w >> 32 & ten, w >> 16 & half, w & half};
     }
-    /// Places along a side that its convolution leaves.
+    /// Number of positions per side after the convolution.
     [[nodiscard]] constexpr std::int64_t left_of(std::int64_t side) const {
-        if (side + 2 * padding < kernel) throw_description_error("nothing is left of the images");
+        if (side + 2 * padding < kernel) throw_description_error("the images are smaller than a convolution kernel");
         return (side + 2 * padding - kernel) / stride + 1;
     }
 };
 
-/// A convolution with a norm over channels in front of it or behind it: (B, channels, H, W) -> (B, width, H', W').
+/// Convolutional embedding with a norm before or after it: (B, channels, H, W) -> (B, width, H', W').
 constexpr tensor embed_stage(const layer_context& ctx, trace& t, std::int64_t i, const tensor& x) {
     const family_config& family = ctx.config.family;
     const std::int64_t in = x.dim(1), width = of_stage(family, widths, i);
@@ -102,7 +106,7 @@ constexpr tensor embed_stage(const layer_context& ctx, trace& t, std::int64_t i,
     return t.leave(stage, is_pre_norm ? h : normed(h));
 }
 
-/// Attention of patches in windows: (B, H, W, width) -> (B, H · W, width).
+/// Window attention over patches: (B, H, W, width) -> (B, H · W, width).
 constexpr tensor attend_in_windows(const layer_context& ctx, trace& t, std::int64_t heads, const tensor& x) {
     const std::int64_t batch = x.dim(0), rows = x.dim(1), columns = x.dim(2), width = x.dim(3),
                        side = ctx.config.family[window];
@@ -122,7 +126,7 @@ constexpr tensor attend_in_windows(const layer_context& ctx, trace& t, std::int6
     return t.contiguous(h).view({batch, rows * columns, width});
 }
 
-/// Attention of channels in groups: (B, H · W, width) -> the same.
+/// Channel attention in groups: (B, H · W, width) -> (B, H · W, width).
 constexpr tensor attend_in_groups(const layer_context& ctx, trace& t, std::int64_t groups, const tensor& x) {
     const std::int64_t batch = x.dim(0), places = x.dim(1), width = x.dim(2), d = width / groups;
     const tensor all = t.call("qkv", linear{width, 3 * width, ctx.config.family[qkv_bias] != 0}, x);
@@ -131,7 +135,7 @@ constexpr tensor attend_in_groups(const layer_context& ctx, trace& t, std::int64
     return t.call("proj", linear{width, width, true}, t.reshape(h.permute({0, 3, 2, 1}), {batch, places, width}));
 }
 
-/// Attention of patches in windows, or of channels in groups, and two projections.
+/// DaViT block: window attention or channel attention, and an MLP.
 constexpr tensor forward_block(const layer_context& ctx, trace& t, literal name, bool channels, bool dropped,
                                std::int64_t i, tensor x) {
     const std::int64_t width = x.dim(1), rows = x.dim(2), columns = x.dim(3),
@@ -179,7 +183,8 @@ constexpr tensor forward_block(const layer_context& ctx, trace& t, literal name,
     return t.leave(block, as_image(t.add(x, fed)));
 }
 
-/// Every image is made a square of so many pixels; the published checkpoints' processors say so, configurations do not.
+/// Side of the square that every image is resized to, in pixels. It is part of the published processors, not of
+/// configurations.
 inline constexpr std::int64_t image_side = 768;
 constexpr std::int64_t places_along(const family_config& family) {
     std::int64_t side = image_side;
@@ -187,12 +192,12 @@ constexpr std::int64_t places_along(const family_config& family) {
     return side;
 }
 
-/// Every place, and their mean in front of them, as tokens of the encoder.
+/// Image shapes: one encoder token per position, preceded by their mean.
 constexpr media_shapes show(const model& m, const workload&) {
     const family_config& family = m.components[0].config.family;
     const std::int64_t side = places_along(family);
     if (side > family[positions])
-        throw_description_error("images have more patches along a side than there are positions");
+        throw_description_error("the images have more patches per side than position embeddings");
     return {.image = {.num_tokens = side * side + 1, .height = image_side, .width = image_side}};
 }
 
@@ -203,7 +208,7 @@ constexpr void parse_processor_config(config_view json, model& m) {
     expect_side(json, "image_seq_length", side * side + 1, "the number of places and one more");
 }
 
-/// DaViT: stages of convolutions and blocks.
+/// DaViT: stages of convolutional embeddings and blocks.
 constexpr tensor tower_base(const layer_context& ctx, trace& t) {
     const family_config& family = ctx.config.family;
     tensor x = t.input({t.load().batch, family[in_channels], image_side, image_side});
@@ -225,7 +230,7 @@ constexpr tensor tower_base(const layer_context& ctx, trace& t) {
     return x;
 }
 
-/// A list with one entry per stage.
+/// Parses a list with one entry per stage.
 constexpr void parse_stages(config_view json, model_config& config, literal key, tower_config_index first_index) {
     const auto list = json.optional_array(key);
     if (!list) return;
@@ -238,7 +243,7 @@ constexpr void parse_vision_config(config_view json, model_config& config) {
     const auto list = json.optional_array("embed_dim");
     if (list) {
         if (list->size() < 1 || list->size() > max_stages)
-            throw_unsupported(json, "embed_dim", "no row describes more than 4 stages");
+            throw_unsupported(json, "embed_dim", "more than 4 stages are not supported");
         config.family[stages] = static_cast<std::int64_t>(list->size());
     }
     parse_stages(json, config, "embed_dim", widths);
@@ -254,7 +259,7 @@ constexpr void parse_vision_config(config_view json, model_config& config) {
         if (static_cast<std::int64_t>(entries->size()) != config.family[stages])
             throw_invalid_value(json, key, "a list with one entry per stage");
         const std::int64_t n = (*entries)[static_cast<std::size_t>(i)].as_non_negative();
-        if (n < minimum || n > maximum) throw_invalid_value(json, key, "numbers in the range that a row describes");
+        if (n < minimum || n > maximum) throw_invalid_value(json, key, "numbers in the supported range");
         return n;
     };
     for (std::int64_t i = 0; i < config.family[stages]; ++i) {
@@ -273,7 +278,7 @@ constexpr void parse_vision_config(config_view json, model_config& config) {
         config.hidden_size = config.family[widths + at];
         config.family[inners + at] = parse_intermediate_size(json, config, "", "mlp_ratio", 4.0);
         if (config.family[depths + at] > max_blocks)
-            throw_unsupported(json, "depths", "no row names more than 24 blocks of a stage");
+            throw_unsupported(json, "depths", "more than 24 blocks per stage are not supported");
     }
     if (const auto flags = json.optional_array("patch_prenorm")) {
         if (static_cast<std::int64_t>(flags->size()) != config.family[stages])
@@ -300,7 +305,7 @@ inline constexpr submodel_spec tower = [](model_spec spec) {
     return spec;
 }(shared_tower);
 
-/// Places with learned rows and columns, behind their mean, projected to a width of the tower's own and normed.
+/// Projector: adds learned row and column embeddings, prepends the mean, projects and normalizes.
 struct feature_projector {
     layer_context ctx;
 
@@ -336,7 +341,7 @@ struct feature_projector {
 enum family_config_index : std::uint8_t { text_ties };
 inline constexpr family_key family_keys[]{{.default_value = 1, .type = family_key_type::computed}};
 
-/// Words of the encoder, looked up in the table that both stacks may share.
+/// Token embeddings of the encoder. Encoder and decoder can share the table.
 constexpr tensor embed_encoder_tokens(const layer_context& text, trace& t) {
     const workload& load = t.load();
     const recorder::not_executed_guard done{t, is_encoder_cached(load)};
@@ -345,7 +350,7 @@ constexpr tensor embed_encoder_tokens(const layer_context& text, trace& t) {
     return t.call("shared", token_embedding, shape{load.batch, encoder_length(load)});
 }
 
-/// BART's encoder over words that the model in front of it looks up.
+/// BART's encoder over token embeddings that the multimodal model computes.
 constexpr tensor encode_text(const layer_context& text, trace& t, const tensor& token_embeddings) {
     const workload& load = t.load();
     const std::int64_t length = encoder_length(load), width = text.config.hidden_size;
@@ -377,7 +382,8 @@ inline constexpr submodel_spec text = [](model_spec spec) {
     return spec;
 }(bart);
 
-/// The tower's features among the words of the encoder; tables are tied as the text's own configuration says.
+/// Inserts image features into the encoder's token embeddings. The text configuration determines whether tables are
+/// tied.
 constexpr tensor base(const layer_context& ctx, trace& t) {
     model_config inner = ctx.model.config;
     inner.tie_word_embeddings = ctx.model.family[text_ties] != 0;
@@ -400,15 +406,13 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
 }
 
 constexpr void parse_config(config_view json, model& m) {
-    if (m.text_spec != &text)
-        throw_unsupported(json, "text_config", "no row describes another text model under this one");
+    if (m.text_spec != &text) throw_unsupported(json, "text_config", "unsupported text model");
     if (const auto part = json.optional_object("text_config"))
         m.family[text_ties] = part->boolean("tie_word_embeddings", true);
 }
 
 }  // namespace florence2_detail
 
-// transformers/models/florence2: DaViT in front of BART
 inline constexpr model_spec florence2 = [](model_spec spec) {
     spec.model_type = "florence2";
     spec.class_prefix = "Florence2";

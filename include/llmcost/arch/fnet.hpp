@@ -4,11 +4,15 @@
 
 #include <llmcost/arch/bert.hpp>
 
+// FNet. Derived from BERT, with Fourier transforms instead of attention.
+//
+// Source: transformers/models/fnet: configuration_fnet.py, modeling_fnet.py
+
 namespace llmcost::arch {
 
 namespace fnet_detail {
 
-/// The sum of words, segments and positions, normed and projected.
+/// Sums word, segment and position embeddings, then applies a norm and a projection.
 constexpr tensor sum_embeddings(const layer_context& ctx, trace& t) {
     tensor x = t.add(word_embeddings(ctx, t), segment_embeddings(ctx, t));
     t.add_(x, position_embeddings(ctx, t));
@@ -18,8 +22,9 @@ constexpr tensor sum_embeddings(const layer_context& ctx, trace& t) {
 }
 constexpr tensor embed(const layer_context& ctx, trace& t) { return embed_in_module(ctx, t, sum_embeddings); }
 
-/// `torch.fft.fftn` over tokens and features, of which the real part is kept: a call without a price, written here as
-/// the complex copy of its input and its complex result.
+/// Fourier transform over tokens and features (`torch.fft.fftn`); returns the real part.
+///
+/// The transform has no operation cost here. It is traced as a complex copy of the input and a complex result.
 struct fourier_transform {
     const layer_context& ctx;
 
@@ -40,7 +45,7 @@ constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor&
     return bert_mlp(ctx, t, t.leave(fourier, t.leave(output, normed)));
 }
 
-/// Every class has a pooler, whether it reads it or not.
+/// The heads of FNet. Every class has a pooler, even if unused.
 inline constexpr encoder_heads heads{
     .score = bert_detail::score,
     .pooled = {head_kind::none, head_kind::masked_lm, head_kind::pretraining, head_kind::next_sentence,
@@ -51,14 +56,14 @@ constexpr tensor forward(const layer_context& ctx, trace& t) { return forward_en
 
 constexpr void parse_config(config_view json, model_config& config) {
     if (json.boolean("use_tpu_fourier_optimizations", false))
-        throw_unsupported(json, "use_tpu_fourier_optimizations", "no row describes transforms as products of matrices");
+        throw_unsupported(json, "use_tpu_fourier_optimizations",
+                          "Fourier transforms as matrix products are not supported");
     parse_encoder_heads(json, config);
     config.num_attention_heads = config.num_key_value_heads = 0;
 }
 
 }  // namespace fnet_detail
 
-// transformers/models/fnet: configuration_fnet.py, modeling_fnet.py; BERT with Fourier transforms in attention's place
 inline constexpr model_spec fnet = [](model_spec spec) {
     spec.model_type = "fnet";
     spec.class_prefix = "FNet";

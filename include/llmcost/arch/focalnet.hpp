@@ -11,16 +11,16 @@ namespace llmcost::arch {
 
 namespace focalnet_detail {
 
-inline constexpr std::int64_t maximum = 5;  // stages: three lists of them
+inline constexpr std::int64_t maximum = 5;  // maximum number of stages; each has an entry in three lists
 
 enum family_config_index : std::uint8_t {
-    overlaps,     ///< patches
-    scales,       ///< a factor for each channel of what a block adds
-    norms_last,   ///< norms behind blocks, not in front
-    norms_inner,  ///< a norm inside of a modulation
-    divides,      ///< what all levels add up to, by their number
+    overlaps,     ///< overlapping patches
+    scales,       ///< one scale per channel for the output of a block
+    norms_last,   ///< norms after blocks instead of before
+    norms_inner,  ///< a norm inside the modulation
+    divides,      ///< the sum over levels is divided by their number
     drops,
-    ratio,  ///< features inside of a feed-forward block to those around it
+    ratio,  ///< MLP size divided by hidden size
     depths,
     levels = depths + maximum,
     windows = levels + maximum
@@ -33,14 +33,13 @@ inline constexpr family_key family_keys[]{{"use_conv_embed", 0, family_key_type:
                                           {.type = family_key_type::computed},
                                           {.type = family_key_type::computed}};
 
-/// `nn.GELU`, whatever `hidden_act` says.
+/// `nn.GELU`, independent of `hidden_act`.
 struct plain_gelu : activation_module {
     constexpr plain_gelu() noexcept : activation_module{activation::gelu} {}
     [[nodiscard]] constexpr class_name type_name() const { return {"", "GELU"}; }
 };
 
-/// A convolution over patches of so many pixels, padded to whole ones: (B, channels, height, width) -> the same,
-/// smaller.
+/// Patch embedding with padding to complete patches: (B, channels, height, width) -> (B, width, height', width').
 constexpr tensor project(const layer_context& ctx, trace& t, std::int64_t width, std::int64_t patch, bool stem,
                          tensor x) {
     const auto missing = [&](std::int64_t side) { return side % patch == 0 ? 0 : patch - side % patch; };
@@ -52,7 +51,7 @@ constexpr tensor project(const layer_context& ctx, trace& t, std::int64_t width,
     return t.call("projection", conv, x);
 }
 
-/// Each place times what lies around it, at several distances.
+/// Focal modulation: multiplies each position by context aggregated at several scales.
 struct modulation {
     const layer_context& ctx;
     std::int64_t width;
@@ -75,7 +74,7 @@ struct modulation {
                 t.call("0", convolution_2d{width, width, kernel, 1, kernel / 2, width, false}, focal_context);
             focal_context = t.leave(level, t.call("1", plain_gelu{}, focal_context));
             const tensor gated = t.mul(focal_context, t.slice(gates, 1, 1));
-            sum = k == 0 ? t.add_scalar(gated) : t.add(sum, gated);  // zero is added to the first
+            sum = k == 0 ? t.add_scalar(gated) : t.add(sum, gated);  // the first level is added to zero
         }
         const tensor global = t.call("activation", plain_gelu{}, t.mean(t.mean(focal_context, 2, true), 3, true));
         sum = t.add(sum, t.mul(global, t.slice(gates, 1, 1)));
@@ -130,7 +129,7 @@ struct layer {
     }
 };
 
-/// Tokens of a stage, and how many rows and columns of them there are.
+/// Tokens of a stage with their number of rows and columns.
 struct grid {
     tensor tokens;
     std::int64_t rows;
@@ -145,7 +144,7 @@ constexpr grid stage(const layer_context& ctx, trace& t, std::int64_t i, const g
     t.enter(module);
     grid out = input;
     tensor& x = out.tokens;
-    // rates grow from zero in the first layer of all to `drop_path_rate` in the last
+    // rates grow linearly over all layers, from zero in the first to `drop_path_rate` in the last
     const bool drops_path = ctx.config.family[drops] != 0;
     x = t.call({"layers", 0}, layer{ctx, width, i, input.rows, input.columns, drops_path && i > 0}, x);
     for (loop layer_loop = t.loop_modules(depth - 1, x, 1); layer_loop.next();)
@@ -195,7 +194,7 @@ inline constexpr dropout_key dropout_rates[]{{dropout_position::hidden, "hidden_
 
 }  // namespace focalnet_detail
 
-/// Places modulated by what lies around them, in stages.
+/// Traces FocalNet: stages of focal modulation.
 ///
 /// Source: transformers/models/focalnet/modeling_focalnet.py.
 constexpr tensor forward_focalnet(const layer_context& ctx, trace& t) {
@@ -210,7 +209,7 @@ constexpr void parse_focalnet(config_view json, model_config& config) {
     const std::int64_t n = config.num_hidden_layers =
         parse_stages(json, "depths", {2, 2, 6, 2}, config.family, depths, maximum);
     if (n > 4 && (!json.contains("focal_levels") || !json.contains("focal_windows")))
-        throw_invalid_value(json, "depths", "no more stages than focal_levels and focal_windows have");
+        throw_invalid_value(json, "depths", "at most the length of focal_levels and focal_windows");
     parse_stages_of(json, "focal_levels", {2, 2, 2, 2}, config.family, levels, n, maximum);
     parse_stages_of(json, "focal_windows", {3, 3, 3, 3}, config.family, windows, n, maximum);
     for (std::int64_t i = 0; i < n; ++i)
@@ -218,11 +217,11 @@ constexpr void parse_focalnet(config_view json, model_config& config) {
     config.family[drops] = json.real("drop_path_rate", 0.1) > 0.0;
     parse_ratio(json, "mlp_ratio", 4.0, config.family, ratio);
     if (times_ratio(config, ratio, config.embedding_size) < 1)
-        throw_invalid_value(json, "mlp_ratio", "a ratio that leaves a feature");
+        throw_invalid_value(json, "mlp_ratio", "a ratio with at least one feature");
     (void)checked_size(json, "embed_dim", config.embedding_size, std::int64_t{1} << n);
 }
 
-// transformers/models/focalnet: configuration_focalnet.py, modeling_focalnet.py
+// Source: transformers/models/focalnet: configuration_focalnet.py, modeling_focalnet.py
 inline constexpr model_spec focalnet{
     .model_type = "focalnet",
     .class_prefix = "FocalNet",

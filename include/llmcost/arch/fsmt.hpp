@@ -4,6 +4,10 @@
 
 #include <llmcost/arch/bart.hpp>
 
+// FSMT. Derived from BART.
+//
+// Source: transformers/models/fsmt: configuration_fsmt.py, modeling_fsmt.py
+
 namespace llmcost::arch {
 
 namespace fsmt_detail {
@@ -13,7 +17,7 @@ inline constexpr family_key family_keys[]{
     {"decoder_layers", 12},    {"decoder_attention_heads", 16}, {"decoder_ffn_dim", 4096},
     {"encoder_ffn_dim", 4096}, {"src_vocab_size", 42024},       {"pad_token_id", 1, family_key_type::non_negative}};
 
-/// Attention of (S, B, width): positions come first; products of flattened batches.
+/// Attention with the sequence first: (S, B, width). The matmuls use flattened batches.
 constexpr tensor attention(const layer_context&, trace& t, const stack_sizes& s, const tensor& x, const tensor* source,
                            const attention_pattern& self_pattern, const tensor* mask) {
     const std::int64_t d = s.width / s.heads, sequence = x.dim(0), batch = x.dim(1), flat = batch * s.heads;
@@ -57,13 +61,15 @@ constexpr tensor attention(const layer_context&, trace& t, const stack_sizes& s,
 
 inline constexpr stack_style style{.attend_in_encoder = attention, .attend_in_decoder = attention};
 
-/// The same sizes, for classes whose names have no prefix.
+/// Removes the class prefix from the stack sizes.
 constexpr stack_sizes plain(stack_sizes s) {
     s.prefix = "";
     return s;
 }
 
-/// Sines, picked for every token by positions that padding moves; more than the table has would make another one.
+/// Sinusoidal position embeddings. Padding shifts positions.
+///
+/// Throws: a position error for more positions than the table has; the reference would create a larger table.
 constexpr tensor positions(const layer_context& ctx, trace& t, std::int64_t length, bool decodes) {
     check_positions(ctx, t, length, decodes);
     const std::int64_t rows = ctx.config.max_position_embeddings + ctx.config.family[pad_token] + 1;
@@ -85,7 +91,7 @@ constexpr tensor encoder(const layer_context& ctx, trace& t) {
         const tensor placed = t.add(scaled, positions(ctx, t, length, false));
         tensor x = functional_dropout(t, placed, dropout_position::hidden).transpose(0, 1);
         const stack_sizes stack_config = plain(encoder_stack_of(ctx));
-        // the first layer reads a transposed tensor, the others what a norm has laid out
+        // layer 0 reads a transposed tensor, the others the contiguous output of a norm
         x = t.call({"layers", 0}, stack_layer{ctx, style, stack_config, nullptr}, x);
         for (loop layer = t.loop_modules(ctx.config.encoder.num_hidden_layers - 1, x, 1); layer.next();)
             x = t.call({"layers", layer.index()}, stack_layer{ctx, style, stack_config, nullptr}, x);
@@ -95,7 +101,7 @@ constexpr tensor encoder(const layer_context& ctx, trace& t) {
     return t.input({load.batch, length, width});
 }
 
-/// The decoder with its scores of words; nothing hides later words but in training (`_prepare_fsmt_decoder_inputs`).
+/// The decoder with its output projection. Only training uses a causal mask (`_prepare_fsmt_decoder_inputs`).
 constexpr tensor decoder(const layer_context& ctx, trace& t, const tensor& states) {
     const workload& load = t.load();
     const std::int64_t width = ctx.config.hidden_size, vocab_size = ctx.config.vocab_size;
@@ -129,7 +135,7 @@ constexpr tensor forward_encoder_and_decoder(const layer_context& ctx, trace& t)
 
 }  // namespace fsmt_detail
 
-/// A translator whose layers read positions first; the decoder scores words itself, whatever class holds it.
+/// Traces FSMT: layers with the sequence first. The decoder computes the logits in every class.
 ///
 /// Source: transformers/models/fsmt/modeling_fsmt.py.
 constexpr tensor forward_fsmt(const layer_context& ctx, trace& t) {
@@ -145,10 +151,9 @@ constexpr tensor forward_fsmt(const layer_context& ctx, trace& t) {
 constexpr void parse_fsmt(config_view json, model_config& config) {
     parse_stacks(json, config);
     if (config.tie_word_embeddings)
-        config.family[fsmt_detail::src_vocab_size] = config.vocab_size;  // the decoder's table is the encoder's
+        config.family[fsmt_detail::src_vocab_size] = config.vocab_size;  // encoder and decoder share one table
 }
 
-// transformers/models/fsmt: configuration_fsmt.py, modeling_fsmt.py
 inline constexpr model_spec fsmt = [](model_spec spec) {
     spec.model_type = "fsmt";
     spec.class_prefix = "FSMT";

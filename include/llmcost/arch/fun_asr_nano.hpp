@@ -6,7 +6,7 @@
 #include <llmcost/arch/qwen3.hpp>
 #include <llmcost/forward/encoder.hpp>
 
-// An encoder whose attention remembers values by a convolution, an adaptor of two layers, Qwen3.
+// Fun-ASR Nano: an encoder whose attention has a convolutional memory, an adaptor of two layers, and Qwen3.
 namespace llmcost::arch {
 
 namespace fun_asr_detail {
@@ -24,7 +24,7 @@ inline constexpr family_key adaptor_keys[]{
     {.default_value = static_cast<std::int64_t>(activation::relu), .type = family_key_type::computed},
 };
 
-/// Every sixth frame of a spectrum with its neighbours, a token each; without a recording one, which declares a tower.
+/// Number of encoder tokens: every sixth frame of the spectrum, concatenated with its neighbours. Without audio, one.
 ///
 /// Source: transformers/models/fun_asr_nano/feature_extraction_fun_asr_nano.py, `_apply_lfr`.
 [[nodiscard]] constexpr std::int64_t frames_of(const audio_preprocessing_config& s, const workload& load) {
@@ -38,7 +38,7 @@ constexpr media_shapes show(const model& m, const workload& load) {
                       .num_samples = m.audio_preprocessing.samples_from_milliseconds(load.audio_milliseconds),
                       .num_frames = frames}};
 }
-/// Milliseconds as samples, cut off in floating point as torchaudio does (`compliance.kaldi.fbank`).
+/// Converts milliseconds to samples, truncated in floating point like torchaudio (`compliance.kaldi.fbank`).
 constexpr std::int64_t samples_of_frame(config_view json, literal key, std::int64_t otherwise, std::int64_t rate) {
     const double exact = static_cast<double>(rate * json.positive(key, otherwise)) * 0.001;
     return static_cast<std::int64_t>(exact);
@@ -58,7 +58,7 @@ constexpr void parse_audio_config(config_view json, model& m) {
     m.audio_preprocessing.frame_stride = nested_json->positive("stride_lfr", m.audio_preprocessing.frame_stride);
 }
 
-/// A convolution of each channel over places with sound, beside attention.
+/// Depthwise convolution over valid positions of the values, added to the attention output.
 struct memory_of_values {
     const layer_context& ctx;
 
@@ -98,7 +98,7 @@ struct memory_attention {
     }
 };
 
-/// Attention and a feed-forward block; what comes in as wide as states goes around attention.
+/// Encoder layer: attention and MLP. The attention has a residual only if the input has the width of the states.
 struct encoder_layer {
     layer_context ctx;
     bool remembers;
@@ -125,7 +125,7 @@ struct encoder_layer {
     }
 };
 
-/// Rows of a table of sines, one for each place.
+/// Sinusoidal position embeddings, one per position.
 struct sines_of_places {
     class_name named;
 
@@ -137,7 +137,7 @@ struct sines_of_places {
     }
 };
 
-/// (batch, frames, stacked mels) -> (batch, frames, width); two of the layers end with a norm.
+/// Encodes audio: (batch, frames, stacked mels) -> (batch, frames, width). Norms follow two of the layers.
 constexpr tensor encode_audio(const layer_context& ctx, trace& t) {
     const std::int64_t in = ctx.config.family[mels] * ctx.config.family[stacked], layers = ctx.config.num_hidden_layers;
     const std::int64_t frames = frames_of(ctx.model.audio_preprocessing, t.load()),
@@ -198,12 +198,14 @@ constexpr void parse_adaptor(config_view json, model_config& config) {
     if (const auto name = json.optional_string("projector_hidden_act"))
         config.family[middle_act] = static_cast<std::int64_t>(activation_named(json, "projector_hidden_act", *name));
 }
-/// The adaptor is no module: it is there for its sizes.
+/// The adaptor as a component without a module, used only for its configuration.
 constexpr tensor no_module(const layer_context&, trace&) { return {}; }
 
 }  // namespace fun_asr_detail
 
-// transformers/models/fun_asr_nano, FunAsrNanoEncoderConfig
+// The encoder (`FunAsrNanoEncoderConfig`).
+//
+// Source: transformers/models/fun_asr_nano
 inline constexpr submodel_spec fun_asr_nano_encoder{
     .model_type = "fun_asr_nano_encoder",
     .class_prefix = "FunAsrNano",
@@ -232,7 +234,9 @@ inline constexpr submodel_spec fun_asr_nano_adaptor = [](model_spec spec) {
     return spec;
 }(fun_asr_nano_encoder);
 
-// transformers/models/fun_asr_nano, FunAsrNanoConfig: what a Qwen3 that it holds is without keys of its own
+// Qwen3 with the defaults of `FunAsrNanoConfig`.
+//
+// Source: transformers/models/fun_asr_nano
 inline constexpr submodel_spec fun_asr_nano_text = [](model_spec spec) {
     spec.defaults.hidden_size = 1024;
     spec.defaults.intermediate_size = 3072;
@@ -244,7 +248,7 @@ inline constexpr submodel_spec fun_asr_nano_text = [](model_spec spec) {
     return spec;
 }(qwen3);
 
-// transformers/models/fun_asr_nano
+// Source: transformers/models/fun_asr_nano
 inline constexpr model_spec fun_asr_nano = [](model_spec spec) {
     spec.model_type = "fun_asr_nano";
     spec.class_prefix = "FunAsrNano";

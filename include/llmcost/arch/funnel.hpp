@@ -6,6 +6,10 @@
 #include <llmcost/config/encoder.hpp>
 #include <llmcost/config/reader.hpp>
 
+// Funnel Transformer. Derived from the shared encoder; each block halves the tokens.
+//
+// Source: transformers/models/funnel: configuration_funnel.py, modeling_funnel.py
+
 namespace llmcost::arch {
 
 namespace funnel_detail {
@@ -47,7 +51,7 @@ struct layer {
     }
 };
 
-/// All layers of a block but the first call of the first one, which may halve tokens.
+/// All layers of a block, except the first call of the first layer, which can halve the tokens.
 constexpr tensor rest_of_block(const layer_context& ctx, trace& t, const attention_inputs& in, std::int64_t b,
                                tensor x) {
     const auto at = static_cast<std::size_t>(b);
@@ -64,7 +68,7 @@ constexpr tensor rest_of_block(const layer_context& ctx, trace& t, const attenti
     return x;
 }
 
-/// Blocks of layers, each of which halves its tokens; the first block's states beside the last one's.
+/// Blocks of layers; each block after the first halves the tokens. Returns the states of the first and the last block.
 constexpr tensor_pair encode_blocks(const layer_context& ctx, trace& t, tensor x, const tensor& padding) {
     const module_info encoder{
         .name = "encoder", .class_of_module = ctx.class_of("Encoder"), .module_role = role::encoder};
@@ -95,7 +99,7 @@ constexpr tensor_pair encode_blocks(const layer_context& ctx, trace& t, tensor x
     return out;
 }
 
-/// Each of the last block's states for as many tokens as it was pooled of, and the first block's added to them.
+/// Decoder: upsamples the last block's states to all tokens and adds the first block's states.
 constexpr tensor decode(const layer_context& ctx, trace& t, const tensor_pair& states, const tensor& padding) {
     const std::int64_t length = t.load().sequence, stride = std::int64_t{1} << (ctx.config.family[blocks] - 1);
     const module_info decoder{
@@ -121,7 +125,7 @@ constexpr tensor decode(const layer_context& ctx, trace& t, const tensor_pair& s
     return t.leave(decoder, x);
 }
 
-/// Whether a head reads the last block's states, without a decoder.
+/// Returns true if a head reads the last block's states, without a decoder.
 [[nodiscard]] constexpr bool is_base(head_kind head) noexcept {
     return head == head_kind::encoder || head == head_kind::sequence_classification ||
            head == head_kind::multiple_choice;
@@ -135,7 +139,7 @@ constexpr tensor embed(const layer_context& ctx, trace& t) {
         t.call("layer_norm", norm_module{norm_kind::layer, ctx.config.hidden_size}, word_embeddings(ctx, t));
     return t.leave(embeddings, dropout(t, "dropout", x));
 }
-/// Halves are whole where tokens are so many times the last block's; else they are rounded in each block.
+/// Declares the chunk size of the sequence. For other lengths, every block rounds.
 constexpr void declare_sequence_chunks(const layer_context& ctx, trace& t) {
     const std::int64_t chunk = std::int64_t{1} << (ctx.config.family[blocks] - 1);
     if (chunk > 1) t.set_chunk_size(chunk);
@@ -199,10 +203,10 @@ constexpr tensor forward(const layer_context& ctx, trace& t) {
     return t.leave(model_info, t.select_model_output(x, score(ctx, t, x)));
 }
 
-/// One of two words, the second of which is true.
+/// Returns true if `key` has the value `second`, false for `first`, which is the default.
 constexpr bool is_second(config_view json, literal key, literal first, literal second) {
     const string_ref name = json.string(key, first);
-    if (name != first && name != second) throw_unsupported(json, key, "no row describes this one");
+    if (name != first && name != second) throw_unsupported(json, key, "unsupported value");
     return name == second;
 }
 
@@ -223,15 +227,15 @@ constexpr void parse_blocks(config_view json, model_config& config) {
     const auto repeats = json.optional_array("block_repeats");
     if (!repeats) return;
     if (static_cast<std::int64_t>(repeats->size()) != config.family[blocks])
-        throw_invalid_value(json, "block_repeats", "as many numbers as block_sizes has");
+        throw_invalid_value(json, "block_repeats", "the length of block_sizes");
     for (std::size_t b = 0; b < repeats->size(); ++b) config.family[calls_of_layers + b] = (*repeats)[b].as_positive();
     if (config.family[calls_of_layers] != 1)
-        throw_unsupported(json, "block_repeats", "the decoder would read states from within the first block");
+        throw_unsupported(json, "block_repeats", "a first block with more than one repeat is not supported");
 }
 
 constexpr void parse_config(config_view json, model_config& config) {
     parse_encoder_heads(json, config);
-    if (config.hidden_size % 2 != 0) throw_unsupported(json, "d_model", "an odd width has no sine for each cosine");
+    if (config.hidden_size % 2 != 0) throw_unsupported(json, "d_model", "an odd d_model is not supported");
     parse_blocks(json, config);
     config.family[factorized] = is_second(json, "attention_type", "relative_shift", "factorized");
     config.family[uses_max_pooling] = is_second(json, "pooling_type", "mean", "max");
@@ -244,7 +248,6 @@ inline constexpr dropout_key dropout_rates[]{{dropout_position::hidden, "hidden_
 
 }  // namespace funnel_detail
 
-// transformers/models/funnel: configuration_funnel.py, modeling_funnel.py; each block halves its tokens
 inline constexpr model_spec funnel = [](model_spec spec) {
     spec.model_type = "funnel";
     spec.class_prefix = "Funnel";

@@ -5,7 +5,7 @@
 #include <llmcost/forward/encoder_model.hpp>
 #include <llmcost/layers/einsum.hpp>
 
-// What a Funnel Transformer's attention reads, and how it is halved with the tokens.
+// The inputs of a Funnel Transformer's attention, and how they are pooled with the tokens.
 // Source: transformers/models/funnel/modeling_funnel.py, `FunnelAttentionStructure`, `FunnelRelMultiheadAttention`.
 namespace llmcost::arch::funnel_detail {
 
@@ -18,51 +18,51 @@ enum family_config_index : std::uint8_t {
     factorized,
     uses_max_pooling,
     blocks,
-    sizes_of_blocks,                                ///< `block_sizes`, one after the other
+    sizes_of_blocks,                                ///< `block_sizes`, one entry per block
     calls_of_layers = sizes_of_blocks + max_blocks  ///< `block_repeats`
 };
 
-/// What attention reads beside tokens; blocks halve it as they halve the tokens.
+/// Additional inputs of attention. Blocks pool them together with the tokens.
 struct attention_inputs {
-    tensor distances[max_blocks]{};  ///< positions relative to as many
-    tensor halving[max_blocks]{};    ///< the same between halved queries and all keys
+    tensor distances[max_blocks]{};  ///< relative positions with queries and keys of equal length
+    tensor halving[max_blocks]{};    ///< relative positions between pooled queries and all keys
     tensor phi{}, pi{}, psi{}, omega{};
     tensor padding{};   ///< a mask of ones, (B, S)
-    tensor from_cls{};  ///< zero where the first token is met, (S, S); none: it is like the others
+    tensor from_cls{};  ///< zero for pairs with the class token, (S, S); empty: not separate
 };
 
 [[nodiscard]] constexpr std::int64_t halved(const layer_context& ctx, std::int64_t length) noexcept {
     const bool longer = ctx.config.family[separate] != 0 && ctx.config.family[truncates] == 0;
     return (length + (longer ? 1 : 0) + 1) / 2;
 }
-/// `x[:, :length]` and its like: nothing happens where that is all.
+/// Slices `x[:, :length]`, or returns x if it has this length.
 constexpr tensor cut_to(trace& t, const tensor& x, int dim, std::int64_t length) {
     return length == x.dim(dim) ? x : t.slice(x, dim, length);
 }
 
-/// Every other element along a dimension, the first one apart (`stride_pool`).
+/// Every other element along a dimension, with the first one separate (`stride_pool`).
 constexpr tensor every_other(const layer_context& ctx, trace& t, const tensor& x, int dim) {
     const std::int64_t left = halved(ctx, x.dim(dim));
     return (ctx.config.family[separate] != 0 ? t.cat({x.slice(dim, 1), x}, dim) : x).slice(dim, left, 2);
 }
-/// The first token, which is pooled with itself, in front of the others.
+/// Prepends the class token, so that it is pooled with itself.
 constexpr tensor separate_cls_token(const layer_context& ctx, trace& t, const tensor& x) {
     if (ctx.config.family[separate] == 0) return x;
     const tensor others = ctx.config.family[truncates] != 0 ? t.slice(x, 1, x.dim(1) - 1) : x;
     return t.cat({t.slice(x, 1, 1), others}, 1);
 }
-/// Pairs of tokens as one, (B, S, width) -> (B, S / 2, width).
+/// Pools pairs of tokens: (B, S, width) -> (B, S / 2, width).
 constexpr tensor pooled(const layer_context& ctx, trace& t, const tensor& x) {
     const op kind = ctx.config.family[uses_max_pooling] != 0 ? op::max_pool : op::average_pool;
     return t.select(t.pool_rows(kind, separate_cls_token(ctx, t, x).unsqueeze(1), 2), 1);
 }
-/// The least of each pair of a mask, (B, S) -> (B, S / 2).
+/// Minimum over pairs of mask elements: (B, S) -> (B, S / 2).
 constexpr tensor pooled_mask(const layer_context& ctx, trace& t, const tensor& mask) {
     const tensor x = separate_cls_token(ctx, t, mask).unsqueeze(1).unsqueeze(-1);
     return t.neg(t.pool_rows(op::max_pool, t.neg(x), 2)).select(1).select(-1);
 }
 
-/// Sines and cosines of so many positions times frequencies.
+/// Sines and cosines of position · frequency.
 struct waves {
     tensor sines;
     tensor cosines;
@@ -77,7 +77,7 @@ constexpr waves make_waves(const layer_context& ctx, trace& t, std::int64_t posi
     const tensor angles = t.mul(t.full({positions}, type).unsqueeze(1), frequencies.unsqueeze(0));
     return {t.sin(angles), t.cos(angles)};
 }
-/// The module that attention's inputs come from is never called; its dropouts are.
+/// Applies the dropouts of `attention_structure`, a module that is never called itself.
 constexpr waves dropped(const layer_context& ctx, trace& t, const waves& input) {
     const module_info structure{.name = "attention_structure", .class_of_module = ctx.class_of("AttentionStructure")};
     t.enter(structure);
@@ -86,7 +86,7 @@ constexpr waves dropped(const layer_context& ctx, trace& t, const waves& input) 
     return out;
 }
 
-/// Positions of every block relative to each other, looked up in one table (`get_position_embeds`).
+/// Relative positions of every block, gathered from one table (`get_position_embeds`).
 constexpr void make_distances(const layer_context& ctx, trace& t, attention_inputs& in) {
     const std::int64_t width = ctx.config.hidden_size;
     std::int64_t length = t.load().sequence;
@@ -118,7 +118,7 @@ constexpr attention_inputs make_inputs(const layer_context& ctx, trace& t, const
     if (ctx.config.family[separate] != 0) in.from_cls = t.pad(t.full({others, others}, t.activation_type()), 0, 1, 1);
     return in;
 }
-/// What belongs to queries is halved in front of the first layer of a block, where keys are not behind it.
+/// Pools the query-side inputs before the first layer of a block. The key-side inputs are pooled after it.
 constexpr void halve_queries(const layer_context& ctx, trace& t, attention_inputs& in) {
     if (ctx.config.family[factorized] != 0) {
         in.phi = every_other(ctx, t, in.phi, 0);
@@ -135,7 +135,7 @@ constexpr void halve_keys(const layer_context& ctx, trace& t, attention_inputs& 
     in.padding = pooled_mask(ctx, t, in.padding);
 }
 
-/// Queries (B, S, width) over keys, which are the values, with their distances and segments.
+/// Relative attention of queries (B, S, width) to keys, which are also the values.
 struct attention {
     const layer_context& ctx;
     const attention_inputs& in;
@@ -184,7 +184,7 @@ struct attention {
     }
 
 private:
-    /// Scores by distance, shifted so that each query's begin at its own place.
+    /// Relative position scores, shifted so that each query starts at its own position.
     static constexpr tensor shifted(trace& t, const tensor& q, const tensor& distances, std::int64_t length) {
         const std::int64_t batch = q.dim(0), sequence = q.dim(1), heads = q.dim(2), all = distances.dim(0);
         const std::int64_t left = all - (sequence != length ? 2 : 1);
@@ -193,7 +193,7 @@ private:
         h = t.reshape(t.slice(h, 2, left), {batch, heads, sequence, left});
         return cut_to(t, h, -1, length < left ? length : left);
     }
-    /// The same as products of sines and cosines.
+    /// Relative position scores in factorized form: products of sines and cosines.
     [[nodiscard]] constexpr tensor factors(trace& t, const tensor& q, const tensor& kernel) const {
         const tensor all = einsum(t, "binh,dnh->bind", q, kernel);
         const tensor first = t.mul(all, in.phi.unsqueeze(1)), second = t.mul(all, in.pi.unsqueeze(1));

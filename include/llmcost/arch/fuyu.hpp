@@ -7,6 +7,10 @@
 #include <llmcost/forward/composite.hpp>
 #include <llmcost/forward/multimodal.hpp>
 
+// Fuyu. Persimmon with image patches as tokens.
+//
+// Source: transformers/models/fuyu
+
 namespace llmcost::arch {
 
 namespace fuyu_detail {
@@ -19,9 +23,10 @@ inline constexpr family_key family_keys[]{
     {.default_value = 1920, .type = family_key_type::computed},
 };
 
-/// Images that are larger than the file says, 1920 by 1080 without one, shrink, both sides alike, cut off; what is left
-/// of a last patch is filled up.
+/// Returns the image shapes. Larger images than `size` (default 1920 by 1080) are shrunk with equal factors, rounded
+/// down.
 ///
+/// Incomplete patches are padded.
 /// Source: transformers/models/fuyu/image_processing_fuyu.py, `resize`, `preprocess_with_tokenizer_info`.
 constexpr media_shapes show(const model& m, const workload& load) {
     const std::int64_t max_high = m.family[largest_height], max_wide = m.family[largest_width];
@@ -53,7 +58,7 @@ constexpr void parse_processor_config(config_view json, model& m) {
         throw_invalid_value(json, "size", "sides that are multiples of patch_size");
 }
 
-/// Patches are projected as they are, without a tower.
+/// Traces the model. Patches are projected directly, without a vision encoder.
 constexpr tensor base(const layer_context& ctx, trace& t) {
     return forward_text_after_encoder(ctx, t, "language_model", [&](const tensor& token_embeddings) {
         const recorder::not_executed_guard no_pixels{t, !has_images(t)};
@@ -64,18 +69,18 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
     });
 }
 
-/// A flat file hands on the keys of `init_kwargs` and a rotated half of each head, whatever it says of that.
+/// Parses `config.json`. A flat file passes on the keys of `init_kwargs`, and half of each head is rotary, independent
+/// of its value.
 constexpr void parse_config(config_view json, model& m) {
     (void)checked_size(json, "patch_size", m.family[patch_size] * m.family[patch_size], m.family[num_channels]);
     if (json.optional_object("text_config")) return;
     if (const auto rope = json.find("rope_parameters"); rope && !rope->is_null())
-        throw_unsupported(json, "rope_parameters", "the reference hands it on in text_config only");
+        throw_unsupported(json, "rope_parameters", "not supported outside of text_config");
     m.config.rotary_dim = m.config.head_dim / 2;
 }
 
 }  // namespace fuyu_detail
 
-// transformers/models/fuyu: Persimmon with patches as tokens
 inline constexpr model_spec fuyu = [](model_spec spec) {
     spec.model_type = "fuyu";
     spec.class_prefix = "Fuyu";

@@ -7,13 +7,15 @@
 
 namespace llmcost::arch {
 
-/// Gemma wrote `gelu` and means its tanh approximation (configuration_gemma.py, `__post_init__`).
+/// Parses `config.json`. Gemma's `gelu` means its tanh approximation.
+///
+/// Source: transformers, configuration_gemma.py, `__post_init__`.
 constexpr void parse_gemma(config_view json, model_config& config) {
     set_single_mask(json, config);
     if (config.hidden_act == activation::gelu) config.hidden_act = activation::gelu_pytorch_tanh;
 }
 
-/// Gemma 2 and 3: soft caps where they are no null, every `pattern`-th layer full, the others sliding.
+/// Parses the layers of Gemma 2 and 3: soft caps unless null, and full attention in every `pattern`-th layer.
 constexpr void parse_gemma_layers(config_view json, model_config& config, bool attention_cap, bool logits_cap,
                                   std::int64_t pattern) {
     const auto capped = [&](literal key, bool otherwise) {
@@ -32,11 +34,15 @@ constexpr void parse_gemma3(config_view json, model_config& config) {
     parse_gemma_layers(json, config, false, false, json.positive("sliding_window_pattern", 6));
     const auto bidirectional = json.find("use_bidirectional_attention");
     config.is_bidirectional = bidirectional && !bidirectional->is_null() && bidirectional->as_boolean();
-    if (config.is_bidirectional) config.sliding_window = config.sliding_window / 2 + 1;  // as far ahead as back
-    config.attention_soft_cap = false;  // its attention has the key and does not pass it on
+    if (config.is_bidirectional) config.sliding_window = config.sliding_window / 2 + 1;  // equal in both directions
+    config.attention_soft_cap = false;  // its attention receives this key but does not pass it on
 }
 
-// transformers/models/gemma: norms of 1 + weight, embeddings scaled inside of their module
+// Gemma. Derived from the default decoder, with these differences:
+//  - norms with the factor 1 + weight;
+//  - embeddings scaled inside their module.
+//
+// Source: transformers/models/gemma
 inline constexpr model_spec gemma = [](model_spec spec) {
     spec.model_type = "gemma";
     spec.class_prefix = "Gemma";
@@ -59,7 +65,11 @@ inline constexpr model_spec gemma = [](model_spec spec) {
     return spec;
 }(default_decoder);
 
-// transformers/models/gemma2: norms before and after each block, soft caps, sliding and full layers in turns
+// Gemma 2. Derived from Gemma, with these differences:
+//  - norms before and after each block;
+//  - soft caps, and alternating sliding-window and full-attention layers.
+//
+// Source: transformers/models/gemma2
 inline constexpr model_spec gemma2 = [](model_spec spec) {
     spec.model_type = "gemma2";
     spec.class_prefix = "Gemma2";
@@ -77,7 +87,9 @@ inline constexpr model_spec gemma2 = [](model_spec spec) {
     return spec;
 }(gemma);
 
-// transformers/models/vaultgemma: norms before each block only
+// VaultGemma. Derived from Gemma 2, with norms only before each block.
+//
+// Source: transformers/models/vaultgemma
 inline constexpr model_spec vaultgemma = [](model_spec spec) {
     spec.supported_heads = language_heads;
     spec.model_type = "vaultgemma";
@@ -86,7 +98,11 @@ inline constexpr model_spec vaultgemma = [](model_spec spec) {
     return spec;
 }(gemma2);
 
-// transformers/models/gemma3: norms of queries and keys, five sliding layers to a full one, a rotary table for each
+// Gemma 3. Derived from Gemma 2, with these differences:
+//  - norms of queries and keys;
+//  - five sliding-window layers per full-attention layer, with separate rotary tables.
+//
+// Source: transformers/models/gemma3
 inline constexpr model_spec gemma3_text = [](model_spec spec) {
     spec.supported_heads = classifying_decoder_heads;
     spec.model_type = "gemma3_text";

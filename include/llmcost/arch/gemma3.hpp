@@ -7,6 +7,10 @@
 #include <llmcost/config/processor.hpp>
 #include <llmcost/forward/multimodal.hpp>
 
+// The multimodal model: SigLIP before Gemma 3, with patches averaged to fewer tokens.
+//
+// Source: transformers/models/gemma3
+
 namespace llmcost::arch {
 
 namespace gemma3_detail {
@@ -14,7 +18,7 @@ namespace gemma3_detail {
 enum family_config_index : std::uint8_t { tokens_per_image };
 inline constexpr family_key family_keys[]{{"mm_tokens_per_image", 256}};
 
-/// Patches averaged to fewer tokens, normed, brought to the width of the text.
+/// Projector: averages patches to fewer tokens, normalizes and projects them to the text width.
 struct projector_of_pools {
     layer_context ctx;
 
@@ -27,13 +31,13 @@ struct projector_of_pools {
         const tensor weight = t.param("mm_input_projection_weight", {width, ctx.config.hidden_size});
         const tensor grid = t.contiguous(x.transpose(1, 2)).view({x.dim(0), width, side, side});
         const std::int64_t tokens = root(ctx.model.family[tokens_per_image]);
-        if (tokens > side && !t.is_not_executed()) throw_description_error("an image has fewer patches than tokens");
+        if (tokens > side && !t.is_not_executed()) throw_description_error("the image has fewer patches than tokens");
         const std::int64_t kernel = tokens > side ? 1 : side / tokens;
         const tensor pooled = as_tokens(t.call("avg_pool", average_pool_2d{kernel, kernel}, grid));
         const norm_module scale{norm_kind::rms_plus_one, width, ctx.class_of("RMSNorm")};
         return t.matmul(t.call("mm_soft_emb_norm", scale, pooled), weight);
     }
-    /// The side of a square of so many tokens.
+    /// Side of the largest square with at most `tokens` elements.
     [[nodiscard]] static constexpr std::int64_t root(std::int64_t tokens) {
         std::int64_t n = 1;
         while ((n + 1) * (n + 1) <= tokens) ++n;
@@ -41,7 +45,7 @@ struct projector_of_pools {
     }
 };
 
-/// Every image is made as large as the tower's own, and its patches to as many tokens.
+/// Image shapes: images are resized to the encoder's size; the number of tokens is fixed.
 constexpr media_shapes show(const model& m, const workload&) {
     const vision_config& image = m.components[0].config.vision;
     const std::int64_t wanted = projector_of_pools::root(m.family[tokens_per_image]),
@@ -50,7 +54,7 @@ constexpr media_shapes show(const model& m, const workload&) {
     return {.image = {.num_tokens = tokens * tokens, .height = image.image_height, .width = image.image_width}};
 }
 
-/// No crops are made: `Gemma3Processor` says so, whatever the file does.
+/// Parses the processor configuration. `Gemma3Processor` does not crop images, independent of this file.
 constexpr void parse_processor_config(config_view json, model& m) {
     expect_resized(json);
     expect_picture(json, m.components[0].config.vision.image_height);
@@ -65,7 +69,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
     });
 }
 
-/// Inside of a model with a tower, which makes the masks of those kinds of layers that there are.
+/// The text model inside the multimodal model, which creates only the masks that layers use.
 inline constexpr submodel_spec text = [](model_spec spec) {
     spec.mask_policy = mask_kind::present;
     return spec;
@@ -73,7 +77,6 @@ inline constexpr submodel_spec text = [](model_spec spec) {
 
 }  // namespace gemma3_detail
 
-// transformers/models/gemma3: SigLIP in front of Gemma 3, patches averaged to fewer tokens
 inline constexpr model_spec gemma3 = [](model_spec spec) {
     spec.model_type = "gemma3";
     spec.class_prefix = "Gemma3";

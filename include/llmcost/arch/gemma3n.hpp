@@ -5,16 +5,25 @@
 #include <llmcost/config/reader.hpp>
 #include <llmcost/forward/decoder.hpp>
 
+// The text model of Gemma 3n. Derived from the default decoder, with these differences:
+//  - several states between layers (AltUp);
+//  - late layers that share keys and values of earlier layers;
+//  - per-layer inputs.
+//
+// Source: transformers/models/gemma3n
+
 namespace llmcost::arch {
 
 namespace gemma3n_detail {
 
-// ---- keys and values that later layers read (Gemma 3n, 4)
+// ---- keys and values that several layers share (Gemma 3n, 4)
 
-/// Bits of a layer's word: others read its keys and values; it reads another's; its activations are mostly zeros.
+/// Bits of `family_tag`: later layers use its keys and values; it uses those of another layer; its activations are
+/// sparse.
 inline constexpr std::uint8_t stores = 1, reuses = 2, sparse = 4;
 
-/// Which layers share, from their kinds: the last `shared` ones read what the last one of their kind before them has.
+/// Finds the layers that share keys and values. The last `shared` layers use those of the last unshared layer of their
+/// kind.
 ///
 /// Source: `kv_sharing_modes` of the configuration classes.
 class sharing {
@@ -28,7 +37,8 @@ public:
             std::int64_t& last = config.layers[i].token_mixer == token_mixer_kind::sliding_attention ? sliding_ : full_;
             if (i < first_) last = i;
             if (last < 0)
-                throw_invalid_value(json, "num_kv_shared_layers", "a layer of each kind in front of those that share");
+                throw_invalid_value(json, "num_kv_shared_layers",
+                                    "fewer, so that each layer type has an unshared layer");
         }
     }
     [[nodiscard]] constexpr std::uint8_t family_tag_of(std::int64_t layer) const noexcept {
@@ -39,7 +49,7 @@ private:
     std::int64_t first_ = 0, sliding_ = -1, full_ = -1;
 };
 
-/// What the layers that share have, by kind.
+/// Shared keys and values, by layer kind.
 struct shared_kv_states {
     query_key_value full, sliding;
     [[nodiscard]] constexpr query_key_value& select(const layer_spec& kind) noexcept {
@@ -47,9 +57,10 @@ struct shared_kv_states {
     }
 };
 
-/// Layers from one number to another: runs of a kind are walked together, but those that store by themselves.
+/// Traces the layers from `first_layer` to before `to`. Runs of equal layers share one trace; layers that store keys
+/// and values are separate.
 ///
-/// `call(site, x)` calls one layer.
+/// `call(ctx, x)` calls one layer.
 template <class Call>
 constexpr tensor forward_layer_range(const layer_context& ctx, trace& t, const decoder_inputs& shared, tensor x,
                                      std::int64_t first_layer, std::int64_t to, const Call& call) {
@@ -57,7 +68,7 @@ constexpr tensor forward_layer_range(const layer_context& ctx, trace& t, const d
     for (std::int64_t i = first_layer, run = 0; i < to; i += run) {
         const layer_spec kind = plan[i];
         for (run = 1; (kind.family_tag & stores) == 0 && i + run < to && plan[i + run] == kind;) ++run;
-        if ((kind.family_tag & stores) != 0) {  // what a loop makes is forgotten after it
+        if ((kind.family_tag & stores) != 0) {  // tensors created in a loop are not available after it
             x = call(layer_context{ctx.model, ctx.spec, ctx.config, &shared.for_layer(kind), kind, i}, x);
             continue;
         }
@@ -68,7 +79,7 @@ constexpr tensor forward_layer_range(const layer_context& ctx, trace& t, const d
     return x;
 }
 
-/// x · cos + rotate_half(x) · sin for x (batch, sequence, heads, dim).
+/// Applies RoPE: x · cos + rotate_half(x) · sin, for x (batch, sequence, heads, dim).
 constexpr tensor apply_rotary(trace& t, const tensor& x, const tensor& cos, const tensor& sin) {
     const std::int64_t half = x.dim(-1) / 2;
     const tensor plain = t.mul(x, cos.unsqueeze(2)), rotated_half = t.neg(t.slice(x, -1, half));
@@ -79,9 +90,9 @@ constexpr tensor norm_without_weight(const layer_context& ctx, trace& t, literal
     return t.call(name, norm_module{norm_kind::rms_power, x.dim(-1), ctx.class_of("RMSNorm"), false}, x);
 }
 
-// ---- inputs of their own for layers
+// ---- per-layer inputs
 
-/// What a table of its own gives each layer for a token: (B, S, layers, width).
+/// Per-layer embeddings from a separate table: (B, S, layers, width).
 constexpr tensor embed_per_layer_inputs(const layer_context& ctx, trace& t, std::int64_t rows, std::int64_t width) {
     const std::int64_t layers = ctx.config.num_hidden_layers;
     const embedding token_embedding{rows, layers * width, true, ctx.class_of(ctx.spec.names.embedding_class)};
@@ -89,7 +100,7 @@ constexpr tensor embed_per_layer_inputs(const layer_context& ctx, trace& t, std:
     const tensor found = t.call("embed_tokens_per_layer", token_embedding, ids);
     return t.reshape(found, {found.dim(0), found.dim(1), layers, width});
 }
-/// The same, and what a projection makes of the first states: what each layer is given beside those of the one before.
+/// Per-layer inputs of all layers: the per-layer embeddings plus a projection of the input embeddings.
 constexpr tensor projected_inputs(const layer_context& ctx, trace& t, const tensor& x, const tensor& per_layer_inputs,
                                   bool in_place) {
     const std::int64_t layers = per_layer_inputs.dim(2), width = per_layer_inputs.dim(3);
@@ -119,11 +130,11 @@ inline constexpr family_key family_keys[]{
     {"num_kv_shared_layers", 15, family_key_type::non_negative},
     {"vocab_size_per_layer_input", 262144},
     {"hidden_size_per_layer_input", 256},
-    {"altup_num_inputs", 4},  // states that layers hand on, of which one is computed and the others are predicted
+    {"altup_num_inputs", 4},  // states between layers; one is computed, the others are predicted
     {"altup_active_idx", 0, family_key_type::non_negative},
     {"altup_correct_scale", 1, family_key_type::boolean},
     {"laurel_rank", 64},
-    {.type = family_key_type::computed},  // a training step clamps the weights of predictions and corrections
+    {.type = family_key_type::computed},  // training clamps the prediction and correction coefficients
 };
 
 struct attention {
@@ -159,11 +170,11 @@ private:
     }
 };
 
-/// All but the largest values of a row become zero: those that are so many deviations above its mean.
+/// Activation sparsity: keeps only values that exceed the mean of their row by a multiple of its standard deviation.
 ///
-/// Source: `_gaussian_topk`; the quantile of the normal distribution is worked out anew in each call.
+/// Source: `_gaussian_topk`. Each call computes the quantile of the normal distribution again.
 constexpr tensor only_largest(trace& t, const tensor& x) {
-    const tensor quantile = t.erf(t.add_scalar(t.mul_scalar(trace::buffer({1}))));  // erfinv, at the same price
+    const tensor quantile = t.erf(t.add_scalar(t.mul_scalar(trace::buffer({1}))));  // erfinv, which has the cost of erf
     const tensor deviations = t.to(t.add_scalar(t.mul_scalar(t.mul_scalar(quantile))), x.type);
     const tensor mean = t.mean(x, -1, true), cutoff = t.add(mean, t.mul(t.std(x, -1, true), deviations));
     return t.relu(t.sub(x, cutoff));
@@ -199,8 +210,8 @@ struct laurel {
     }
 };
 
-/// The module whose children predict and correct: its functions are called, it is not, so that their work is the
-/// layer's.
+/// AltUp predicts and corrects the states. The layer calls its functions, not the module, so their cost belongs to the
+/// layer.
 struct altup {
     layer_context ctx;
 
@@ -212,7 +223,7 @@ struct altup {
         t.leave(m);
         return out;
     }
-    /// tanh of what a router makes of a state: (B, S, states); called twice in a layer.
+    /// Router modalities tanh(router(norm(x))): (B, S, states). A layer calls this twice.
     constexpr tensor modalities(trace& t, const tensor& x, bool is_second_call) const {
         const recorder::shared_parameters_guard counted{t, is_second_call};
         const tensor in = t.mul_scalar(call_in_module(t, [&] { return apply_norm(ctx, t, "router_norm", x); }));
@@ -221,15 +232,15 @@ struct altup {
             t.tanh(t.to(call_in_module(t, [&] { return t.call("modality_router", route, in); }), dtype::float32)),
             x.type);
     }
-    /// Whether the modules are in training mode, which clamps coefficients.
+    /// Returns true if coefficients are clamped, which happens in training mode only.
     [[nodiscard]] constexpr bool clips(const trace& t) const {
         return t.load().training && t.load().has_dropout && ctx.config.family[clips_coefficients] != 0;
     }
-    /// States (n, B, S, width), each plus a mixture of all.
+    /// Predicts the states (n, B, S, width): each state plus a mixture of all.
     constexpr tensor predict(trace& t, const tensor& states) const {
         const std::int64_t n = ctx.config.family[predicted_states];
         const tensor routed = modalities(t, t.select(states, 0), false);
-        if (clips(t)) {  // the weight's own data, which autograd does not see
+        if (clips(t)) {  // changes the weight's data outside of autograd
             tensor weight = trace::buffer({n * n, n});
             t.clamp_(weight);
         }
@@ -239,7 +250,7 @@ struct altup {
         t.add_(out, states);
         return t.contiguous(out);
     }
-    /// Predictions, each moved by what the computed state differs from its own.
+    /// Corrects the predictions by the difference between the computed state and its own prediction.
     constexpr tensor correct(trace& t, const tensor& predictions, const tensor& computed) const {
         const std::int64_t n = ctx.config.family[predicted_states];
         const tensor routed = modalities(t, computed, true);
@@ -266,7 +277,7 @@ struct altup {
     }
 };
 
-/// states[1:] += x, in place.
+/// Adds x in place to all states except the first: states[1:] += x.
 constexpr void add_to_the_others(trace& t, tensor& states, const tensor& x) {
     tensor rest = t.slice(states, 0, states.dim(0) - 1);
     t.add_(rest, x);
@@ -275,7 +286,7 @@ constexpr void add_to_the_others(trace& t, tensor& states, const tensor& x) {
 
 struct layer {
     layer_context ctx;
-    const tensor& inputs;  ///< of all layers
+    const tensor& inputs;  ///< per-layer inputs of all layers
     shared_kv_states* kv_states;
 
     static constexpr role module_role = role::none;
@@ -300,14 +311,14 @@ struct layer {
     }
 };
 
-/// A projection of x, as long as another state.
+/// Rescales x to the magnitude of another state.
 constexpr tensor as_long_as(trace& t, const tensor& x, const tensor& length) {
     const tensor rms = t.sqrt(t.clamp_min(t.mean(t.pow(x, 2), -1, true)));
     return t.div(t.mul(x, length), rms);
 }
 constexpr tensor length_of(trace& t, const tensor& x) { return t.pow_half(t.mean(t.pow(x, 2), -1, true)); }
 
-/// A tensor of n states: the first of `state`, and projections of the others, as long as it.
+/// Stacks n states: the first of `state`, and projections of the others, rescaled to its magnitude.
 template <class State>
 constexpr tensor stacked(const layer_context& ctx, trace& t, literal name, const State& state) {
     const std::int64_t n = ctx.config.family[predicted_states];
@@ -324,7 +335,7 @@ constexpr tensor stacked(const layer_context& ctx, trace& t, literal name, const
     return all;
 }
 
-/// All behind embeddings: `words`, and what the table gives each layer.
+/// Traces the model after the embeddings, from `token_embeddings` and the per-layer embeddings.
 constexpr tensor forward_language_model(const layer_context& ctx, trace& t, const tensor& token_embeddings,
                                         const tensor& per_layer_inputs) {
     const std::int64_t layers = ctx.config.num_hidden_layers;
@@ -350,13 +361,14 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
     return forward_language_model(ctx, t, token_embeddings, get_per_layer_inputs(ctx, t));
 }
 
-/// Logits are capped unless the configuration says null.
+/// Returns true if logits have a soft cap, which is the default unless the configuration contains null.
 constexpr bool caps_logits(config_view json) {
     const literal cap = "final_logit_softcapping";
     return !json.contains(cap) || json.optional_real(cap).has_value();
 }
 
-/// Every fifth layer is full; feed-forward blocks have widths of their own, and the first ten are sparse.
+/// Parses `config.json`. Every fifth layer has full attention. MLPs have per-layer sizes; by default, the first ten are
+/// sparse.
 constexpr void parse_config(config_view json, model_config& config) {
     require_sliding_window(json);
     config.logits_soft_cap = caps_logits(json);
@@ -396,7 +408,6 @@ constexpr void parse_config(config_view json, model_config& config) {
 
 }  // namespace gemma3n_detail
 
-// transformers/models/gemma3n: several states between layers, late layers that read others' keys, inputs for each layer
 inline constexpr model_spec gemma3n_text = [](model_spec spec) {
     spec.supported_heads = language_heads;
     spec.has_rotary_per_token_mixer = true;

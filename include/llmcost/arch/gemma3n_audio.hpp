@@ -13,7 +13,7 @@ namespace llmcost::arch {
 
 namespace gemma3n_media_detail {
 
-// the tower for sound: a conformer
+// the audio encoder, a conformer
 
 enum audio_config_index : std::uint8_t {
     kernel,
@@ -34,11 +34,11 @@ inline constexpr family_key audio_keys[]{
     {.default_value = 128, .type = family_key_type::computed},  // `sscp_conv_channel_size`
     {.default_value = 32, .type = family_key_type::computed},
     {.default_value = 3,
-     .type = family_key_type::computed},  // `sscp_conv_kernel_size`: in time and over features, twice
+     .type = family_key_type::computed},  // `sscp_conv_kernel_size`: time and features of both convolutions
     {.default_value = 3, .type = family_key_type::computed},
     {.default_value = 3, .type = family_key_type::computed},
     {.default_value = 3, .type = family_key_type::computed},
-    {.default_value = 2, .type = family_key_type::computed},  // `sscp_conv_stride_size`, likewise
+    {.default_value = 2, .type = family_key_type::computed},  // `sscp_conv_stride_size`, in the same order
     {.default_value = 2, .type = family_key_type::computed},
     {.default_value = 2, .type = family_key_type::computed},
     {.default_value = 2, .type = family_key_type::computed},
@@ -52,13 +52,13 @@ constexpr norm_module audio_norm(const layer_context& ctx) {
     return {norm_kind::rms_power, ctx.config.hidden_size, ctx.class_of("RMSNorm")};
 }
 
-/// Held between two bounds, which are a buffer and its negative.
+/// Clamps x between two bounds, a buffer and its negative.
 constexpr tensor clip(trace& t, const tensor& x) {
     (void)t.neg(trace::buffer({}));
     return t.clamp(x);
 }
 
-/// Zeros in front of a sequence and behind it.
+/// Pads a sequence with zeros at both ends.
 constexpr tensor pad_sequence(trace& t, const tensor& x, std::int64_t left_padding, std::int64_t right_padding) {
     shape sizes{x.dim(0), left_padding};
     for (int i = 2; i < x.rank; ++i) sizes.size[sizes.rank++] = x.size[i];
@@ -68,7 +68,7 @@ constexpr tensor pad_sequence(trace& t, const tensor& x, std::int64_t left_paddi
     return t.cat({left, x, right}, 1);
 }
 
-/// Each frame by the mean and variance of all before it: (B, frames, bands, channels) -> the same.
+/// Normalizes each frame by the mean and variance of all frames up to it: (B, frames, bands, channels).
 struct cumulative_norm {
     class_name named;
 
@@ -105,7 +105,7 @@ struct sampling_convolution {
     }
 };
 
-/// Two convolutions that shorten both time and bands, and a projection: (B, frames, features) -> (B, T, width).
+/// Subsampling: two convolutions that reduce time and bands, and a projection. (B, frames, features) -> (B, T, width).
 constexpr tensor sample(const layer_context& ctx, trace& t, const tensor& sound) {
     const family_config& family = ctx.config.family;
     const module_info outer{.name = "subsample_conv_projection",
@@ -129,7 +129,7 @@ constexpr tensor sample(const layer_context& ctx, trace& t, const tensor& sound)
         outer, t.call("input_proj_linear", linear{family[channels + 1] * family[bands], ctx.config.hidden_size}, x));
 }
 
-/// Half of a feed-forward block's sum.
+/// MLP with half of its output added to the residual.
 struct audio_conformer_feed_forward {
     const layer_context& ctx;
 
@@ -145,7 +145,7 @@ struct audio_conformer_feed_forward {
     }
 };
 
-/// Queries in chunks against their surroundings, by content and by distance; (B, T, width) -> (B, T, heads, d).
+/// Local attention of query chunks to their context, with relative positions: (B, T, width) -> (B, T, heads, d).
 struct chunked_attention {
     const layer_context& ctx;
 
@@ -175,7 +175,7 @@ struct chunked_attention {
         const tensor k = surroundings(family_keys), v = surroundings(values);
         tensor scores = compare(t, q, k, past + family[right] + 1);
         scores = t.mul_scalar(t.tanh(t.div_scalar(scores)));
-        t.add_written_elements(1);  // the lowest number
+        t.add_written_elements(1);  // the lowest number of the type
         scores = t.masked_fill(scores);
         const tensor features = t.to(t.softmax(t.to(scores, dtype::float32)), v.type);
         const tensor left_side = t.reshape(features.permute({0, 2, 1, 3, 4}), {batch * chunks * heads, size, reach});
@@ -186,14 +186,15 @@ struct chunked_attention {
     }
 
 private:
-    /// Windows of a sequence that overlap, copied.
+    /// Copies overlapping windows of a sequence.
     static constexpr tensor copy_of(trace& t, const tensor& source, const shape& to) {
         tensor out = empty_tensor(to, source.type);
         const tensor* const in[1] = {&source};
         t.record_op(op::copy, {}, {}, out, in, 1);
         return out;
     }
-    /// (B, chunks, size, H, d) against (B, chunks, reach, H, d) and so many distances: (B, H, chunks, size, reach).
+    /// Attention scores: q (B, chunks, size, H, d), k (B, chunks, reach, H, d) and relative positions -> (B, H, chunks,
+    /// size, reach).
     constexpr tensor compare(trace& t, const tensor& q, const tensor& k, std::int64_t distances) const {
         const std::int64_t batch = q.dim(0), chunks = q.dim(1), size = q.dim(2), heads = q.dim(3), d = q.dim(4);
         const std::int64_t reach = k.dim(2), width = ctx.config.hidden_size;
@@ -244,7 +245,7 @@ struct light_convolution {
     }
 };
 
-/// Half of a feed-forward block, chunked attention, a light convolution of what is no padding, the other half.
+/// Conformer layer: half an MLP, local attention, a light convolution over valid frames, half an MLP.
 struct audio_layer {
     const layer_context& ctx;
 
@@ -261,17 +262,17 @@ struct audio_layer {
     }
 };
 
-/// Frames of samples that are filled up to 128, and cut off behind so many.
+/// Number of spectrum frames. Samples are padded to a multiple of 128 and truncated to `max_samples`.
 ///
 /// Source: feature_extraction_gemma3n.py, `_extract_spectrogram`.
 [[nodiscard]] constexpr audio_shape frames_of(const audio_preprocessing_config& sound, std::int64_t milliseconds) {
     const std::int64_t num_samples = sound.samples_from_milliseconds(milliseconds),
                        samples = num_samples < sound.max_samples ? num_samples : sound.max_samples;
     const std::int64_t padded = (samples + 127) / 128 * 128;
-    if (padded < sound.win_length) throw_description_error("the recording is shorter than a frame of its spectrum");
+    if (padded < sound.win_length) throw_description_error("the audio is shorter than one spectrum window");
     return {.num_samples = samples, .num_frames = (padded - sound.win_length) / sound.hop_length + 1};
 }
-/// A window of 32 milliseconds and a sample, thirty seconds of 16000 at most.
+/// Default spectrum: windows of 32 ms plus one sample, at most 30 s at 16 kHz.
 inline constexpr audio_preprocessing_config default_audio_config{.win_length = 513, .max_samples = 480000};
 
 constexpr void parse_frames_by_time(config_view json, audio_preprocessing_config& s) {
@@ -293,7 +294,7 @@ constexpr tensor audio_base(const layer_context& ctx, trace& t) {
     return t.masked_fill(x);
 }
 
-/// A list of two, or what is without it.
+/// An element of a list of two numbers, or the default without the list.
 constexpr std::int64_t of_two(maybe<config_view> list, std::size_t i, std::int64_t otherwise) {
     if (!list) return otherwise;
     if (list->size() != 2) throw_invalid_value(*list, "two numbers");

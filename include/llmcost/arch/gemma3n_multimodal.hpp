@@ -10,6 +10,10 @@
 #include <llmcost/forward/composite.hpp>
 #include <llmcost/forward/multimodal.hpp>
 
+// The multimodal model: timm's MobileNetV5 and a conformer before Gemma 3n. Both have vocabularies of their own.
+//
+// Source: transformers/models/gemma3n
+
 namespace llmcost::arch {
 
 namespace gemma3n_media_detail {
@@ -17,7 +21,7 @@ namespace gemma3n_media_detail {
 enum family_config_index : std::uint8_t { image_tokens, sound_tokens };
 inline constexpr family_key family_keys[]{{"vision_soft_tokens_per_image", 256}, {"audio_soft_tokens_per_image", 188}};
 
-/// So many tokens for an image or a recording, whatever is shown.
+/// Media shapes: the number of tokens is fixed per image and per recording.
 constexpr media_shapes show(const model& m, const workload& load) {
     media_shapes shapes{.image = {.num_tokens = m.family[image_tokens], .height = image_side, .width = image_side}};
     if (load.audio_milliseconds == 0) return shapes;
@@ -26,7 +30,7 @@ constexpr media_shapes show(const model& m, const workload& load) {
     return shapes;
 }
 
-/// A norm and a projection to the width of the text, of words of a tower's own vocabulary or of what the tower gives.
+/// Normalizes and projects an encoder's features, or embeddings of its vocabulary, to the text width.
 struct embedder {
     layer_context text;
     const model_config& tower;
@@ -44,7 +48,7 @@ struct embedder {
         }
         return project(t, x);
     }
-    /// Called again, after words have been.
+    /// Projects encoder features. This is the second call of the projection, after the embeddings.
     constexpr tensor forward(trace& t, const tensor& features) const {
         return project(t, apply_norm(text, t, "soft_embedding_norm", tower.hidden_size, features));
     }
@@ -56,14 +60,15 @@ private:
     }
 };
 
-/// The tower for images, whose places become words.
+/// Traces the vision encoder. Each position becomes one token.
 constexpr tensor encode_images(const layer_context& ctx, trace& t, const tensor& token_embeddings) {
     const recorder::not_executed_guard no_pixels{t, !has_images(t)};
     const recorder::workload_guard encoder_workload{t, image_workload(t.load(), images_in(t), 0, 0)};
     tensor x = forward_encoder_component(ctx, t, 0, "vision_tower", role::vision);
     if (const std::int64_t width = ctx.component(0).config.hidden_size; x.dim(1) != width) {
-        if (has_images(t)) throw_description_error("the tower's features are not as wide as vision_config says");
-        x = t.input({x.dim(0), width, x.dim(2), x.dim(3)});  // a text alone reads no features
+        if (has_images(t))
+            throw_description_error("the vision encoder's features do not have the hidden_size of vision_config");
+        x = t.input({x.dim(0), width, x.dim(2), x.dim(3)});  // text alone reads no features
     }
     x = t.reshape(x, {x.dim(0), x.dim(1), x.dim(2) * x.dim(3)}).permute({0, 2, 1});
     t.mul_(x);
@@ -72,7 +77,7 @@ constexpr tensor encode_images(const layer_context& ctx, trace& t, const tensor&
                             t.call("embed_vision", embedder{ctx.text_model(), ctx.component(0).config}, x));
 }
 
-/// The tower for sound, filled up with one word to as many tokens as every recording has.
+/// Traces the audio encoder. Its output is padded with one embedding to a fixed number of tokens.
 constexpr tensor listen(const layer_context& ctx, trace& t, const tensor& token_embeddings) {
     const recorder::not_executed_guard no_sound{t, !has_audio(t)};
     const tensor x = forward_encoder_component(ctx, t, 1, "audio_tower", role::audio);
@@ -81,15 +86,15 @@ constexpr tensor listen(const layer_context& ctx, trace& t, const tensor& token_
     const tensor audio_embeds = t.call("embed_audio", embeds, x), filler = t.call("embed_audio", embeds, shape{1, 1});
     const std::int64_t batch = audio_embeds.dim(0), num_fillers = ctx.model.family[sound_tokens] - audio_embeds.dim(1);
     if (has_audio(t) && num_fillers < 0)
-        throw_description_error("a recording gives more states than tokens stand for it");
+        throw_description_error("the audio encoder returns more states than audio tokens");
     const tensor chosen = t.masked_fill(audio_embeds);
     return t.masked_scatter(
         token_embeddings,
         t.cat({chosen, filler.expand({batch, num_fillers > 0 ? num_fillers : 0, audio_embeds.dim(2)})}, 1));
 }
 
-/// A text, too, is looked up in the vocabularies of both towers, and where it has none of their words its own are
-/// taken.
+/// Traces the model. Text tokens are also looked up in the vocabularies of both encoders, then replaced by text
+/// embeddings.
 ///
 /// Source: `Gemma3nModel.forward`.
 constexpr tensor base(const layer_context& ctx, trace& t) {
@@ -112,6 +117,8 @@ constexpr void parse_processor_config(config_view json, model&) {
     expect_picture(json, image_side);
 }
 
+/// Parses the feature extractor's configuration.
+///
 /// Source: transformers/models/gemma3n/feature_extraction_gemma3n.py; processing_gemma3n.py, `audio_seq_length`.
 constexpr void parse_audio_config(config_view json, model& m) {
     if (const auto processor_json = json.optional_object("processor_config"))
@@ -124,17 +131,16 @@ constexpr void parse_audio_config(config_view json, model& m) {
     parse_frames_by_time(*nested_json, m.audio_preprocessing);
 }
 
-/// The text model's cap is the whole's.
+/// Parses `config.json`. The soft cap of the logits is that of the text model.
 constexpr void parse_config(config_view json, model& m) {
     const auto text = json.optional_object("text_config");
     m.config.logits_soft_cap = !text || gemma3n_detail::caps_logits(*text);
     if (m.family[image_tokens] != token_side * token_side)
-        throw_invalid_value(json, "vision_soft_tokens_per_image", "256, as many as the tower's places");
+        throw_invalid_value(json, "vision_soft_tokens_per_image", "256, the number of positions of the vision encoder");
 }
 
 }  // namespace gemma3n_media_detail
 
-// transformers/models/gemma3n: timm's MobileNetV5 and a conformer beside Gemma 3n, with vocabularies of their own
 inline constexpr model_spec gemma3n = [](model_spec spec) {
     spec.model_type = "gemma3n";
     spec.class_prefix = "Gemma3n";

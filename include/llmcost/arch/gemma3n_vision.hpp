@@ -10,15 +10,16 @@ namespace llmcost::arch {
 
 namespace gemma3n_media_detail {
 
-// timm's MobileNetV5, `mobilenetv5_300m_enc` (timm/models/mobilenetv5.py, _efficientnet_blocks.py,
-// layers/attention2d.py)
+// timm's MobileNetV5, `mobilenetv5_300m_enc`.
+// Source: timm/models/mobilenetv5.py, _efficientnet_blocks.py, layers/attention2d.py
 
 using timm_detail::call_in_module;
 
-/// Every image is made a square of so many pixels; the published checkpoints' processors say so, configurations do not.
+/// Side of the square that every image is resized to, in pixels. It is part of the published processors, not of
+/// configurations.
 inline constexpr std::int64_t image_side = 768, token_side = 16;
 
-/// A convolution with a square kernel; those with a stride pad by what they are given.
+/// A convolution with a square kernel. With a stride, the input is padded explicitly.
 struct mobile_convolution {
     std::int64_t in, out, side = 1;
     bool strides = false, each_channel = false, bias = false;
@@ -39,7 +40,7 @@ struct mobile_convolution {
     }
 };
 
-/// An RMS norm over channels, which are first (`rms_norm2d`).
+/// RMS norm over channels in channels-first layout (`rms_norm2d`).
 constexpr tensor norm_channels(trace& t, const tensor& x) {
     const tensor weight = t.param("weight", {x.dim(1)});
     const tensor scale = t.rsqrt(t.add_scalar(t.mean(t.pow(x, 2), 1, true)));
@@ -69,7 +70,7 @@ constexpr tensor convolve_and_norm(trace& t, literal name, const mobile_convolut
                           [&](const tensor& in) { return norm_and_act(t, "bn", acts, t.call("conv", conv, in)); });
 }
 
-/// A factor for each channel.
+/// Layer scale: one factor per channel.
 struct mobile_scale {
     static constexpr role module_role = role::none;
     static constexpr bool is_leaf = true;
@@ -79,14 +80,14 @@ struct mobile_scale {
     }
 };
 
-/// What a block makes, beside what it was given where both are alike.
+/// Adds the shortcut to a block's output if both have the same shape.
 constexpr tensor with_shortcut(trace& t, bool skips, const tensor& h, const tensor& shortcut) {
     const recorder::not_executed_guard unused{t, !skips};
     const tensor dropped = t.call("drop_path", identity{}, h);
     return skips ? t.add(dropped, shortcut) : h;
 }
 
-/// Wide in the middle, by a convolution over neighbours.
+/// Edge residual block: an expanding convolution with a spatial kernel, then a projection.
 constexpr tensor edge_residual(trace& t, std::int64_t at, std::int64_t out, bool strides, const tensor& x) {
     return call_in_module(t, child_name::indexed(at), "EdgeResidual", x, [&](const tensor& in) {
         const std::int64_t width = in.dim(1);
@@ -98,11 +99,11 @@ constexpr tensor edge_residual(trace& t, std::int64_t at, std::int64_t out, bool
     });
 }
 
-/// The words of timm's table of blocks: kernels in front and in the middle, 0 for none; how much wider the middle is.
+/// Arguments of timm's block table: first and middle kernel size (0: none) and expansion ratio.
 struct bottleneck {
     std::int64_t start = 0, middle = 0, wider = 2;
 };
-/// Wide in the middle, by convolutions of one channel each.
+/// Inverted residual block: expansion, depthwise convolutions, projection.
 constexpr tensor inverted_residual(trace& t, child_name place, std::int64_t out, bottleneck b, const tensor& x,
                                    bool scales = true, bool skips = true) {
     return call_in_module(t, place, "UniversalInvertedResidual", x, [&](const tensor& in) {
@@ -122,7 +123,7 @@ constexpr tensor inverted_residual(trace& t, child_name place, std::int64_t out,
     });
 }
 
-/// Many queries, one key and value for all heads, which may be those of every second place.
+/// Multi-query attention over positions; keys and values can be downsampled by two.
 constexpr tensor attend_places(trace& t, std::int64_t heads, std::int64_t d, bool halves, const tensor& x) {
     const std::int64_t batch = x.dim(0), width = x.dim(1), places = x.dim(2) * x.dim(3);
     tensor q = call_in_module(t, "query", "Sequential", x, [&](const tensor& in) {
@@ -146,7 +147,7 @@ constexpr tensor attend_places(trace& t, std::int64_t heads, std::int64_t d, boo
     }
     tensor mixed;
     {
-        // `scaled_dot_product_attention` where no kernel takes it: both operands scaled
+        // `scaled_dot_product_attention` without a fused kernel: both operands are scaled
         const recorder::fused_kernel_guard fused{
             t, fused_attention_kernel(q, 1, {.query_length = places, .is_causal = false}, k.dim(2))};
         const tensor queries = t.mul_scalar(q), family_keys = t.mul_scalar(k.transpose(-1, -2));
@@ -169,7 +170,7 @@ constexpr tensor mobile_attention(trace& t, std::int64_t at, std::int64_t heads,
 
 inline constexpr std::int64_t stem = 64, first = 128, second = 256, third = 640, fourth = 1280, fused = 2048;
 
-/// Stages, of which the last two are joined: source `_gen_mobilenet_v5`.
+/// Traces all stages; the last two are fused. Source: `_gen_mobilenet_v5`.
 constexpr tensor stages(trace& t, const tensor& pixels, tensor& finer) {
     const auto stage = [&](std::int64_t at, const tensor& x, const auto& body) {
         return call_in_module(t, child_name::indexed(at), "Sequential", x, body);
@@ -201,7 +202,7 @@ constexpr tensor stages(trace& t, const tensor& pixels, tensor& finer) {
     });
 }
 
-/// (B, 3, 768, 768) -> (B, 2048, 16, 16).
+/// Encodes images: (B, 3, 768, 768) -> (B, 2048, 16, 16).
 constexpr tensor vision_base(const layer_context&, trace& t) {
     const tensor pixels = t.input({t.load().batch, 3, image_side, image_side});
     return call_in_module(t, "timm_model", "MobileNetV5Encoder", pixels, [&](tensor x) {
@@ -219,12 +220,12 @@ constexpr tensor vision_base(const layer_context&, trace& t) {
     });
 }
 
-/// Of timm's many towers one is described.
+/// Parses the vision configuration. Only one of timm's models is supported.
 constexpr void parse_vision_config(config_view json, model_config&) {
     if (json.string("architecture", "mobilenetv5_300m_enc") != "mobilenetv5_300m_enc")
-        throw_unsupported(json, "architecture", "no row describes another of timm's models");
+        throw_unsupported(json, "architecture", "unsupported timm model");
     if (const auto args = json.optional_object("model_args"); args && args->size() != 0)
-        throw_unsupported(json, "model_args", "no row describes changes of timm's model");
+        throw_unsupported(json, "model_args", "model_args are not supported");
 }
 
 inline constexpr submodel_spec part = [](model_spec spec) {

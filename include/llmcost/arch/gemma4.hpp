@@ -24,7 +24,7 @@ inline constexpr family_key family_keys[]{
     {"use_double_wide_mlp", 0, family_key_type::boolean},
     {"enable_moe_block", 0, family_key_type::boolean},
 };
-/// The unified model has neither inputs of layers nor experts.
+/// Configuration keys of the unified model, which has neither per-layer inputs nor experts.
 inline constexpr family_key unified_keys[]{
     {"num_kv_shared_layers", 0, family_key_type::non_negative},
     {.type = family_key_type::computed},
@@ -49,7 +49,7 @@ constexpr head_sizes heads_of(const model_config& config, token_mixer_kind kind)
     return {config.family[full_head_dim], config.family[full_key_value_heads]};
 }
 
-/// Keys and values of this layer, or of the one that it shares them with.
+/// Keys and values of this layer, or of the layer that it shares them with.
 constexpr query_key_value keys_and_values(const layer_context& ctx, trace& t, const tensor& x) {
     const auto [d, groups] = heads_of(ctx.config, ctx.layer.token_mixer);
     const shape split{x.dim(0), x.dim(1), groups, d};
@@ -87,7 +87,7 @@ struct attention {
     }
 };
 
-/// The largest k of a softmax, divided by their sum, times what each expert has learned.
+/// Top-k router: softmax probabilities, normalized to a sum of one, times a learned scale per expert.
 struct top_k_router {
     layer_context ctx;
 
@@ -106,7 +106,7 @@ struct top_k_router {
     }
 };
 
-/// Experts over what the feed-forward block was given, beside it.
+/// Adds the experts, applied to the input of the MLP, to the MLP's output.
 constexpr tensor mixed_with_experts(const layer_context& ctx, trace& t, const tensor& dense, const tensor& residual) {
     const tensor first = apply_norm(ctx, t, "post_feedforward_layernorm_1", dense);
     const tensor tokens = t.reshape(residual, {-1, ctx.config.hidden_size});
@@ -118,7 +118,7 @@ constexpr tensor mixed_with_experts(const layer_context& ctx, trace& t, const te
 
 struct layer {
     layer_context ctx;
-    const tensor& inputs;  ///< of all layers
+    const tensor& inputs;  ///< per-layer inputs of all layers
     shared_kv_states* kv_states;
 
     static constexpr role module_role = role::none;
@@ -142,7 +142,7 @@ struct layer {
     }
 };
 
-/// Of tokens that see later ones, only sliding layers hide some, and where all tokens fit into the window none.
+/// Masks of bidirectional attention: only sliding-window layers have one, and only if the window excludes tokens.
 ///
 /// Source: transformers/masking_utils.py, `create_bidirectional_sliding_window_mask` and
 /// `_ignore_bidirectional_mask_sdpa`.
@@ -160,7 +160,7 @@ constexpr decoder_inputs masks_that_hide(const layer_context& ctx, trace& t) {
 constexpr decoder_inputs make_attention_masks(const layer_context& ctx, trace& t) {
     return ctx.config.is_bidirectional ? masks_that_hide(ctx, t) : make_masks(ctx, t);
 }
-/// A table for each kind of layers that there is, as wide as its heads.
+/// Prepares rotary tables for each layer kind that is present, with the size of its heads.
 constexpr decoder_inputs with_tables_of_kinds(const layer_context& ctx, trace& t, decoder_inputs c) {
     const auto make = [&](token_mixer_kind kind, attention_inputs& inputs) {
         if (!ctx.config.layers.contains(kind, ctx.config.num_hidden_layers)) return;
@@ -178,7 +178,7 @@ constexpr decoder_inputs prepare_inputs(const layer_context& ctx, trace& t) {
     return with_tables_of_kinds(ctx, t, make_attention_masks(ctx, t));
 }
 
-/// What layers read whose keys are others': of one token, where no more is asked for.
+/// Restricts the inputs of layers with shared keys to the last token, if only its logits are needed.
 ///
 /// Source: `_maybe_slice_kv_shared_inputs`.
 constexpr void keep_last_token(trace& t, attention_inputs& s) {
@@ -192,7 +192,7 @@ constexpr void keep_last_token(trace& t, attention_inputs& s) {
     }
 }
 
-/// All layers and the last norm; `inputs` are those of layers, if any.
+/// Traces all layers and the final norm. `inputs` are the optional per-layer inputs.
 constexpr tensor forward_language_model(const layer_context& ctx, trace& t, tensor x, tensor inputs,
                                         decoder_inputs shared) {
     const std::int64_t layers = ctx.config.num_hidden_layers, first = layers - ctx.config.family[shared_layers];
@@ -221,9 +221,9 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
     return forward_language_model(ctx, t, x, inputs, shared);
 }
 
-// ---- a configuration
+// ---- configuration
 
-/// What `per_layer_config` says of the heads of layers of a kind: all of them must have the same.
+/// Parses head sizes from `per_layer_config`. All layers of one kind must have the same sizes.
 constexpr head_sizes overridden(config_view json, config_view layers, const model_config& config,
                                 token_mixer_kind kind) {
     head_sizes found{0, 0};
@@ -234,18 +234,18 @@ constexpr head_sizes overridden(config_view json, config_view layers, const mode
             std::int64_t number = 0;
             for (const char c : entry.key()) {
                 if (c < '0' || c > '9' || number > max_input / 10)
-                    throw_unsupported(json, "per_layer_config", "its keys are numbers of layers");
+                    throw_unsupported(json, "per_layer_config", "unsupported key; expected a layer index");
                 number = number * 10 + (c - '0');
             }
             if (number != i) continue;
             for (const config_view changed : entry.as_object())
                 if (changed.key() != "head_dim" && changed.key() != "num_key_value_heads")
-                    throw_unsupported(entry, "changes what no row describes by layer");
+                    throw_unsupported(entry, "unsupported per-layer key");
             layer_heads = {entry.positive("head_dim", layer_heads.dim),
                            entry.positive("num_key_value_heads", layer_heads.groups)};
         }
         if (found.dim != 0 && (found.dim != layer_heads.dim || found.groups != layer_heads.groups))
-            throw_unsupported(json, "per_layer_config", "layers of one kind have heads of different sizes");
+            throw_unsupported(json, "per_layer_config", "different head sizes of one layer type are not supported");
         found = layer_heads;
     }
     return found.dim != 0 ? found : head_sizes{config.head_dim, config.num_key_value_heads};
@@ -270,7 +270,7 @@ constexpr void parse_heads(config_view json, model_config& config) {
             throw_invalid_value(json, "num_global_key_value_heads", "a divisor of num_attention_heads");
 }
 
-/// Every sixth layer is full, and the last one whatever a list says; full ones have heads of their own size.
+/// Parses `config.json`. Every sixth layer and the last have full attention, with separate head sizes.
 constexpr void parse_config(config_view json, model_config& config) {
     require_sliding_window(json);
     const literal cap = "final_logit_softcapping";
@@ -279,7 +279,7 @@ constexpr void parse_config(config_view json, model_config& config) {
         if (*bidirectional_mode != "all" && *bidirectional_mode != "vision")
             throw_invalid_value(json, "use_bidirectional_attention", "all, vision or null");
         config.is_bidirectional = *bidirectional_mode == "all";
-        if (config.is_bidirectional) config.sliding_window = config.sliding_window / 2 + 1;  // as far ahead as back
+        if (config.is_bidirectional) config.sliding_window = config.sliding_window / 2 + 1;  // equal in both directions
     }
     const bool listed = parse_layer_types(json, config);
     layer_plan listed_layers = config.layers;
@@ -290,7 +290,7 @@ constexpr void parse_config(config_view json, model_config& config) {
     });
     const auto check_rotary = [&](token_mixer_kind kind, literal key) {
         if (config.layers.contains(kind, config.num_hidden_layers) && !rotates_layers(json, key, true))
-            throw_invalid_value(json, "rope_parameters", "parameters for each kind of layers");
+            throw_invalid_value(json, "rope_parameters", "parameters for each layer type");
     };
     check_rotary(token_mixer_kind::full_attention, "full_attention");
     check_rotary(token_mixer_kind::sliding_attention, "sliding_attention");
@@ -310,7 +310,7 @@ constexpr void parse_config(config_view json, model_config& config) {
 constexpr void parse_text_config(config_view json, model_config& config) {
     parse_config(json, config);
     if (config.family[shared_layers] > 0 && config.family[input_width] == 0)
-        throw_invalid_value(json, "hidden_size_per_layer_input", "at least 1, where layers share keys");
+        throw_invalid_value(json, "hidden_size_per_layer_input", "at least 1 if layers share keys");
     (void)checked_size(json, "hidden_size_per_layer_input", config.num_hidden_layers, config.family[input_width]);
     if (config.family[has_experts] == 0) return;
     config.moe.num_experts = json.positive("num_experts");
@@ -322,8 +322,12 @@ constexpr void parse_text_config(config_view json, model_config& config) {
 
 }  // namespace gemma4_detail
 
-// transformers/models/gemma4: heads of two sizes, late layers that read others' keys, inputs for each layer, experts
-// beside the feed-forward block
+// The text model of Gemma 4. Derived from the default decoder, with these differences:
+//  - head sizes per layer kind;
+//  - late layers that share keys and values of earlier layers;
+//  - per-layer inputs, and experts in addition to the MLP.
+//
+// Source: transformers/models/gemma4
 inline constexpr model_spec gemma4_text = [](model_spec spec) {
     spec.supported_heads = language_heads;
     spec.has_rotary_per_token_mixer = true;
@@ -358,7 +362,9 @@ inline constexpr model_spec gemma4_text = [](model_spec spec) {
     return spec;
 }(default_decoder);
 
-// transformers/models/gemma4_unified: neither inputs for layers nor experts
+// The unified text model. Derived from Gemma 4, without per-layer inputs and experts.
+//
+// Source: transformers/models/gemma4_unified
 inline constexpr model_spec gemma4_unified_text = [](model_spec spec) {
     spec.model_type = "gemma4_unified_text";
     spec.class_prefix = "Gemma4Unified";

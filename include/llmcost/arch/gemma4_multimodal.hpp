@@ -12,7 +12,7 @@ namespace llmcost::arch {
 
 namespace gemma4_media_detail {
 
-// ---- the tower for sound: what a text does not call, by names and classes
+// ---- the audio encoder, declared but not executed with text alone
 
 enum audio_config_index : std::uint8_t { first_channels, second_channels, kernel, out_width };
 inline constexpr family_key audio_keys[]{
@@ -22,7 +22,7 @@ inline constexpr family_key audio_keys[]{
     {"output_proj_dims", 1536},
 };
 
-/// A projection in a module that may clip what goes in and out.
+/// Declares a linear layer inside a module that can clip its input and output.
 constexpr void clippable(const layer_context& ctx, not_executed_modules& m, literal name, std::int64_t in,
                          std::int64_t out) {
     m.module({name}, ctx.class_of("ClippableLinear"), [&] { m.linear({"linear"}, in, out, false); });
@@ -42,7 +42,7 @@ constexpr void declare_audio_feed_forward(const layer_context& ctx, not_executed
         role::mlp);
 }
 
-/// A conformer's layer: half of a feed-forward block, chunked attention, a light convolution, the other half.
+/// Declares a conformer layer: half an MLP, local attention, a light convolution, half an MLP.
 constexpr void audio_layer(const layer_context& ctx, not_executed_modules& m) {
     const std::int64_t width = ctx.config.hidden_size, d = ctx.config.head_dim, heads = ctx.config.num_attention_heads;
     const class_name rms = ctx.class_of("RMSNorm");
@@ -90,19 +90,19 @@ constexpr tensor audio_base(const layer_context& ctx, trace& t) {
     return trace::buffer({1});
 }
 
-/// What brings the states of a tower that does not run to the width of the text.
+/// Declares the projection of an encoder that is not executed to the text width.
 constexpr void declare_embedder(const layer_context& ctx, trace& t, literal name, std::int64_t in) {
     const recorder::not_executed_guard silent{t};
     (void)t.call(name, media_embedder{ctx}, trace::buffer({1, in}));
 }
 
-// ---- the whole
+// ---- the multimodal model
 
-/// The text model in parts, as the whole calls them: words and inputs of layers by themselves, then masks, then the
-/// rest.
+/// Traces the text model in parts: token embeddings and per-layer inputs, then masks, then layers.
 ///
-/// Source: `Gemma4Model.forward`; embeddings without images' tokens are made beside the inputs of layers, and not read.
-/// `place` puts media into the words.
+/// `place` inserts media features into the token embeddings. The embeddings without image tokens are computed for the
+/// per-layer inputs, and are not read.
+/// Source: `Gemma4Model.forward`.
 template <class Place>
 constexpr tensor language_model(const layer_context& ctx, trace& t, const Place& place) {
     const layer_context text = ctx.text_model();
@@ -133,19 +133,19 @@ inline constexpr family_key family_keys[]{{.type = family_key_type::computed}, {
 
 constexpr media_shapes show(const model& m, const workload& load) {
     if (load.images == 0) return {};
-    if (m.family[vision_output_proj_dims] == 0) throw_description_error("this configuration has no tower for images");
+    if (m.family[vision_output_proj_dims] == 0) throw_description_error("this configuration has no vision encoder");
     const family_config& family = m.components[0].config.family;
     const std::int64_t step = family[patch_side] * family[pooled_side], side = load.image_height;
-    if (side == 0) throw_description_error("this model reads images of any size: say --image WIDTHxHEIGHT");
+    if (side == 0) throw_description_error("this model accepts images of any size; use --image WIDTHxHEIGHT");
     const image_size to =
         within_tokens({side, load.image_width}, family[patch_side], family[pooled_side], family[soft_tokens]);
     const std::int64_t longest = to.height > to.width ? to.height : to.width;
     if (longest / family[patch_side] > family[places])
-        throw_description_error("an image has more rows or columns than places");
+        throw_description_error("the image has more rows or columns than position embeddings");
     return {.image = {.num_tokens = (to.height / step) * (to.width / step), .height = to.height, .width = to.width}};
 }
 
-/// Towers that the configuration has, around the text.
+/// Traces the encoders that are present, then the text model.
 constexpr tensor base(const layer_context& ctx, trace& t) {
     const bool has_eyes = ctx.model.family[vision_output_proj_dims] != 0,
                has_audio_encoder = ctx.model.family[audio_output_proj_dims] != 0;
@@ -181,7 +181,7 @@ inline constexpr family_key unified_keys[]{
     {.type = family_key_type::computed}, {.default_value = 280, .type = family_key_type::computed},
 };
 
-/// Patches as they are, normed and projected, with a learned place for each column and row.
+/// Patch embedding: normalizes and projects pixels, adds learned column and row embeddings.
 struct patch_embedder {
     layer_context ctx;
 
@@ -209,18 +209,18 @@ struct patch_embedder {
 
 constexpr media_shapes show_unified(const model& m, const workload& load) {
     if (load.images == 0) return {};
-    if (m.family[unified_vision_output_dims] == 0) throw_description_error("this configuration has no sizes of images");
+    if (m.family[unified_vision_output_dims] == 0) throw_description_error("this configuration has no image sizes");
     if (load.image_height == 0)
-        throw_description_error("this model reads images of any size: say --image WIDTHxHEIGHT");
+        throw_description_error("this model accepts images of any size; use --image WIDTHxHEIGHT");
     const std::int64_t patch = m.family[unified_patch], pooled = m.family[unified_pooled], step = patch * pooled;
     const image_size to = within_tokens({load.image_height, load.image_width}, patch, pooled, m.family[unified_tokens]);
     const std::int64_t rows = to.height / step, columns = to.width / step;
     if ((rows > columns ? rows : columns) > m.family[unified_places])
-        throw_description_error("an image has more rows or columns than places");
+        throw_description_error("the image has more rows or columns than position embeddings");
     return {.image = {.num_tokens = rows * columns, .height = to.height, .width = to.width}};
 }
 
-/// The same without towers: patches and sounds are projected as they are.
+/// Traces the unified model. Patches and audio frames are projected directly, without encoders.
 constexpr tensor unified_base(const layer_context& ctx, trace& t) {
     const family_config& family = ctx.model.family;
     const tensor x = language_model(ctx, t, [&](const tensor& token_embeddings) {
@@ -238,7 +238,7 @@ constexpr tensor unified_base(const layer_context& ctx, trace& t) {
     return x;
 }
 
-// ---- configurations
+// ---- configuration
 
 constexpr void parse_vision_config(config_view json, model_config& config) {
     (void)checked_size(json, "patch_size", 3 * config.family[patch_side], config.family[patch_side]);
@@ -291,12 +291,12 @@ inline constexpr submodel_spec audio = [](model_spec spec) {
     return spec;
 }(part);
 
-/// The text model's cap is the whole's.
+/// Parses the soft cap of the logits from the text configuration.
 constexpr void parse_cap(config_view json, model& m) {
     if (const auto text = json.optional_object("text_config"))
         m.config.logits_soft_cap = text->optional_real("final_logit_softcapping").has_value();
 }
-/// Both towers may be absent.
+/// Parses `config.json`. Each encoder is optional.
 constexpr void parse_config(config_view json, model& m) {
     parse_cap(json, m);
     if (const auto component_json = json.optional_object("vision_config")) {
@@ -318,7 +318,7 @@ constexpr void parse_unified(config_view json, model& m) {
                            pool = component_json->positive("pooling_kernel_size", 3);
         const std::int64_t side = checked_size(*component_json, "patch_size", patch, pool);
         if (component_json->positive("model_patch_size", side) != side)
-            throw_invalid_value(*component_json, "model_patch_size", "patch_size times pooling_kernel_size");
+            throw_invalid_value(*component_json, "model_patch_size", "patch_size * pooling_kernel_size");
         m.family[patch_values] = checked_size(*component_json, "patch_size", checked_product(3, side), side);
         m.family[embedded_width] = component_json->positive("mm_embed_dim", 3840);
         m.family[unified_places] = component_json->positive("mm_posemb_size", 1120);
@@ -331,13 +331,12 @@ constexpr void parse_unified(config_view json, model& m) {
         m.family[unified_audio_output_dims] = component_json->positive("audio_embed_dim", 640);
 }
 
-/// So many tokens at most for an image.
+/// Parses the processor configuration, which limits the tokens per image.
 constexpr void parse_processor_config(config_view json, model& m) {
     if (m.family[vision_output_proj_dims] == 0) return;
     family_config& tower = m.components[0].config.family;
     expect_patches(json, tower[patch_side], 1);
-    expect_side(json, "pooling_kernel_size", tower[pooled_side],
-                "the pooling_kernel_size of the configuration's tower");
+    expect_side(json, "pooling_kernel_size", tower[pooled_side], "the pooling_kernel_size of vision_config");
     tower[soft_tokens] = json.positive("max_soft_tokens", tower[soft_tokens]);
 }
 constexpr void parse_unified_processor(config_view json, model& m) {
@@ -347,7 +346,7 @@ constexpr void parse_unified_processor(config_view json, model& m) {
     m.family[unified_tokens] = json.positive("max_soft_tokens", m.family[unified_tokens]);
 }
 
-/// Inside of a model that makes the masks of those kinds of layers that there are.
+/// The text model inside the multimodal model, which creates only the masks that layers use.
 inline constexpr submodel_spec text = [](model_spec spec) {
     spec.mask_policy = mask_kind::present;
     return spec;
@@ -359,7 +358,9 @@ inline constexpr submodel_spec unified_text = [](model_spec spec) {
 
 }  // namespace gemma4_media_detail
 
-// transformers/models/gemma4: a tower for images and one for sound, each if there is one, beside Gemma 4
+// The multimodal model: optional vision and audio encoders before Gemma 4.
+//
+// Source: transformers/models/gemma4
 inline constexpr model_spec gemma4 = [](model_spec spec) {
     spec.model_type = "gemma4";
     spec.class_prefix = "Gemma4";
@@ -374,7 +375,9 @@ inline constexpr model_spec gemma4 = [](model_spec spec) {
     return spec;
 }(shared_composite);
 
-// transformers/models/gemma4_unified: no towers, patches and sounds as they are
+// The unified model. Derived from Gemma 4, without encoders.
+//
+// Source: transformers/models/gemma4_unified
 inline constexpr model_spec gemma4_unified = [](model_spec spec) {
     spec.model_type = "gemma4_unified";
     spec.class_prefix = "Gemma4Unified";

@@ -5,7 +5,7 @@
 #include <llmcost/arch/gemma4.hpp>
 #include <llmcost/forward/multimodal.hpp>
 
-// Gemma 4's tower: patches of an image, always as many as fit, whatever is left of them behind padding.
+// Gemma 4's vision encoder. Images are padded to the maximum number of patches.
 namespace llmcost::arch::gemma4_media_detail {
 
 enum vision_config_index : std::uint8_t { patch_side, places, pooled_side, soft_tokens, clips, standardizes };
@@ -16,7 +16,7 @@ inline constexpr family_key vision_keys[]{{"patch_size", 16},
                                           {"use_clipped_linears", 0, family_key_type::boolean},
                                           {"standardize", 0, family_key_type::boolean}};
 
-/// The largest sides with about the aspect of what is shown that are whole tokens, so many at most.
+/// Returns the largest image size with about the same aspect ratio and at most `tokens` complete tokens.
 ///
 /// Source: transformers/models/gemma4/image_processing_gemma4.py, `get_aspect_ratio_preserving_size`.
 [[nodiscard]] inline image_size within_tokens(image_size image, std::int64_t patch, std::int64_t pooled,
@@ -29,8 +29,7 @@ inline constexpr family_key vision_keys[]{{"patch_size", 16},
     const auto clamp_aspect_ratio = [&](std::int64_t longer, std::int64_t shorter) {
         return longer / shorter < tokens ? longer / shorter : tokens;
     };
-    if (rows == 0 && columns == 0)
-        throw_description_error("an image becomes no token: fewer pixels are left than a token has");
+    if (rows == 0 && columns == 0) throw_description_error("the image is too small: it has fewer pixels than a token");
     if (rows == 0) {
         rows = 1;
         columns = clamp_aspect_ratio(image.width, image.height);
@@ -38,12 +37,11 @@ inline constexpr family_key vision_keys[]{{"patch_size", 16},
         columns = 1;
         rows = clamp_aspect_ratio(image.height, image.width);
     }
-    if (rows * columns > tokens)
-        throw_description_error("an image of these sides becomes more tokens than its processor allows");
+    if (rows * columns > tokens) throw_description_error("the image expands to more tokens than the processor allows");
     return {rows * step, columns * step};
 }
 
-/// A projection in a module that may clip what goes in and out.
+/// A linear layer inside a module that can clip its input and output.
 struct clippable_linear {
     layer_context ctx;
     std::int64_t in;
@@ -59,7 +57,7 @@ struct clippable_linear {
     }
 };
 
-/// Queries or keys turned by columns and rows, each by half of a head: (B, patches, heads, d).
+/// Applies two-dimensional RoPE: columns and rows each use half of a head. (B, patches, heads, d).
 constexpr tensor apply_rotary_2d(const layer_context& ctx, trace& t, const tensor& x) {
     const std::int64_t half = 2 * (x.dim(-1) / 4);
     const auto part = [&] {
@@ -113,7 +111,7 @@ struct vision_mlp {
     }
 };
 
-/// Norms around both blocks.
+/// Vision layer with norms before and after each block.
 struct vision_layer {
     layer_context ctx;
 
@@ -129,7 +127,7 @@ struct vision_layer {
     }
 };
 
-/// Pixels projected, a learned place for each column and row added; padding has none.
+/// Patch embedding: projects pixels and adds learned column and row embeddings, except for padding.
 constexpr tensor embed_padded_patches(const layer_context& ctx, trace& t, std::int64_t patches) {
     const std::int64_t width = ctx.config.hidden_size, side = ctx.config.family[patch_side], images = t.load().batch;
     const module_info embedder{.name = "patch_embedder", .class_of_module = ctx.class_of("VisionPatchEmbedder")};
@@ -139,11 +137,11 @@ constexpr tensor embed_padded_patches(const layer_context& ctx, trace& t, std::i
     const tensor x = t.call("input_proj", linear{3 * side * side, width}, pixels);
     const shape of_patches{images, patches, width};
     const tensor column = t.gather(t.select(table, 0), of_patches), row = t.gather(t.select(table, 0), of_patches);
-    t.add_written_elements(1);  // the zero that padding gets
+    t.add_written_elements(1);  // zero, for padding
     return t.leave(embedder, t.add(x, t.masked_fill(t.add(column, row))));
 }
 
-/// Cosines and sines of columns and rows: (images, patches, head) twice.
+/// Rotary cosines and sines of columns and rows: (images, patches, head) each.
 struct vision_rotary {
     layer_context ctx;
     std::int64_t patches;
@@ -164,7 +162,7 @@ struct vision_rotary {
     }
 };
 
-/// Means over squares of patches, by a product with their weights; scaled in float32.
+/// Average pooling over squares of patches, as a matmul with weights. Scaled in float32.
 struct vision_pooler {
     layer_context ctx;
     std::int64_t tokens;
@@ -182,8 +180,7 @@ struct vision_pooler {
     }
 };
 
-/// Images of the sides that the workload says; patches behind theirs are padding, which nothing but the pool leaves
-/// out.
+/// Encodes images of the workload's size. The layers include the padding patches; only the pooler removes them.
 constexpr tensor vision_base(const layer_context& ctx, trace& t) {
     const family_config& family = ctx.config.family;
     const std::int64_t square = family[pooled_side] * family[pooled_side], tokens = family[soft_tokens],
@@ -191,7 +188,7 @@ constexpr tensor vision_base(const layer_context& ctx, trace& t) {
     const std::int64_t step = family[patch_side] * family[pooled_side], images = t.load().batch;
     const std::int64_t num_valid_tokens = (t.load().image_height / step) * (t.load().image_width / step);
     if (ctx.config.head_dim % 4 != 0 && !t.is_not_executed())
-        throw_description_error("columns and rows share no head of this width");
+        throw_description_error("unsupported head size of the vision encoder");
     tensor x = embed_padded_patches(ctx, t, patches);
     const dtype type = x.type;
     const module_info encoder{.name = "encoder", .class_of_module = ctx.class_of("VisionEncoder")};
@@ -213,7 +210,7 @@ constexpr tensor vision_base(const layer_context& ctx, trace& t) {
     return t.to(features, type);
 }
 
-/// A norm without a weight, and a projection to the width of the text.
+/// A norm without a weight and a projection to the text width.
 struct media_embedder {
     layer_context ctx;
 

@@ -8,25 +8,29 @@
 #include <llmcost/forward/multimodal.hpp>
 #include <llmcost/forward/vision_encoder.hpp>
 
+// GIT. Derived from the default decoder, with BERT's layers and a causal mask, and with CLIP's vision encoder.
+//
+// Source: transformers/models/git
+
 namespace llmcost::arch {
 
 namespace git_detail {
 
 enum family_config_index : std::uint8_t { frames };
 inline constexpr family_key family_keys[]{
-    {.type = family_key_type::computed}};  // images of a video with places of their own; 0: none
+    {.type = family_key_type::computed}};  // frames of a video with temporal embeddings; 0: none
 
-/// How the images of a video are called.
+/// Names of the temporal embeddings.
 inline constexpr literal frame_names[]{"0", "1", "2",  "3",  "4",  "5",  "6",  "7",
                                        "8", "9", "10", "11", "12", "13", "14", "15"};
 inline constexpr std::int64_t max_frames = sizeof frame_names / sizeof *frame_names;
 
-/// States in front of a text for what it shows, in the first pass or among what the cache holds.
+/// Number of image states before the text, from the first pass or from the KV cache.
 [[nodiscard]] constexpr std::int64_t states_ahead(const layer_context& ctx, const trace& t) {
     return t.load().images * (patches_of(ctx.component(0).config.vision) + 1);
 }
 
-/// Words and learned positions, added in place, normed.
+/// Sums word and position embeddings (in place), then applies a norm.
 struct embeddings {
     layer_context ctx;
 
@@ -45,7 +49,7 @@ struct embeddings {
     }
 };
 
-/// A projection, dropout, and a norm of the sum with what came in.
+/// Projection, dropout and a norm of the sum with the residual.
 struct output_block {
     std::int64_t in;
     class_name named;
@@ -59,12 +63,12 @@ struct output_block {
     }
 };
 
-/// The second half of the feed-forward block.
+/// Second linear layer of the MLP, with residual and norm.
 struct mlp_output_block : output_block {
     static constexpr role module_role = role::mlp;
 };
 
-/// Scores divided instead of scaled, with a dropout that is called.
+/// Self-attention with scores divided by the scale and with a dropout module.
 struct self_attention {
     layer_context ctx;
 
@@ -94,7 +98,7 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     return t.call("output", out, t.call("self", self_attention{ctx}, x), x);
 }
 
-/// Attention and feed-forward, each followed by residual and norm.
+/// Decoder layer: attention and MLP, each followed by residual and norm.
 constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor& x) {
     const tensor a = t.call("attention", attention_module{ctx}, x);
     const module_info intermediate{
@@ -105,7 +109,7 @@ constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor&
     return t.call("output", mlp_output_block{{ctx.config.intermediate_size, ctx.class_of("Output")}}, h, a);
 }
 
-/// CLIP's tower in a module of its own, all states of which are normed.
+/// CLIP's vision encoder in a separate module. The final norm applies to all states.
 constexpr tensor forward_vision_transformer(const layer_context& ctx, trace& t) {
     const std::int64_t width = ctx.config.hidden_size;
     const tensor pixels = pixel_values(ctx, t);
@@ -145,7 +149,7 @@ inline constexpr submodel_spec tower = [](model_spec spec) {
     return spec;
 }(shared_tower);
 
-/// States of the images, each behind the one before; those of a video's images have something added in place.
+/// States of all images, concatenated. The states of video frames get temporal embeddings, added in place.
 constexpr tensor encode_images(const layer_context& ctx, trace& t) {
     const std::int64_t num_images = t.load().images > 1 ? t.load().images : 1,
                        num_temporal_embeddings = ctx.config.family[frames];
@@ -170,7 +174,7 @@ constexpr tensor encode_images(const layer_context& ctx, trace& t) {
     return num_images == 1 ? frame_features[0] : t.cat(frame_features, static_cast<int>(num_images), 1);
 }
 
-/// Images in front of a text are projected, and see each other; a text alone runs layers only.
+/// Traces the model. Image states precede the text and attend to each other; later passes run the text layers alone.
 constexpr tensor base(const layer_context& ctx, trace& t) {
     tensor x = t.call("embeddings", embeddings{ctx});
     workload combined_workload = t.load();
@@ -196,10 +200,10 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
     return t.leave(encoder, forward_layers(ctx, t, shared, x));
 }
 
-/// Every image is made as large as the tower's own; its states are no tokens, but stand in front of them.
+/// Media shapes: images are resized to the encoder's size. Their states precede the text, but are not tokens.
 constexpr media_shapes show(const model& m, const workload& load) {
     if (load.images > 1 && load.images > m.config.family[frames])
-        throw_description_error("no place is learned for so many images of a video");
+        throw_description_error("the video has more images than temporal embeddings");
     const vision_config& image = m.components[0].config.vision;
     return {.image = {.height = image.image_height, .width = image.image_width}};
 }
@@ -212,12 +216,11 @@ constexpr void parse_config(config_view json, model_config& config) {
     if (!num_image_with_embedding || num_image_with_embedding->is_null()) return;
     config.family[frames] = num_image_with_embedding->as_positive();
     if (config.family[frames] > max_frames)
-        throw_unsupported(json, "num_image_with_embedding", "no row names more than 16 images");
+        throw_unsupported(json, "num_image_with_embedding", "more than 16 images are not supported");
 }
 
 }  // namespace git_detail
 
-// transformers/models/git: BERT's layers behind a causal mask, CLIP's tower beside them
 inline constexpr model_spec git = [](model_spec spec) {
     spec.model_type = "git";
     spec.class_prefix = "Git";

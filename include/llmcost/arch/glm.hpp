@@ -8,7 +8,7 @@ namespace llmcost::arch {
 
 namespace glm_detail {
 
-/// Pairs of elements of a part of each head are rotated by tables of halves, which are spread anew in every layer.
+/// Self-attention with partial interleaved RoPE. Every layer repeats the half-size tables again.
 constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
     query_key_value qkv = project_qkv(ctx, t, x);
     split_heads(ctx, qkv);
@@ -28,7 +28,12 @@ constexpr void parse_glm(config_view json, model_config& config) {
     config.rotary_dim = round_rotary_dim(config.head_dim, detail::parse_partial_rotary_factor(json, 0.5));
 }
 
-// transformers/models/glm: half of each head rotated in pairs, biases on q, k, v, gate and up in one projection
+// GLM. Derived from Llama, with these differences:
+//  - interleaved RoPE on half of each head;
+//  - biases of queries, keys and values;
+//  - one projection for gate and up.
+//
+// Source: transformers/models/glm
 inline constexpr model_spec glm = [](model_spec spec) {
     spec.supported_heads = decoder_heads;
     spec.model_type = "glm";
@@ -49,7 +54,9 @@ inline constexpr model_spec glm = [](model_spec spec) {
     return spec;
 }(llama);
 
-// transformers/models/glm4: norms before and after each block
+// GLM-4. Derived from GLM, with norms before and after each block.
+//
+// Source: transformers/models/glm4
 inline constexpr model_spec glm4 = [](model_spec spec) {
     spec.model_type = "glm4";
     spec.class_prefix = "Glm4";

@@ -10,7 +10,7 @@ namespace llmcost::arch {
 
 namespace glm4_moe_detail {
 
-/// Where the configuration says so, queries and keys are normed per head.
+/// Self-attention with optional QK-norm per head.
 constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
     const std::int64_t d = ctx.config.head_dim;
     query_key_value qkv = project_qkv(ctx, t, x);
@@ -33,7 +33,7 @@ constexpr void parse_config(config_view json, model_config& config) {
     set_layers(json, config, [&](std::int64_t i) { return layer_spec{mixer, i >= dense}; });
 }
 
-/// Experts in every layer.
+/// Parses Solar Open, which has experts in every layer.
 constexpr void parse_solar(config_view json, model_config& config) {
     parse_grouped_experts(json, config, {.shared = 1});
     config.output_bias = false;
@@ -44,7 +44,11 @@ constexpr void parse_solar(config_view json, model_config& config) {
 
 }  // namespace glm4_moe_detail
 
-// transformers/models/glm4_moe: DeepSeek V3's experts, half of each head rotated, norms of queries and keys on request
+// GLM-4 MoE. Derived from Llama, with these differences:
+//  - DeepSeek V3's experts;
+//  - RoPE on half of each head, and optional QK-norm.
+//
+// Source: transformers/models/glm4_moe
 inline constexpr model_spec glm4_moe = [](model_spec spec) {
     spec.model_type = "glm4_moe";
     spec.class_prefix = "Glm4Moe";
@@ -69,7 +73,9 @@ inline constexpr model_spec glm4_moe = [](model_spec spec) {
     return spec;
 }(llama);
 
-// transformers/models/solar_open: the same experts in every layer, heads rotated as Llama's
+// Solar Open. Derived from GLM-4 MoE, with experts in every layer and Llama's RoPE.
+//
+// Source: transformers/models/solar_open
 inline constexpr model_spec solar_open = [](model_spec spec) {
     spec.model_type = "solar_open";
     spec.class_prefix = "SolarOpen";

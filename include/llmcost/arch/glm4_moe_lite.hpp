@@ -5,11 +5,15 @@
 #include <llmcost/arch/deepseek.hpp>
 #include <llmcost/config/latent_attention.hpp>
 
+// GLM-4 MoE Lite. Derived from DeepSeek V3, with one dense layer before the layers with experts.
+//
+// Source: transformers/models/glm4_moe_lite
+
 namespace llmcost::arch {
 
 constexpr void parse_glm4_moe_lite(config_view json, model_config& config) {
     parse_latent_attention(json, config);
-    // `attribute_map`: another name of qk_rope_head_dim
+    // `attribute_map`: an alias of qk_rope_head_dim
     if (json.contains("head_dim") && json.positive("head_dim") != config.head_dim)
         throw_invalid_value(json, "head_dim", "the same as qk_rope_head_dim");
     config.rope_interleave = json.boolean("rope_interleave", true);
@@ -18,7 +22,6 @@ constexpr void parse_glm4_moe_lite(config_view json, model_config& config) {
                [&](std::int64_t i) { return layer_spec{.has_experts = is_sparse(json, config, i, i > 0)}; });
 }
 
-// transformers/models/glm4_moe_lite: DeepSeek V3's attention and experts behind one dense layer
 inline constexpr model_spec glm4_moe_lite = [](model_spec spec) {
     spec.model_type = "glm4_moe_lite";
     spec.class_prefix = "Glm4MoeLite";

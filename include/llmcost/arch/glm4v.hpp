@@ -19,7 +19,7 @@ inline constexpr family_key keys_of_ocr[]{
     {"out_hidden_size", 1536}, {"image_size", 336},        {"num_heads", 16},
 };
 
-/// Several patches as one: a projection with its norm, a gated block as wide as `inner`.
+/// Patch merger: a projection with a norm, then a gated MLP of size `inner`.
 struct merger {
     class_name named;
     activation act;
@@ -39,7 +39,7 @@ struct merger {
     }
 };
 
-/// A block: norm, attention, residual; norm, a gated feed-forward block, residual.
+/// Vision block: norm, attention, residual; norm, gated MLP, residual.
 template <bool Ocr>
 struct block {
     layer_context ctx;
@@ -71,7 +71,7 @@ struct block {
     }
 };
 
-/// Learned positions of a square, sampled bicubically at where patches stand, and added: (S, width) -> the same.
+/// Adds learned position embeddings, interpolated (bicubic) at the positions of patches: (S, width) -> (S, width).
 struct positions {
     layer_context ctx;
 
@@ -82,7 +82,7 @@ struct positions {
         const std::int64_t side = ctx.config.family[image] / ctx.config.family[patch], width = x.dim(1),
                            patches = x.dim(0);
         const module_info table{.name = "position_embedding", .class_of_module = {"", "Embedding"}, .is_leaf = true};
-        t.enter(table);  // its weight is read, the module is not called
+        t.enter(table);  // only its weight is read, the module is not called
         const tensor weight = t.param("weight", {side * side, width});
         t.leave(table);
         const auto places = [&] {
@@ -93,14 +93,15 @@ struct positions {
         const tensor horizontal = places(), down = places();
         (void)t.cat({horizontal.unsqueeze(1), down.unsqueeze(1)}, 1);
         const tensor square = weight.view({side, side, width}).permute({2, 0, 1}).unsqueeze(0);
-        // `aten::grid_sampler_2d` is one call for every mode, priced at four taps
+        // `aten::grid_sampler_2d` is one operation for all modes, counted with four taps
         const tensor found = t.resample(op::bilinear, t.to(square, dtype::float32), {patches, 1});
         return t.add(x, t.to(found.view({width, patches}).transpose(0, 1), x.type));
     }
 };
 
-/// Patches of several frames, layers with rotary positions, a merger; `Ocr`: biases and norms of queries and keys
-/// instead of learned positions.
+/// Vision encoder: patches of several frames, layers with RoPE, merger.
+///
+/// With `Ocr`, it has biases and QK-norm instead of learned positions.
 template <bool Ocr>
 constexpr tensor encode_images(const layer_context& ctx, trace& t) {
     const family_config& family = ctx.config.family;
@@ -124,12 +125,12 @@ constexpr tensor encode_images(const layer_context& ctx, trace& t) {
     return t.call("merger", merger{ctx.class_of("VisionPatchMerger"), ctx.config.hidden_act, out, expanded_width}, x);
 }
 
-/// What a processor makes of images and videos: a still image is a video of one pair of frames.
+/// Media shapes of images and videos. A single image is a video of one pair of frames.
 constexpr media_shapes show(const model& m, const workload& load) {
     return qwen2_vl_detail::show_within(m, load, {.all_frames = true, .of_pairs = true});
 }
 
-/// The last norm is of another class than those of the layers.
+/// Traces the text model. The final norm has another class than those of the layers.
 constexpr tensor moe_base(const layer_context& ctx, trace& t) {
     const tensor x = ctx.spec.embed_tokens(ctx, t);
     const decoder_inputs shared = ctx.spec.prepare_inputs(ctx, t);
@@ -137,7 +138,7 @@ constexpr tensor moe_base(const layer_context& ctx, trace& t) {
                      forward_layers(ctx, t, shared, x));
 }
 
-// what the head over experts needs of the text model's part
+// options of the text model for the load-balancing loss
 enum model_config_index : std::uint8_t { weighs_balance = pixel_bounds };
 inline constexpr family_key model_keys[]{
     {.default_value = 112 * 112, .type = family_key_type::computed},
@@ -161,7 +162,7 @@ constexpr void parse_config(config_view json, model& m) {
     m.config.moe.has_load_balancing_loss = false;
 }
 
-/// How evenly the routers pick is weighed from logits in float32, as they hand them out.
+/// Adds the load-balancing loss, computed from router logits in float32.
 constexpr tensor process_logits(const layer_context& ctx, trace& t, const tensor& logits) {
     const model_config& config = ctx.config;
     const recorder::detach_guard unread{t};  // added to a loss over labels
@@ -171,20 +172,20 @@ constexpr tensor process_logits(const layer_context& ctx, trace& t, const tensor
     return logits;
 }
 
-/// A part of each head is rotated, by frequencies that three axes share.
+/// Parses partial RoPE with frequencies shared by three axes.
 constexpr void parse_rotary(config_view json, model_config& config, double otherwise) {
     const double part = detail::parse_partial_rotary_factor(json, otherwise);
     config.rotary_dim = round_rotary_dim(config.head_dim, part);
     if (2 * parse_sections(json, {3, 32}).frequencies != config.rotary_dim)
-        fail_sections(json, "frequencies per axis that add up to half of what is rotated of a head");
+        fail_sections(json, "frequencies per axis with a sum of half the rotary elements");
 }
 
-/// Heads share the width whatever `head_dim` says.
+/// Parses the text configuration. The heads have hidden_size / heads elements, independent of `head_dim`.
 constexpr void parse_text_config(config_view json, model_config& config) {
     const std::int64_t configured_head_dim = config.head_dim;
     config.head_dim = config.hidden_size / config.num_attention_heads;
     if (config.head_dim != configured_head_dim)
-        throw_invalid_value(json, "head_dim", "hidden_size / num_attention_heads, or no such key");
+        throw_invalid_value(json, "head_dim", "hidden_size / num_attention_heads, or absent");
     config.attention_bias = true;
     config.output_bias = false;
     set_single_mask(json, config);
@@ -197,7 +198,7 @@ constexpr void parse_ocr_text(config_view json, model_config& config) {
     parse_rotary(json, config, 1.0);
 }
 
-/// Dense layers first, then experts with some that all tokens meet.
+/// Parses the MoE text model: dense layers first, then routed and shared experts.
 constexpr void parse_moe_text(config_view json, model_config& config) {
     parse_experts(json, config, json.contains("num_local_experts") ? "num_local_experts" : "n_routed_experts");
     validate_experts(json, config);
@@ -208,7 +209,7 @@ constexpr void parse_moe_text(config_view json, model_config& config) {
     config.moe.has_group_limit = true;
     check_groups(json, config);
     if (config.moe.num_experts / config.moe.n_group < 2)
-        throw_invalid_value(json, "n_group", "at most half as many groups as experts");
+        throw_invalid_value(json, "n_group", "at most half the number of experts");
     config.output_bias = false;
     set_single_mask(json, config);
     const token_mixer_kind mixer = config.layers[0].token_mixer;
@@ -219,7 +220,11 @@ constexpr void parse_moe_text(config_view json, model_config& config) {
 
 }  // namespace glm4v_detail
 
-// transformers/models/glm4v: norms around each block, even and odd elements rotated, positions of three axes
+// The text model of GLM-4V. Derived from the default decoder, with these differences:
+//  - norms before and after each block;
+//  - interleaved RoPE with positions on three axes.
+//
+// Source: transformers/models/glm4v
 inline constexpr model_spec glm4v_text = [](model_spec spec) {
     spec.model_type = "glm4v_text";
     spec.class_prefix = "Glm4v";
@@ -252,7 +257,10 @@ inline constexpr model_spec glm4v_text = [](model_spec spec) {
     return spec;
 }(default_decoder);
 
-// transformers/models/glm4v_moe: halves rotated, no norms behind the blocks, experts as in DeepSeek V3
+// The text model of GLM-4V MoE. Derived from GLM-4V, with half-rotation RoPE, pre-norm layers and DeepSeek V3's
+// experts.
+//
+// Source: transformers/models/glm4v_moe
 inline constexpr model_spec glm4v_moe_text = [](model_spec spec) {
     spec.model_type = "glm4v_moe_text";
     spec.class_prefix = "Glm4vMoe";
@@ -281,7 +289,9 @@ inline constexpr model_spec glm4v_moe_text = [](model_spec spec) {
     return spec;
 }(glm4v_text);
 
-// transformers/models/glm_ocr: heads as wide as `head_dim`, no biases
+// The text model of GLM-OCR. Derived from GLM-4V, with heads of size `head_dim` and without biases.
+//
+// Source: transformers/models/glm_ocr
 inline constexpr model_spec glm_ocr_text = [](model_spec spec) {
     spec.model_type = "glm_ocr_text";
     spec.class_prefix = "GlmOcr";
@@ -296,7 +306,9 @@ inline constexpr model_spec glm_ocr_text = [](model_spec spec) {
     return spec;
 }(glm4v_text);
 
-// transformers/models/glm4v, Glm4vVisionConfig
+// The vision encoder (`Glm4vVisionConfig`).
+//
+// Source: transformers/models/glm4v
 inline constexpr submodel_spec glm4v_vision{
     .model_type = "glm4v_vision",
     .class_prefix = "Glm4v",
@@ -311,7 +323,7 @@ inline constexpr submodel_spec glm4v_moe_vision = [](model_spec spec) {
     spec.model_type = "glm4v_moe_vision";
     spec.class_prefix = "Glm4vMoe";
     spec.names.mlp_class_prefix = "";
-    spec.names.mlp_class = "isionMlp";  // as the reference spells it
+    spec.names.mlp_class = "isionMlp";  // the reference's spelling
     return spec;
 }(glm4v_vision);
 inline constexpr submodel_spec glm_ocr_vision = [](model_spec spec) {
@@ -326,7 +338,7 @@ inline constexpr submodel_spec glm_ocr_vision = [](model_spec spec) {
     return spec;
 }(glm4v_vision);
 
-// transformers/models/glm4v
+// Source: transformers/models/glm4v
 inline constexpr model_spec glm4v = [](model_spec spec) {
     spec.model_type = "glm4v";
     spec.class_prefix = "Glm4v";
@@ -341,7 +353,7 @@ inline constexpr model_spec glm4v = [](model_spec spec) {
     return spec;
 }(shared_composite);
 
-// transformers/models/glm4v_moe
+// Source: transformers/models/glm4v_moe
 inline constexpr model_spec glm4v_moe = [](model_spec spec) {
     spec.model_type = "glm4v_moe";
     spec.class_prefix = "Glm4vMoe";
@@ -352,7 +364,7 @@ inline constexpr model_spec glm4v_moe = [](model_spec spec) {
     return spec;
 }(glm4v);
 
-// transformers/models/glm_ocr
+// Source: transformers/models/glm_ocr
 inline constexpr model_spec glm_ocr = [](model_spec spec) {
     spec.model_type = "glm_ocr";
     spec.class_prefix = "GlmOcr";
@@ -361,7 +373,9 @@ inline constexpr model_spec glm_ocr = [](model_spec spec) {
     return spec;
 }(glm4v);
 
-// transformers/models/glm46v: the class of the text model is that which its part names
+// GLM-4.6V. The text configuration determines the class of the text model.
+//
+// Source: transformers/models/glm46v
 inline constexpr model_spec glm46v = [](model_spec spec) {
     spec.model_type = "glm46v";
     spec.class_prefix = "Glm46V";
@@ -370,7 +384,9 @@ inline constexpr model_spec glm46v = [](model_spec spec) {
     return spec;
 }(glm4v);
 
-// transformers/models/glmga: the classes of GLM-4.6V; videos may be larger
+// GLM-GA. The classes of GLM-4.6V, with larger videos.
+//
+// Source: transformers/models/glmga
 inline constexpr model_spec glmga = [](model_spec spec) {
     spec.model_type = "glmga";
     spec.family_keys = glm4v_detail::keys_of_glmga;

@@ -12,7 +12,7 @@ namespace glmasr_detail {
 enum family_config_index : std::uint8_t { mels };
 inline constexpr family_key family_keys[]{{"num_mel_bins", 128}};
 
-/// Whole windows, of any length where their states can be joined; four of them a token.
+/// Audio shapes: complete windows if their states can be concatenated. Four states are merged to a token.
 constexpr media_shapes show(const model& m, const workload& load) {
     const qwen2_audio_detail::recording r = qwen2_audio_detail::recording_of(m.audio_preprocessing, load);
     return qwen2_audio_detail::make_audio_shapes(m, r, r.states() / 4);
@@ -24,11 +24,11 @@ constexpr void parse_audio_config(config_view json, model& m) {
                                audio.hidden_size % audio.intermediate_size !=
                            0)
         throw_invalid_value(*nested_json, first_present_key(*nested_json, {"chunk_length", "hop_length", "n_fft"}),
-                            "windows of whole fours of states");
+                            "windows with a multiple of four states");
     parse_most_seconds(json, m.audio_preprocessing);
 }
 
-/// Attention of all states, part of each head turned; keys have no bias.
+/// Bidirectional attention with partial RoPE. The key projection has no bias.
 constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
     const std::int64_t width = ctx.config.hidden_size, d = ctx.config.head_dim, heads = ctx.config.num_attention_heads;
     const std::int64_t expanded_width = heads * d, kv_size = ctx.config.num_key_value_heads * d;
@@ -61,7 +61,7 @@ struct encoder_layer {
     }
 };
 
-/// Two convolutions, layers with rotary positions, a norm.
+/// Audio encoder: two convolutions, layers with RoPE, norm.
 constexpr tensor encode_audio(const layer_context& ctx, trace& t) {
     const std::int64_t width = ctx.config.hidden_size, mel_bins = ctx.config.family[mels];
     const std::int64_t frames =
@@ -98,7 +98,9 @@ constexpr void parse_config(config_view json, model_config& config) {
 
 }  // namespace glmasr_detail
 
-// transformers/models/glmasr, GlmAsrEncoderConfig
+// The audio encoder (`GlmAsrEncoderConfig`).
+//
+// Source: transformers/models/glmasr
 inline constexpr submodel_spec glmasr_encoder{
     .model_type = "glmasr_encoder",
     .class_prefix = "GlmAsr",
@@ -116,7 +118,9 @@ inline constexpr submodel_spec glmasr_encoder{
                  .hidden_act = activation::gelu},
 };
 
-// transformers/models/glmasr, GlmAsrConfig: what a Llama that it holds is without keys of its own
+// Llama with the defaults of `GlmAsrConfig`.
+//
+// Source: transformers/models/glmasr
 inline constexpr submodel_spec glmasr_text = [](model_spec spec) {
     spec.defaults.vocab_size = 59264;
     spec.defaults.hidden_size = 2048;
@@ -128,7 +132,7 @@ inline constexpr submodel_spec glmasr_text = [](model_spec spec) {
     return spec;
 }(llama);
 
-// transformers/models/glmasr
+// Source: transformers/models/glmasr
 inline constexpr model_spec glmasr = [](model_spec spec) {
     spec.model_type = "glmasr";
     spec.class_prefix = "GlmAsr";

@@ -11,7 +11,7 @@ namespace llmcost::arch {
 
 namespace got_ocr2_detail {
 
-/// Two convolutions that make the grid smaller, and a projection.
+/// Projector: two strided convolutions and a linear layer.
 struct convolving_projector {
     layer_context ctx;
 
@@ -26,7 +26,7 @@ struct convolving_projector {
     }
 };
 
-/// Every image is made as large as the tower's own; two convolutions halve its grid of patches twice.
+/// Image shapes: images are resized to the encoder's size; two convolutions halve the patch grid twice.
 constexpr media_shapes show(const model& m, const workload&) {
     const vision_config& image = m.components[0].config.vision;
     const auto halved = [](std::int64_t side) { return (side - 1) / 2 + 1; };
@@ -48,7 +48,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
     });
 }
 
-// what it takes where it names no text model (configuration_got_ocr2.py, `sub_configs_defaults`)
+// the defaults without a text configuration (configuration_got_ocr2.py, `sub_configs_defaults`)
 inline constexpr submodel_spec text = [](model_spec spec) {
     spec.defaults.vocab_size = 151860;
     spec.defaults.hidden_size = 1024;
@@ -58,7 +58,7 @@ inline constexpr submodel_spec text = [](model_spec spec) {
     return spec;
 }(qwen2);
 
-/// `GotOcr2VisionEncoder`: SAM's, without a module around it; its inner width has a default of its own.
+/// `GotOcr2VisionEncoder`: SAM's encoder without an outer module, with another default MLP size.
 inline constexpr submodel_spec tower = [](model_spec spec) {
     spec.class_prefix = "GotOcr2";
     spec.base_model = sam_detail::forward_vision_encoder;
@@ -72,7 +72,9 @@ inline constexpr submodel_spec tower = [](model_spec spec) {
 
 }  // namespace got_ocr2_detail
 
-// transformers/models/got_ocr2: SAM's encoder in front of Qwen2
+// GOT-OCR 2. SAM's encoder before Qwen2.
+//
+// Source: transformers/models/got_ocr2
 inline constexpr model_spec got_ocr2 = [](model_spec spec) {
     spec.model_type = "got_ocr2";
     spec.class_prefix = "GotOcr2";
@@ -86,7 +88,9 @@ inline constexpr model_spec got_ocr2 = [](model_spec spec) {
     return spec;
 }(shared_composite);
 
-// transformers/models/pp_chart2table: GOT-OCR 2's classes; bare it is not in the reference's table of models
+// PP-Chart2Table. The classes of GOT-OCR 2. The reference's model mapping does not contain its base model.
+//
+// Source: transformers/models/pp_chart2table
 inline constexpr model_spec pp_chart2table = [](model_spec spec) {
     spec.model_type = "pp_chart2table";
     spec.supported_heads = {head_kind::conditional_generation};

@@ -13,7 +13,7 @@ namespace gpt2_detail {
 enum family_config_index : std::uint8_t { upcast_attention };
 inline constexpr family_key family_keys[]{{"reorder_and_upcast_attn", 0, family_key_type::boolean}};
 
-/// Scores in float32, scaled inside of the product.
+/// Attention with scores in float32, scaled inside the matmul (`_upcast_and_reordered_attn`).
 constexpr tensor upcast_and_reordered_attention(const layer_context& ctx, trace& t, const query_key_value& qkv) {
     const attention_pattern& pattern = ctx.inputs->pattern;
     const std::int64_t batch = qkv.query.dim(0), heads = qkv.query.dim(1), sequence = qkv.query.dim(2),
@@ -24,7 +24,7 @@ constexpr tensor upcast_and_reordered_attention(const layer_context& ctx, trace&
     const tensor rows = t.to(t.reshape(qkv.query, {-1, sequence, d}), dtype::float32);
     const tensor columns = t.to(t.reshape(qkv.key.transpose(2, 3), {-1, d, length}), dtype::float32);
     tensor scores = t.bmm(op::batched_matmul_scaled, rows, columns, sparse ? pattern.visible_pairs() : 0);
-    t.add_written_elements(scores.numel);  // an empty tensor as large, which the product does not read
+    t.add_written_elements(scores.numel);  // an empty tensor of the same size, which the matmul does not read
     scores = scores.view({batch, heads, sequence, length});
     if (!sparse) scores = t.add(scores, ctx.inputs->mask);
     const tensor probabilities =
@@ -33,7 +33,7 @@ constexpr tensor upcast_and_reordered_attention(const layer_context& ctx, trace&
     return t.contiguous(t.reshape(mixed, {batch, sequence, -1}));
 }
 
-/// Attention over one stacked projection.
+/// Self-attention from a fused projection.
 constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
     const std::int64_t width = ctx.config.hidden_size, batch = x.dim(0), sequence = x.dim(1);
     const tensor fused = t.call("c_attn", conv_1d{width, 3 * width}, x);
@@ -64,7 +64,7 @@ constexpr tensor mlp(const layer_context& ctx, trace& t, const tensor& x) {
     return t.call(ctx.spec.names.mlp, mlp_block{ctx}, x);
 }
 
-/// Words and learned positions.
+/// Sums token embeddings and learned position embeddings.
 constexpr tensor embed(const layer_context& ctx, trace& t) {
     const workload& load = t.load();
     const std::int64_t max_positions = ctx.config.max_position_embeddings;
@@ -82,9 +82,10 @@ constexpr void parse_config(config_view json, model_config& config) {
     divide_by_heads(json, config, {"n_head", "num_attention_heads"});
     if (config.intermediate_size == 0) config.intermediate_size = 4 * config.hidden_size;
     if (json.boolean("add_cross_attention", false))
-        throw_unsupported(json, "add_cross_attention", "no row describes this type with cross-attention");
+        throw_unsupported(json, "add_cross_attention", "cross-attention is not supported by this model type");
     if (config.family[upcast_attention] && (config.head_dim == 1 || !json.boolean("scale_attn_weights", true)))
-        throw_unsupported(json, "reorder_and_upcast_attn", "no row describes scores that are upcast but not scaled");
+        throw_unsupported(json, "reorder_and_upcast_attn",
+                          "reorder_and_upcast_attn without scale_attn_weights is not supported");
 }
 
 inline constexpr dropout_key dropout_rates[]{{dropout_position::hidden, "resid_pdrop", 0.1},
@@ -95,7 +96,9 @@ inline constexpr dropout_key dropout_rates[]{{dropout_position::hidden, "resid_p
 
 }  // namespace gpt2_detail
 
-// transformers/models/gpt2: configuration_gpt2.py, modeling_gpt2.py; learned positions, stacked transposed projections
+// GPT-2. Derived from the default decoder, with learned positions and fused, transposed projections.
+//
+// Source: transformers/models/gpt2: configuration_gpt2.py, modeling_gpt2.py
 inline constexpr model_spec gpt2 = [](model_spec spec) {
     spec.model_type = "gpt2";
     spec.class_prefix = "GPT2";
@@ -135,7 +138,9 @@ inline constexpr model_spec gpt2 = [](model_spec spec) {
     return spec;
 }(default_decoder);
 
-// transformers/models/auto/configuration_auto.py: GPT-2 under another name
+// GPT-SW3. GPT-2 under another model type.
+//
+// Source: transformers/models/auto/configuration_auto.py
 inline constexpr model_spec gpt_sw3 = [](model_spec spec) {
     spec.model_type = "gpt-sw3";
     return spec;

@@ -4,6 +4,10 @@
 
 #include <llmcost/arch/gpt_neo.hpp>
 
+// GPTBigCode. Derived from GPT-2, with multi-query attention.
+//
+// Source: transformers/models/gpt_bigcode: configuration_gpt_bigcode.py, modeling_gpt_bigcode.py
+
 namespace llmcost::arch {
 
 namespace gpt_bigcode_detail {
@@ -11,7 +15,7 @@ namespace gpt_bigcode_detail {
 enum family_config_index : std::uint8_t { one_key };
 inline constexpr family_key family_keys[]{{"multi_query", 1, family_key_type::boolean}};
 
-/// One projection holds all queries and one key, or queries, keys and values head by head.
+/// Self-attention from a fused projection: multi-query (one key/value head), or queries, keys and values per head.
 constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
     const model_config& config = ctx.config;
     const std::int64_t width = config.hidden_size, batch = x.dim(0), sequence = x.dim(1), d = config.head_dim;
@@ -36,12 +40,11 @@ constexpr void parse_config(config_view json, model_config& config) {
     if (config.intermediate_size == 0) config.intermediate_size = 4 * config.hidden_size;
     config.num_key_value_heads = config.family[one_key] ? 1 : config.num_attention_heads;
     if (json.boolean("add_cross_attention", false))
-        throw_unsupported(json, "add_cross_attention", "no row describes this type with cross-attention");
+        throw_unsupported(json, "add_cross_attention", "cross-attention is not supported by this model type");
 }
 
 }  // namespace gpt_bigcode_detail
 
-// transformers/models/gpt_bigcode: configuration_gpt_bigcode.py, modeling_gpt_bigcode.py; one key for all heads
 inline constexpr model_spec gpt_bigcode = [](model_spec spec) {
     spec.model_type = "gpt_bigcode";
     spec.class_prefix = "GPTBigCode";

@@ -4,6 +4,10 @@
 
 #include <llmcost/arch/gpt2.hpp>
 
+// GPT-Neo. Derived from GPT-2, with local attention by a table, and scores without a scale.
+//
+// Source: transformers/models/gpt_neo: configuration_gpt_neo.py, modeling_gpt_neo.py
+
 namespace llmcost::arch {
 
 namespace gpt_neo_detail {
@@ -11,10 +15,10 @@ namespace gpt_neo_detail {
 enum family_config_index : std::uint8_t { window };
 inline constexpr family_key family_keys[]{{"window_size", 256}};
 
-/// The word of layers that see a window; their cache and products are those of the others.
+/// `family_tag` of layers with local attention. Their KV cache and matmuls have the size of global attention.
 inline constexpr std::uint8_t local = 1;
 
-/// Scores are not scaled; those that a table hides are replaced by the lowest number, then masked again.
+/// Attention without a scale. A table replaces hidden scores by the lowest number; the mask is added afterwards.
 constexpr tensor masked_attention(const layer_context& ctx, trace& t, const query_key_value& qkv) {
     attention_pattern pattern = ctx.inputs->pattern;
     if (ctx.layer.family_tag == local) pattern.window = ctx.config.family[window];
@@ -51,14 +55,16 @@ constexpr tensor mlp(const layer_context& ctx, trace& t, const tensor& x) {
     return t.leave(block, dropout(t, "dropout", t.call("c_proj", linear{inner, width, true}, h)));
 }
 
-/// Where causal scores are counted, windows bend the figures although no cache has any.
+/// Prepares the decoder inputs. With causal counting, windows change the cost, although the KV cache has no window.
 constexpr decoder_inputs prepare_inputs(const layer_context& ctx, trace& t) {
     if (t.load().attention == attention_scores::causal && ctx.config.layers.is_heterogeneous())
         (void)attention_pattern_of(t, ctx.config.family[window]);
     return make_masks(ctx, t);
 }
 
-/// Kinds of layers, so many times each list of them (configuration_gpt_neo.py, `expand_attention_types_params`).
+/// Parses `config.json`. `attention_types` contains lists of layer kinds with repetition counts.
+///
+/// Source: transformers, configuration_gpt_neo.py, `expand_attention_types_params`.
 constexpr void parse_config(config_view json, model_config& config) {
     set_single_mask(json, config);
     const token_mixer_kind mixer = config.layers[0].token_mixer;
@@ -68,7 +74,7 @@ constexpr void parse_config(config_view json, model_config& config) {
     constexpr literal key = "attention_types";
     std::int64_t planned = 0;
     const auto plan = [&](string_ref name) {
-        if (name != "global" && name != "local") throw_unsupported(json, key, "no layer describes one of these kinds");
+        if (name != "global" && name != "local") throw_unsupported(json, key, "unsupported layer type");
         if (planned < config.num_hidden_layers)
             set_layer(json, config, planned,
                       {.token_mixer = mixer, .family_tag = name == "local" ? local : std::uint8_t{}});
@@ -86,7 +92,7 @@ constexpr void parse_config(config_view json, model_config& config) {
         }
     }
     if (planned != config.num_hidden_layers)
-        throw_invalid_value(json, list ? key : "num_layers", "as many kinds of attention as there are layers");
+        throw_invalid_value(json, list ? key : "num_layers", "as many kinds of attention as layers");
 }
 
 inline constexpr dropout_key dropout_rates[]{{dropout_position::hidden, "resid_dropout"},
@@ -96,8 +102,6 @@ inline constexpr dropout_key dropout_rates[]{{dropout_position::hidden, "resid_d
 
 }  // namespace gpt_neo_detail
 
-// transformers/models/gpt_neo: configuration_gpt_neo.py, modeling_gpt_neo.py; windows by a table, scores without a
-// scale
 inline constexpr model_spec gpt_neo = [](model_spec spec) {
     spec.model_type = "gpt_neo";
     spec.class_prefix = "GPTNeo";

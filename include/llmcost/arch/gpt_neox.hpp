@@ -5,11 +5,15 @@
 #include <llmcost/config/reader.hpp>
 #include <llmcost/forward/decoder.hpp>
 
+// GPT-NeoX. Derived from the default decoder.
+//
+// Source: transformers/models/gpt_neox: configuration_gpt_neox.py, modeling_gpt_neox.py
+
 namespace llmcost::arch {
 
 namespace gpt_neox_detail {
 
-/// Attention over queries, keys and values that one projection holds head by head; part of each head rotated.
+/// Self-attention with partial RoPE, from a fused projection that is ordered by head.
 constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
     const std::int64_t width = ctx.config.hidden_size, d = ctx.config.head_dim;
     const tensor fused = project(ctx, t, "query_key_value", 3 * width, x);
@@ -20,7 +24,8 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     return t.call("dense", linear{width, width, ctx.config.attention_bias}, scaled_dot_product_attention(ctx, t, qkv));
 }
 
-/// A layer whose feed-forward block reads the layer's input, or what attention left, through a norm of its own.
+/// Decoder layer. The MLP has its own norm. Its input is the layer input (parallel) or the attention's sum
+/// (sequential).
 constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor& x) {
     const auto mlp = [&](const tensor& h) {
         const tensor mlp_input = apply_norm(ctx, t, "post_attention_layernorm", h);
@@ -35,19 +40,20 @@ constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor&
 
 constexpr tensor embed(const layer_context& ctx, trace& t) { return dropout(t, "emb_dropout", embed_tokens(ctx, t)); }
 
-/// The rotated part of a head: `partial_rotary_factor` of the rotary parameters, else `rotary_pct`, else a quarter.
+/// Parses `config.json`. The rotary part of a head is `partial_rotary_factor`, else `rotary_pct`, else a quarter.
 constexpr void parse_config(config_view json, model_config& config) {
     set_single_mask(json, config);
-    const std::int64_t width = config.head_dim;  // of the tables, where a file has `head_dim`; heads do not read it
+    const std::int64_t width = config.head_dim;  // only the rotary tables use `head_dim`
     divide_by_heads(json, config, {"num_attention_heads"});
     const auto rope = detail::rope_parameters(json);
     const bool stated = rope && rope->contains("partial_rotary_factor");
     const config_view place = stated ? *rope : json;
     const literal key = stated ? "partial_rotary_factor" : "rotary_pct";
     const double factor = detail::has_rope_type(json, "proportional") ? 1 : place.real(key, 0.25);
-    if (!(factor > 0 && factor <= 1)) throw_invalid_value(place, key, "a part of a head above 0 and up to 1");
+    if (!(factor > 0 && factor <= 1)) throw_invalid_value(place, key, "a fraction of a head above 0 and at most 1");
     config.rotary_dim = round_rotary_dim(width, factor);
-    if (config.rotary_dim == 0) throw_invalid_value(place, key, "a part of a head that leaves elements to be rotated");
+    if (config.rotary_dim == 0)
+        throw_invalid_value(place, key, "a fraction of a head with at least one rotary element");
     config.attention_bias = json.boolean("attention_bias", true);
     config.mlp_bias = true;
     config.parallel_residual = json.boolean("use_parallel_residual", true);
@@ -59,7 +65,6 @@ inline constexpr dropout_key dropout_rates[]{{dropout_position::hidden, "hidden_
 
 }  // namespace gpt_neox_detail
 
-// transformers/models/gpt_neox: configuration_gpt_neox.py, modeling_gpt_neox.py
 inline constexpr model_spec gpt_neox = [](model_spec spec) {
     spec.model_type = "gpt_neox";
     spec.class_prefix = "GPTNeoX";

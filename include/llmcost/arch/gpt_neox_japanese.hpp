@@ -5,14 +5,18 @@
 #include <llmcost/config/reader.hpp>
 #include <llmcost/forward/decoder.hpp>
 
+// GPT-NeoX Japanese. Derived from the default decoder.
+//
+// Source: transformers/models/gpt_neox_japanese: configuration_gpt_neox_japanese.py, modeling_gpt_neox_japanese.py
+
 namespace llmcost::arch {
 
 namespace gpt_neox_japanese_detail {
 
-/// The word of the last layer, whose attention has a bias for its output.
+/// `family_tag` of the last layer, whose attention has an output bias.
 inline constexpr std::uint8_t last = 1;
 
-/// Scores scaled inside of a product that adds zeros.
+/// Attention with scores scaled inside a matmul that adds zeros (`baddbmm`).
 constexpr tensor baddbmm_attention(const layer_context& ctx, trace& t, const query_key_value& qkv) {
     const attention_pattern& pattern = ctx.inputs->pattern;
     const std::int64_t batch = qkv.query.dim(0), heads = qkv.query.dim(1), sequence = qkv.query.dim(2),
@@ -46,7 +50,7 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     return t.call("dense", linear{width, width}, flat);
 }
 
-/// The last layer adds its attention's bias in front of the residual.
+/// Decoder layer. The last layer adds the attention's bias before the residual.
 constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor& x) {
     tensor a = mix_tokens(ctx, t, apply_norm(ctx, t, "input_layernorm", x));
     if (ctx.layer.family_tag == last) {
@@ -59,23 +63,23 @@ constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor&
     return add_residual_with_dropout(ctx, t, middle, f);
 }
 
-/// The rotated part of a head: `partial_rotary_factor` of the rotary parameters, else `rotary_pct`, else all.
+/// Parses `config.json`. The rotary part of a head is `partial_rotary_factor`, else `rotary_pct`, else the complete
+/// head.
 constexpr void parse_config(config_view json, model_config& config) {
     set_single_mask(json, config);
-    const auto width =
-        static_cast<double>(config.head_dim);  // of the tables, where a file has `head_dim`; heads do not read it
+    const auto width = static_cast<double>(config.head_dim);  // only the rotary tables use `head_dim`
     divide_by_heads(json, config, {"num_attention_heads"});
     if (width != static_cast<double>(config.head_dim))
-        throw_invalid_value(json, "head_dim", "hidden_size / num_attention_heads, as heads are that wide");
+        throw_invalid_value(json, "head_dim", "hidden_size / num_attention_heads");
     const auto rope = detail::rope_parameters(json);
     const bool stated = rope && rope->contains("partial_rotary_factor");
     const config_view place = stated ? *rope : json;
     const literal key = stated ? "partial_rotary_factor" : "rotary_pct";
     const double factor = detail::has_rope_type(json, "proportional") ? 1 : place.real(key, 1.0);
-    if (!(factor > 0 && factor <= 1)) throw_invalid_value(place, key, "a part of a head above 0 and up to 1");
+    if (!(factor > 0 && factor <= 1)) throw_invalid_value(place, key, "a fraction of a head above 0 and at most 1");
     config.rotary_dim = static_cast<std::int64_t>(width * factor);
     if (config.rotary_dim == 0 || config.rotary_dim % 2 != 0)
-        throw_unsupported(place, key, "no row describes a rotated part that is no even number of elements");
+        throw_unsupported(place, key, "an odd number of rotary elements is not supported");
     config.intermediate_size = checked_size(json, "intermediate_multiple_size",
                                             json.positive("intermediate_multiple_size", 4), config.hidden_size);
     const token_mixer_kind mixer = config.layers[0].token_mixer;
@@ -90,7 +94,6 @@ inline constexpr dropout_key dropout_rates[]{{dropout_position::hidden, "hidden_
 
 }  // namespace gpt_neox_japanese_detail
 
-// transformers/models/gpt_neox_japanese: configuration_gpt_neox_japanese.py, modeling_gpt_neox_japanese.py
 inline constexpr model_spec gpt_neox_japanese = [](model_spec spec) {
     spec.model_type = "gpt_neox_japanese";
     spec.class_prefix = "GPTNeoXJapanese";

@@ -5,11 +5,18 @@
 #include <llmcost/arch/llama.hpp>
 #include <llmcost/config/experts.hpp>
 
+// GPT-OSS. Derived from Llama, with these differences:
+//  - attention sinks;
+//  - biases in all projections;
+//  - clamped experts with transposed weights.
+//
+// Source: transformers/models/gpt_oss
+
 namespace llmcost::arch {
 
 namespace gpt_oss_detail {
 
-/// Every head has one logit more, which takes part in the softmax only.
+/// Self-attention with sinks: one additional logit per head takes part in the softmax only.
 constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
     const tensor sinks = t.param("sinks", {ctx.config.num_attention_heads});
     return output_projection(ctx, t, attention_from_qkv(ctx, t, project_qkv(ctx, t, x), {.sinks = &sinks}));
@@ -31,7 +38,6 @@ constexpr void parse_gpt_oss(config_view json, model_config& config) {
     });
 }
 
-// transformers/models/gpt_oss: sinks, biases everywhere, clamped experts with transposed weights
 inline constexpr model_spec gpt_oss = [](model_spec spec) {
     spec.supported_heads = decoder_heads;
     spec.model_type = "gpt_oss";

@@ -5,11 +5,17 @@
 #include <llmcost/arch/gpt2.hpp>
 #include <llmcost/layers/sinusoidal_rotary.hpp>
 
+// GPT-J. Derived from GPT-2, with these differences:
+//  - interleaved RoPE instead of learned positions;
+//  - parallel attention and MLP, and a head with a bias.
+//
+// Source: transformers/models/gptj
+
 namespace llmcost::arch {
 
 namespace gptj_detail {
 
-/// Scores in float32, divided by a constant.
+/// Attention with scores in float32, divided by the scale.
 constexpr tensor float32_attention(const layer_context& ctx, trace& t, const query_key_value& qkv) {
     const attention_pattern& pattern = ctx.inputs->pattern;
     const recorder::fused_kernel_guard fused{
@@ -23,7 +29,7 @@ constexpr tensor float32_attention(const layer_context& ctx, trace& t, const que
     return t.contiguous(t.matmul(probabilities, qkv.value).transpose(1, 2));
 }
 
-/// Part of each head is rotated by sines and cosines that every layer looks up.
+/// Self-attention with partial RoPE. Every layer looks up its sines and cosines.
 constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
     const model_config& config = ctx.config;
     const std::int64_t width = config.hidden_size, batch = x.dim(0), sequence = x.dim(1);
@@ -40,7 +46,7 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     return dropout(t, "resid_dropout", t.call("out_proj", linear{width, width}, flat));
 }
 
-/// Attention and feed-forward block side by side.
+/// Decoder layer: attention and MLP in parallel.
 constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor& x) {
     const tensor h = apply_norm(ctx, t, "ln_1", x);
     const tensor a = mix_tokens(ctx, t, h);
@@ -66,7 +72,7 @@ constexpr void parse_config(config_view json, model_config& config) {
     config.attention_bias = false;
     config.rotary_dim = json.contains("rotary_dim") ? json.positive("rotary_dim") : 64;
     if (config.rotary_dim > config.head_dim || config.rotary_dim % 2 != 0)
-        throw_invalid_value(json, "rotary_dim", "an even number up to the elements of a head");
+        throw_invalid_value(json, "rotary_dim", "an even number, at most the head size");
     if (config.head == head_kind::question_answering && config.num_labels != 2)
         throw_invalid_value(json, json.contains("num_labels") ? "num_labels" : "id2label",
                             "two labels, start and end of an answer");
@@ -78,7 +84,6 @@ inline constexpr dropout_key dropout_rates[]{{dropout_position::hidden, "resid_p
 
 }  // namespace gptj_detail
 
-// transformers/models/gptj: rotated pairs instead of learned positions, blocks side by side, a head with a bias
 inline constexpr model_spec gptj = [](model_spec spec) {
     spec.model_type = "gptj";
     spec.class_prefix = "GPTJ";

@@ -10,14 +10,15 @@ namespace granite_detail {
 
 enum family_config_index : std::uint8_t { rotary_tables };
 inline constexpr family_key family_keys[]{
-    {.default_value = 1, .type = family_key_type::computed},  // as many as layers have different bases of frequencies
+    {.default_value = 1, .type = family_key_type::computed},  // number of different RoPE bases of the layers
 };
 
-/// At most so many tables; a layer's word is the number of its table from 1, or this where it knows of no positions.
+/// `family_tag` is the number of the layer's rotary table, from 1; `unrotated` for layers without RoPE.
 inline constexpr std::uint8_t unrotated = 0;
 inline constexpr std::int64_t max_tables = 32;
 
-/// What queries find, scaled by how little of the softmax a logit more of each head would take: (B, S, heads, d).
+/// Attention with sinks: scales the output of each head by 1 minus the sink's share of the softmax. Returns (B, S,
+/// heads, d).
 constexpr tensor attention_with_sinks(const layer_context& ctx, trace& t, const query_key_value& qkv,
                                       const tensor& sinks) {
     const attention_inputs& s = *ctx.inputs;
@@ -47,7 +48,8 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     return output_projection(ctx, t, t.reshape(found, {x.dim(0), x.dim(1), -1}));
 }
 
-/// A table for each base of frequencies, beside a module that makes one and is not called; each layer reads its own.
+/// Traces the model with one rotary table per RoPE base. Each layer reads its own table. The rotary module is not
+/// called.
 constexpr tensor base(const layer_context& ctx, trace& t) {
     tensor x = ctx.spec.embed_tokens(ctx, t);
     decoder_inputs shared = make_masks(ctx, t);
@@ -69,7 +71,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
     return apply_norm(ctx, t, ctx.spec.names.norm, x);
 }
 
-/// The different bases of frequencies that layers have, but for 0.
+/// The different RoPE bases of the layers, except 0.
 class rotary_bases {
 public:
     constexpr explicit rotary_bases(config_view json) : list_(json.optional_array("layer_rope_theta")) {
@@ -84,7 +86,7 @@ public:
     [[nodiscard]] constexpr bool reach(std::int64_t layers) const {
         return !list_ || static_cast<std::int64_t>(list_->size()) >= layers;
     }
-    /// The word of a layer.
+    /// Returns the `family_tag` of a layer.
     [[nodiscard]] constexpr std::uint8_t family_tag_of(std::int64_t layer) const {
         return list_ ? number_of((*list_)[static_cast<std::size_t>(layer)].as_real()) : std::uint8_t{1};
     }
@@ -101,7 +103,8 @@ private:
     std::int64_t count_ = 0;
 };
 
-/// Every fourth layer is full, the first one too; each has its base of frequencies, or rotates nothing where that is 0.
+/// Parses Granite SWA. The first and then every fourth layer has full attention. Each layer has its RoPE base; 0 means
+/// no RoPE.
 constexpr void parse_swa(config_view json, model_config& config) {
     require_sliding_window(json);
     const rotary_bases bases(json);
@@ -118,8 +121,8 @@ constexpr void parse_swa(config_view json, model_config& config) {
     });
 }
 
-/// The text model behind what a whole puts among its words, which are scaled behind that; `layer` calls each of its
-/// layers.
+/// Traces the text model. `place` inserts features into the token embeddings before they are scaled; `layer` calls one
+/// layer.
 template <class Place, class Layer>
 constexpr tensor forward_language_model(const layer_context& ctx, trace& t, literal name, const Place& place,
                                         const Layer& layer) {
@@ -138,7 +141,9 @@ constexpr tensor forward_language_model(const layer_context& ctx, trace& t, lite
 
 }  // namespace granite_detail
 
-// transformers/models/granite: constants on embeddings, residuals and logits
+// Granite. Derived from Llama, with multipliers for embeddings, residuals and logits.
+//
+// Source: transformers/models/granite
 inline constexpr model_spec granite = [](model_spec spec) {
     spec.supported_heads = language_heads;
     spec.model_type = "granite";
@@ -149,7 +154,11 @@ inline constexpr model_spec granite = [](model_spec spec) {
     return spec;
 }(llama);
 
-// transformers/models/granite_swa: one full layer to three sliding ones, sinks, frequencies of their own for each layer
+// Granite SWA. Derived from Granite, with these differences:
+//  - one full-attention layer per three sliding-window layers;
+//  - attention sinks, and a RoPE base per layer.
+//
+// Source: transformers/models/granite_swa
 inline constexpr model_spec granite_swa = [](model_spec spec) {
     spec.model_type = "granite_swa";
     spec.class_prefix = "GraniteSWA";

@@ -6,12 +6,16 @@
 #include <llmcost/arch/granite.hpp>
 #include <llmcost/arch/llava_next.hpp>
 
+// Granite 4 Vision. LLaVA-NeXT's tiles through a windowed Q-Former; layers of Granite add the features.
+//
+// Source: transformers/models/granite4_vision
+
 namespace llmcost::arch {
 
 namespace granite4_vision_detail {
 
-// behind LLaVA-NeXT's strategy and grids: sides of windows, projectors of layers, corners that are read, whether each
-// projector has a layer of its own
+// after the keys of LLaVA-NeXT: window sides, number of layer projectors and of corner projectors, and whether each
+// projector has its own layer
 enum family_config_index : std::uint8_t { query_side = 17, window_side, of_layers, of_corners, has_separate_layers };
 struct key_table {
     family_key entries[has_separate_layers + 1]{};
@@ -25,18 +29,19 @@ inline constexpr key_table family_keys = [] {
 }();
 inline constexpr std::int64_t corners = 4, max_layers = 32;
 
-/// Squares of a square of states, one behind the other: (B, side², width) -> (B · squares, by², width).
+/// Splits a square of states into windows: (B, side², width) -> (B · windows, window², width).
 constexpr tensor cut_windows(trace& t, const tensor& x, std::int64_t side, std::int64_t window) {
     const std::int64_t n = side / window, batch = x.dim(0), width = x.dim(2);
     const tensor grid = x.view({batch, n, window, n, window, width}).transpose(2, 3);
     return t.reshape(grid, {batch * n * n, window * window, width});
 }
 
-/// Learned queries on top of fewer states look at the states of their window
-/// (`Granite4VisionWindowQFormerDownsampler`).
+/// Q-Former over windows: learned queries plus downsampled states attend to the states of their window.
+///
+/// Source: `Granite4VisionWindowQFormerDownsampler`.
 struct window_former {
     layer_context ctx;
-    bool corner;  ///< states are one of each four; else means of squares
+    bool corner;  ///< downsampling takes one of each four states; otherwise means of squares
 
     static constexpr role module_role = role::projector;
     static constexpr bool is_leaf = false;
@@ -65,7 +70,7 @@ struct window_former {
             dropout(t, "dropout", query_grid.view({tiles, n * n * queries_per_side * queries_per_side, width}));
         return t.call("out_linear", linear{width, ctx.config.hidden_size, true}, out);
     }
-    /// Means of squares, or one corner of each square of four.
+    /// Downsamples states: means of squares, or one corner of each square of four.
     [[nodiscard]] constexpr tensor downsample(trace& t, const tensor& x, std::int64_t side, std::int64_t to) const {
         const std::int64_t tiles = x.dim(0), width = x.dim(2);
         if (corner) {
@@ -74,12 +79,12 @@ struct window_former {
         }
         const tensor grid = x.view({tiles, side, side, width}).permute({0, 3, 1, 2});
         tensor means = t.pool_to(op::average_pool, grid, {to, to});
-        means.make_channels_last_strides();  // as ATen's pools do
+        means.make_channels_last_strides();  // like ATen's pooling
         return means.permute({0, 2, 3, 1}).view({tiles, to * to, width});
     }
 };
 
-/// Features of all projectors, one sequence for all images each: of layers first, then of corners.
+/// Features of all projectors, of layers first, then of corners. Each is one sequence for all images.
 struct all_features {
     tensor tensors[max_layers + corners];
 };
@@ -91,12 +96,12 @@ constexpr void encode_images(const layer_context& ctx, trace& t, const tensor& n
     const hidden_state_outputs states = llava_next_detail::states_of_tiles(ctx, t);
     if (t.is_training() && !t.is_not_executed() && family[has_separate_layers] == 0)
         throw_description_error(
-            "deepstack_layer_map: a step back through a layer that several projectors read is not described");
+            "deepstack_layer_map: training with several projectors on one vision layer is not supported");
     tensor selected_states;
     const auto project_features = [&](child_name projector, bool corner) {
         if (selected_states.dim(1) != patches * patches) {
             if (!t.is_not_executed())
-                throw_description_error("vision_feature_select_strategy leaves no square of patches");
+                throw_description_error("vision_feature_select_strategy: the selected patches are not a square");
             selected_states = trace::buffer({selected_states.dim(0), patches * patches, selected_states.dim(2)});
         }
         return llava_next_detail::pack(ctx, t, t.call(projector, window_former{ctx, corner}, selected_states), newline,
@@ -117,8 +122,7 @@ constexpr void encode_images(const layer_context& ctx, trace& t, const tensor& n
     }
 }
 
-/// The reference's text model makes no cache by itself: a first pass appends to none, later ones to what they are
-/// handed.
+/// Self-attention. The reference's text model creates no KV cache: a first pass caches nothing, later passes append.
 constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
     query_key_value qkv = project_qkv(ctx, t, x);
     split_heads(ctx, qkv);
@@ -133,7 +137,7 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     return output_projection(ctx, t, scaled_dot_product_attention(ctx, t, qkv));
 }
 
-/// Words without those that stand for images, which layers add the features of.
+/// Traces the model. Layers add the image features, so the token embeddings contain none.
 constexpr tensor base(const layer_context& ctx, trace& t) {
     const bool has_pixels = has_images(t);
     const tensor newline = t.param("image_newline", {ctx.config.hidden_size});
@@ -146,7 +150,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
     return granite_detail::forward_language_model(
         ctx, t, "language_model", place, [&](const layer_context& layer_ctx, tensor x) {
             if (const std::uint8_t i = layer_ctx.layer.family_tag;
-                has_pixels && i > 0) {  // the last of the features that names this layer
+                has_pixels && i > 0) {  // the last feature assigned to this layer
                 const tensor selected_states =
                     t.gather(x, {features.tensors[i - 1].dim(0), features.tensors[i - 1].dim(1)});
                 x = t.masked_scatter(x, t.add(selected_states, features.tensors[i - 1]));
@@ -160,7 +164,7 @@ constexpr media_shapes show(const model& m, const workload& load) {
         m, load, llava_next_detail::patches_along(m) * m.family[query_side] / m.family[window_side]);
 }
 
-/// `downsample_rate`: "4/8", sides of a window's queries and of its states.
+/// Parses `downsample_rate`, e.g. "4/8": sides of the queries and of the states of a window.
 constexpr void parse_rate(config_view json, family_config& family) {
     const string_ref rate = json.string("downsample_rate");
     std::int64_t parts[2]{}, n = 0;
@@ -173,13 +177,12 @@ constexpr void parse_rate(config_view json, family_config& family) {
             throw_invalid_value(json, "downsample_rate", "two numbers with a slash between them");
     }
     if (n == 0 || parts[1] == 0) throw_invalid_value(json, "downsample_rate", "two numbers with a slash between them");
-    if (2 * parts[0] != parts[1])
-        throw_unsupported(json, "downsample_rate", "corners of squares halve the sides: one half");
+    if (2 * parts[0] != parts[1]) throw_unsupported(json, "downsample_rate", "unsupported ratio; expected one half");
     family[query_side] = parts[0];
     family[window_side] = parts[1];
 }
 
-/// Which feature, from 1, each layer of the text adds, the last that names it; none: 0.
+/// Maps text layers to the feature that they add, from 1; 0: none. The last assignment takes precedence.
 class feature_plan {
 public:
     constexpr void add(std::int64_t layer, std::int64_t feature) {
@@ -193,7 +196,7 @@ public:
             for (int k = 0; k < count_; ++k)
                 if (layers_[k] == i) kind.family_tag = features_[k];
             if (!m.config.layers.set(i, kind))
-                throw_unsupported(json, "deepstack_layer_map", "no row describes so many layers that add features");
+                throw_unsupported(json, "deepstack_layer_map", "unsupported number of layers that add features");
         }
     }
 
@@ -213,14 +216,14 @@ constexpr void parse_config(config_view json, model& m) {
     llava_next_detail::parse_grids(json, m.family, tower.vision.image_height, 0);
     parse_rate(json, m.family);
     if (llava_next_detail::patches_along(m) % m.family[window_side] != 0)
-        throw_invalid_value(json, "downsample_rate", "windows that divide the patches along a side");
+        throw_invalid_value(json, "downsample_rate", "a window side that divides the number of patches per side");
     const auto layer_of_tower = [&](config_view at) {
         const std::int64_t i = at.as_integer(), n = tower.num_hidden_layers;
-        if (i < -n - 1 || i > n) throw_invalid_value(at, "a layer of vision_config, 0 for what it embeds");
+        if (i < -n - 1 || i > n) throw_invalid_value(at, "a layer of vision_config, or 0 for the embeddings");
         return std::int64_t{1} << (i < 0 ? i + n + 1 : i);
     };
     std::int64_t& picked = m.family[llava_detail::layers_read];
-    if (tower.num_hidden_layers > 62) throw_unsupported(json, "vision_config", "no row describes so many layers");
+    if (tower.num_hidden_layers > 62) throw_unsupported(json, "vision_config", "unsupported number of layers");
     feature_plan plan;
     const config_view pairs = json.array("deepstack_layer_map");
     if (pairs.size() > static_cast<std::size_t>(max_layers))
@@ -250,7 +253,7 @@ constexpr void parse_config(config_view json, model& m) {
     plan.mark(json, m);
     if (m.family[of_corners] > 0) picked |= of_all;
     model_config& former = m.components[1].config;
-    if (tower.hidden_size % 64 != 0) throw_invalid_value(json, "vision_config", "a hidden_size of multiples of 64");
+    if (tower.hidden_size % 64 != 0) throw_invalid_value(json, "vision_config", "a hidden_size divisible by 64");
     former.hidden_size = tower.hidden_size;
     former.num_attention_heads = tower.hidden_size / 64;
 }
@@ -266,7 +269,7 @@ inline constexpr submodel_spec text = [](model_spec spec) {
     return spec;
 }(granite);
 
-/// Where no `qformer_config` is given.
+/// Defaults without `qformer_config`.
 inline constexpr submodel_spec former_of_windows = [](model_spec spec) {
     spec.defaults.num_hidden_layers = 1;
     spec.defaults.intermediate_size = 3072;
@@ -280,7 +283,6 @@ inline constexpr submodel_spec former_of_windows = [](model_spec spec) {
 
 }  // namespace granite4_vision_detail
 
-// transformers/models/granite4_vision: LLaVA-NeXT's tiles through queries in windows, which layers of Granite add
 inline constexpr model_spec granite4_vision = [](model_spec spec) {
     spec.model_type = "granite4_vision";
     spec.class_prefix = "Granite4Vision";

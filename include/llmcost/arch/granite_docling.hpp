@@ -6,30 +6,34 @@
 #include <llmcost/arch/idefics3.hpp>
 #include <llmcost/arch/qwen3_vl.hpp>
 
+// Granite Docling. SigLIP over tiles of a page; Granite receives its features as tokens and after its first layers.
+//
+// Source: transformers/models/granite_docling
+
 namespace llmcost::arch {
 
 namespace granite_docling_detail {
 
-/// The word of layers that hand their states on, and of those of the text that add what was made of them.
+/// `family_tag` of vision layers whose states are used, and of text layers that add the features of these states.
 inline constexpr std::uint8_t deep = 1;
 
 enum tower_config_index : std::uint8_t { output_width, squares, has_fine, mergers, taps };
 inline constexpr family_key tower_keys[]{
     {"out_hidden_size", 1024},
-    {"scale_factor", 4},  // patches along a side that become one token
+    {"scale_factor", 4},  // patches per side that are merged to one token
     {"use_fine_route", 1, family_key_type::boolean},
     {.default_value = 3, .type = family_key_type::computed},
     {.type = family_key_type::computed},
 };
 inline constexpr std::int64_t max_taps = 16;
 
-/// What a tower hands on: features of its tiles, its own states, and what was made of some layers'.
+/// Output of the vision encoder: features of the tiles, its states, and features of selected layers.
 struct vision_features {
     tensor features, states;
     tensor of_layers[max_taps];
 };
 
-/// Two layers over normed squares of patches.
+/// Deepstack merger: two linear layers over normalized squares of patches.
 constexpr tensor merge_deep(const layer_context& ctx, trace& t, std::int64_t index, const tensor& x) {
     const std::int64_t width = x.dim(2), out = ctx.config.family[output_width];
     const module_info merger{
@@ -40,7 +44,8 @@ constexpr tensor merge_deep(const layer_context& ctx, trace& t, std::int64_t ind
                    projector{merger.class_of_module, width, out, out, true, activation::gelu}.forward(t, normed));
 }
 
-/// Squares of patches, projected, with fixed places added, and those of some layers' states through mergers.
+/// Path through the connector: merges and projects squares of patches, adds fixed positions, and merges states of
+/// selected layers.
 constexpr tensor follow_path(const layer_context& ctx, trace& t, literal name, std::int64_t square_side,
                              const tensor& x, vision_features& out) {
     const vision_config& image = ctx.config.vision;
@@ -69,8 +74,8 @@ constexpr tensor follow_path(const layer_context& ctx, trace& t, literal name, s
     return t.leave(path, placed);
 }
 
-/// Norms and a projection around a path; the finer one is what a processor asks for (`fine_route`), whose default does
-/// not.
+/// Connector: norms and a projection around a path. Processors request the finer path (`fine_route`), which is not the
+/// default.
 constexpr void connect(const layer_context& ctx, trace& t, vision_features& out) {
     const std::int64_t width = ctx.config.hidden_size, expanded_width = ctx.config.family[output_width];
     const norm_module input_norm{norm_kind::layer, width}, output_norm{norm_kind::layer, expanded_width};
@@ -89,7 +94,7 @@ constexpr void connect(const layer_context& ctx, trace& t, vision_features& out)
     out.features = t.leave(connector, x.view({-1, expanded_width}));
 }
 
-/// Tiles through layers, some of which hand their states on, and the connector.
+/// Traces the vision encoder and the connector. Selected layers provide their states.
 constexpr void forward_vision_encoder(const layer_context& ctx, trace& t, vision_features& out) {
     const module_info embeddings{
         .name = "embeddings", .class_of_module = ctx.class_of("VisionEmbeddings"), .module_role = role::embedding};
@@ -109,16 +114,16 @@ constexpr void forward_vision_encoder(const layer_context& ctx, trace& t, vision
     }
     t.leave(encoder, x);
     for (; handed < ctx.config.family[taps]; ++handed)
-        out.of_layers[handed] = out.of_layers[0];  // of layers walked as one
+        out.of_layers[handed] = out.of_layers[0];  // of layers traced as one
     out.states = t.call("post_layernorm", norm_module{norm_kind::layer, ctx.config.hidden_size}, x);
     connect(ctx, t, out);
 }
 
 enum family_config_index : std::uint8_t { router_width };
-inline constexpr family_key family_keys[]{
-    {.type = family_key_type::computed}};  // of what tells dense pages apart; 0: none
+inline constexpr family_key family_keys[]{{.type = family_key_type::computed}};  // size of the density router; 0: none
 
-/// Whether a sequence's tiles need the finer path: a number that no logits are made of (`GraniteDoclingDensityRouter`).
+/// Classifies whether a sequence's tiles need the finer path (`GraniteDoclingDensityRouter`). The logits do not depend
+/// on it.
 constexpr void route_density(const layer_context& ctx, trace& t, const tensor& states) {
     const std::int64_t inner = ctx.model.family[router_width], width = states.dim(2), samples = t.load().batch;
     if (inner == 0) return;
@@ -139,8 +144,8 @@ constexpr void route_density(const layer_context& ctx, trace& t, const tensor& s
     t.leave(router, t.call("fc2", linear{inner, 1, true}, t.call("act", gelu_module{}, h)));
 }
 
-/// Tiles that are there, pixels and all, through the tower; its features in the places of words, its layers' added
-/// behind the text's first layers.
+/// Traces the model. Image features replace token embeddings; features of vision layers are added after the first text
+/// layers.
 constexpr tensor base(const layer_context& ctx, trace& t) {
     const bool has_pixels = has_images(t);
     vision_features out;
@@ -173,7 +178,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
         });
 }
 
-/// Tiles of the closest grid of up to 32, at most 16 along a side, and the whole.
+/// Image shapes: a thumbnail and tiles of the closest grid with at most 32 tiles and 16 per side.
 constexpr media_shapes show(const model& m, const workload& load) {
     const model_config& tower = m.components[0].config;
     const image_size image = image_size_of(load, tower.vision);
@@ -201,9 +206,9 @@ constexpr void parse_vision_config(config_view json, model_config& config) {
         return layer_spec{.family_tag = hands_on ? deep : std::uint8_t{0}};
     });
     const std::int64_t n = config.vision.image_height / config.vision.patch_size, square_side = config.family[squares];
-    if (n % square_side != 0) throw_invalid_value(json, "scale_factor", "a divisor of the patches along a side");
+    if (n % square_side != 0) throw_invalid_value(json, "scale_factor", "a divisor of the number of patches per side");
     if (config.family[has_fine] != 0 && square_side < 2)
-        throw_invalid_value(json, "scale_factor", "two at least, of which the finer path takes half");
+        throw_invalid_value(json, "scale_factor", "at least 2, because the finer path uses half of it");
     if (config.family[output_width] % 4 != 0) throw_invalid_value(json, "out_hidden_size", "a multiple of 4");
     (void)checked_size(json, "scale_factor", checked_size(json, "scale_factor", square_side, square_side),
                        config.hidden_size);
@@ -212,10 +217,10 @@ constexpr void parse_vision_config(config_view json, model_config& config) {
 constexpr void parse_config(config_view json, model& m) {
     const model_config& tower = m.components[0].config;
     if (tower.family[output_width] != m.config.hidden_size)
-        throw_invalid_value(json, "vision_config", "an out_hidden_size as large as the text's hidden_size");
+        throw_invalid_value(json, "vision_config", "an out_hidden_size equal to the text's hidden_size");
     if (const auto width = json.optional_positive("density_router_hidden_size")) m.family[router_width] = *width;
     if (m.family[router_width] > 0 && tower.family[has_fine] == 0)
-        throw_invalid_value(json, "density_router_hidden_size", "null, where vision_config has no finer path");
+        throw_invalid_value(json, "density_router_hidden_size", "null if vision_config has no finer path");
     const layer_plan listed_layers = m.config.layers;
     for (std::int64_t i = 0; i < m.config.num_hidden_layers; ++i) {
         layer_spec kind = listed_layers[i];
@@ -254,7 +259,6 @@ inline constexpr submodel_spec text = [](model_spec spec) {
 
 }  // namespace granite_docling_detail
 
-// transformers/models/granite_docling: SigLIP over tiles of a page, in front of Granite and behind its first layers
 inline constexpr model_spec granite_docling = [](model_spec spec) {
     spec.model_type = "granite_docling";
     spec.class_prefix = "GraniteDocling";

@@ -30,17 +30,17 @@ inline constexpr family_key family_keys[]{
     {"conv_kernel_size", 15},
     {"conv_expansion_factor", 2},
     {"context_size", 200},
-    {.type = family_key_type::computed},  // states of layers that are joined with the last ones
+    {.type = family_key_type::computed},  // layers whose states are concatenated with the last ones
 };
 
-/// The other name of the number of mel bins wins, as `attribute_map` has it.
+/// Parses the encoder. The alias of the number of mel bins takes precedence, as in `attribute_map`.
 constexpr void parse_speech_encoder(config_view json, model_config& config) {
     config.family[mels] = json.positive("num_mel_bins", config.family[mels]);
     if (config.family[block] > config.family[reach]) throw_invalid_value(json, "context_size", "at most max_pos_emb");
     set_single_mask(json, config);
 }
 
-/// Norm, two projections and an activation, dropout behind both.
+/// MLP of a conformer: norm, two projections and an activation, dropout after both.
 struct conformer_feed_forward {
     const layer_context& ctx;
 
@@ -56,11 +56,11 @@ struct conformer_feed_forward {
     }
 };
 
-/// Attention within blocks of so many places, with learned distances (Shaw); the last block is filled up with zeros,
-/// which a mask hides.
+/// Block-local attention with learned relative positions (Shaw). The last block is padded with zeros, which a mask
+/// excludes.
 ///
-/// `F.scaled_dot_product_attention` as PyTorch executes it without a kernel: queries and keys are scaled each, and the
-/// scores of distances are its mask.
+/// Traced like PyTorch's `F.scaled_dot_product_attention` without a fused kernel: queries and keys are scaled
+/// separately, and the position scores are the mask.
 struct block_attention {
     const layer_context& ctx;
 
@@ -90,7 +90,7 @@ struct block_attention {
     }
 };
 
-/// A convolution of each channel behind zeros at both ends.
+/// Depthwise convolution with zero padding at both ends.
 struct channel_convolution {
     const layer_context& ctx;
     std::int64_t width;
@@ -135,18 +135,19 @@ struct conformer_block {
     }
 };
 
-/// Two frames are a place, of whose windows of so many a few queries become tokens.
+/// Number of positions of the encoder: one per two frames.
 [[nodiscard]] constexpr std::int64_t places_of(const audio_preprocessing_config& sound, const workload& load) {
     if (load.audio_milliseconds == 0) return 1;
     const std::int64_t samples = sound.samples_from_milliseconds(load.audio_milliseconds),
                        places = sound.num_centered_frames(samples) / 2;
     if (places < 1 || samples <= sound.n_fft / 2)
-        throw_description_error("the recording is shorter than what its spectrum is made of");
+        throw_description_error("the audio is shorter than one spectrum window");
     return places;
 }
 
-/// A conformer, which labels places in its middle and reads its own labels; (batch, places, mels) -> (…, width), or the
-/// states of some layers beside the last ones'.
+/// Traces the conformer: (batch, positions, mels) -> (batch, positions, width).
+///
+/// A middle layer predicts labels and feeds them back. The output can be concatenated with states of other layers.
 constexpr tensor encode_audio(const layer_context& ctx, trace& t) {
     const family_config& family = ctx.config.family;
     const std::int64_t width = ctx.config.hidden_size, layers = ctx.config.num_hidden_layers, middle = layers / 2;
@@ -171,7 +172,7 @@ constexpr tensor encode_audio(const layer_context& ctx, trace& t) {
     return t.cat(layer_states, static_cast<int>(family[num_cat_hidden_layers] + 1), -1);
 }
 
-// ---- a transformer over learned queries
+// ---- Q-Former
 
 enum former : std::uint8_t { source, crosses_every, reads_text };
 inline constexpr family_key former_keys[]{
@@ -180,7 +181,8 @@ inline constexpr family_key former_keys[]{
     {"use_qformer_text_input", 0, family_key_type::boolean},
 };
 
-/// Queries over themselves, or over windows: x (1 or windows, queries, width) -> (windows, queries, width).
+/// Q-Former attention: self-attention, or cross-attention to windows. x (1 or windows, queries, width) -> (windows,
+/// queries, width).
 struct former_attention {
     const layer_context& ctx;
     const tensor* cross_states = nullptr;
@@ -200,7 +202,7 @@ struct former_attention {
         t.enter(inner);
         tensor q = split("query", x, width);
         const tensor k = split("key", kv_input, from_width), v = split("value", kv_input, from_width);
-        // the same learned queries look at every window
+        // every window uses the same learned queries
         if (t.load().implementation == attention_implementation::sdpa)
             q = q.expand({k.dim(0), heads, x.dim(1), width / heads});
         const attention_pattern all{
@@ -236,7 +238,7 @@ struct former_layer {
     }
 };
 
-/// Learned queries, whose layers look at what was heard every so often.
+/// Traces the Q-Former. Every n-th layer has cross-attention to the audio features.
 constexpr tensor query(const layer_context& ctx, trace& t, const tensor& queries, const tensor& audio_features) {
     tensor x =
         dropout(t, "dropout", t.call("layernorm", norm_module{norm_kind::layer, ctx.config.hidden_size}, queries));
@@ -246,7 +248,7 @@ constexpr tensor query(const layer_context& ctx, trace& t, const tensor& queries
         x = t.call({"layer", i}, former_layer{ctx, i, audio_features}, x);
     return t.leave(encoder, x);
 }
-/// The same by itself, declared.
+/// Declares the Q-Former without executing it.
 constexpr tensor query_alone(const layer_context& ctx, trace& t) {
     const recorder::not_executed_guard not_executed{t};
     return query(ctx, t, trace::buffer({1, 1, ctx.config.hidden_size}),
@@ -257,7 +259,7 @@ constexpr void parse_former(config_view json, model_config& config) {
         throw_invalid_value(json, "num_attention_heads", "a divisor of hidden_size");
 }
 
-// ---- the whole
+// ---- the multimodal model
 
 enum model_config_index : std::uint8_t { rate, window };
 inline constexpr family_key model_keys[]{{"downsample_rate", 5}, {"window_size", 15}};
@@ -270,6 +272,8 @@ constexpr media_shapes show(const model& m, const workload& load) {
                       .num_samples = m.audio_preprocessing.samples_from_milliseconds(load.audio_milliseconds),
                       .num_frames = places_of(m.audio_preprocessing, load)}};
 }
+/// Parses the feature extractor's configuration.
+///
 /// Source: transformers/models/granite_speech/feature_extraction_granite_speech.py.
 constexpr void parse_audio_config(config_view json, model& m) {
     const auto nested_json = find_feature_extractor_config(json);
@@ -278,17 +282,16 @@ constexpr void parse_audio_config(config_view json, model& m) {
     const std::int64_t bands = m.components[0].config.family[mels];
     for (const literal key : {"n_mels", "feature_size"})
         if (nested_json->contains(key) && 2 * nested_json->positive(key) != bands)
-            throw_invalid_value(*nested_json, key, "half of the configuration's input_dim: two frames are read as one");
+            throw_invalid_value(*nested_json, key, "half of input_dim, because two frames are one position");
     expect_number(*nested_json, "projector_window_size", m.family[window], "the window_size of the configuration");
     expect_number(*nested_json, "projector_downsample_rate", m.family[rate],
                   "the downsample_rate of the configuration");
     m.audio_preprocessing.sampling_rate = nested_json->positive("sampling_rate", m.audio_preprocessing.sampling_rate);
     parse_frames(*nested_json, m.audio_preprocessing);
-    if (m.audio_preprocessing.n_fft % 2 != 0)
-        throw_invalid_value(*nested_json, "n_fft", "an even number, of which tokens are counted");
+    if (m.audio_preprocessing.n_fft % 2 != 0) throw_invalid_value(*nested_json, "n_fft", "an even number");
 }
 
-/// Windows of states, of which queries make tokens of the text's width.
+/// Projects windows of encoder states to a few tokens each, with the text width.
 constexpr tensor project(const layer_context& ctx, trace& t, const tensor& states) {
     const family_config& family = ctx.model.family;
     const layer_context former = ctx.component(1);
@@ -301,7 +304,7 @@ constexpr tensor project(const layer_context& ctx, trace& t, const tensor& state
     t.enter(projection);
     const tensor learned = t.param("query", {1, queries, width});
     const tensor padded = t.pad(states, 1, windows * family[window] - states.dim(1));
-    // declared for a text alone, it is as wide as it says, which what hears may not fit
+    // with text alone, the projector is declared with its configured width, which can differ from the encoder's
     const tensor audio_features = has_audio(t)
                                       ? padded.view({batch * windows, family[window], states.dim(2)})
                                       : trace::buffer({batch * windows, family[window], former.config.family[source]});
@@ -311,7 +314,7 @@ constexpr tensor project(const layer_context& ctx, trace& t, const tensor& state
     return t.leave(projection, t.call("linear", linear{width, ctx.config.hidden_size, true}, merged_queries));
 }
 
-/// Words are looked up once more where sound is put among them (`get_merged_audio_embeddings`).
+/// Traces a second token embedding, which audio features are merged with (`get_merged_audio_embeddings`).
 constexpr void repeat_token_embedding(const layer_context& ctx, trace& t) {
     const layer_context text = ctx.text_model();
     const module_info m{.name = "language_model", .class_of_module = text.class_of(text.spec.names.model_class)};
@@ -322,7 +325,7 @@ constexpr void repeat_token_embedding(const layer_context& ctx, trace& t) {
     t.leave(m);
 }
 
-/// What hears, what brings it to the text model's width, and what reads.
+/// Traces the audio encoder, the projector and the text model.
 constexpr tensor base(const layer_context& ctx, trace& t) {
     return forward_text_after_encoder(ctx, t, "language_model", [&](const tensor& token_embeddings) {
         const recorder::not_executed_guard silent{t, !has_audio(t)};
@@ -339,13 +342,13 @@ constexpr void check(config_view json, model& m) {
         throw_invalid_value(json, "window_size", "a multiple of downsample_rate");
 }
 
-/// Layers whose states are joined with the last ones'.
+/// Parses the encoder and the layers whose states are concatenated with the last ones.
 constexpr void parse_plus_encoder(config_view json, model_config& config) {
     parse_speech_encoder(json, config);
     const auto layers = json.optional_array("cat_hidden_layers");
     if (!layers) return;
     if (layers->size() + 1 > trace::max_cat_inputs)
-        throw_unsupported(json, "cat_hidden_layers", "no row describes so many layers joined");
+        throw_unsupported(json, "cat_hidden_layers", "unsupported number of concatenated layers");
     config.family[num_cat_hidden_layers] = static_cast<std::int64_t>(layers->size());
     for (const config_view layer : *layers)
         if (layer.as_non_negative() >= config.num_hidden_layers) throw_invalid_value(layer, "a layer below num_layers");
@@ -353,7 +356,9 @@ constexpr void parse_plus_encoder(config_view json, model_config& config) {
 
 }  // namespace granite_speech_detail
 
-// transformers/models/granite_speech, GraniteSpeechEncoderConfig
+// The audio encoder (`GraniteSpeechEncoderConfig`).
+//
+// Source: transformers/models/granite_speech
 inline constexpr submodel_spec granite_speech_encoder{
     .model_type = "granite_speech_encoder",
     .class_prefix = "GraniteSpeech",
@@ -369,7 +374,9 @@ inline constexpr submodel_spec granite_speech_encoder{
     .defaults = {.hidden_size = 1024, .num_hidden_layers = 10, .num_attention_heads = 8},
 };
 
-// transformers/models/blip_2, Blip2QFormerConfig: as a part of others only
+// The Q-Former of BLIP-2 (`Blip2QFormerConfig`), available only as a component.
+//
+// Source: transformers/models/blip_2
 inline constexpr submodel_spec blip_2_qformer_part{
     .model_type = "blip_2_qformer",
     .class_prefix = "Blip2QFormer",
@@ -384,7 +391,9 @@ inline constexpr submodel_spec blip_2_qformer_part{
                  .hidden_act = activation::gelu},
 };
 
-// transformers/models/granite_speech: a conformer, a transformer over queries, Granite
+// Granite Speech. A conformer and a Q-Former before Granite.
+//
+// Source: transformers/models/granite_speech
 inline constexpr model_spec granite_speech = [](model_spec spec) {
     spec.model_type = "granite_speech";
     spec.class_prefix = "GraniteSpeech";
@@ -402,7 +411,9 @@ inline constexpr model_spec granite_speech = [](model_spec spec) {
     return spec;
 }(shared_composite);
 
-// transformers/models/granite_speech_plus: states of several layers of the encoder are read
+// Granite Speech Plus. Derived from Granite Speech; the projector reads states of several encoder layers.
+//
+// Source: transformers/models/granite_speech_plus
 inline constexpr submodel_spec granite_speech_plus_encoder = [](model_spec spec) {
     spec.model_type = "granite_speech_plus_encoder";
     spec.class_prefix = "GraniteSpeechPlus";

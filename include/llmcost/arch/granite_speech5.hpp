@@ -11,7 +11,7 @@
 #include <llmcost/layers/heads.hpp>
 #include <llmcost/layers/mlp.hpp>
 
-// A conformer whose first layers halve the number of places, and which reads its own labels in the middle.
+// Granite Speech 5: a conformer whose first layers halve the positions, with labels fed back in the middle.
 namespace llmcost::arch {
 
 namespace granite_speech5_detail {
@@ -22,22 +22,24 @@ inline constexpr family_key family_keys[]{
     {"context_size", 128},
     {"conv_kernel_size", 7},
     {"conv_expansion_factor", 2},
-    {.default_value = 3, .type = family_key_type::computed},  // a bit for each layer that halves
+    {.default_value = 3, .type = family_key_type::computed},  // bit mask of the layers that halve the positions
 };
 inline constexpr std::int64_t max_layers = 62;
 
-/// Whole frames, each beside its change, two of them a place; samples are filled up to those of the last.
+/// Number of positions: two complete frames each, with their differences. Samples are padded to the last position.
 [[nodiscard]] constexpr std::int64_t places_of(const audio_preprocessing_config& sound, const workload& load) {
     const std::int64_t samples = num_audio_samples(sound, load), places = (samples / sound.hop_length + 1) / 2;
     const std::int64_t needed = (2 * places - 1) * sound.hop_length + 1;
     if (places < 1 || (samples > needed ? samples : needed) <= sound.n_fft / 2)
-        throw_description_error("the recording is shorter than what its spectrum is made of");
+        throw_description_error("the audio is shorter than one spectrum window");
     return places;
 }
 constexpr media_shapes show(const model& m, const workload& load) {
     return {.audio = {.num_samples = num_audio_samples(m.audio_preprocessing, load),
                       .num_frames = places_of(m.audio_preprocessing, load)}};
 }
+/// Parses the feature extractor's configuration.
+///
 /// Source: transformers/models/granite_speech5/feature_extraction_granite_speech5.py.
 constexpr void parse_audio_config(config_view json, model& m) {
     const auto nested_json = find_feature_extractor_config(json);
@@ -49,8 +51,8 @@ constexpr void parse_audio_config(config_view json, model& m) {
     parse_frames(*nested_json, m.audio_preprocessing);
 }
 
-/// Attention within blocks of so many places, with learned distances (Shaw); the last block is filled up with zeros,
-/// which a mask hides.
+/// Block-local attention with learned relative positions (Shaw). The last block is padded with zeros, which a mask
+/// excludes.
 struct block_attention {
     const layer_context& ctx;
 
@@ -98,7 +100,7 @@ struct convolution_module {
     }
 };
 
-/// A block of a conformer; one that halves adds the means of neighbours to what a convolution of stride 2 hears.
+/// Conformer block. A block that halves the positions adds a strided convolution to the means of neighbours.
 struct encoder_block {
     layer_context ctx;
     bool halves;
@@ -127,10 +129,10 @@ struct encoder_block {
     }
 
 private:
-    /// `unfold(1, 2, 2).mean(-1)`: a last place without a neighbour is dropped.
+    /// Means of pairs, `unfold(1, 2, 2).mean(-1)`. A last element without a neighbour is dropped.
     static constexpr tensor means(trace& t, const tensor& x) {
         const std::int64_t half = x.dim(1) / 2;
-        if (half < 1) throw_description_error("the recording is shorter than places that are halved");
+        if (half < 1) throw_description_error("the audio is too short for the layers that halve the positions");
         return t.mean(t.slice(x, 1, 2 * half).view({x.dim(0), half, 2, x.dim(2)}).transpose(2, 3), -1);
     }
 };
@@ -168,9 +170,9 @@ constexpr void parse_encoder_config(config_view json, model_config& config) {
         throw_invalid_value(json, "context_size", "at most max_position_embeddings");
     if (config.family[kernel] % 2 == 0) throw_invalid_value(json, "conv_kernel_size", "an odd number");
     if (config.num_key_value_heads != config.num_attention_heads)
-        throw_invalid_value(json, "num_key_value_heads", "as many as attention heads, which keys and values have");
+        throw_invalid_value(json, "num_key_value_heads", "num_attention_heads");
     if (config.num_hidden_layers > max_layers)
-        throw_unsupported(json, "num_hidden_layers", "no row describes so many layers");
+        throw_unsupported(json, "num_hidden_layers", "unsupported number of layers");
     if (const auto list = json.optional_array("subsample_layers")) {
         config.family[halving] = 0;
         for (const config_view layer : *list) {
@@ -193,12 +195,14 @@ constexpr tensor forward(const layer_context& ctx, trace& t) {
 
 constexpr void check(config_view json, model& m) {
     if (m.config.tie_word_embeddings && m.components[0].config.vocab_size != m.config.vocab_size)
-        throw_invalid_value(json, "vocab_size", "that of encoder_config, to whose labels the head is tied");
+        throw_invalid_value(json, "vocab_size", "the vocab_size of encoder_config, which the head is tied to");
 }
 
 }  // namespace granite_speech5_detail
 
-// transformers/models/granite_speech5, GraniteSpeech5EncoderConfig
+// The encoder (`GraniteSpeech5EncoderConfig`).
+//
+// Source: transformers/models/granite_speech5
 inline constexpr model_spec granite_speech5_encoder{
     .model_type = "granite_speech5_encoder",
     .class_prefix = "GraniteSpeech5",
@@ -225,7 +229,9 @@ inline constexpr model_spec granite_speech5_encoder{
                  .attention_bias = true},
 };
 
-// transformers/models/granite_speech5, GraniteSpeech5CTCConfig: labels at every place of an encoder
+// The CTC model (`GraniteSpeech5CTCConfig`): labels at every position of the encoder.
+//
+// Source: transformers/models/granite_speech5
 inline constexpr model_spec granite_speech5_ctc = [](model_spec spec) {
     spec.model_type = "granite_speech5_ctc";
     spec.class_prefix = "GraniteSpeech5";

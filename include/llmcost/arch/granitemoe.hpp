@@ -18,7 +18,7 @@ constexpr tensor process_logits(const layer_context& ctx, trace& t, const tensor
     return out;
 }
 
-/// The largest k logits, softmax over those in float32.
+/// Router: top-k logits, then a softmax over these in float32.
 constexpr tensor_pair pick(const layer_context& ctx, trace& t, const tensor& tokens) {
     const moe_config& moe = ctx.config.moe;
     const tensor weight = t.param("weight", {moe.num_experts, ctx.config.hidden_size});
@@ -31,7 +31,7 @@ constexpr tensor sparse_moe_block(const layer_context& ctx, trace& t, const tens
     return call_experts(ctx, t, tokens, call_custom_router(ctx, t, pick, tokens)).view({x.dim(0), x.dim(1), -1});
 }
 
-/// Experts, and beside them a block for every token where the file has one.
+/// MoE block with an optional shared expert.
 constexpr tensor mlp(const layer_context& ctx, trace& t, const tensor& x) {
     const tensor routed = moe_or_dense_mlp(ctx, t, sparse_moe_block, x);
     const std::int64_t inner = ctx.config.moe.shared_intermediate_size;
@@ -56,8 +56,9 @@ constexpr void parse_shared(config_view json, model_config& config) {
     config.moe.shared_intermediate_size = json.non_negative("shared_intermediate_size", 0);
 }
 
-/// Each output is scaled by the share that a logit of its head's own leaves to the keys (modeling_granite_swa.py,
-/// `eager_attention_forward`).
+/// Attention with sinks: scales each output by the share of the softmax that the sink leaves to the keys.
+///
+/// Source: transformers, modeling_granite_swa.py, `eager_attention_forward`.
 constexpr tensor attention_with_sinks(const layer_context& ctx, trace& t, const query_key_value& qkv,
                                       const tensor& sinks) {
     const attention_inputs& s = *ctx.inputs;
@@ -77,7 +78,7 @@ constexpr tensor attention_with_sinks(const layer_context& ctx, trace& t, const 
     return t.reshape(t.contiguous(mixed.transpose(1, 2)), {mixed.dim(0), mixed.dim(2), -1});
 }
 
-/// Layers without a base of frequencies rotate nothing; their word is 0.
+/// Self-attention with sinks. Layers without a RoPE base (`family_tag` 0) have no RoPE.
 constexpr tensor attend_with_sinks(const layer_context& ctx, trace& t, const tensor& x) {
     const tensor sinks = t.param("sinks", {ctx.config.num_attention_heads});
     query_key_value qkv = project_qkv(ctx, t, x);
@@ -88,10 +89,10 @@ constexpr tensor attend_with_sinks(const layer_context& ctx, trace& t, const ten
     return output_projection(ctx, t, attention_with_sinks(ctx, t, qkv, sinks));
 }
 
-/// How many bases of frequencies the layers of one model may have.
+/// Maximum number of RoPE bases per model.
 inline constexpr std::uint8_t max_bases = 8;
 
-/// Rotary tables for each base of frequencies that layers name.
+/// Traces the model with one rotary table per RoPE base.
 constexpr tensor base_with_sinks(const layer_context& ctx, trace& t) {
     tensor x = ctx.spec.embed_tokens(ctx, t);
     const decoder_inputs shared = make_masks(ctx, t);
@@ -116,7 +117,7 @@ constexpr tensor base_with_sinks(const layer_context& ctx, trace& t) {
     return apply_norm(ctx, t, ctx.spec.names.norm, x);
 }
 
-/// The number of each layer's base among those that are not 0, from 1.
+/// Numbers the RoPE bases of the layers from 1, except 0.
 class rotary_bases {
 public:
     constexpr rotary_bases(config_view json, const model_config& config)
@@ -146,7 +147,7 @@ private:
     std::uint8_t count_ = 0;
 };
 
-/// Every fourth layer sees everything, unless `layer_types` says otherwise.
+/// Parses Granite MoE SWA. Without `layer_types`, every fourth layer has full attention.
 constexpr void parse_swa(config_view json, model_config& config) {
     parse_moe_config(json, config);
     config.moe.shared_intermediate_size = json.non_negative("shared_intermediate_size", 0);
@@ -162,7 +163,9 @@ constexpr void parse_swa(config_view json, model_config& config) {
 
 }  // namespace granitemoe_detail
 
-// transformers/models/granitemoe: Granite's constants, the best experts' logits through a softmax of their own
+// Granite MoE. Derived from Granite, with experts weighted by a softmax over the top-k logits.
+//
+// Source: transformers/models/granitemoe
 inline constexpr model_spec granitemoe = [](model_spec spec) {
     spec.model_type = "granitemoe";
     spec.class_prefix = "GraniteMoe";
@@ -179,7 +182,9 @@ inline constexpr model_spec granitemoe = [](model_spec spec) {
     return spec;
 }(granite);
 
-// transformers/models/granitemoeshared: the same with a block beside the experts
+// Granite MoE Shared. Derived from Granite MoE, with a shared expert.
+//
+// Source: transformers/models/granitemoeshared
 inline constexpr model_spec granitemoeshared = [](model_spec spec) {
     spec.model_type = "granitemoeshared";
     spec.class_prefix = "GraniteMoeShared";
@@ -189,7 +194,12 @@ inline constexpr model_spec granitemoeshared = [](model_spec spec) {
     return spec;
 }(granitemoe);
 
-// transformers/models/granitemoe_swa: windows, sinks that scale outputs, a base of frequencies for each layer, or none
+// Granite MoE SWA. Derived from Granite MoE Shared, with these differences:
+//  - sliding windows;
+//  - sinks that scale the attention output;
+//  - a RoPE base per layer, or no RoPE.
+//
+// Source: transformers/models/granitemoe_swa
 inline constexpr model_spec granitemoe_swa = [](model_spec spec) {
     spec.model_type = "granitemoe_swa";
     spec.class_prefix = "GraniteMoeSWA";

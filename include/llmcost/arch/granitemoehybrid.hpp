@@ -5,15 +5,21 @@
 #include <llmcost/arch/bamba.hpp>
 #include <llmcost/config/experts.hpp>
 
+// Granite MoE Hybrid. Derived from Llama, with these differences:
+//  - Mamba-2 layers;
+//  - a shared MLP and optional experts;
+//  - Granite's multipliers.
+//
+// Source: transformers/models/granitemoehybrid
+
 namespace llmcost::arch {
 
 namespace granitemoehybrid_detail {
 
 enum family_config_index : std::uint8_t { rotates, weighs_balance };
 inline constexpr family_key family_keys[]{
-    {.type =
-         family_key_type::computed},  // `position_embedding_type` is "rope"; with any other, positions are not known
-    {.type = family_key_type::computed},  // how evenly routers pick, from logits in float32
+    {.type = family_key_type::computed},  // 1 = `position_embedding_type` is "rope"; otherwise no positions
+    {.type = family_key_type::computed},  // load-balancing loss, from logits in float32
 };
 
 constexpr tensor recurrent_block(const layer_context& ctx, trace& t, const tensor& x) {
@@ -39,7 +45,7 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     return output_projection(ctx, t, scaled_dot_product_attention(ctx, t, qkv));
 }
 
-/// The largest k logits in float32, softmax over those.
+/// Top-k router: top-k logits in float32, then a softmax over these.
 struct top_k_router {
     layer_context ctx;
 
@@ -66,7 +72,7 @@ struct routed_block {
     }
 };
 
-/// A block that all tokens pass, beside routed experts where there are some.
+/// MLP or MoE block: a shared MLP, and routed experts where the layer has them.
 constexpr tensor mlp(const layer_context& ctx, trace& t, const tensor& x) {
     const std::int64_t inner = ctx.config.moe.shared_intermediate_size;
     if (!ctx.layer.has_experts) return call_mlp(ctx, t, "shared_mlp", inner, x);
@@ -98,10 +104,11 @@ constexpr void parse_config(config_view json, model_config& config) {
     if (config.family[rotates]) {
         config.rope_scaling = detail::parse_frequency_rule(json, "full_attention");
         if (config.head_dim % 2 != 0)
-            throw_unsupported(json, "num_attention_heads", "heads of an odd width are not rotated");
+            throw_unsupported(json, "num_attention_heads", "heads with an odd size are not supported with RoPE");
         config.rotary_dim = config.head_dim;
     }
-    if (json.contains("layers_block_type")) throw_unsupported(json, "layers_block_type", "layer_types says the same");
+    if (json.contains("layers_block_type"))
+        throw_unsupported(json, "layers_block_type", "not supported; use layer_types");
     const bool listed = parse_layer_types(json, config, token_mixer_kind::recurrent);
     const layer_plan listed_layers = config.layers;
     set_layers(json, config, [&](std::int64_t i) {
@@ -112,7 +119,6 @@ constexpr void parse_config(config_view json, model_config& config) {
 
 }  // namespace granitemoehybrid_detail
 
-// transformers/models/granitemoehybrid: Mamba-2 mixers, a shared block, perhaps experts, constants as in Granite
 inline constexpr model_spec granitemoehybrid = [](model_spec spec) {
     spec.model_type = "granitemoehybrid";
     spec.class_prefix = "GraniteMoeHybrid";

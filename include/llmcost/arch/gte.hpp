@@ -4,11 +4,15 @@
 
 #include <llmcost/arch/nomic_bert.hpp>
 
+// GTE. Derived from Nomic BERT, with biases and a separate language-modeling head.
+//
+// Source: transformers/models/gte
+
 namespace llmcost::arch {
 
 namespace gte_detail {
 
-/// A gated block with dropout in front of its last projection, which has a bias.
+/// Gated MLP with dropout before the last projection, which has a bias.
 constexpr tensor mlp(const layer_context& ctx, trace& t, const tensor& x) {
     const std::int64_t width = ctx.config.hidden_size, inner = ctx.config.intermediate_size;
     const module_info mlp{.name = "mlp", .class_of_module = ctx.class_of("MLP"), .module_role = role::mlp};
@@ -35,7 +39,7 @@ constexpr tensor forward(const layer_context& ctx, trace& t) {
     return forward_encoder_model(ctx, t, {.score = score, .pooled = {head_kind::sequence_classification}});
 }
 
-/// Segments may be missing.
+/// Parses `config.json`. Segment embeddings are optional.
 constexpr void parse_config(config_view json, model_config& config) {
     const std::int64_t segments = json.non_negative("type_vocab_size", config.type_vocab_size);
     config.type_vocab_size = 0;
@@ -49,7 +53,6 @@ inline constexpr dropout_key gte_dropout[]{{dropout_position::hidden, "hidden_dr
                                            {dropout_position::attention, "attention_probs_dropout_prob"},
                                            {dropout_position::classifier, "classifier_dropout", same_as_hidden}};
 
-// transformers/models/gte: Nomic BERT with biases, a language head of its own
 inline constexpr model_spec gte = [](model_spec spec) {
     spec.model_type = "gte";
     spec.class_prefix = "Gte";

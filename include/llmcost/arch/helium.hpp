@@ -24,8 +24,7 @@ constexpr void parse_config(config_view json, model_config& config) {
     set_single_mask(json, config);
     config.output_bias = false;
     if (config.num_attention_heads * config.head_dim != config.hidden_size)
-        throw_unsupported(json, "hidden_size",
-                          "the projection behind attention is as wide as it, but the heads are not");
+        throw_unsupported(json, "hidden_size", "unsupported width; expected num_attention_heads * head_dim");
 }
 
 }  // namespace helium_detail

@@ -11,7 +11,7 @@ namespace llmcost::arch {
 namespace hgnet_v2_detail {
 
 enum family_config_index : std::uint8_t {
-    affine,         ///< a learned scale and shift behind activations
+    affine,         ///< learned scale and shift after each activation
     stem_channels,  ///< the second and the third number
     stem_strides = stem_channels + 2,
     head_width = stem_strides + 5,
@@ -88,7 +88,7 @@ struct pool {
     constexpr tensor forward(trace& t, const tensor& x) const { return t.pool(op::max_pool, x, 2, 1, 0, true); }
 };
 
-/// Layers one behind the other, whose outputs are all joined and squeezed.
+/// A chain of convolution layers; concatenates all outputs and squeezes the channels.
 struct block {
     const layer_context& ctx;
     const stage_sizes& stage;
@@ -172,7 +172,8 @@ constexpr void parse_hgnet_v2(config_view json, model_config& config) {
     config.vision = parse_image_size(json, 224);
     family_config stem;
     parse_stages_of(json, "stem_channels", {3, 32, 48}, stem, 0, 3);
-    if (stem[0] != config.vision.num_channels) throw_invalid_value(json, "stem_channels", "num_channels in front");
+    if (stem[0] != config.vision.num_channels)
+        throw_invalid_value(json, "stem_channels", "a list that begins with num_channels");
     config.family[stem_channels] = stem[1];
     config.family[stem_channels + 1] = stem[2];
     parse_stages_of(json, "stem_strides", {2, 1, 1, 2, 1}, config.family, stem_strides, 5);
@@ -201,10 +202,10 @@ constexpr void parse_hgnet_v2(config_view json, model_config& config) {
     for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i) {
         if (in[i] > 0xfffff || mid[i] > 0xfffff || out[i] > 0xfffff || blocks[i] > 0xffff || kernels[i] > 0xff ||
             strides[i] > 0xff)
-            throw_unsupported(json, "stage_out_channels", "no row describes stages so large");
+            throw_unsupported(json, "stage_out_channels", "unsupported number of channels");
         if (layers[i] >= trace::max_cat_inputs)
-            throw_unsupported(json, "stage_numb_of_layers", "no row joins so many layers");
-        if (in[i] != width) throw_invalid_value(json, "stage_in_channels", "what the stage before hands out");
+            throw_unsupported(json, "stage_numb_of_layers", "unsupported number of layers");
+        if (in[i] != width) throw_invalid_value(json, "stage_in_channels", "the output channels of the previous stage");
         if (out[i] < 2) throw_invalid_value(json, "stage_out_channels", "at least two channels");
         width = out[i];
         config.family[widths + i] = (in[i] << 20 | mid[i]) << 20 | out[i];

@@ -52,7 +52,7 @@ inline constexpr family_key family_keys[]{
 [[nodiscard]] constexpr std::int64_t pool_area(const model_config& config) {
     return config.family[pool_rows] * config.family[pool_columns];
 }
-/// Tokens of a unit, in front of a stage's pooling or behind it.
+/// Returns the tokens per masked unit after the poolings of `stage` stages.
 [[nodiscard]] constexpr std::int64_t window_of(const model_config& config, std::int64_t stage) {
     std::int64_t window = config.family[area];
     for (std::int64_t i = 0; i < stage; ++i) window /= pool_area(config);
@@ -177,7 +177,7 @@ constexpr tensor embed(const layer_context& ctx, trace& t) {
     return t.leave(embeddings, t.add(h, places));
 }
 
-/// Tokens in an order in which those that are pooled together, and units, lie one behind the other.
+/// Reorders tokens so that pooled tokens, and the tokens of a unit, are contiguous.
 constexpr tensor unroll(const layer_context& ctx, trace& t, const tensor& x) {
     const vision_config& image = ctx.config.vision;
     const std::int64_t step = ctx.config.family[stride], width = x.dim(2), tokens = x.dim(1);
@@ -225,7 +225,7 @@ constexpr pair parse_pair(config_view json, literal key, std::int64_t otherwise,
 }
 constexpr std::int64_t parse_side(config_view json, literal key, std::int64_t otherwise, bool zeros = false) {
     const pair sides = parse_pair(json, key, otherwise, zeros);
-    if (sides.rows != sides.columns) throw_unsupported(json, key, "no row describes oblong patches");
+    if (sides.rows != sides.columns) throw_unsupported(json, key, "patches with different sides are not supported");
     return sides.rows;
 }
 
@@ -248,7 +248,8 @@ constexpr void check_stages(config_view json, const model_config& config, pair g
     std::int64_t tokens = grid.rows * grid.columns;
     for (std::int64_t i = 1; i < n; ++i) {
         if (grid.rows % config.family[pool_rows] != 0 || grid.columns % config.family[pool_columns] != 0)
-            throw_invalid_value(json, "image_size", "as many patches as query_stride divides in front of each stage");
+            throw_invalid_value(json, "image_size",
+                                "a size whose patches are divisible by query_stride before each stage");
         grid.rows /= config.family[pool_rows];
         grid.columns /= config.family[pool_columns];
     }
@@ -289,9 +290,9 @@ constexpr void parse_hiera(config_view json, model_config& config) {
     config.embedding_size = json.positive("embed_dim", 96);
     const std::int64_t n = config.num_hidden_layers =
         parse_stages(json, "depths", {2, 3, 16, 3}, config.family, depths, maximum);
-    if (n > 4 && !json.contains("num_heads")) throw_invalid_value(json, "num_heads", "a number for each stage");
+    if (n > 4 && !json.contains("num_heads")) throw_invalid_value(json, "num_heads", "one number per stage");
     if (parse_stages(json, "num_heads", {1, 2, 4, 8}, config.family, heads, maximum) < n)
-        throw_invalid_value(json, "num_heads", "a number for each stage");
+        throw_invalid_value(json, "num_heads", "one number per stage");
     if (config.family[pools] >= n) throw_invalid_value(json, "num_query_pool", "less than there are stages");
     const pair pool = parse_pair(json, "query_stride", 2), unit = parse_pair(json, "masked_unit_size", 8);
     config.family[pool_rows] = pool.rows;

@@ -88,14 +88,14 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
     return slow;
 }
 
-/// `num_hidden_layers` counts the calls of all layers, where the file says how many a stack has.
+/// Parses `config.json`; `num_hidden_layers` counts the layer calls, `num_layers_per_stack` the layers of a stack.
 constexpr void parse_config(config_view json, model_config& config) {
     const auto list = json.optional_array("L_bp_cycles");
     const std::int64_t num_listed = list ? static_cast<std::int64_t>(list->size()) : 1;
     const std::int64_t slow = config.family[slow_cycles], fast = config.family[fast_cycles];
     if (slow > max_slow_cycles) throw_invalid_value(json, "H_cycles", "at most 8");
     if (fast > max_calls) throw_invalid_value(json, "L_cycles", "at most 512");
-    const std::int64_t ahead = slow > num_listed ? slow - num_listed : 0;  // cycles in front of those that are listed
+    const std::int64_t ahead = slow > num_listed ? slow - num_listed : 0;  // cycles before those that are listed
     for (std::int64_t h = 0; h < slow; ++h) {
         std::int64_t& learns = config.family[static_cast<std::size_t>(learn + h)] = h < ahead ? 1 : 2;
         if (list && h >= ahead) learns = (*list)[static_cast<std::size_t>(h - ahead)].as_non_negative();
@@ -106,7 +106,8 @@ constexpr void parse_config(config_view json, model_config& config) {
         throw_invalid_value(json, "num_hidden_layers", "num_layers_per_stack for each call of a stack");
     config.num_hidden_layers = of_stack;
     set_single_mask(json, config);
-    if (config.sliding_window > 0) throw_unsupported(json, "sliding_window", "layers of this type see everything");
+    if (config.sliding_window > 0)
+        throw_unsupported(json, "sliding_window", "sliding windows are not supported by this model type");
 }
 
 }  // namespace hrm_text_detail

@@ -8,7 +8,7 @@ namespace llmcost::arch {
 
 namespace hunyuan_detail {
 
-/// Queries and keys are normed behind their rotation.
+/// Self-attention with QK-norm after RoPE: (batch, sequence, hidden) -> (batch, sequence, hidden).
 constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
     query_key_value qkv = project_qkv(ctx, t, x);
     split_heads(ctx, qkv);

@@ -9,7 +9,7 @@ namespace llmcost::arch {
 
 namespace hunyuan_v1_moe_detail {
 
-/// Queries and keys are normed behind their rotation.
+/// Self-attention with QK-norm after RoPE: (batch, sequence, hidden) -> (batch, sequence, hidden).
 constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
     query_key_value qkv = project_qkv(ctx, t, x);
     split_heads(ctx, qkv);
@@ -73,7 +73,7 @@ constexpr void parse_picks(config_view json, model_config& config, token_mixer_k
                                : moe_topk ? moe_topk->as_positive()
                                           : 1;
         if (k > config.moe.num_experts) throw_invalid_value(json, key, "at most the number of experts");
-        if (k > 255) throw_unsupported(json, key, "no row describes so many experts for one token");
+        if (k > 255) throw_unsupported(json, key, "unsupported number of experts per token");
         return static_cast<std::uint8_t>(k);
     };
     config.moe.num_experts_per_tok = picks(0);

@@ -96,7 +96,7 @@ constexpr tensor attend_images(const layer_context& ctx, trace& t, const tensor&
     return t.call("o_proj", linear{heads * d, width, true}, found.unsqueeze(0));
 }
 
-/// Squares of patches of one image become one, a learned token behind each row, one in front of all and one behind.
+/// Merges squares of patches of one image. Learned tokens follow each row of patches and enclose the image.
 struct patch_merger {
     layer_context ctx;
 
@@ -167,8 +167,7 @@ constexpr void parse_vision_config(config_view json, model_config& config) {
     config.vision.patch_size = json.positive("patch_size", 16);
     config.vision.num_channels = json.positive("num_channels", 3);
     const string_ref mode = json.string("interpolate_mode", "bilinear");
-    if (mode != "bilinear")
-        throw_unsupported(json, "interpolate_mode", "no row describes another way to resample places");
+    if (mode != "bilinear") throw_unsupported(json, "interpolate_mode", "unsupported interpolation of positions");
     if (config.family[longest] < config.vision.patch_size)
         throw_invalid_value(json, "max_image_size", "at least patch_size");
     (void)checked_product(config.family[longest] / config.vision.patch_size,
@@ -197,7 +196,7 @@ inline constexpr submodel_spec tower = [](model_spec spec) {
     return spec;
 }(shared_tower);
 
-// ---- the whole
+// ---- the complete model
 
 constexpr media_shapes show(const model& m, const workload& load) {
     if (load.images == 0) return {};
@@ -253,7 +252,7 @@ inline constexpr model_spec hunyuan_vl_text = [](model_spec spec) {
     return spec;
 }(hunyuan_v1_dense);
 
-// transformers/models/hunyuan_vl: patches of images in front of a dense HunYuan with positions of several axes
+// transformers/models/hunyuan_vl: patches of images before a dense HunYuan with positions of several axes
 inline constexpr model_spec hunyuan_vl = [](model_spec spec) {
     spec.model_type = "hunyuan_vl";
     spec.class_prefix = "HunYuanVL";

@@ -37,8 +37,8 @@ constexpr tensor mlp(const layer_context& ctx, trace& t, const tensor& x) {
     return moe_or_dense_mlp(ctx, t, sparse_moe_block, x);
 }
 
-/// One dense layer in front, unless `mlp_layer_types` says otherwise; no shared experts are one as wide as a dense
-/// block.
+/// Parses `config.json`. Without `mlp_layer_types`, the first layer is dense. With `num_shared_experts` 0, one shared
+/// expert has the width of a dense block.
 constexpr void parse_config(config_view json, model_config& config) {
     parse_experts(json, config, json.contains("num_local_experts") ? "num_local_experts" : "num_experts");
     validate_experts(json, config);
@@ -54,7 +54,7 @@ constexpr void parse_config(config_view json, model_config& config) {
 
 }  // namespace hy_v3_detail
 
-// transformers/models/hy_v3: norms of queries and keys behind the transposition, a router with sigmoids
+// transformers/models/hy_v3: QK-norm after the transposition; sigmoid router
 inline constexpr model_spec hy_v3 = [](model_spec spec) {
     spec.model_type = "hy_v3";
     spec.class_prefix = "HYV3";

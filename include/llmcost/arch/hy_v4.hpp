@@ -245,7 +245,7 @@ constexpr void parse_config(config_view json, model_config& config) {
     if (const auto types = json.optional_array("layer_types"))
         for (const config_view layer_type : *types)
             if (layer_type.as_string() != "indexed_attention")
-                throw_unsupported(json, "layer_types", "no layer describes one of these kinds");
+                throw_unsupported(json, "layer_types", "unsupported layer type");
     const auto picks = json.optional_array("indexer_types");
     const sparse_layer_selection experts(json, config, 1);
     config.sliding_window = 0;

@@ -26,7 +26,7 @@ constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor&
 
 }  // namespace hyperclovax_detail
 
-// transformers/models/hyperclovax: Granite's constants, logits multiplied by theirs, norms behind the blocks
+// transformers/models/hyperclovax: Granite's constants, a logits multiplier, norms after the blocks
 inline constexpr model_spec hyperclovax = [](model_spec spec) {
     spec.model_type = "hyperclovax";
     spec.class_prefix = "HyperCLOVAX";

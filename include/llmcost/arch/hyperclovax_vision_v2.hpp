@@ -24,7 +24,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
 
 }  // namespace hyperclovax_vision_v2_detail
 
-// transformers/models/hyperclovax_vision_v2: Qwen2.5-VL's tower and a projection in front of HyperCLOVA X
+// transformers/models/hyperclovax_vision_v2: Qwen2.5-VL's tower and a projection before HyperCLOVA X
 inline constexpr model_spec hyperclovax_vision_v2 = [](model_spec spec) {
     spec.model_type = "hyperclovax_vision_v2";
     spec.class_prefix = "HyperCLOVAXVisionV2";

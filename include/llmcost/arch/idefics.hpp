@@ -12,7 +12,7 @@ namespace llmcost::arch {
 
 namespace idefics_detail {
 
-/// The word of layers behind a block that reads images.
+/// Layer flag: a cross-attention block over images precedes the layer.
 inline constexpr std::uint8_t reads_images = 1;
 
 enum family_config_index : std::uint8_t {
@@ -195,7 +195,7 @@ constexpr tensor resample(const layer_context& ctx, trace& t, const tensor& stat
     return t.load().images > 0 ? t.load().images : 1;
 }
 
-/// States of a sequence's images behind each other; later passes are handed them.
+/// Returns the concatenated image states of each sequence; passes with a KV cache read them as an input.
 constexpr tensor encode_images(const layer_context& ctx, trace& t) {
     const std::int64_t batch = t.load().batch, num_images = images_of_each(t);
     const recorder::not_executed_guard cached_images{t, t.load().past > 0};
@@ -226,7 +226,7 @@ constexpr tensor mask_states(trace& t, const tensor& states) {
 constexpr tensor base(const layer_context& ctx, trace& t) {
     if (t.is_training() && (ctx.config.family[frozen_text] != 0 || ctx.config.family[frozen_tower] != 0))
         throw_description_error(
-            "no walk describes a step that trains a part: freeze_text_layers, freeze_vision_layers");
+            "training with frozen parts is not supported: freeze_text_layers, freeze_vision_layers");
     tensor x = ctx.spec.embed_tokens(ctx, t);
     const tensor states = encode_images(ctx, t);
     const tensor mask = mask_states(t, states);
@@ -255,7 +255,7 @@ constexpr tensor forward(const layer_context& ctx, trace& t) {
 /// Masks are made of causal attention; tables are made in every attention.
 constexpr decoder_inputs prepare_inputs(const layer_context& ctx, trace& t) { return make_masks(ctx, t); }
 
-/// Every image is made as large as the tower's own; its states stand in no word's place.
+/// Returns the image shape: the input size of the vision encoder. Image states take no token positions.
 constexpr media_shapes show(const model& m, const workload&) {
     const vision_config& image = m.components[0].config.vision;
     return {.image = {.height = image.image_height, .width = image.image_width}};
@@ -326,7 +326,7 @@ inline constexpr submodel_spec resampler = [](model_spec spec) {
 
 }  // namespace idefics_detail
 
-// transformers/models/idefics: Llama behind blocks that read images' states, CLIP's tower beside them
+// transformers/models/idefics: Llama with cross-attention blocks over image states; CLIP vision encoder
 inline constexpr model_spec idefics = [](model_spec spec) {
     spec.model_type = "idefics";
     spec.class_prefix = "Idefics";

@@ -97,10 +97,11 @@ enum family_config_index : std::uint8_t { shortest_side, longest_side, quarters 
 inline constexpr family_key family_keys[]{
     {.default_value = 378, .type = family_key_type::computed},
     {.default_value = 980, .type = family_key_type::computed},
-    {.type = family_key_type::computed},  // an image is cut in four beside the whole
+    {.type = family_key_type::computed},  // split each image into four crops plus the full image
 };
 
-/// Sides within bounds, 378 and 980 pixels where nobody says others, the longest made no longer.
+/// Returns the image size within the configured bounds (default: 378 and 980 pixels). The upper bound limits the
+/// longest side.
 ///
 /// Source: transformers/models/idefics2/image_processing_idefics2.py, `get_resize_output_image_size`.
 [[nodiscard]] constexpr image_size resized(const family_config& family, std::int64_t height, std::int64_t width) {
@@ -126,7 +127,7 @@ struct parts {
         tile_sizes[0] = resized(m.family, original.height, original.width);
         if (m.family[quarters] == 0) return;
         if (original.height < 2 || original.width < 2)
-            throw_description_error("an image of these sides has no quarters");
+            throw_description_error("the image is too small to be split into four crops");
         for (const std::int64_t high : {original.height / 2, original.height - original.height / 2})
             for (const std::int64_t expanded_width : {original.width / 2, original.width - original.width / 2})
                 tile_sizes[n++] = resized(m.family, high, expanded_width);
@@ -139,7 +140,7 @@ struct parts {
                   tile_sizes[i].width > to.width ? tile_sizes[i].width : to.width};
         return to;
     }
-    /// Whether some have fewer whole patches than others, which a mask hides.
+    /// True if some images have fewer complete patches than others, which requires a mask.
     [[nodiscard]] constexpr bool padded(std::int64_t patch) const noexcept {
         const image_size to = largest();
         for (int i = 0; i < n; ++i)
@@ -238,7 +239,7 @@ constexpr void parse_config(config_view json, model& m) {
 
 }  // namespace idefics2_detail
 
-// transformers/models/idefics2: Idefics 3's tower over images of any shape, resampled by latents in front of Mistral
+// transformers/models/idefics2: Idefics 3's tower over images of any shape, resampled by latents before Mistral
 inline constexpr model_spec idefics2 = [](model_spec spec) {
     spec.model_type = "idefics2";
     spec.class_prefix = "Idefics2";

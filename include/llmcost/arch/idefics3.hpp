@@ -21,7 +21,7 @@ inline constexpr family_key family_keys[]{
     {.type = family_key_type::computed},  // images are not cut
 };
 
-/// Where patches stand in a table of positions, by shares of an image's sides: floats, of which integers are made.
+/// Computes position indices of patches from relative coordinates: fractions of the image sides, converted to integers.
 constexpr void find_positions(const layer_context& ctx, trace& t, std::int64_t images, std::int64_t rows,
                               std::int64_t columns) {
     const vision_config& image = ctx.config.vision;
@@ -36,7 +36,7 @@ constexpr void find_positions(const layer_context& ctx, trace& t, std::int64_t i
     (void)t.minimum_scalar(w);
 }
 
-/// Patches with learned positions, which are looked up for each image by where its patches stand.
+/// Embeds patches with learned positions, looked up per image by relative patch coordinates.
 constexpr tensor embed(const layer_context& ctx, trace& t, const tensor& pixels) {
     const vision_config& image = ctx.config.vision;
     const std::int64_t width = ctx.config.hidden_size, images = pixels.dim(0);
@@ -86,8 +86,10 @@ constexpr std::int64_t tokens_of_tile(const model& m) {
     return patches_of(m.components[0].config.vision) / (m.family[scale_factor] * m.family[scale_factor]);
 }
 
-/// The longest side made four tiles long, both rounded up to whole tiles, which are read beside the whole
-/// (image_processing_idefics3.py, `resize_for_vision_encoder`).
+/// Returns the tiles of an image in addition to the full image. The longest side is scaled to four tiles, and both
+/// sides are rounded up to complete tiles.
+///
+/// Source: image_processing_idefics3.py, `resize_for_vision_encoder`.
 constexpr media_shapes show(const model& m, const workload& load) {
     const vision_config& image = m.components[0].config.vision;
     const std::int64_t side = image.image_height;
@@ -181,7 +183,7 @@ inline constexpr submodel_spec smolvlm_tower = [](model_spec spec) {
 
 }  // namespace idefics3_detail
 
-// transformers/models/idefics3: SigLIP's layers over images of any shape, squares of patches in front of a text model
+// transformers/models/idefics3: SigLIP's layers over images of any shape, squares of patches before a text model
 inline constexpr model_spec idefics3 = [](model_spec spec) {
     spec.model_type = "idefics3";
     spec.class_prefix = "Idefics3";

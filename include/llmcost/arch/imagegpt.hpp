@@ -70,7 +70,7 @@ struct layer {
     }
 };
 
-/// One token for each pixel, behind learned positions.
+/// Embeds one token per pixel and adds learned positions.
 constexpr tensor base(const layer_context& ctx, trace& t) {
     const vision_config& image = ctx.config.vision;
     const std::int64_t n = image.image_height * image.image_width, width = ctx.config.hidden_size;
@@ -92,7 +92,7 @@ constexpr tensor classify(const layer_context& ctx, trace& t, const tensor& x) {
 constexpr void parse_config(config_view json, model_config& config) {
     gpt2_detail::parse_config(json, config);
     if (json.boolean("reorder_and_upcast_attn", false))
-        throw_unsupported(json, "reorder_and_upcast_attn", "no row describes pixels with scores that are upcast");
+        throw_unsupported(json, "reorder_and_upcast_attn", "upcast attention scores of pixels are not supported");
     std::int64_t side = 1;
     while ((side + 1) * (side + 1) <= config.max_position_embeddings) ++side;
     config.vision = {side, side, 1, 3};

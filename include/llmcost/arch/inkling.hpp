@@ -30,7 +30,7 @@ inline constexpr family_key family_keys[]{
     {"rel_extent", 1024},
     {.type = family_key_type::computed},  // of the short convolutions
     {"n_shared_experts", 2},
-    {.type = family_key_type::computed},  // words that the head is asked for; 0: all
+    {.type = family_key_type::computed},  // unpadded vocabulary size of the head; 0: all
     {.type = family_key_type::computed},  // queries of layers that see everything are scaled by how much there is
 };
 
@@ -209,7 +209,7 @@ constexpr tensor embed(const layer_context& ctx, trace& t) {
     return t.leave(embedding_module, apply_norm(ctx, t, "embed_norm", found));
 }
 
-/// Hidden states are divided by a constant in front of the language model's head.
+/// Hidden states are divided by a constant before the language model's head.
 constexpr tensor forward(const layer_context& ctx, trace& t) {
     if (ctx.config.head == head_kind::none) return forward_decoder(ctx, t);
     const module_info model_info{.class_of_module = ctx.class_of("ForCausalLM")};
@@ -237,8 +237,7 @@ constexpr void plan(config_view json, model_config& config, const sparse_layer_s
         if (types) {
             const string_ref name = (*types)[static_cast<std::uint32_t>(i)].as_string();
             slides = name == "hybrid_sliding";
-            if (!slides && name != "hybrid")
-                throw_unsupported(json, "layer_types", "no layer describes one of these kinds");
+            if (!slides && name != "hybrid") throw_unsupported(json, "layer_types", "unsupported layer type");
         }
         return layer_spec{slides ? token_mixer_kind::sliding_attention : token_mixer_kind::full_attention,
                           experts.has(i)};

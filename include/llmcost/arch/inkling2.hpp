@@ -32,7 +32,7 @@ inline constexpr family_key family_keys[]{
     {.type = family_key_type::computed},  // the activation function that scores experts
 };
 
-// ---- what blocks of layers leave to those behind them: (B, S, blocks, width)
+// ---- block residuals: outputs of earlier layer blocks, read by later ones, (B, S, blocks, width)
 
 constexpr tensor appended(trace& t, const tensor& blocks, const tensor& x) {
     return blocks.rank == 0 ? t.cat({x.unsqueeze(-2)}, -2) : t.cat({blocks, x.unsqueeze(-2)}, -2);
@@ -63,7 +63,7 @@ constexpr tensor answer(const tensor& answers) { return answers.select(-2); }
 
 // ---- attention
 
-/// Vectors of heads, (B, S, heads, width), shortened to a length, perhaps behind a learned scale of each element.
+/// Clips the norm of head vectors (B, S, heads, width), optionally followed by a learned scale per element.
 struct length_clip {
     class_name named;
     bool scaled;
@@ -273,7 +273,7 @@ struct top_k_router {
 constexpr tensor sparse_moe_block(const layer_context& ctx, trace& t, const tensor& x) {
     const moe_config& moe = ctx.config.moe;
     const tensor tokens = x.view({-1, ctx.config.hidden_size});
-    // experts are declared in front of the router, and called behind it
+    // the reference declares the experts before the router and calls them after it
     const tensor weights = t.call("gate", top_k_router{ctx}, tokens);
     const capped_experts experts{{ctx.config.hidden_size, moe.intermediate_size, moe.num_experts,
                                   moe.num_experts_per_tok, ctx.config.hidden_act, ctx.class_of("Experts")}};
@@ -321,7 +321,7 @@ struct decoder_block {
     }
 };
 
-/// The first layer of each block is walked by itself: what it reads goes to all behind it.
+/// Traces the first layer of each block separately, because all later layers read its input.
 constexpr tensor base(const layer_context& ctx, trace& t) {
     const model_config& config = ctx.config;
     tensor x = ctx.spec.embed_tokens(ctx, t), blocks;
@@ -366,7 +366,7 @@ constexpr void parse_config(config_view json, model_config& config) {
     set_layers(json, config, [&](std::int64_t i) {
         const string_ref name = types ? (*types)[static_cast<std::uint32_t>(i)].as_string() : string_ref{};
         if (types && name != "hybrid_sliding" && name != "hybrid")
-            throw_unsupported(json, "layer_types", "no layer describes one of these kinds");
+            throw_unsupported(json, "layer_types", "unsupported layer type");
         const bool slides = types ? name == "hybrid_sliding" : (i + 1) % 6 != 0;
         return layer_spec{slides ? token_mixer_kind::sliding_attention : token_mixer_kind::full_attention, true};
     });

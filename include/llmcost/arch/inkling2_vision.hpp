@@ -18,7 +18,7 @@ inline constexpr family_key family_keys[]{{"spatial_merge_size", 2},
                                           {"projection_hidden_dim", 4096},
                                           {"projector_bias", 0, family_key_type::boolean}};
 
-/// Images in one row, a class token in front of the patches of each.
+/// Images in one row, a class token before the patches of each.
 [[nodiscard]] constexpr packed_sequences runs_of(const packed_images& grid) noexcept {
     packed_sequences runs;
     runs.add(grid.rows * grid.columns + 1, grid.frames);
@@ -62,7 +62,7 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
                   packed_scaled_dot_product_attention(t, queries, family_keys, v, runs));
 }
 
-/// Each half of a layer is scaled per channel in front of its residual.
+/// Each half of a layer is scaled per channel before its residual.
 struct vision_layer {
     layer_context ctx;
 
@@ -151,11 +151,11 @@ inline constexpr submodel_spec tower = [](model_spec spec) {
     return spec;
 }(shared_tower);
 
-/// Images of any shape are padded to whole tokens, none is resized.
+/// Returns the image shape: sides are padded to complete tokens, without resizing.
 constexpr media_shapes show(const model& m, const workload& load) {
     if (load.images == 0) return {};
     if (load.image_height == 0)
-        throw_description_error("this model reads images of any size: say --image WIDTHxHEIGHT");
+        throw_description_error("this model accepts images of any size; use --image WIDTHxHEIGHT");
     const std::int64_t side = m.components[0].config.vision.patch_size * m.components[0].config.family[merged];
     const std::int64_t rows = (load.image_height + side - 1) / side, columns = (load.image_width + side - 1) / side;
     return {.image = {.num_tokens = rows * columns, .height = rows * side, .width = columns * side}};
@@ -186,7 +186,7 @@ constexpr tensor process_logits(const layer_context& ctx, trace& t, const tensor
 
 }  // namespace inkling2_vision_detail
 
-// transformers/models/inkling2: patches of images of any shape, merged in squares, in front of its text model
+// transformers/models/inkling2: patches of images of any shape, merged in squares, before its text model
 inline constexpr model_spec inkling2 = [](model_spec spec) {
     spec.model_type = "inkling2";
     spec.class_prefix = "Inkling2";

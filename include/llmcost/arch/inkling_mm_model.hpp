@@ -16,7 +16,7 @@ inline constexpr family_key family_keys[]{{"patch_size", 40}, {"temporal_patch_s
 enum audio_config_index : std::uint8_t { bins, mel_vocab_size };
 inline constexpr family_key keys_of_sound[]{{"n_mel_bins", 80}, {"mel_vocab_size", 256}};
 
-/// How many pixels stand in one place, along time and along each side, and how many features it has.
+/// Pixels per position along time and along each side, and features of the position.
 struct scale {
     std::int64_t frames = 1;
     std::int64_t side = 1;
@@ -67,8 +67,8 @@ struct scales_of_patch {
     }
 };
 
-/// The scale in front of each layer and behind the last: the nearest to even steps of the logarithm, or where there are
-/// fewer layers than scales, those different ones that are nearest together.
+/// Selects the scales before each layer and after the last one: those nearest to even logarithmic steps. With fewer
+/// layers than scales, it selects the distinct scales with the smallest total distance.
 ///
 /// Source: transformers/models/inkling/modeling_inkling.py, `plan_out_scales`.
 struct planned {
@@ -100,7 +100,7 @@ struct planned {
 private:
     /// Both rise, so the best assignment rises too.
     [[nodiscard]] constexpr std::int64_t assigned_scale(std::int64_t at) const noexcept {
-        double cost[max_scales]{};  // of places up to this one, the last on this scale or in front of it
+        double cost[max_scales]{};  // of places up to this one, the last on this scale or before it
         std::int64_t chosen[max_scales][max_scales]{};
         for (std::int64_t row = 0; row <= layers; ++row) {
             double last[max_scales]{};
@@ -178,14 +178,14 @@ constexpr void declare_hearing(const layer_context& ctx, trace& t) {
     (void)t.leave(tower, call_norm(t, "norm", norm_kind::rms, ctx.config.hidden_size, ctx.class_of("RMSNorm"), x));
 }
 
-/// Patches of an image, the row's last one padded; behind each row stands another that is padding where nothing is
-/// left.
+/// Returns the patches of an image. The last patch of a row is padded. An extra patch follows each row, and is only
+/// padding if no pixels remain.
 ///
 /// Source: transformers/models/inkling/image_processing_inkling.py, `divide_to_patches`.
 constexpr media_shapes show(const model& m, const workload& load) {
     if (load.images == 0) return {};
     if (load.image_height == 0)
-        throw_description_error("this model reads images of any size: say --image WIDTHxHEIGHT");
+        throw_description_error("this model accepts images of any size; use --image WIDTHxHEIGHT");
     const std::int64_t side = m.components[0].config.family[patch_side];
     const std::int64_t rows = (load.image_height + side - 1) / side, columns = load.image_width / side + 1;
     return {.image = {.num_tokens = rows * columns, .height = rows * side, .width = columns * side}};
@@ -210,7 +210,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
     return forward_masked_text_after_encoder(ctx, t, "language_model", place);
 }
 
-/// Hidden states are divided by a constant in front of the head.
+/// Hidden states are divided by a constant before the head.
 constexpr tensor forward(const layer_context& ctx, trace& t) {
     if (ctx.config.head == head_kind::none) return forward_decoder(ctx, t);
     const module_info model_info{.class_of_module = ctx.class_of("ForConditionalGeneration")};
@@ -253,7 +253,7 @@ inline constexpr submodel_spec sound = [](model_spec spec) {
 
 }  // namespace inkling_mm_model_detail
 
-// transformers/models/inkling: patches folded into features step by step beside the text model
+// transformers/models/inkling: patches are folded into features step by step; separate text model
 inline constexpr model_spec inkling_mm_model = [](model_spec spec) {
     spec.model_type = "inkling_mm_model";
     spec.class_prefix = "Inkling";

@@ -8,7 +8,7 @@ namespace llmcost::arch {
 
 namespace instructblip_detail {
 
-/// Words of an instruction that queries read beside an image, where nothing says how many there are.
+/// Instruction tokens of the Q-Former in addition to the image, where the workload gives no number.
 inline constexpr std::int64_t instruction = 32;
 
 /// Frames that the processor shows of whatever it is given.
@@ -23,7 +23,7 @@ constexpr media_shapes show_frames(const model& m, const workload& load) {
     return shapes;
 }
 
-/// Words behind learned queries, a norm over both; queries leave the layers, words do not.
+/// Q-Former: learned queries followed by instruction tokens, with a norm over both. Returns only the queries.
 
 constexpr tensor query(const layer_context& ctx, trace& t, const tensor& features) {
     const layer_context qformer_ctx = ctx.component(1);
@@ -31,7 +31,7 @@ constexpr tensor query(const layer_context& ctx, trace& t, const tensor& feature
     const std::int64_t n = ctx.model.family[blip_2_detail::queries], width = qformer_ctx.config.hidden_size,
                        pictures = features.dim(0);
     if (instruction > family[blip_2_detail::positions])
-        throw_description_error("an instruction has more words than there are positions");
+        throw_description_error("the instruction has more tokens than the model has positions");
     const tensor learned = t.param("query_tokens", {1, n, width}).expand({pictures, n, width});
     const module_info model{.name = "qformer", .class_of_module = qformer_ctx.class_of("QFormerModel")};
     const module_info embeddings{.name = "embeddings",

@@ -6,12 +6,12 @@
 
 namespace llmcost::arch {
 
-/// Frequencies stand under a key of their own.
+/// Parses `config.json`; RoPE parameters are under the key `rotary`.
 constexpr void parse_internlm(config_view json, model_config& config) {
     set_single_mask(json, config);
     const auto rotary = json.optional_object("rotary");
     const string_ref type = rotary ? rotary->string("type", "origin") : string_ref("origin");
-    if (type != "origin" && type != "dynamic") throw_unsupported(*rotary, "type", "no row describes these frequencies");
+    if (type != "origin" && type != "dynamic") throw_unsupported(*rotary, "type", "unsupported RoPE type");
     if (type == "dynamic") config.rope_scaling = rope_scaling_kind::dynamic;
 }
 

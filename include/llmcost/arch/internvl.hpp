@@ -17,7 +17,7 @@ inline constexpr family_key family_keys[]{
     {.default_value = 2, .type = family_key_type::computed},  // patches along a side that become one token
     {.default_value = static_cast<std::int64_t>(activation::gelu), .type = family_key_type::computed},
     {.type = family_key_type::computed},                      // of a tower: its class token's among them
-    {.default_value = 1, .type = family_key_type::computed},  // that an image becomes, beside the whole
+    {.default_value = 1, .type = family_key_type::computed},  // tiles per image, in addition to the full image
     {.default_value = 12, .type = family_key_type::computed},
 };
 
@@ -25,7 +25,7 @@ constexpr std::int64_t tokens_of_tile(const model& m) {
     return patches_of(m.components[0].config.vision) / (m.family[downsample] * m.family[downsample]);
 }
 
-/// Tiles by the closest ratio of sides, and the whole.
+/// Returns the image shape: tiles of the closest aspect ratio plus the full image.
 constexpr media_shapes show(const model& m, const workload& load) {
     const vision_config& image = m.components[0].config.vision;
     const std::int64_t height = load.image_height > 0 ? load.image_height : image.image_height;
@@ -40,7 +40,7 @@ constexpr media_shapes show(const model& m, const workload& load) {
                       .tile_columns = grid.columns}};
 }
 
-/// Images are always cut: `InternVLProcessor` says so, whatever the file does.
+/// Parses the processor configuration; `InternVLProcessor` always splits images into tiles, whatever the file contains.
 constexpr void parse_processor_config(config_view json, model& m) {
     expect_resized(json);
     expect_picture(json, m.components[0].config.vision.image_height);
@@ -93,13 +93,13 @@ constexpr void parse_config(config_view json, model& m) {
         throw_invalid_value(json, "downsample_ratio", "one divided by a divisor of the patches along a side");
     if (image.image_height != image.image_width || strategy == "full")
         throw_unsupported(json, strategy == "full" ? "vision_feature_select_strategy" : "vision_config",
-                          "patches that make no square are not described");
+                          "a number of patches that is not a square is not supported");
     m.family[downsample] = factor;
 }
 
 }  // namespace internvl_detail
 
-// transformers/models/internvl: tiles through a tower, squares of patches in front of a text model
+// transformers/models/internvl: tiles through a tower, squares of patches before a text model
 inline constexpr model_spec internvl = [](model_spec spec) {
     spec.model_type = "internvl";
     spec.class_prefix = "InternVL";

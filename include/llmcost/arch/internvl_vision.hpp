@@ -76,7 +76,7 @@ struct layer {
     }
 };
 
-/// Patches behind a class token, with positions that fit the images.
+/// Embeds patches after a class token, with positions for the image size.
 constexpr tensor embed(const layer_context& ctx, trace& t) {
     const vision_config& image = ctx.config.vision;
     const std::int64_t width = ctx.config.hidden_size;
@@ -117,7 +117,7 @@ constexpr void parse_config(config_view json, model_config& config) {
     if (!json.contains("image_size")) config.vision.image_height = config.vision.image_width = 448;
     if (!json.contains("patch_size")) config.vision.patch_size = 14;
     if (config.family[absolute] != 0 && config.vision.image_height != config.vision.image_width)
-        throw_unsupported(json, "image_size", "no row describes positions that are interpolated for oblong images");
+        throw_unsupported(json, "image_size", "interpolated positions of non-square images are not supported");
     config.attention_bias = json.boolean("attention_bias", false);
     const string_ref kind = json.string("norm_type", "layer_norm");
     if (kind != "layer_norm" && kind != "rms_norm") throw_invalid_value(json, "norm_type", "layer_norm or rms_norm");

@@ -17,7 +17,7 @@ inline constexpr family_key tower_keys[]{
     {"projection_dim", 2048},
     {"depth", 2},
     {"use_qk_norm", 0, family_key_type::boolean},
-    {.type = family_key_type::computed},  // whether a dropout stands behind attention: else an identity
+    {.type = family_key_type::computed},  // whether dropout follows attention; otherwise an identity
 };
 
 /// A norm over all heads together, or a module that does nothing.
@@ -26,7 +26,7 @@ constexpr tensor norm_or_not(const layer_context& ctx, trace& t, literal name, c
     return t.call(name, norm_module{norm_kind::layer, ctx.config.hidden_size}, x);
 }
 
-/// CLIP's attention with norms of queries and keys, and a dropout behind it.
+/// CLIP attention with QK-norm, followed by dropout.
 constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
     const std::int64_t batch = x.dim(0), n = x.dim(1), width = ctx.config.hidden_size;
     const std::int64_t heads = ctx.config.num_attention_heads, d = width / heads;
@@ -44,7 +44,7 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
                   out);
 }
 
-/// Two projections with a dropout behind each.
+/// MLP with two projections, each followed by dropout.
 struct vision_mlp {
     layer_context ctx;
 
@@ -138,7 +138,7 @@ struct aligner {
             t.leave(empty_list);
         }
         for (loop layer_loop = t.loop_modules(layers - 1, h); layer_loop.next();) {
-            h = t.call("activation_fn", activation_module{act}, h);  // one module, called in front of each
+            h = t.call("activation_fn", activation_module{act}, h);  // one module, called before each
             h = t.call({"hidden_layers", layer_loop.index()}, linear{width, width, true}, h);
         }
         return layers == 1 ? t.call("activation_fn", activation_module{act}, h) : h;
@@ -190,7 +190,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
 
 }  // namespace janus_detail
 
-// transformers/models/janus: SigLIP in front of Llama, an autoencoder of images behind it
+// transformers/models/janus: SigLIP, Llama and a VQ image autoencoder
 inline constexpr model_spec janus = [](model_spec spec) {
     spec.model_type = "janus";
     spec.class_prefix = "Janus";

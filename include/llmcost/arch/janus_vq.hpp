@@ -63,7 +63,7 @@ struct group_norm {
 /// x · sigmoid(x), as it is written out.
 constexpr tensor swish(trace& t, const tensor& x) { return t.mul(x, t.sigmoid(x)); }
 
-/// Two convolutions behind norms, and a shortcut where channels differ.
+/// Two convolutions after norms, and a shortcut projection where the channel counts differ.
 struct residual_block {
     std::int64_t in;
     std::int64_t out;

@@ -42,7 +42,7 @@ struct gating {
     }
 };
 
-/// Rows added up where they came from, in a tensor beside the zeros: (places, width).
+/// Scatter-adds rows to their positions: (rows, width) -> (places, width). Allocates a second tensor of zeros.
 constexpr tensor scattered(trace& t, const tensor& rows, std::int64_t places) {
     (void)t.full({places, rows.dim(1)}, rows.type);
     tensor sum = t.full({places, rows.dim(1)}, rows.type);
@@ -117,7 +117,7 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     return t.add(sum.view({batch, sequence, width}), bias);
 }
 
-/// Three logits of each layer are asked how evenly they pick: of both routers, and what attention hands on.
+/// Adds load-balancing losses over three router outputs per layer: both routers, and the logits that attention returns.
 constexpr tensor process_logits(const layer_context& ctx, trace& t, const tensor& logits) {
     const recorder::detach_guard unread{t};
     const std::int64_t tokens = t.load().batch * t.load().sequence;

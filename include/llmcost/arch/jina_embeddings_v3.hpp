@@ -9,7 +9,7 @@ namespace llmcost::arch {
 
 namespace jina_detail {
 
-/// Words that a language head in front of the model names first, and segments.
+/// Words that a language head before the model names first, and segments.
 constexpr tensor sum_embeddings(const layer_context& ctx, trace& t) {
     const bool tied = ctx.config.tie_word_embeddings && ctx.config.head == head_kind::masked_lm;
     const embedding token_embedding{ctx.config.vocab_size, ctx.config.hidden_size, false, {"", "Embedding"}, tied};

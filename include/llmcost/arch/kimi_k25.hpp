@@ -26,7 +26,7 @@ inline constexpr family_key tower_keys[]{
     {.default_value = 2, .type = family_key_type::computed},
 };
 
-/// Sides of at most so many patches, and so many in all, padded to whole squares of patches that become one.
+/// Returns the image size in pixels: bounded in patches per side and in total, padded to complete merge squares.
 ///
 /// Source: transformers/models/kimi_k25/image_processing_kimi_k25.py, `navit_resize`.
 [[nodiscard]] inline image_size padded(image_size image, std::int64_t patch, std::int64_t merged, std::int64_t maximum,
@@ -183,10 +183,10 @@ struct merging_projector {
 constexpr media_shapes show(const model& m, const workload& load) {
     if (load.images == 0) return {};
     if (load.image_height == 0)
-        throw_description_error("this model reads images of any size: say --image WIDTHxHEIGHT");
+        throw_description_error("this model accepts images of any size; use --image WIDTHxHEIGHT");
     const family_config& family = m.components[0].config.family;
     const std::int64_t merged = family[merged_rows], patch = m.components[0].config.vision.patch_size;
-    if (merged != family[merged_columns]) throw_description_error("patches become one in squares only");
+    if (merged != family[merged_columns]) throw_description_error("patches can be merged only in squares");
     const image_size to =
         padded({load.image_height, load.image_width}, patch, merged, m.family[max_patches], m.family[longest]);
     const std::int64_t step = merged * patch;
@@ -215,7 +215,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
 
 }  // namespace kimi_k25_detail
 
-// transformers/models/kimi_k25: patches of images and videos in front of DeepSeek-V3
+// transformers/models/kimi_k25: patches of images and videos before DeepSeek-V3
 inline constexpr model_spec kimi_k25 = [](model_spec spec) {
     spec.model_type = "kimi_k25";
     spec.class_prefix = "Kimi_K25";

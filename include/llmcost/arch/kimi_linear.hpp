@@ -17,7 +17,7 @@ inline constexpr family_key family_keys[]{
     {"linear_conv_kernel_dim", 4},
 };
 
-/// How much of every element of a head is kept: -exp(A) · softplus(f + bias), the softplus written out.
+/// Computes the decay of every element of a head: -exp(A) · softplus(f + bias), with the softplus unfused.
 struct forget_gate {
     std::int64_t width, heads, dim;
     literal prefix;
@@ -85,7 +85,7 @@ constexpr void parse_moe_config(config_view json, model_config& config) {
     if (moe.num_experts / moe.n_group < 2) throw_invalid_value(json, groups, "at most half as many groups as experts");
 }
 
-/// Layers of both kinds, by `layer_types` or a rule, experts behind the first dense ones.
+/// Sets the layer kinds from `layer_types` or a rule; layers after the first dense ones have experts.
 template <class Attends>
 constexpr void plan(config_view json, model_config& config, std::int64_t dense, const Attends& attends) {
     const bool listed = parse_layer_types(json, config, token_mixer_kind::recurrent);
@@ -121,7 +121,7 @@ constexpr void parse_config(config_view json, model_config& config) {
     plan(json, config, json.non_negative("first_k_dense_replace", 1), [&](std::int64_t i) {
         if (!lists) return i > 0 && i % 4 == 0;
         if (i + 1 >= layer_plan::max_layers || full.has(i + 1) == linear.has(i + 1))
-            throw_unsupported(json, "linear_attn_config", "a layer that is in none of its lists, or in both");
+            throw_unsupported(json, "linear_attn_config", "a layer must be in exactly one of the lists");
         return full.has(i + 1);
     });
 }

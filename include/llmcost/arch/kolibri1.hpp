@@ -9,7 +9,7 @@ namespace llmcost::arch {
 
 namespace kolibri1_detail {
 
-/// Layers that slide rotate queries and keys, full ones know of no positions.
+/// Self-attention with RoPE in sliding-window layers and without positions in full-attention layers.
 constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
     query_key_value qkv = project_qkv(ctx, t, x);
     split_heads(ctx, qkv);

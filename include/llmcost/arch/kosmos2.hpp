@@ -38,7 +38,7 @@ constexpr decoder_inputs prepare_inputs(const layer_context&, trace& t) {
     return made;
 }
 
-/// Attention with a norm in front of its output projection.
+/// Attention with a norm before its output projection.
 struct attention {
     layer_context ctx;
 
@@ -79,7 +79,7 @@ inline constexpr submodel_spec text = [](model_spec spec) {
     return spec;
 }(kosmos2_5_detail::text);
 
-/// CLIP's patches and layers; the class token behind a norm is what pools, beside them.
+/// CLIP patches and layers; additionally normalizes the class token as the pooled output.
 constexpr tensor tower_base(const layer_context& ctx, trace& t) {
     const std::int64_t width = ctx.config.hidden_size;
     const tensor pixels = pixel_values(ctx, t);
@@ -121,7 +121,7 @@ inline constexpr submodel_spec tower = [](model_spec spec) {
     return spec;
 }(shared_tower);
 
-/// The tower's states behind its last norm, over their length, and what learned queries find in them.
+/// Projects image states: final norm of the vision encoder, L2 normalization, and cross-attention by learned queries.
 constexpr tensor encode_images(const layer_context& ctx, trace& t) {
     const recorder::not_executed_guard no_pixels{t, !has_images(t)};
     const layer_context component_ctx = ctx.component(0);

@@ -14,8 +14,8 @@ namespace kosmos2_5_detail {
 enum text_config_index : std::uint8_t { padding };
 inline constexpr family_key text_keys[]{{"pad_token_id", 1, family_key_type::non_negative}};
 
-/// Words scaled, states of an image among them, sinusoidal positions, and which segment they are of: a text has one,
-/// and with an image every position says its own.
+/// Scaled token embeddings merged with image states, sinusoidal positions and segment embeddings. Text has one segment;
+/// with an image, each position has its own segment index.
 constexpr tensor embed(const layer_context& ctx, trace& t) {
     const workload& load = t.load();
     const std::int64_t width = ctx.config.hidden_size;
@@ -28,7 +28,7 @@ constexpr tensor embed(const layer_context& ctx, trace& t) {
         t.add_to_encoder_cache(ctx.inputs->family_tensors[0]);
     }
     const tensor token_embeddings = t.mul_scalar(found);
-    // the table ends where positions, which begin behind the padding's number, meet two rows more than it names
+    // the table has two rows more than configured, and positions start after the padding index
     t.check_positions(ctx.config.max_position_embeddings + 1 - ctx.config.family[padding], load.past + load.sequence);
     const module_info places{.name = "embed_positions",
                              .class_of_module = ctx.class_of("TextSinusoidalPositionalEmbedding"),
@@ -41,7 +41,7 @@ constexpr tensor embed(const layer_context& ctx, trace& t) {
     return t.add(token_embeddings, positions);
 }
 
-/// Queries scaled in front of their product, which is scaled by one.
+/// Queries scaled before their product, which is scaled by one.
 constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
     const std::int64_t width = ctx.config.hidden_size;
     query_key_value qkv;
@@ -119,7 +119,7 @@ inline constexpr submodel_spec text = [](model_spec spec) {
 enum tower_config_index : std::uint8_t { patch_values, rows };
 inline constexpr family_key tower_keys[]{{"patch_embed_hidden_size", 768}, {"max_num_patches", 4096}};
 
-/// T5's attention and gated block, each behind a norm (Pix2Struct).
+/// T5 attention and gated MLP, each after a norm (Pix2Struct).
 struct tower_layer {
     layer_context ctx;
 
@@ -158,7 +158,7 @@ constexpr tensor tower_base(const layer_context& ctx, trace& t) {
     const shape places{batch, patches};
     const module_info embeddings{
         .name = "embeddings", .class_of_module = ctx.class_of("VisionEmbeddings"), .module_role = role::embedding};
-    const tensor pixels = t.input({batch, patches, 2 + family[patch_values]});  // behind its row and its column
+    const tensor pixels = t.input({batch, patches, 2 + family[patch_values]});  // after its row and column index
     (void)t.sum(pixels, -1);
     const tensor present = t.full({batch, patches});  // which sums are not zero
     t.enter(embeddings);
@@ -177,7 +177,7 @@ constexpr tensor tower_base(const layer_context& ctx, trace& t) {
     return t.call("layernorm", norm_module{norm_kind::rms_float_variance, width, ctx.class_of("LayerNorm")}, x);
 }
 
-/// Heads as wide as `head_dim` says.
+/// Self-attention with heads of size `head_dim`.
 constexpr tensor attend_in_tower(const layer_context& ctx, trace& t, const tensor& x) {
     query_key_value qkv = project_qkv(ctx, t, x);
     split_heads(ctx, qkv);
@@ -221,7 +221,7 @@ inline constexpr family_key family_keys[]{{"latent_query_num", 2048}};
 struct image_to_text {
     layer_context ctx;
     class_name attention_type;
-    bool scales_queries = true;  ///< in front of their product, which is scaled by one
+    bool scales_queries = true;  ///< before their product, which is scaled by one
 
     static constexpr role module_role = role::projector;
     static constexpr bool is_leaf = false;
@@ -249,7 +249,7 @@ struct image_to_text {
 
 /// So many queries, whatever the image.
 constexpr media_shapes show(const model& m, const workload& load) {
-    if (load.images > 1) throw_description_error("this model reads one image for each sequence");
+    if (load.images > 1) throw_description_error("more than one image per sequence is not supported");
     return {.image = {.num_tokens = m.family[latents], .height = load.image_height, .width = load.image_width}};
 }
 
@@ -294,7 +294,8 @@ constexpr tensor forward(const layer_context& ctx, trace& t) {
 
 }  // namespace kosmos2_5_detail
 
-// transformers/models/kosmos2_5: a decoder with a norm inside of its blocks, Pix2Struct's tower; tied as the text says
+// transformers/models/kosmos2_5: a decoder with norms inside its blocks; Pix2Struct vision encoder; the text
+// configuration sets tied weights
 inline constexpr model_spec kosmos_2_5 = [](model_spec spec) {
     spec.model_type = "kosmos-2.5";
     spec.class_prefix = "Kosmos2_5";

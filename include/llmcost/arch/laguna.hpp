@@ -37,8 +37,8 @@ inline constexpr family_key family_keys[]{
     {.type = family_key_type::computed, .split = tensor_parallel_split::sharded},
 };
 
-/// Each layer has heads of its own number; what they find is gated by `open` of the layer's input, which is projected
-/// in front of the positions or behind the scores.
+/// Self-attention with a head count per layer. `open` of a projection of the layer input gates the attention output.
+/// The projection runs before RoPE or after the scores.
 template <class Open>
 constexpr tensor attend_gated(const layer_context& ctx, trace& t, const tensor& x, bool gates_first, const Open& open) {
     const model_config& config = ctx.config;
@@ -125,7 +125,8 @@ constexpr void parse_config(config_view json, model_config& config) {
     config.moe.shared_intermediate_size = json.positive("shared_expert_intermediate_size", 512);
     config.family[caps_router] = json.real("moe_router_logit_softcapping", 0) > 0;
     if (json.boolean("moe_apply_router_weight_on_input", false))
-        throw_invalid_value(json, "moe_apply_router_weight_on_input", "false, as the reference has no other");
+        throw_invalid_value(json, "moe_apply_router_weight_on_input",
+                            "false, the only value that the reference supports");
     const auto gating = json.find("gating");
     config.family[gate_per_head] =
         !gating || (gating->is_boolean() ? gating->as_boolean() : gating->as_string() == "per-head");

@@ -29,7 +29,7 @@ constexpr norm_module unbiased_norm(const layer_context& ctx) {
     return norm_module{norm_kind::layer, ctx.config.hidden_size, {}, true, false};
 }
 
-/// Two convolutions over time between two projections, one activation behind each but the last.
+/// Two convolutions over time between two projections, each except the last followed by an activation.
 struct subsampling {
     const layer_context& ctx;
 

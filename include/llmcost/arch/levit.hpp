@@ -68,8 +68,8 @@ constexpr tensor compute_attention(trace& t, const attention_sizes& attention_co
     const tensor mixed = t.matmul_operator(t.softmax_method(scores), v).transpose(1, 2);
     return t.reshape(mixed, {q.dim(0), queries, attention_config.ratio * attention_config.key_dim * heads});
 }
-/// The table of biases, one for each distance along both sides. The first pass has spread it over queries and keys;
-/// later ones read what it has kept, through which no gradient goes.
+/// Returns the attention biases, one per relative position along both sides, expanded to queries and keys. The first
+/// inference pass caches the expanded biases; later passes read the cache, without gradients.
 constexpr tensor spread_biases(trace& t, const attention_sizes& attention_config, std::int64_t queries) {
     const recorder::not_executed_guard spread_before{t};
     (void)t.param("attention_biases", {attention_config.heads, attention_config.rows * attention_config.rows});
@@ -246,18 +246,18 @@ constexpr tensor score(const layer_context& ctx, trace& t, const tensor& x) {
 constexpr shrinking_sizes parse_shrinking(config_view json, const family_config& family, std::int64_t i) {
     const auto at = static_cast<std::size_t>(i);
     shrinking_sizes s{family[key_dims], family[widths + at] / family[key_dims], 4, 2, 2};
-    const auto found = json.find("down_ops");  // written beside what the configuration class makes of other keys
+    const auto found = json.find("down_ops");  // the configuration class computes it from other keys
     if (found && !found->is_null()) {
         if (!found->is_array() || static_cast<std::int64_t>(found->size()) <= i)
             throw_invalid_value(json, "down_ops", "a list with an entry for each stage");
         const config_view entry = (*found)[static_cast<std::uint32_t>(i)];
         if (!entry.is_array() || entry.size() != 6 || entry[0].as_string() != "Subsample")
-            throw_unsupported(json, "down_ops", "no row describes a stage that ends otherwise");
+            throw_unsupported(json, "down_ops", "unsupported end of a stage");
         s = {entry[1].as_positive(), entry[2].as_positive(), entry[3].as_positive(), entry[4].as_non_negative(),
              entry[5].as_positive()};
     }
     if (s.heads < 1 || s.key_dim > 0x7ffff || s.heads > 0xfffff || s.ratio > 0xff || s.inner > 0xff || s.step > 0xff)
-        throw_invalid_value(json, "down_ops", "numbers in the range that a row describes");
+        throw_invalid_value(json, "down_ops", "numbers in the supported range");
     return s;
 }
 
@@ -275,7 +275,7 @@ constexpr void parse_levit(config_view json, model_config& config) {
     const std::int64_t side = json.positive("image_size", 224);
     config.vision = {side, side, config.family[patch], json.positive("num_channels", 3)};
     if (parse_stages(json, "depths", {4, 4, 4}, config.family, depths) != stages)
-        throw_unsupported(json, "depths", "no row describes another number of stages than three");
+        throw_unsupported(json, "depths", "unsupported number of stages; expected 3");
     const auto lists = [&](literal key, std::initializer_list<std::int64_t> otherwise, std::size_t at,
                            bool zeros = false) {
         parse_stages_of(json, key, otherwise, config.family, at, stages, stages, zeros);

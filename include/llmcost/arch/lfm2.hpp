@@ -32,7 +32,7 @@ constexpr void parse_lfm2(config_view json, model_config& config) {
             inner = (inner + multiple - 1) / multiple * multiple;
         }
     }
-    if (inner < 1) throw_unsupported(json, "block_ff_dim", "leaves no features after its adjustment");
+    if (inner < 1) throw_unsupported(json, "block_ff_dim", "unsupported size: the adjusted size is zero");
     config.intermediate_size = checked_size(json, "block_ff_dim", inner, 1);
     config.hidden_act = activation::silu;
     config.ssm.conv_kernel = json.positive("conv_L_cache", 3);

@@ -49,7 +49,7 @@ constexpr tensor mlp(const layer_context& ctx, trace& t, const tensor& x) {
     return moe_or_dense_mlp(ctx, t, sparse_moe_block, x);
 }
 
-/// Experts behind the dense layers; the file lists which layers convolve.
+/// Parses `config.json`: layers after the dense ones have experts; the file lists the convolution layers.
 constexpr void parse_config(config_view json, model_config& config) {
     config.tie_word_embeddings = json.boolean("tie_embedding", config.tie_word_embeddings);
     parse_experts(json, config, "num_experts");

@@ -41,16 +41,17 @@ inline constexpr family_key family_keys[]{
 
 // what the processor sets (image_processing_lfm2_vl.py)
 
-/// An image as it is read: alone, or behind tiles of it.
+/// An image as the encoder reads it: a single image, or tiles followed by a thumbnail.
 struct cut_image {
     tile_grid tiles{0, 0};  ///< none: alone
-    std::int64_t rows = 0;  ///< of patches of the whole
+    std::int64_t rows = 0;  ///< patch rows of the thumbnail
     std::int64_t columns = 0;
 };
 
-/// Sides rounded to what becomes whole tokens, scaled into the bounds; what is so many times the upper bound is cut
-/// into tiles
-/// (`smart_resize`, `resize_and_split`).
+/// Splits an image into tiles. Sides are rounded to complete tokens and scaled into the bounds. An image that exceeds
+/// the upper bound by a factor is split into tiles.
+///
+/// Source: `smart_resize`, `resize_and_split`.
 constexpr cut_image cut(const model& m, const workload& load) {
     const std::int64_t patch = m.components[0].config.vision.patch_size, downsample = m.family[downsample_factor],
                        factor = patch * downsample;
@@ -91,7 +92,7 @@ constexpr cut_image cut(const model& m, const workload& load) {
 
 constexpr media_shapes show(const model& m, const workload& load) {
     if (m.components[0].spec != &siglip2_vision_model)
-        throw_description_error("only patches of SigLIP 2 are described");
+        throw_description_error("unsupported vision encoder; expected SigLIP 2");
     const cut_image image = cut(m, load);
     const vision_config& tower = m.components[0].config.vision;
     const std::int64_t downsample = m.family[downsample_factor], side = m.family[tile_side] / tower.patch_size;
@@ -106,7 +107,7 @@ constexpr media_shapes show(const model& m, const workload& load) {
                       .tile_columns = image.tiles.columns}};
 }
 
-/// Bounds of tokens and tiles (`Lfm2VlImageProcessor`), whatever it says of resizing.
+/// Parses the bounds of tokens and tiles (`Lfm2VlImageProcessor`); the resize flag is ignored.
 constexpr void parse_processor_config(config_view json, model& m) {
     family_config& family = m.family;
     const std::int64_t patch = m.components[0].config.vision.patch_size, step = patch * family[downsample_factor];
@@ -128,7 +129,7 @@ constexpr void parse_processor_config(config_view json, model& m) {
     if (cuts && (family[fewest_tiles] < 2 || family[fewest_tiles] > family[max_tiles]))
         throw_invalid_value(json, "min_tiles", "two to max_tiles tiles");
     if (cuts && !json.boolean("use_thumbnail", true))
-        throw_unsupported(json, "use_thumbnail", "no row describes tiles without the whole");
+        throw_unsupported(json, "use_thumbnail", "tiles without a thumbnail are not supported");
 }
 
 /// Squares of patches side by side, normed, through two projections: (images, rows · columns, width) -> one sequence.
@@ -235,7 +236,7 @@ constexpr void parse_config(config_view json, model& m) {
 
 }  // namespace lfm2_vl_detail
 
-// transformers/models/lfm2_vl: SigLIP 2 in front of LFM2, squares of patches merged
+// transformers/models/lfm2_vl: SigLIP 2 before LFM2, squares of patches merged
 inline constexpr model_spec lfm2_vl = [](model_spec spec) {
     spec.model_type = "lfm2_vl";
     spec.class_prefix = "Lfm2Vl";

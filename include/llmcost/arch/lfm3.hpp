@@ -38,7 +38,7 @@ constexpr decoder_inputs prepare_inputs(const layer_context& ctx, trace& t) {
                                           rotary_style::rotate_half_float32);
 }
 
-/// Norms before and behind each block, or identities behind them.
+/// Norms before and after each block; with identities instead of the norms after blocks in some models.
 constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor& x) {
     const bool norms = ctx.config.family[norms_after] != 0;
     const auto apply_post_norm = [&](literal name, const tensor& h) {
@@ -50,7 +50,7 @@ constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor&
     return t.add(middle, apply_post_norm("post_ffn_norm", h));
 }
 
-/// Rotary parameters by kind of layer, which turn whole heads.
+/// Checks the RoPE parameters of each layer kind, which rotate complete heads.
 constexpr void check_rope(config_view json, literal kind) {
     const auto all = json.optional_object("rope_parameters");
     if (!all) return;
@@ -58,9 +58,9 @@ constexpr void check_rope(config_view json, literal kind) {
     if (detail::has_type_of_rope(place, "default") || detail::has_type_of_rope(place, "proportional")) return;
     bool known = false;
     for (const literal type : {"linear", "yarn", "llama3"}) known = known || detail::has_type_of_rope(place, type);
-    if (!known) throw_unsupported(place, "rope_type", "no row describes such frequencies of one kind of layers");
+    if (!known) throw_unsupported(place, "rope_type", "unsupported RoPE type for one layer type");
     if (place.real("partial_rotary_factor", 1) != 1)
-        throw_invalid_value(place, "partial_rotary_factor", "1, as whole heads turn");
+        throw_invalid_value(place, "partial_rotary_factor", "1, because complete heads are rotated");
 }
 
 constexpr token_mixer_kind mixer_by_rule(std::int64_t i) noexcept {
@@ -80,7 +80,7 @@ constexpr void parse_config(config_view json, model_config& config) {
         const string_ref name = (*list)[static_cast<std::uint32_t>(i)].as_string();
         if (name == "conv") return layer_spec{token_mixer_kind::recurrent};
         if (name == "sliding_attention") return layer_spec{token_mixer_kind::sliding_attention};
-        if (name != "full_attention") throw_unsupported(json, "layer_types", "no layer describes one of these kinds");
+        if (name != "full_attention") throw_unsupported(json, "layer_types", "unsupported layer type");
         return layer_spec{token_mixer_kind::full_attention};
     });
     if (config.head_dim % 2 != 0) throw_invalid_value(json, "head_dim", "an even number");
@@ -92,7 +92,7 @@ constexpr void parse_config(config_view json, model_config& config) {
 
 }  // namespace lfm3_detail
 
-// transformers/models/lfm3: LFM2 with windows, gates on attention, and norms behind blocks
+// transformers/models/lfm3: LFM2 with sliding windows, gated attention, and norms after blocks
 inline constexpr model_spec lfm3 = [](model_spec spec) {
     spec.model_type = "lfm3";
     spec.class_prefix = "Lfm3";

@@ -122,7 +122,8 @@ constexpr tensor tower_base(const layer_context& ctx, trace& t) {
     return x;
 }
 
-/// Convolutions, but attention in every second layer from the third on, or as a list says.
+/// Parses the vision configuration. Without a list, layers are convolutions, except attention in every second layer
+/// from the third on.
 constexpr void parse_vision_config(config_view json, model_config& config) {
     divide_by_heads(json, config, {"num_attention_heads"});
     if (config.family[kernel] % 2 == 0)
@@ -215,7 +216,7 @@ constexpr void parse_config(config_view json, model& m) {
 
 }  // namespace lfm3_vl_detail
 
-// transformers/models/lfm3_vl: a tower that convolves and attends in front of LFM3
+// transformers/models/lfm3_vl: a tower that convolves and attends before LFM3
 inline constexpr model_spec lfm3_vl = [](model_spec spec) {
     spec.model_type = "lfm3_vl";
     spec.class_prefix = "Lfm3Vl";

@@ -64,7 +64,7 @@ inline constexpr submodel_spec tower = [](model_spec spec) {
 
 }  // namespace lighton_ocr_detail
 
-// transformers/models/lighton_ocr: Mistral 3's merging tower in front of Qwen3
+// transformers/models/lighton_ocr: Mistral 3's merging tower before Qwen3
 inline constexpr model_spec lighton_ocr = [](model_spec spec) {
     spec.model_type = "lighton_ocr";
     spec.class_prefix = "LightOnOcr";

@@ -12,11 +12,10 @@ namespace llama4_detail {
 
 enum family_config_index : std::uint8_t { tunes_temperature };
 inline constexpr family_key family_keys[]{
-    {"attn_temperature_tuning", 1,
-     family_key_type::boolean},  // queries without positions are scaled by where their tokens stand
+    {"attn_temperature_tuning", 1, family_key_type::boolean},  // queries without RoPE are scaled by token position
 };
 
-/// The word of layers whose attention knows of no positions.
+/// Layer flag: attention without positions.
 inline constexpr std::uint8_t unrotated = 1;
 
 /// log(1 + floor((position + 1) / floor_scale)) · attn_scale + 1, (1, sequence, 1, 1).
@@ -137,8 +136,8 @@ private:
     maybe<config_view> list_;
 };
 
-/// Layers that rotate see their chunk and the others everything, unless `layer_types` says otherwise; experts in the
-/// layers that `moe_layers` lists, else in every so many-th.
+/// Parses `config.json`. Without `layer_types`, layers with RoPE use chunked attention and the others full attention.
+/// `moe_layers` lists the layers with experts; without it, one in every `interleave_moe_layer_step` layers has experts.
 constexpr void parse_config(config_view json, model_config& config) {
     config.moe.num_experts = json.positive("num_local_experts", config.moe.num_experts);
     config.moe.num_experts_per_tok = json.positive("num_experts_per_tok", config.moe.num_experts_per_tok);

@@ -56,7 +56,8 @@ struct tower_layer {
 constexpr tensor of_width(trace& t, const tensor& x, std::int64_t width) {
     if (x.dim(-1) == width) return x;
     if (has_images(t))
-        throw_description_error("vision_config: widths of the tower, its adapter and the projector differ");
+        throw_description_error(
+            "vision_config: the widths of the vision encoder, its adapter and the projector differ");
     return t.full({x.dim(0), x.dim(1), width}, x.type);
 }
 
@@ -77,7 +78,7 @@ constexpr tensor adapt(const layer_context& ctx, trace& t, const tensor& x) {
     return t.leave(adapter, t.leave(block, h));
 }
 
-/// Patches in front of a class token, with learned positions; layers; the adapter.
+/// Patches before a class token, with learned positions; layers; the adapter.
 constexpr tensor tower_base(const layer_context& ctx, trace& t) {
     const vision_config& image = ctx.config.vision;
     const std::int64_t width = ctx.config.hidden_size, batch = t.load().batch, n = patches_of(image);
@@ -132,7 +133,8 @@ inline constexpr submodel_spec tower = [](model_spec spec) {
     spec.attention = attend_in_tower;
     spec.names.attention_class = "VisionAttention";
     spec.names.o_proj = "o_proj";
-    spec.config_keys.add("hidden_act", key_rule::absent);  // its activations are `nn.GELU` whatever it says
+    // the activation is always `nn.GELU`, whatever the key contains
+    spec.config_keys.add("hidden_act", key_rule::absent);
     spec.defaults.intermediate_size = 5632;
     spec.defaults.num_hidden_layers = 34;
     spec.defaults.num_attention_heads = 16;
@@ -142,7 +144,7 @@ inline constexpr submodel_spec tower = [](model_spec spec) {
 enum cut_by : std::uint8_t { max_tiles, fills_canvas };
 inline constexpr family_key model_keys[]{
     {.default_value = 16,
-     .type = family_key_type::computed},  // that an image becomes, beside the whole (image_processing_llama4.py)
+     .type = family_key_type::computed},  // tiles per image, in addition to the full image (image_processing_llama4.py)
     {.type = family_key_type::computed},  // as large as they may be
 };
 
@@ -188,11 +190,11 @@ constexpr void parse_processor_config(config_view json, model& m) {
     expect_picture(json, m.components[0].config.vision.image_height);
     m.family[max_tiles] = json.positive("max_patches", m.family[max_tiles]);
     if (m.family[max_tiles] > max_tiles_of_image)
-        throw_unsupported(json, "max_patches", "no row describes so many tiles of an image");
+        throw_unsupported(json, "max_patches", "unsupported number of tiles per image");
     m.family[fills_canvas] = json.boolean("resize_to_max_canvas", false) ? 1 : 0;
 }
 
-/// Tiles through the tower and one projection into the places that stand for them.
+/// Encodes tiles, projects the states once, and inserts them at the positions of image tokens.
 constexpr tensor encode_images(const layer_context& ctx, trace& t, const tensor& token_embeddings) {
     const recorder::not_executed_guard no_pixels{t, !has_images(t)};
     const media_shape shape = show(ctx.model, t.load()).image;
@@ -212,7 +214,7 @@ constexpr tensor encode_images(const layer_context& ctx, trace& t, const tensor&
                             t.leave(projector, t.call("linear_1", linear{width, ctx.config.hidden_size}, rows)));
 }
 
-/// The text model under its own head, in a module of its own; the tower stands in front of it.
+/// Traces the vision encoder, then the text model with its own head in a submodule.
 constexpr tensor forward(const layer_context& ctx, trace& t) {
     const layer_context text = ctx.text_model();
     const module_info model_info{.class_of_module = ctx.class_of(name_of(ctx.config.head))};
@@ -232,7 +234,7 @@ constexpr tensor forward(const layer_context& ctx, trace& t) {
 
 }  // namespace llama4_detail
 
-// transformers/models/llama4: a tower in front of the text model and its head, which is tied as the text says
+// transformers/models/llama4: vision encoder, text model and head; the text configuration sets tied weights
 inline constexpr model_spec llama4 = [](model_spec spec) {
     spec.model_type = "llama4";
     spec.class_prefix = "Llama4";

@@ -26,8 +26,8 @@ inline constexpr family_key family_keys[]{
     {.default_value = static_cast<std::int64_t>(activation::gelu), .type = family_key_type::computed},
     {.default_value = 1, .type = family_key_type::computed},  // layers of the tower whose states are read side by side
     {.type = family_key_type::computed},                      // of a tower: its class token's among them
-    {.type = family_key_type::computed},                      // a bit for each number of layers in front of them
-    {.type = family_key_type::computed},  // of an image in front of Pixtral; 0: as long as the tower's own
+    {.type = family_key_type::computed},                      // a bit for each number of layers before them
+    {.type = family_key_type::computed},  // of an image before Pixtral; 0: as long as the tower's own
 };
 
 constexpr void parse_config(config_view json, model& m) {
@@ -47,8 +47,8 @@ constexpr void parse_config(config_view json, model& m) {
     return m.components[0].spec == &pixtral;
 }
 
-/// A tower of this name, of which the states behind some layers are read; of one that does not tell them apart, the
-/// last.
+/// Runs the vision encoder with this name and returns the hidden states of the selected layers. An encoder without
+/// per-layer outputs returns the last states.
 constexpr hidden_state_outputs encode_images(const layer_context& ctx, trace& t, literal name) {
     const std::int64_t layers = ctx.model.family[layers_read];
     hidden_state_outputs read{.layer_mask = static_cast<std::uint64_t>(layers)};
@@ -61,14 +61,14 @@ constexpr hidden_state_outputs encode_images(const layer_context& ctx, trace& t,
     const tensor last = forward_in_module(m, tower.spec.base_model, tower, t);
     if (read.count > 0) return read;
     if (!t.is_not_executed() && layers == 0)
-        throw_description_error("vision_feature_layer: not a layer of the tower, or one more than once");
+        throw_description_error("vision_feature_layer: not a layer of the vision encoder, or a layer listed twice");
     if (!t.is_not_executed() && t.is_training() && layers != std::int64_t{1} << tower.config.num_hidden_layers)
-        throw_description_error("vision_feature_layer: which layers of this tower reach a loss is not described");
+        throw_description_error("vision_feature_layer: training is not supported with this vision encoder");
     read.states[read.count++] = last;
     return read;
 }
 
-/// States of some layers side by side, without those in front of patches where they are left out.
+/// States of some layers side by side, without those before patches where they are left out.
 constexpr tensor side_by_side(const layer_context& ctx, trace& t, const hidden_state_outputs& read, bool all) {
     tensor layer_states[trace::max_cat_inputs];
     const std::int64_t layers = ctx.model.family[feature_layers];
@@ -79,7 +79,7 @@ constexpr tensor side_by_side(const layer_context& ctx, trace& t, const hidden_s
     return layers == 1 ? layer_states[0] : t.cat(layer_states, static_cast<int>(layers), -1);
 }
 
-/// The same, brought to the width of the text.
+/// Projects vision states to the hidden size of the text model.
 constexpr tensor project(const layer_context& ctx, trace& t, const tensor& states) {
     const std::int64_t width = ctx.config.hidden_size;
     const projector mlp_projector{ctx.class_of("MultiModalProjector"),
@@ -91,19 +91,21 @@ constexpr tensor project(const layer_context& ctx, trace& t, const tensor& state
     return t.call("multi_modal_projector", mlp_projector, states);
 }
 
-/// Images in front of Pixtral, in whole patches (transformers/models/pixtral/processing_pixtral.py).
+/// Returns the shape of an image for Pixtral, in complete patches.
+///
+/// Source: transformers/models/pixtral/processing_pixtral.py.
 constexpr media_shapes show_any_shape(const model& m, const workload& load) {
     const vision_config& image = m.components[0].config.vision;
     if (m.family[all_states] == 0 && load.images > 0)
         throw_description_error(
-            "vision_feature_select_strategy leaves out a patch, which the features of images are not cut without");
+            "vision_feature_select_strategy removes a patch; image features cannot be split without it");
     const std::int64_t longest = m.family[longest_side] != 0 ? m.family[longest_side] : image.image_height;
     const image_size to = pixtral_detail::resized(image_size_of(load, image), longest, image.patch_size);
     const std::int64_t tokens = (to.height / image.patch_size) * (to.width / image.patch_size);
     return {.image = {.num_tokens = tokens, .height = to.height, .width = to.width}};
 }
 
-/// Every image is made as large as the tower's own, but in front of Pixtral.
+/// Every image is made as large as the tower's own, but before Pixtral.
 constexpr media_shapes show(const model& m, const workload& load) {
     if (accepts_any_resolution(m)) return show_any_shape(m, load);
     const vision_config& image = m.components[0].config.vision;
@@ -132,7 +134,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
     });
 }
 
-/// The same with a norm in front of the projections (`VipLlavaMultiModalProjector`).
+/// A norm followed by two projections with an activation between them (`VipLlavaMultiModalProjector`).
 struct normed_projector {
     layer_context ctx;
 
@@ -157,7 +159,7 @@ constexpr tensor base_of_layers(const layer_context& ctx, trace& t) {
     });
 }
 
-/// Five layers, unless a key says which.
+/// Parses the vision layers to read; the default is a list of five layers.
 constexpr void parse_layers(config_view json, model& m) {
     if (const auto name = json.optional_string("projector_hidden_act"))
         m.family[projector_act] = static_cast<std::int64_t>(activation_named(json, "projector_hidden_act", *name));
@@ -222,7 +224,7 @@ inline constexpr submodel_spec clip_of_video = [](model_spec spec) {
 
 }  // namespace llava_detail
 
-// transformers/models/llava: CLIP in front of a text model
+// transformers/models/llava: CLIP before a text model
 inline constexpr model_spec llava = [](model_spec spec) {
     spec.model_type = "llava";
     spec.class_prefix = "Llava";
@@ -237,7 +239,7 @@ inline constexpr model_spec llava = [](model_spec spec) {
     return spec;
 }(shared_composite);
 
-// transformers/models/vipllava: several layers of the tower, a norm in front of the projections
+// transformers/models/vipllava: several layers of the tower, a norm before the projections
 inline constexpr model_spec vipllava = [](model_spec spec) {
     spec.model_type = "vipllava";
     spec.class_prefix = "VipLlava";

@@ -124,8 +124,8 @@ struct grid {
                        : unpadded_grid;
 }
 
-/// What an image becomes: tiles of the best grid and the whole, so many states along a side of each; every row of
-/// unpadded ones is ended by a token.
+/// Returns the image shape: tiles of the best grid plus the full image, with `patches` states along each side. A
+/// newline token ends each row of the unpadded grid.
 constexpr media_shapes show_grid(const model& m, const workload& load, std::int64_t patches) {
     const std::int64_t side = m.components[0].config.vision.image_height;
     const std::int64_t height = load.image_height > 0 ? load.image_height : side;
@@ -148,8 +148,10 @@ constexpr media_shapes show_grid(const model& m, const workload& load, std::int6
 }
 constexpr media_shapes show(const model& m, const workload& load) { return show_grid(m, load, patches_along(m)); }
 
-/// Features of each image's tiles, so many along a side, the whole first, in the order of its rows: (tiles of all,
-/// patches, width) -> one sequence for all (`pack_image_features`).
+/// Packs tile features into one sequence: (tiles of all images, patches, width) -> (tokens, width). The full image
+/// precedes the tiles, which are ordered by grid rows.
+///
+/// Source: `pack_image_features`.
 constexpr tensor pack(const layer_context& ctx, trace& t, const tensor& features, const tensor& newline,
                       std::int64_t patches) {
     const workload& load = t.load();
@@ -159,7 +161,7 @@ constexpr tensor pack(const layer_context& ctx, trace& t, const tensor& features
     const std::int64_t images = features.dim(0) / shape.num_tiles, rows = shape.tile_rows, columns = shape.tile_columns;
     const tensor operand = features.view({images, shape.num_tiles, features.dim(1), width});
     const tensor base_features = t.select(operand, 1), tiles = t.slice(operand, 1, shape.num_tiles - 1);
-    if (tiles.dim(2) != patches * patches) throw_description_error("tiles with a class token do not make a grid");
+    if (tiles.dim(2) != patches * patches) throw_description_error("tiles with a class token do not form a grid");
     const tensor grids =
         t.copy(tiles.view({images, rows, columns, patches, patches, width}).permute({0, 5, 1, 3, 2, 4}));
     const std::int64_t height = load.image_height > 0 ? load.image_height : image.image_height;
@@ -186,7 +188,7 @@ constexpr hidden_state_outputs states_of_tiles(const layer_context& ctx, trace& 
     return llava_detail::encode_images(ctx, t, "vision_tower");
 }
 
-/// The same through the projector, one sequence for all.
+/// Encodes all tiles, projects their states, and packs them into one sequence.
 constexpr tensor features_of_images(const layer_context& ctx, trace& t, const tensor& newline) {
     const hidden_state_outputs states = states_of_tiles(ctx, t);
     const tensor selected_states =
@@ -203,7 +205,7 @@ constexpr tensor states_of_frames(const layer_context& ctx, trace& t) {
     return llava_detail::side_by_side(ctx, t, states, ctx.model.family[llava_detail::all_states] != 0);
 }
 
-/// Images, then videos, through one tower in front of a text model.
+/// Images, then videos, through one tower before a text model.
 template <class Frames>
 constexpr tensor base_of(const layer_context& ctx, trace& t, const Frames& frames) {
     return forward_text_after_encoder(ctx, t, "language_model", [&](const tensor& token_embeddings) {
@@ -360,7 +362,7 @@ inline constexpr submodel_spec siglip_of_onevision = llava_detail::siglip_of(16)
 
 }  // namespace llava_next_detail
 
-// transformers/models/llava_next: tiles of the best grid and the whole, a token that ends rows
+// transformers/models/llava_next: tiles of the best grid plus the full image; a newline token ends each row
 inline constexpr model_spec llava_next = [](model_spec spec) {
     spec.model_type = "llava_next";
     spec.class_prefix = "LlavaNext";

@@ -48,7 +48,7 @@ struct top_k_router {
         const moe_config& moe = ctx.config.moe;
         const std::int64_t all = moe.num_experts + ctx.config.family[zero_experts];
         const module_info classifier{.name = "classifier", .class_of_module = {"", "Linear"}, .is_leaf = true};
-        t.enter(classifier);  // a matrix that the router multiplies by itself, a bias that nobody reads
+        t.enter(classifier);  // the router multiplies by the matrix directly; the bias is unused
         const tensor weight = t.param("weight", {all, ctx.config.hidden_size});
         if (ctx.config.family[router_bias] != 0) {
             const recorder::not_executed_guard unread{t};
@@ -99,7 +99,7 @@ constexpr tensor sparse_moe_block(const layer_context& ctx, trace& t, const tens
     return t.call("experts", block, tokens, weights).view({x.dim(0), x.dim(1), x.dim(2)});
 }
 
-/// Two layers in one: experts beside both, which read what the first feed-forward block reads.
+/// Two attention and MLP blocks in one layer; a MoE block runs in parallel and reads the input of the first MLP.
 constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor& x) {
     const norm_module normed{norm_kind::rms, ctx.config.hidden_size, ctx.class_of("RMSNorm")};
     const mlp_module block{ctx.spec.dense_mlp,        ctx.config.hidden_size, ctx.config.intermediate_size,
@@ -162,9 +162,9 @@ constexpr void parse_config(config_view json, model_config& config) {
 
 }  // namespace longcat_flash_detail
 
-// transformers/models/longcat_flash: configuration_longcat_flash.py, modeling_longcat_flash.py; two attentions in a
-// layer, experts beside both blocks. Experts that hand on what they are given are parameters of the router alone: every
-// pick counts as one that computes.
+// transformers/models/longcat_flash: configuration_longcat_flash.py, modeling_longcat_flash.py; two attention blocks
+// per layer, with a MoE block parallel to both MLPs. Zero-computation experts exist only as router parameters; every
+// selected expert counts as a computing one.
 inline constexpr model_spec longcat_flash = [](model_spec spec) {
     spec.model_type = "longcat_flash";
     spec.class_prefix = "LongcatFlash";

@@ -9,7 +9,7 @@ namespace llmcost::arch {
 
 namespace longformer_detail {
 
-/// Different windows that a row has room for; a layer's word is which one it has.
+/// Maximum number of distinct window sizes; the layer's kind is the index of its window.
 inline constexpr std::uint8_t max_windows = 8;
 
 enum family_config_index : std::uint8_t { widest, first_window };
@@ -19,7 +19,7 @@ inline constexpr family_key family_keys[first_window + max_windows]{
     {.type = family_key_type::computed}, {.type = family_key_type::computed}, {.type = family_key_type::computed},
 };
 
-/// Tokens with the padding to whole windows.
+/// Returns the sequence length padded to complete windows.
 [[nodiscard]] constexpr std::int64_t padded(const layer_context& ctx, std::int64_t sequence) {
     const std::int64_t window = ctx.config.family[widest];
     return (sequence + window - 1) / window * window;
@@ -44,7 +44,7 @@ constexpr tensor part(trace& t, const tensor& x, int a, std::int64_t m, int b, s
     return t.slice(t.slice(x, a, m), b, n);
 }
 
-/// What stands outside of a text, at its begin or its end, is set to minus infinity (`_mask_invalid_locations`).
+/// Sets scores outside the text, at its start and its end, to minus infinity (`_mask_invalid_locations`).
 constexpr void hide_outside(trace& t, tensor& scores, std::int64_t w) {
     for (int mask = 0; mask < 4; ++mask) (void)t.full({w, w + 1}, scores.type);  // ones, a triangle, turned twice
     for (int end = 0; end < 2; ++end) {
@@ -86,7 +86,7 @@ constexpr tensor matmul_window_values(trace& t, const tensor& weights, const ten
     return mixed.view({batch, heads, length, d}).transpose(1, 2);
 }
 
-/// Attention through windows; no token is seen by all, as nobody says which.
+/// Sliding-window self-attention without global tokens, because the workload selects none.
 constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
     const std::int64_t width = ctx.config.hidden_size, heads = ctx.config.num_attention_heads, d = ctx.config.head_dim;
     const std::int64_t batch = x.dim(0), length = x.dim(1),
@@ -115,7 +115,7 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     return t.contiguous(t.reshape(mixed.transpose(0, 1), {length, batch, width})).transpose(0, 1);
 }
 
-/// Words with their padding, and a mask that is made whole for the row that is read of it.
+/// Token embeddings of the padded sequence. The mask is built for all rows, and one row is read.
 constexpr tensor embed(const layer_context& ctx, trace& t) {
     const std::int64_t batch = t.load().batch, sequence = t.load().sequence, length = padded(ctx, sequence);
     const std::int64_t width = ctx.config.hidden_size;
@@ -137,7 +137,7 @@ constexpr tensor embed(const layer_context& ctx, trace& t) {
     return x;
 }
 
-/// Layers over whole windows, whose padding is cut off at last.
+/// Runs the layers on complete windows, then removes the padding.
 constexpr tensor encode(const layer_context& ctx, trace& t) {
     const tensor x = ctx.spec.embed_tokens(ctx, t);
     const decoder_inputs shared = ctx.spec.prepare_inputs(ctx, t);
@@ -148,9 +148,8 @@ constexpr tensor encode(const layer_context& ctx, trace& t) {
 
 constexpr void parse_config(config_view json, model_config& config) {
     roberta_detail::parse_config(json, config);
-    if (config.is_causal) throw_unsupported(json, "is_decoder", "no row describes this type as a decoder");
-    if (json.boolean("onnx_export", false))
-        throw_unsupported(json, "onnx_export", "no row describes the form for ONNX");
+    if (config.is_causal) throw_unsupported(json, "is_decoder", "this model type is not supported as a decoder");
+    if (json.boolean("onnx_export", false)) throw_unsupported(json, "onnx_export", "ONNX export is not supported");
     const auto attention_window = json.find("attention_window");
     const bool listed = attention_window && attention_window->is_array();
     if (listed && static_cast<std::int64_t>(attention_window->size()) != config.num_hidden_layers)
@@ -163,7 +162,8 @@ constexpr void parse_config(config_view json, model_config& config) {
         if (window % 2 != 0) throw_invalid_value(json, "attention_window", "even windows");
         std::uint8_t n = 0;
         while (n < known && config.family[first_window + n] != window) ++n;
-        if (n == max_windows) throw_unsupported(json, "attention_window", "no row has room for more than 8 windows");
+        if (n == max_windows)
+            throw_unsupported(json, "attention_window", "more than 8 distinct windows are not supported");
         if (n == known) config.family[first_window + known++] = window;
         config.family[widest] = window > config.family[widest] ? window : config.family[widest];
         return layer_spec{.family_tag = n};

@@ -9,13 +9,14 @@ namespace llmcost::arch {
 
 namespace longt5_detail {
 
-enum family_config_index : std::uint8_t { block = 4, global_block, transient };  // behind T5's
+enum family_config_index : std::uint8_t { block = 4, global_block, transient };  // after the keys of T5
 inline constexpr family_key family_keys[]{
     t5_detail::family_keys[0], t5_detail::family_keys[1],           t5_detail::family_keys[2],
     t5_detail::family_keys[3], {.type = family_key_type::computed},   // local_radius and the place itself
     {"global_block_size", 16}, {.type = family_key_type::computed}};  // global tokens besides
 
-/// (B, L, …) -> (B, blocks, places, …), padded to whole blocks (`_split_into_blocks`).
+/// Splits a sequence into blocks: (B, L, …) -> (B, blocks, length, …), padded to complete blocks
+/// (`_split_into_blocks`).
 constexpr tensor in_blocks(trace& t, const tensor& x, std::int64_t length) {
     const std::int64_t rest = x.dim(1) % length;
     const tensor padded = rest == 0 ? x : t.pad(x, 1, length - rest);
@@ -24,7 +25,7 @@ constexpr tensor in_blocks(trace& t, const tensor& x, std::int64_t length) {
     return t.reshape(padded, {x.dim(0), blocks, length, x.dim(2), x.dim(3)});
 }
 
-/// Each block beside those around it (`_concatenate_3_blocks`).
+/// Concatenates each block with the previous and the next one (`_concatenate_3_blocks`).
 constexpr tensor with_neighbours(trace& t, const tensor& x) {
     const std::int64_t blocks = x.dim(1);
     const tensor padded = t.pad(x, 1, 2);

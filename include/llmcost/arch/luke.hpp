@@ -55,7 +55,7 @@ constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor&
     return t.slice(bert_mlp(ctx, t, t.slice(a, 1, x.dim(1))), 1, x.dim(1));
 }
 
-/// Words; beside them entities, of which there are none. Only biases are tied.
+/// Computes the logits of tokens; the workload has no entities. Only the biases are tied.
 constexpr tensor lm_head_logits(const layer_context& ctx, trace& t, const tensor_pair& out) {
     const module_info lm_head{.name = "lm_head", .class_of_module = ctx.class_of("LMHead"), .module_role = role::head};
     const std::int64_t width = ctx.config.hidden_size;
@@ -94,7 +94,7 @@ constexpr void parse_config(config_view json, model_config& config) {
 
 }  // namespace luke_detail
 
-// transformers/models/luke: RoBERTa that may read entities beside words
+// transformers/models/luke: RoBERTa with optional entities in addition to tokens
 inline constexpr model_spec luke = [](model_spec spec) {
     spec.model_type = "luke";
     spec.class_prefix = "Luke";

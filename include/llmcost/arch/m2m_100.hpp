@@ -43,7 +43,7 @@ inline constexpr stack_style style{
 
 }  // namespace m2m_100_detail
 
-/// Sines as positions that padding moves, norms in front of blocks.
+/// Sines as positions that padding moves, norms before blocks.
 ///
 /// Source: transformers/models/m2m_100/modeling_m2m_100.py.
 constexpr tensor forward_m2m_100(const layer_context& ctx, trace& t) {

@@ -18,8 +18,7 @@ constexpr void parse_state_space(config_view json, model_config& config) {
     m.use_conv_bias = json.boolean("use_conv_bias", true);
     m.residual_in_fp32 = json.boolean("residual_in_fp32", true);
     m.intermediate_size = json.positive("expand", 2) * config.hidden_size;
-    if (m.intermediate_size > max_input)
-        throw_unsupported(json, "hidden_size", "hidden_size * expand is too large a width");
+    if (m.intermediate_size > max_input) throw_unsupported(json, "hidden_size", "hidden_size * expand is too large");
     config.layers.fill({token_mixer_kind::recurrent});
 }
 
@@ -44,7 +43,7 @@ constexpr void parse_mamba2(config_view json, model_config& config) {
         throw_invalid_value(json, "num_heads", "hidden_size * expand / head_dim heads");
     if (m.num_heads % m.n_groups != 0) throw_invalid_value(json, "n_groups", "a divisor of num_heads");
     if (m.n_groups * m.state_size > max_input)
-        throw_unsupported(json, "state_size", "n_groups * state_size is too large a width");
+        throw_unsupported(json, "state_size", "n_groups * state_size is too large");
 }
 
 /// What the blocks of a state space model mix tokens with.

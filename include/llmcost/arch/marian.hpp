@@ -25,7 +25,8 @@ inline constexpr stack_style separate_embeddings_style = [](stack_style s) {
     return s;
 }(style);
 
-/// Stacks with words of their own, or one table in front of both, which ties those of the stacks or is read by nobody.
+/// An encoder and a decoder with separate embeddings, or with one shared table. The shared table is tied to those of
+/// the stacks, or it is unused.
 constexpr tensor forward_encoder_and_decoder(const layer_context& ctx, trace& t) {
     const bool tied = ctx.config.tie_word_embeddings;
     if (ctx.config.family[shares])
@@ -50,7 +51,7 @@ constexpr tensor scores(const layer_context& ctx, trace& t, const tensor& x) {
 
 }  // namespace marian_detail
 
-/// Sines as positions, norms behind blocks.
+/// An encoder-decoder with sinusoidal positions and norms after blocks.
 ///
 /// Source: transformers/models/marian/modeling_marian.py.
 constexpr tensor forward_marian(const layer_context& ctx, trace& t) {

@@ -8,7 +8,7 @@ namespace llmcost::arch {
 
 namespace megatron_bert_detail {
 
-/// No norm over embeddings: it stands in front of each block, and behind all layers.
+/// Sums embeddings without a norm; each block has a norm before it, and one final norm follows the layers.
 constexpr tensor sum_embeddings(const layer_context& ctx, trace& t) {
     tensor x = t.add(word_embeddings(ctx, t), segment_embeddings(ctx, t));
     t.add_(x, position_embeddings(ctx, t));
@@ -25,7 +25,7 @@ constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor&
 
 }  // namespace megatron_bert_detail
 
-// transformers/models/megatron_bert: BERT with norms in front of blocks
+// transformers/models/megatron_bert: BERT with norms before blocks
 inline constexpr model_spec megatron_bert = [](model_spec spec) {
     spec.model_type = "megatron-bert";
     spec.class_prefix = "MegatronBert";

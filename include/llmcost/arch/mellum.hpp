@@ -6,7 +6,8 @@
 
 namespace llmcost::arch {
 
-/// All layers are full and have experts unless lists say otherwise; each kind has frequencies of its own.
+/// Parses `config.json`. By default, all layers have full attention and experts. Each layer kind has its own RoPE
+/// frequencies.
 constexpr void parse_mellum(config_view json, model_config& config) {
     parse_experts(json, config, json.contains("num_local_experts") ? "num_local_experts" : "num_experts");
     validate_experts(json, config);
@@ -23,7 +24,7 @@ constexpr void parse_mellum(config_view json, model_config& config) {
         const auto rope = json.optional_object("rope_parameters");
         const auto of_kind = rope ? rope->optional_object(key) : maybe<config_view>{};
         if (of_kind && of_kind->real("partial_rotary_factor", 1) != 1)
-            throw_unsupported(*of_kind, "partial_rotary_factor", "rotates a part of the heads of one kind of layers");
+            throw_unsupported(*of_kind, "partial_rotary_factor", "partial rotation in one layer type is not supported");
     };
     check_rotary(token_mixer_kind::full_attention, "full_attention");
     check_rotary(token_mixer_kind::sliding_attention, "sliding_attention");

@@ -69,7 +69,7 @@ constexpr void multi_token_prediction(const layer_context& ctx, trace& t, const 
     trace_mtp_layers(ctx, t, x, {{token_mixer_kind::sliding_attention}});
 }
 
-/// The first layer and every sixth see everything, unless `layer_types` says otherwise.
+/// Parses `config.json`; without `layer_types`, the first layer and every sixth one have full attention.
 constexpr void parse_config(config_view json, model_config& config) {
     parse_grouped_experts(json, config, {.shared_key = ""});
     config.output_bias = false;

@@ -10,9 +10,9 @@ namespace llmcost::arch {
 constexpr void parse_minicpm(config_view json, model_config& config) {
     set_single_mask(json, config);
     if (json.non_negative("num_experts", 0) > 0)
-        throw_unsupported(json, "num_experts", "no row describes these experts");
+        throw_unsupported(json, "num_experts", "experts are not supported by this model type");
     if (json.optional_object("sparse_config"))
-        throw_unsupported(json, "sparse_config", "no row describes attention that skips blocks");
+        throw_unsupported(json, "sparse_config", "block-sparse attention is not supported");
 }
 
 // modeling_minicpm.py of openbmb/MiniCPM-2B-sft-bf16, MiniCPM4-8B: Llama, constants on embeddings, residuals, last

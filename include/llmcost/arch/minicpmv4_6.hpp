@@ -16,8 +16,7 @@ namespace minicpmv4_6_detail {
 enum family_config_index : std::uint8_t { rounds, insert_layer_id, fourfold, resolution, max_slice_nums };
 inline constexpr family_key family_keys[]{
     {"merger_times", 1},
-    {.default_value = 6,
-     .type = family_key_type::computed},  // the tower's layer behind which windows of patches are merged
+    {.default_value = 6, .type = family_key_type::computed},  // vision layer after which windows of patches are merged
     {.type = family_key_type::computed},  // they are not, so that an image has four times as many tokens
     {.default_value = 448,
      .type = family_key_type::computed},  // what the processor sets (image_processing_minicpmv4_6.py)
@@ -28,7 +27,7 @@ enum tower_config_index : std::uint8_t { window };
 inline constexpr family_key tower_keys[]{
     {.default_value = 4, .type = family_key_type::computed}};  // patches of a window
 
-/// Pictures of one size that are read one behind the other.
+/// A group of images of one size, encoded consecutively.
 struct picture_group {
     std::int64_t num_pictures = 0;
     std::int64_t rows = 0;  ///< of patches
@@ -70,8 +69,8 @@ struct pictures_of {
     return {divided(height, unit), divided(width, unit)};
 }
 
-/// The grid of slices whose shape is closest to a large image's, of about as many as its area asks for; none: 0
-/// (`get_sliced_grid`).
+/// Returns the slice grid with the closest aspect ratio, and about as many slices as the image area requires. Returns 0
+/// if the image is not sliced (`get_sliced_grid`).
 [[nodiscard]] constexpr tile_grid sliced(std::int64_t height, std::int64_t width, std::int64_t side,
                                          std::int64_t maximum) {
     const std::int64_t area = height * width, of_slice = side * side;
@@ -117,7 +116,7 @@ struct pictures_of {
     return all;
 }
 
-/// The same of so many images.
+/// Returns the image groups of `images` equal images.
 [[nodiscard]] constexpr pictures_of cut(const model& m, const workload& load, std::int64_t images) {
     pictures_of all = cut(m, load);
     all.wholes.num_pictures *= images;
@@ -210,7 +209,7 @@ constexpr tensor embed(const layer_context& ctx, trace& t, const pictures_of& al
     return t.leave(embeddings, t.add(patches, places));
 }
 
-/// Layers, windows of patches merged behind one of them, a norm.
+/// Runs the vision layers, merges windows of patches after one of them, and applies a norm.
 constexpr tensor tower_base(const layer_context& ctx, trace& t) {
     const family_config& family = ctx.model.family;
     const std::int64_t layers = ctx.config.num_hidden_layers, images = images_in(t);
@@ -229,7 +228,7 @@ constexpr tensor tower_base(const layer_context& ctx, trace& t) {
     run(0, first);
     if (first < layers || (merges && family[insert_layer_id] == layers - 1)) {
         if (ctx.config.family[window] != 4 && has_images(t))
-            throw_description_error("windows of other than 2 by 2 are not described");
+            throw_description_error("unsupported window size; expected 2 x 2");
         x = t.call("vit_merger", window_merger{ctx}, x);
         all = all.halved();
         if (ctx.config.family[window] != 4) x = trace::buffer({1, all.patches(), ctx.config.hidden_size});
@@ -285,7 +284,7 @@ struct downsampling {
     }
 };
 
-/// Rounds of it, the last one to the width of the text: whole images, then slices.
+/// Merger rounds, the last one to the hidden size of the text model: full images first, then slices.
 struct merger {
     layer_context ctx;
     const pictures_of& all;
@@ -306,7 +305,7 @@ struct merger {
         for (std::int64_t i = 0; i <= last; ++i) {
             const bool even = rows % 2 == 0 && columns % 2 == 0 && rows > 0 && columns > 0;
             if (!even && has_images(t))
-                throw_description_error("merger_times: patches along a side cannot be halved so often");
+                throw_description_error("merger_times: too many halvings of the patches along a side");
             if (!even) {
                 h = trace::buffer({group.num_pictures, 2, 2, width});
                 rows = columns = 2;
@@ -343,13 +342,13 @@ constexpr void parse_processor_config(config_view json, model& m) {
     m.family[resolution] = json.positive("scale_resolution", m.family[resolution]);
     m.family[max_slice_nums] = json.positive("max_slice_nums", m.family[max_slice_nums]);
     if (m.family[max_slice_nums] > max_tiles_of_image)
-        throw_unsupported(json, "max_slice_nums", "no row describes so many tiles of an image");
+        throw_unsupported(json, "max_slice_nums", "unsupported number of tiles per image");
     if (!json.boolean("slice_mode", true)) m.family[max_slice_nums] = 0;
     const string_ref mode = m.family[fourfold] != 0 ? "4x" : "16x";
     if (json.string("downsample_mode", mode) != mode)
         throw_invalid_value(json, "downsample_mode", "the downsample_mode of the configuration");
     if (json.string("small_image_upsize", "always") != "always")
-        throw_unsupported(json, "small_image_upsize", "no row describes images that keep their size");
+        throw_unsupported(json, "small_image_upsize", "images without upsizing are not supported");
 }
 
 constexpr tensor base(const layer_context& ctx, trace& t) {
@@ -375,7 +374,7 @@ constexpr void parse_config(config_view json, model& m) {
 
 }  // namespace minicpmv4_6_detail
 
-// transformers/models/minicpmv4_6: SigLIP's layers with a merger among them in front of Qwen3.5
+// transformers/models/minicpmv4_6: SigLIP's layers with a merger among them before Qwen3.5
 inline constexpr model_spec minicpmv4_6 = [](model_spec spec) {
     spec.model_type = "minicpmv4_6";
     spec.class_prefix = "MiniCPMV4_6";

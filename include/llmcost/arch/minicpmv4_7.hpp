@@ -20,7 +20,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
     if (has_images(t)) {
         const recorder::no_grad_guard constants{t};
         const media_shape shape = show(ctx.model, t.load()).image;
-        if (shape.num_tiles > 1) throw_description_error("positions of slices on a canvas are not described");
+        if (shape.num_tiles > 1) throw_description_error("positions of image slices on a canvas are not supported");
         const std::int64_t unit =
             ctx.model.components[0].config.vision.patch_size * (ctx.model.family[fourfold] != 0 ? 2 : 4);
         for (const std::int64_t side : {shape.height / unit, shape.width / unit}) {
@@ -35,7 +35,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
 
 }  // namespace minicpmv4_7_detail
 
-// transformers/models/minicpmv4_7: MiniCPM-V 4.6 whose positions stand on a canvas
+// transformers/models/minicpmv4_7: MiniCPM-V 4.6 with positions on a canvas
 inline constexpr model_spec minicpmv4_7 = [](model_spec spec) {
     spec.model_type = "minicpmv4_7";
     spec.class_prefix = "MiniCPMV4_7";

@@ -14,7 +14,7 @@ inline constexpr family_key family_keys[]{
     {"block_size", 256},
 };
 
-/// Linear attention by blocks of a sequence, or token by token behind a cached state; every head decays by itself.
+/// Linear attention over blocks of a sequence, or token by token with a cached state; every head has its own decay.
 ///
 /// MULT per block of L tokens: B·heads·(2·L²·dim + 2·L·dim²) and what decay costs.
 /// Source: transformers/models/minimax/modeling_minimax.py, `MiniMaxLightningAttention`.
@@ -64,20 +64,20 @@ private:
             const tensor ratio = t.exp(t.neg(parameter_buffer(t, {heads, 1, 1})));
             for (loop layer_loop = t.loop_time_steps(sequence, state); layer_loop.next();) token(t, part, ratio, state);
         } else {
-            // figures bend where a block ends, and behind its first token, which lies otherwise in memory
+            // costs change slope at block ends, and after the first token of a block, which has another memory layout
             t.add_region_edge(workload_axis::sequence, (sequence - 1) / block * block + 1);
             t.add_region_edge(workload_axis::sequence, (sequence - 1) / block * block + 2);
             t.add_region_edge(workload_axis::sequence, ((sequence - 1) / block + 1) * block + 1);
             const std::int64_t blocks = (sequence - 1) / block + 1, last = sequence - (blocks - 1) * block;
             state = t.full({part.dim(0), heads, dim, dim}, part.type);
-            // the first state asks for no gradient, the others do; nothing reads the last one
+            // the first state needs no gradient, the others do; the last one is unused
             run(t, part, blocks > 1 ? block : last, state, blocks > 1);
             for (loop layer_loop = t.loop_time_steps(blocks - 2, state); layer_loop.next();)
                 run(t, part, block, state, true);
             if (blocks > 1) run(t, part, last, state, false);
         }
         tensor outputs =
-            parameter_buffer(t, {part.dim(0), heads, sequence, dim});  // of all blocks or tokens, one behind the other
+            parameter_buffer(t, {part.dim(0), heads, sequence, dim});  // outputs of all blocks or tokens, consecutive
         outputs.requires_grad = part.requires_grad;
         return t.cat({outputs}, -2);
     }
@@ -121,7 +121,7 @@ constexpr decoder_inputs prepare_inputs(const layer_context& ctx, trace& t) {
     }
     c.full.mask = eager_mask(t, masked, t.load().batch);
     if (window > 0) {
-        (void)attention_pattern_of(t, window);  // tells where its figures bend
+        (void)attention_pattern_of(t, window);  // sets the region edges of the window
         c.full.pattern.window = window;
     }
     compute_rotary_embeddings(ctx, t, c.full);
@@ -147,7 +147,7 @@ constexpr tensor add_weighted_residual(const layer_context&, trace& t, const ten
     return t.add(scaled_residual, t.mul_scalar(block_output));
 }
 
-/// What goes around a block is what goes into it, behind the norm.
+/// Decoder layer whose residual connections start after the norms.
 constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor& x) {
     const tensor first = apply_norm(ctx, t, "input_layernorm", x);
     const tensor middle = add_weighted_residual(ctx, t, first, mix_tokens(ctx, t, first));
@@ -173,7 +173,7 @@ constexpr void parse_config(config_view json, model_config& config) {
 }  // namespace minimax_detail
 
 // transformers/models/minimax: configuration_minimax.py, modeling_minimax.py; lightning attention between Mixtral's
-// layers, residuals behind norms
+// layers; residual connections start after the norms
 inline constexpr model_spec minimax = [](model_spec spec) {
     spec.model_type = "minimax";
     spec.class_prefix = "MiniMax";

@@ -73,13 +73,13 @@ constexpr void check_layers(config_view json, std::int64_t layers) {
             throw_invalid_value(json, "layer_types", "a list with one kind per hidden layer");
         for (const config_view layer_type : *types)
             if (layer_type.as_string() != "full_attention")
-                throw_unsupported(json, "layer_types", "no layer describes one of these kinds");
+                throw_unsupported(json, "layer_types", "unsupported layer type");
     } else if (const auto sparse = json.optional_object("sparse_attention_config")) {
         if (const auto sparse_attention_freq = sparse->optional_array("sparse_attention_freq"))
             for (const config_view entry : *sparse_attention_freq)
                 if (entry.as_integer() != 0)
                     throw_unsupported(*sparse, "sparse_attention_freq",
-                                      "no layer describes attention to blocks of keys");
+                                      "attention over blocks of keys is not supported");
     }
 }
 
@@ -108,7 +108,8 @@ constexpr void parse_config(config_view json, model_config& config) {
 
 }  // namespace minimax_m3_detail
 
-// transformers/models/minimax_m3_vl: the text model; norms per head, clamped gates, a block beside the experts
+// transformers/models/minimax_m3_vl: the text model; QK-norm per head, clamped gates, a shared MLP parallel to the
+// experts
 inline constexpr model_spec minimax_m3_vl_text = [](model_spec spec) {
     spec.model_type = "minimax_m3_vl_text";
     spec.class_prefix = "MiniMaxM3VL";

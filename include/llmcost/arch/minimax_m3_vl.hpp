@@ -159,7 +159,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
 
 }  // namespace minimax_m3_vl_detail
 
-// transformers/models/minimax_m3_vl: a tower of patches in front of MiniMax M3; its head's class is named after the
+// transformers/models/minimax_m3_vl: a tower of patches before MiniMax M3; its head's class is named after the
 // text's
 inline constexpr model_spec minimax_m3_vl = [](model_spec spec) {
     spec.model_type = "minimax_m3_vl";

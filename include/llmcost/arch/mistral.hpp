@@ -21,7 +21,8 @@ constexpr void parse_ministral(config_view json, model_config& config) {
     if (!parse_layer_types(json, config)) config.layers.fill({token_mixer_kind::sliding_attention});
 }
 
-/// Queries are scaled by where their tokens stand: 1 + β · log(1 + floor(position / length)), made in every layer.
+/// Self-attention whose queries are scaled by position: 1 + β · log(1 + floor(position / length)). Every layer
+/// recomputes the scale.
 constexpr tensor attend_by_position(const layer_context& ctx, trace& t, const tensor& x) {
     const std::int64_t sequence = x.dim(1);
     query_key_value qkv = project_qkv(ctx, t, x);
@@ -73,7 +74,7 @@ inline constexpr model_spec ministral = [](model_spec spec) {
     return spec;
 }(mistral);
 
-// transformers/models/ministral3: queries scaled by where their tokens stand
+// transformers/models/ministral3: queries scaled by token position
 inline constexpr model_spec ministral3 = [](model_spec spec) {
     spec.model_type = "ministral3";
     spec.class_prefix = "Ministral3";

@@ -74,11 +74,12 @@ constexpr media_shapes show(const model& m, const workload& load) {
                                                   m.family[longest] != 0 ? m.family[longest] : vision.image_height,
                                                   m.family[step] != 0 ? m.family[step] : square);
     const std::int64_t tokens = (to.height / square) * (to.width / square);
-    if (tokens == 0) throw_description_error("an image of these sides has no square of patches");
+    if (tokens == 0) throw_description_error("the image is too small for one merged square of patches");
     return {.image = {.num_tokens = tokens, .height = to.height, .width = to.width}};
 }
 
-/// `PixtralProcessor` hands on squares of patches, whatever the file says of a patch.
+/// Parses the processor configuration; `PixtralProcessor` merges squares of patches, whatever patch size the file
+/// contains.
 constexpr void parse_processor_config(config_view json, model& m) {
     expect_resized(json);
     if (const auto size = json.optional_object("size")) m.family[longest] = size->positive("longest_edge");
@@ -103,7 +104,8 @@ constexpr tensor base_with(const layer_context& ctx, trace& t, literal tower, li
 }
 constexpr tensor base(const layer_context& ctx, trace& t) {
     if (ctx.model.family[feature_layers] != 1 && has_images(t))
-        throw_description_error("the norm in front of the merger is as wide as the states of one layer");
+        throw_description_error(
+            "several vision layers are not supported: the norm before the merger has the width of one layer");
     return base_with<merging_projector>(ctx, t, "vision_tower", "multi_modal_projector");
 }
 
@@ -135,7 +137,7 @@ inline constexpr submodel_spec tower = [](model_spec spec) {
 
 }  // namespace mistral3_detail
 
-// transformers/models/mistral3: Pixtral in front of a text model, squares of patches merged
+// transformers/models/mistral3: Pixtral before a text model, squares of patches merged
 inline constexpr model_spec mistral3 = [](model_spec spec) {
     spec.model_type = "mistral3";
     spec.class_prefix = "Mistral3";

@@ -13,7 +13,7 @@ namespace mistral_large4_detail {
 enum family_config_index : std::uint8_t { index_heads, index_head_dim, index_top_k };
 static_assert(std::uint8_t{index_top_k} == std::uint8_t{deepseek_v32_detail::index_top_k});
 
-// what a layer's word says, bit by bit
+// layer flags (`family_tag`)
 inline constexpr std::uint8_t shares_picks = deepseek_v32_detail::shares_picks, unturned = 2, reuses = 4, stores = 8;
 
 /// Latents and turned keys that later layers read, of layers with positions and of those without.
@@ -236,7 +236,7 @@ constexpr void parse_text_config(config_view json, model_config& config) {
         const bool owns_latents = sources.source_layer(i) == i, read = sources.is_read(i);
         if (!owns_latents && !stored[turns])
             throw_unsupported(json, "kv_source_layers",
-                              "no earlier layer with positions, or without, has stored its latents");
+                              "a layer reuses latents that no earlier layer of its kind has stored");
         stored[turns] = stored[turns] || read;
         unsigned family_tag = deepseek_v32_detail::has_indexer(json, config, i) ? 0U : shares_picks;
         if (!turns) family_tag |= unturned;
@@ -293,7 +293,7 @@ constexpr void parse_config(config_view json, model& m) {
 
 }  // namespace mistral_large4_detail
 
-// transformers/models/mistral_large4: Pixtral and its merger in front of latents that layers share, read by picked
+// transformers/models/mistral_large4: Pixtral and its merger before latents that layers share, read by picked
 // tokens
 inline constexpr model_spec mistral_large4 = [](model_spec spec) {
     spec.model_type = "mistral_large4";

@@ -41,7 +41,7 @@ constexpr tensor apply_rotary(trace& t, const tensor& x, const tensor& cos, cons
     return t.to(t.add(plain, t.mul(t.cat({negated_half, first_half}, -1), expand_heads(sin))), x.type);
 }
 
-/// Heads are copied in front of positions, positions in front of images.
+/// Heads are copied before positions, positions before images.
 constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
     const std::int64_t batch = x.dim(0), n = x.dim(1), width = ctx.config.hidden_size,
                        heads = ctx.config.num_attention_heads;
@@ -89,12 +89,13 @@ constexpr void parse_config(config_view json, model_config& config) {
     divide_by_heads(json, config, {"num_attention_heads"});
     if (config.head_dim % 4 != 0) throw_invalid_value(json, "num_attention_heads", "heads of a width that 4 divides");
     if (json.positive("num_key_value_groups", 1) != 1)
-        throw_unsupported(json, "num_key_value_groups", "every head has keys and values of its own");
+        throw_unsupported(json, "num_key_value_groups",
+                          "grouped-query attention is not supported: every head has its own keys and values");
 }
 
 }  // namespace mlcd_detail
 
-// transformers/models/mlcd: modeling_mlcd.py, CLIP's tower with patches, and their class, turned by where they stand
+// transformers/models/mlcd: modeling_mlcd.py; CLIP with rotary positions on the patches and the class token
 inline constexpr model_spec mlcd_vision_model = [](model_spec spec) {
     spec.model_type = "mlcd_vision_model";
     spec.class_prefix = "MLCD";

@@ -89,8 +89,8 @@ struct image_layer {
     }
 };
 
-/// The reference measures what was seen by the first layer's cache, which is empty where that layer reads images: the
-/// mask then knows of no past.
+/// Prepares the shared decoder inputs. The reference reads the past length from the first layer's cache. It is empty if
+/// that layer is a cross-attention layer, and the mask then ignores the past.
 constexpr decoder_inputs prepare_inputs(const layer_context& ctx, trace& t) {
     decoder_inputs c;
     c.full.pattern = attention_pattern_of(t, 0);
@@ -164,9 +164,12 @@ inline constexpr submodel_spec text = [](model_spec spec) {
 
 enum tower_config_index : std::uint8_t { global_layers, output_width, tiles, shapes, states_read };
 inline constexpr family_key tower_keys[]{
-    {"num_global_layers", 8, family_key_type::non_negative}, {"vision_output_dim", 7680}, {"max_num_tiles", 4},
+    {"num_global_layers", 8, family_key_type::non_negative},
+    {"vision_output_dim", 7680},
+    {"max_num_tiles", 4},
     {.default_value = 8, .type = family_key_type::computed},  // how many `supported_aspect_ratios`
-    {.default_value = 5, .type = family_key_type::computed},  // layers whose states stand beside the last ones
+    // number of layers whose states are concatenated to the last ones
+    {.default_value = 5, .type = family_key_type::computed},
 };
 
 /// A layer of the tower; in the second encoder its blocks are let in by gates.
@@ -260,7 +263,7 @@ constexpr tensor tower_base(const layer_context& ctx, trace& t) {
     const tensor all =
         t.cat({t.slice(x.view({batch, count, length, width}), 2, n), t.slice(intermediate_states, 2, n)}, 3);
     if (all.dim(3) == family[output_width]) return all;
-    if (has_images(t)) throw_description_error("vision_output_dim is not the width of all states side by side");
+    if (has_images(t)) throw_description_error("vision_output_dim is not the width of the concatenated states");
     return t.full({batch, count, n, family[output_width]}, x.type);
 }
 
@@ -301,9 +304,10 @@ inline constexpr submodel_spec tower = [](model_spec spec) {
     return spec;
 }(shared_tower);
 
-/// Every image fills all tiles, padded where it has fewer, and stands in no word's place.
+/// Returns the image shape: every image is padded to all tiles, and takes no token positions.
 constexpr media_shapes show(const model& m, const workload&) {
-    if (m.config.head == head_kind::causal_lm) throw_description_error("the text model alone reads no images");
+    if (m.config.head == head_kind::causal_lm)
+        throw_description_error("images are not supported by the text model alone");
     const component_model& tower = m.components[0];
     return {.image = {.num_tiles = tower.config.family[tiles],
                       .height = tower.config.vision.image_height,

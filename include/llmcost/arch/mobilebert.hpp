@@ -51,7 +51,7 @@ constexpr tensor normed(const layer_context& ctx, trace& t, const tensor& x) {
     return t.call("LayerNorm", norm_module{norm_kind::layer, x.dim(-1)}, x);
 }
 
-/// Each word beside those before and after it, then positions and segments.
+/// Concatenates each token embedding with the previous and the next one, then adds positions and segments.
 constexpr tensor sum_embeddings(const layer_context& ctx, trace& t) {
     const std::int64_t width = ctx.config.hidden_size, embedding_width = ctx.config.embedding_size,
                        sequence = t.load().sequence;
@@ -176,7 +176,7 @@ constexpr tensor weight_of(trace& t, literal name, shape weight_shape, bool tied
     return weight;
 }
 
-/// Scores of words by the word embeddings with more features beside them, joined in every pass.
+/// Computes logits from the word embeddings concatenated with additional features in every pass.
 constexpr tensor mobilebert_lm_head_logits(const layer_context& ctx, trace& t, const tensor& x) {
     const model_config& config = ctx.config;
     const std::int64_t width = config.hidden_size, embedding_width = config.embedding_size,
@@ -226,7 +226,7 @@ constexpr tensor forward(const layer_context& ctx, trace& t) {
 constexpr void parse_config(config_view json, model_config& config) {
     parse_encoder_heads(json, config);
     if (json.boolean("is_decoder", false))
-        throw_unsupported(json, "is_decoder", "no row describes this type as a decoder");
+        throw_unsupported(json, "is_decoder", "this model type is not supported as a decoder");
     config.embedding_size = json.positive("embedding_size", config.embedding_size);
     const string_ref kind = json.string("normalization_type", "no_norm");
     config.family[spelled_norms] = kind == "no_norm";

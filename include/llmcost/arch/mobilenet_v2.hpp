@@ -106,7 +106,7 @@ constexpr tensor stem(const layer_context& ctx, trace& t, std::int64_t out) {
     return t.leave(m, t.call("reduce_1x1", block{.ctx = ctx, .in = expanded_width, .out = out}, h));
 }
 
-/// What a classifier reads is pooled; a segmenter reads what lies in front of the last convolution.
+/// What a classifier reads is pooled; a segmenter reads what lies before the last convolution.
 constexpr tensor base(const layer_context& ctx, trace& t) {
     const model_config& config = ctx.config;
     std::int64_t i = 0, in = width_of(config, ratio, 16), shrunk = 2, dilation = 1;

@@ -143,7 +143,7 @@ private:
     }
 };
 
-/// Attention between the places that stand alike in their patches: images to (B · patch², patches, width), and back.
+/// Self-attention among pixels at equal offsets in their patches: images -> (B · patch², patches, width) -> images.
 constexpr tensor attend_between_patches(const layer_context& ctx, trace& t, std::int64_t n, const tensor& image) {
     const std::int64_t side = ctx.config.vision.patch_size, area = side * side, batch = image.dim(0),
                        width = image.dim(1);
@@ -165,7 +165,7 @@ constexpr tensor attend_between_patches(const layer_context& ctx, trace& t, std:
     return resampled ? t.bilinear(x, image.dim(2), image.dim(3)) : x;
 }
 
-/// A stage that shrinks images and looks at them through convolutions and attention, beside what it was given.
+/// A MobileViT stage: downsampling, then convolutions and attention, concatenated with the stage input.
 constexpr tensor forward_layer(const layer_context& ctx, trace& t, std::int64_t index, std::int64_t layers,
                                std::int64_t dilation, tensor x) {
     const std::int64_t in = neck(ctx.config, index), out = neck(ctx.config, index + 1);

@@ -81,7 +81,7 @@ struct transformer_layer {
     }
 };
 
-/// Attention between the places that stand alike in their patches, (B, width, patch², patches).
+/// Self-attention among pixels at equal offsets in their patches: (B, width, patch², patches).
 constexpr tensor attend_between_patches(const layer_context& ctx, trace& t, std::int64_t n, const tensor& image) {
     const std::int64_t side = ctx.config.vision.patch_size, batch = image.dim(0), width = image.dim(1);
     const std::int64_t rows = image.dim(2) / side, columns = image.dim(3) / side;
@@ -156,7 +156,7 @@ constexpr tensor score(const layer_context& ctx, trace& t, const tensor& x) {
 
 }  // namespace mobilevitv2_detail
 
-/// Inverted residuals, then convolutions in front of attention that is linear in the number of patches.
+/// Inverted residuals, then convolutions before attention that is linear in the number of patches.
 ///
 /// Source: transformers/models/mobilevitv2/modeling_mobilevitv2.py.
 constexpr tensor forward_mobilevitv2(const layer_context& ctx, trace& t) {

@@ -24,7 +24,7 @@ inline constexpr family_key family_keys[]{
     {"decoder_bias", 1, family_key_type::boolean},
     {.default_value = static_cast<std::int64_t>(activation::gelu), .type = family_key_type::computed},
     {.type = family_key_type::computed},  // `classifier_pooling`
-    {.type = family_key_type::computed},  // a dropout behind attention, else nothing
+    {.type = family_key_type::computed},  // dropout after attention, otherwise nothing
 };
 
 /// The word of the first layer, whose input is normed already.
@@ -118,7 +118,8 @@ constexpr tensor score(const layer_context& ctx, trace& t, const tensor_pair& ou
 }
 constexpr tensor forward(const layer_context& ctx, trace& t) { return forward_encoder_model(ctx, t, {.score = score}); }
 
-/// Every third layer sees all, or every so many, unless the file lists them; windows are given by their whole width.
+/// Sets the layer kinds. Without a list, one in every `global_attn_every_n_layers` layers (default 3) has full
+/// attention. `local_attention` is the full window width.
 constexpr void plan(config_view json, model_config& config) {
     config.sliding_window = json.non_negative("sliding_window", json.non_negative("local_attention", 128) / 2);
     const std::int64_t every = json.positive("global_attn_every_n_layers", 3);
@@ -142,7 +143,8 @@ constexpr void parse_config(config_view json, model_config& config) {
     config.family[pools_mean] = pooling == "mean";
     if (pooling != "mean" && pooling != "cls") throw_invalid_value(json, "classifier_pooling", "\"cls\" or \"mean\"");
     if (config.head == head_kind::multiple_choice && pooling == "mean")
-        throw_unsupported(json, "classifier_pooling", "the reference makes no choices by a mean without a mask");
+        throw_unsupported(json, "classifier_pooling",
+                          "mean pooling without a mask is not supported by the reference for multiple choice");
     config.family[drops_attention] = json.real("attention_dropout", 0) > 0;
 }
 

@@ -123,7 +123,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
     return norm_named(ctx, t, "final_norm", forward_layers(ctx, t, shared, x));
 }
 
-/// A dense layer, its activation and a norm, in front of scores.
+/// A dense layer, its activation and a norm, before scores.
 struct prediction_head {
     layer_context ctx;
 
@@ -162,7 +162,8 @@ constexpr tensor forward(const layer_context& ctx, trace& t) {
     return t.leave(model_info, t.select_model_output(x, scores(ctx, t, x)));
 }
 
-/// Layers slide over half of what ModernBERT's see, but for every so many-th one, the first one too.
+/// Parses `config.json`. Sliding windows are half as wide as those of ModernBERT. The first layer and then one in every
+/// `global_attn_every_n_layers` have full attention.
 constexpr void parse_config(config_view json, model_config& config) {
     divide_by_heads(json, config, {"num_attention_heads"});
     config.rotary_dim = config.head_dim;

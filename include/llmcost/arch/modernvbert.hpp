@@ -15,7 +15,7 @@ enum family_config_index : std::uint8_t { shuffle_factor, pools_mean, norms_imag
 inline constexpr family_key family_keys[]{
     {"pixel_shuffle_factor", 4},
     {.type = family_key_type::computed},  // `classifier_pooling`
-    {.type = family_key_type::computed},  // a norm behind the connector's projection
+    {.type = family_key_type::computed},  // norm after the connector's projection
 };
 
 /// Squares of patches side by side, projected to the width of the text; UltraVBERT norms them.
@@ -42,7 +42,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
     return forward_text_model(ctx, t, "text_model");
 }
 
-/// A dense layer, an activation and a norm, as the text model says (`ModernVBertPredictionHead`).
+/// A dense layer, an activation and a norm, configured by the text model (`ModernVBertPredictionHead`).
 constexpr tensor transform(const layer_context& ctx, trace& t, literal name, const tensor& x) {
     const module_info head{.name = name, .class_of_module = ctx.class_of("PredictionHead"), .module_role = role::head};
     const std::int64_t width = ctx.config.hidden_size;
@@ -76,7 +76,7 @@ constexpr tensor pool(const layer_context& ctx, trace& t, const tensor& x) {
 
 using head_part = tensor (*)(const layer_context&, trace&, literal, const tensor&);
 
-/// Bare, or under a head of words or labels, each behind a part of its own.
+/// Runs the base model, optionally with a language head or a classifier, each after its own transform.
 constexpr tensor forward_with_heads(const layer_context& ctx, trace& t, head_part lm_transform, head_part before_labels,
                                     bool has_lm_bias) {
     const class_name type = ctx.class_of(ctx.spec.names.model_class);
@@ -108,7 +108,7 @@ constexpr tensor forward_normed_model(const layer_context& ctx, trace& t) {
 
 /// Heads read keys that one text model has.
 constexpr void parse_over(config_view json, model& m, const model_spec& text) {
-    if (m.text_spec != &text) throw_unsupported(json, "text_config", "no row describes a head over another text model");
+    if (m.text_spec != &text) throw_unsupported(json, "text_config", "heads are not supported with this text model");
     const string_ref pooling = json.string("classifier_pooling", "cls");
     m.family[pools_mean] = pooling == "mean";
     if (pooling != "mean" && pooling != "cls") throw_invalid_value(json, "classifier_pooling", "\"cls\" or \"mean\"");
@@ -132,7 +132,7 @@ inline constexpr submodel_spec siglip_without_pool = [](model_spec spec) {
 
 }  // namespace modernvbert_detail
 
-// transformers/models/modernvbert: SigLIP in front of ModernBERT, squares of patches
+// transformers/models/modernvbert: SigLIP before ModernBERT, squares of patches
 inline constexpr model_spec modernvbert = [](model_spec spec) {
     spec.model_type = "modernvbert";
     spec.class_prefix = "ModernVBert";

@@ -77,7 +77,7 @@ inline constexpr submodel_spec text = [](model_spec spec) {
 enum tower_config_index : std::uint8_t { places };
 inline constexpr family_key tower_keys[]{{.type = family_key_type::computed}};  // learned, one for each patch
 
-/// Patches of crops as they are cut, with learned places; layers; their mean beside them.
+/// Embeds pre-cut patches of crops with learned positions, runs the layers, and also computes the mean of the states.
 constexpr tensor tower_base(const layer_context& ctx, trace& t) {
     const vision_config& image = ctx.config.vision;
     const std::int64_t width = ctx.config.hidden_size, n = patches_of(image);
@@ -85,7 +85,7 @@ constexpr tensor tower_base(const layer_context& ctx, trace& t) {
     const tensor pixels = t.input({t.load().batch, n, values}),
                  learned = t.param("positional_embedding", {ctx.config.family[places], width});
     if (ctx.config.family[places] != n && !t.is_not_executed())
-        throw_description_error("vision_config has not as many positions as patches");
+        throw_description_error("vision_config: the number of positions differs from the number of patches");
     tensor x = t.call("patch_embedding", linear{values, width, true}, pixels);
     if (ctx.config.family[places] == n) x = t.add(x, learned.unsqueeze(0));
     const attention_inputs inputs{.pattern = full_pattern(n).pattern};
@@ -106,7 +106,7 @@ constexpr void parse_vision_config(config_view json, model_config& config) {
         config.vision.image_width = (*sides)[1].as_positive();
     }
     if (config.vision.image_height != config.vision.image_width)
-        throw_unsupported(json, key, "its processor cuts squares only");
+        throw_unsupported(json, key, "non-square images are not supported by the processor");
     if (patches_of(config.vision) < 1) throw_invalid_value(json, key, "at least the side of a patch");
     const literal count = json.contains("image_num_pos") ? "image_num_pos" : "num_position_embeddings";
     config.family[places] = json.positive(count, patches_of(config.vision));
@@ -194,8 +194,9 @@ constexpr tensor pool_square(const layer_context& ctx, trace& t, const tensor& x
     return t.leave(m, t.call("o_proj", linear{heads * d, ctx.config.hidden_size, bias}, merged));
 }
 
-/// States of crops to tokens: those of squares of patches, behind a mask where some lie outside of an image
-/// (`Molmo2Adapter`; masking_utils.py, `_ignore_bidirectional_mask_sdpa`).
+/// Pools squares of patch states to tokens, with a mask where some patches lie outside the image.
+///
+/// Source: `Molmo2Adapter`; masking_utils.py, `_ignore_bidirectional_mask_sdpa`.
 constexpr tensor adapt(const layer_context& ctx, trace& t, const tensor& states, std::int64_t tokens, bool masked) {
     const std::int64_t width = states.dim(2), expanded_width = ctx.config.family[text_width];
     const module_info model_info{
@@ -234,7 +235,9 @@ inline constexpr std::int64_t margins = 8;
     return crops * (vision.image_height / vision.patch_size - margins) + margins;
 }
 
-/// Overlapping crops whose grid holds an image, or loses least of it, and the whole (image_processing_molmo2.py).
+/// Returns the shape of overlapping crops plus the full image. The grid contains the image, or minimizes the loss.
+///
+/// Source: image_processing_molmo2.py.
 constexpr media_shapes show(const model& m, const workload& load) {
     constexpr std::int64_t maximum = 8;
     const vision_config& vision = m.components[0].config.vision;
@@ -274,7 +277,7 @@ constexpr media_shapes show(const model& m, const workload& load) {
                       .tile_columns = best.columns}};
 }
 
-/// Words, to those of which that stand for images features are added; the whole makes the mask.
+/// Token embeddings, with image features added at the image token positions; the multimodal model builds the mask.
 constexpr tensor base(const layer_context& ctx, trace& t) {
     const layer_context text = ctx.text_model();
     const module_info m{.name = "language_model", .class_of_module = text.class_of(text.spec.names.model_class)};
@@ -323,7 +326,8 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
     return t.leave(m, apply_norm(text, t, "norm", x));
 }
 
-/// Older files have the tower under another key, of which layers behind the last that is read are left out.
+/// Parses `config.json`. Older files use another key for the vision encoder. Layers after the last one that is read are
+/// left out.
 constexpr void parse_config(config_view json, model& m) {
     const auto legacy = json.contains("vision_config") ? maybe<config_view>{} : json.optional_object("vit_config");
     if (legacy) m.components[0] = {&tower, parse_sizes(tower, *legacy, true)};

@@ -30,7 +30,7 @@ inline constexpr sample_convolution convolutions[]{{127, 64}, {7, 3}, {3, 2}};
 constexpr std::int64_t states_of(const audio_preprocessing_config& sound, const workload& load) {
     std::int64_t places = num_audio_samples(sound, load);
     for (const sample_convolution& conv : convolutions) {
-        if (places < conv.kernel) throw_description_error("the recording is shorter than a kernel that it meets");
+        if (places < conv.kernel) throw_description_error("the recording is shorter than a convolution kernel");
         places = (places - conv.kernel) / conv.stride + 1;
     }
     return places;

@@ -9,7 +9,7 @@ namespace llmcost::arch {
 
 namespace moshi_detail {
 
-/// A linear layer inside of a module, beside which the depth decoder has one per codebook.
+/// A linear layer in a wrapper module; the depth decoder has one per codebook instead.
 struct wrapped_linear {
     std::int64_t in;
     std::int64_t out;
@@ -70,7 +70,7 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     return t.call("o_proj", wrapped_linear{expanded_width, width, named}, scaled_dot_product_attention(ctx, t, qkv));
 }
 
-/// Gate and up in one projection, told apart by a dimension of their own.
+/// Gated MLP with gate and up fused in one projection, separated by an extra dimension.
 constexpr tensor mlp(const layer_context& ctx, trace& t, const tensor& x) {
     const std::int64_t width = ctx.config.hidden_size, inner = ctx.config.intermediate_size;
     const module_info block{.name = "mlp", .class_of_module = ctx.class_of("GatingMLP"), .module_role = role::mlp};

@@ -46,7 +46,7 @@ constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor&
     return bert_mlp(ctx, t, attention_token_mixer(ctx, t, x));
 }
 
-/// Positions begin behind the padding's, which is the second one's whatever the configuration says.
+/// Parses `config.json`. Positions start after the padding index, which is always 1.
 constexpr void parse_config(config_view json, model_config& config) {
     parse_encoder_only(json, config);
     config.position_offset = 2;

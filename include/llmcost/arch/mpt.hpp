@@ -77,7 +77,8 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
     return t.call("norm_f", without_bias, forward_layers(ctx, t, shared, x));
 }
 
-/// What a file says of its attention stands in an object; that the block may be wider means nothing to the reference.
+/// Parses `config.json`. Attention settings are in a nested object. The reference ignores the expansion ratio of the
+/// block.
 constexpr void parse_config(config_view json, model_config& config) {
     set_single_mask(json, config);
     divide_by_heads(json, config, {"n_heads", "num_attention_heads"});

@@ -12,13 +12,14 @@ namespace muse_glimmer_detail {
 
 // ---- text
 
-inline constexpr std::uint8_t unturned = 1;  // a layer whose queries and keys know no positions
+inline constexpr std::uint8_t unturned = 1;  // layer flag: queries and keys without RoPE
 
 constexpr tensor without_scale(const layer_context& ctx, trace& t, literal name, std::int64_t width, const tensor& x) {
     return t.call(name, norm_module{norm_kind::rms_power, width, ctx.class_of("RMSNorm"), false}, x);
 }
 
-/// Queries and keys through one norm, queries times a constant, turned in layers that know positions, and remembered.
+/// Projects queries, keys and values, applies one QK-norm, scales queries by a constant, applies RoPE in layers with
+/// positions, and updates the KV cache.
 constexpr query_key_value project_rotated_qkv(const layer_context& ctx, trace& t, const tensor& x) {
     const std::int64_t d = ctx.config.head_dim;
     query_key_value qkv = project_qkv(ctx, t, x);
@@ -61,7 +62,8 @@ constexpr tensor text_base(const layer_context& ctx, trace& t) {
     return t.call("norm", norm_module{norm_kind::rms_power, ctx.config.hidden_size, ctx.class_of("RMSNorm")}, states);
 }
 
-/// Every fourth layer from the last on sees everything and knows no positions, unless the lists say otherwise.
+/// Parses the text configuration. Without lists, every fourth layer, counted from the last one, has full attention and
+/// no positions.
 constexpr void parse_text_config(config_view json, model_config& config) {
     const bool listed = parse_layer_types(json, config);
     const layer_plan listed_layers = config.layers;
@@ -156,7 +158,7 @@ constexpr void parse_vision_config(config_view json, model_config& config) {
             const string_ref name = (*types)[static_cast<std::uint32_t>(i)].as_string();
             is_full_attention = name == "full_attention";
             if (!is_full_attention && name != "window_attention")
-                throw_unsupported(json, "layer_types", "no layer describes one of these kinds");
+                throw_unsupported(json, "layer_types", "unsupported layer type");
         }
         return layer_spec{.family_tag = is_full_attention ? std::uint8_t{} : windowed};
     });
@@ -201,8 +203,8 @@ struct grid {
     }
 };
 
-/// At most four different grids in the order in which a set of them is walked (Objects/setobject.c): of two that are as
-/// good, the first one is taken.
+/// At most four distinct grids in the iteration order of a Python set (Objects/setobject.c). Of two equally good grids,
+/// the first one is used.
 class grid_set {
 public:
     constexpr void insert(const grid& one) noexcept {
@@ -273,7 +275,7 @@ inline constexpr family_key family_keys[]{
 constexpr media_shapes show(const model& m, const workload& load) {
     if (load.images == 0) return {};
     if (load.image_height == 0)
-        throw_description_error("this model reads images of any size: say --image WIDTHxHEIGHT");
+        throw_description_error("this model accepts images of any size; use --image WIDTHxHEIGHT");
     const model_config& vision = m.components[0].config;
     const std::int64_t step = vision.vision.patch_size * vision.family[merged];
     const grid to = fitted({load.image_height, load.image_width}, step, m.family[max_image_tokens]);
@@ -285,9 +287,9 @@ constexpr void parse_processor_config(config_view json, model& m) {
     m.family[max_image_tokens] = json.positive("max_image_tokens", m.family[max_image_tokens]);
 }
 
-// ---- the whole
+// ---- the complete model
 
-/// Two projections, the activation module behind each.
+/// Two projections, each followed by the activation module.
 struct adapter {
     layer_context ctx;
 
@@ -304,7 +306,7 @@ struct adapter {
     }
 };
 
-/// Images in the places of the words that stand for them.
+/// Inserts image features at the image token positions.
 constexpr tensor place_images(const layer_context& ctx, trace& t, const tensor& token_embeddings) {
     const bool has_image_inputs = has_images(t);
     const recorder::not_executed_guard no_pixels{t, !has_image_inputs};
@@ -375,7 +377,7 @@ inline constexpr model_spec muse_glimmer_text = [](model_spec spec) {
     return spec;
 }(llama);
 
-// transformers/models/muse_glimmer: patches of images of any shape in front of it
+// transformers/models/muse_glimmer: patches of images of any shape before it
 inline constexpr model_spec muse_glimmer = [](model_spec spec) {
     spec.model_type = "muse_glimmer";
     spec.class_prefix = "MuseGlimmer";

@@ -9,7 +9,8 @@
 #include <llmcost/forward/images.hpp>
 #include <llmcost/forward/packed_sequences.hpp>
 
-// Muse Glimmer's attention and tower beside gates on residuals, experts of another width, and a tower over waveforms.
+// Differences from Muse Glimmer: gates on residual connections, experts of another width, an audio encoder over
+// waveforms.
 namespace llmcost::arch {
 
 namespace muse_spark_detail {
@@ -169,7 +170,7 @@ inline constexpr struct audio_table {
 
 constexpr void parse_audio_config(config_view json, model_config& config) {
     if (config.num_hidden_layers > static_cast<std::int64_t>(max_stages))
-        throw_unsupported(json, "num_hidden_layers", "no row describes so many stages");
+        throw_unsupported(json, "num_hidden_layers", "unsupported number of stages");
     const auto parse_config = [&](literal key, std::size_t at, std::initializer_list<std::int64_t> otherwise) {
         const auto list = json.optional_array(key);
         const std::size_t n = list ? list->size() : otherwise.size();
@@ -255,7 +256,7 @@ struct stage_layer {
     }
 };
 
-/// Tokens of a recording, whose last one samples fill up; one where nothing is heard.
+/// Returns the tokens of a recording, padded to a complete last token; one token without audio.
 [[nodiscard]] constexpr std::int64_t tokens_of(const model_config& audio, const audio_preprocessing_config& sound,
                                                std::int64_t milliseconds) {
     const std::int64_t samples_per_token = samples_of_token(audio);
@@ -277,7 +278,7 @@ constexpr tensor encode_audio(const layer_context& ctx, trace& t) {
     return t.call("post_proj_norm", norm_module{norm_kind::rms_power, out, ctx.class_of("RMSNorm")}, x);
 }
 
-// ---- the whole
+// ---- the complete model
 
 /// Source: transformers/models/muse_spark/feature_extraction_muse_spark.py.
 constexpr void parse_audio_config(config_view json, model& m) {
@@ -298,7 +299,7 @@ constexpr media_shapes show(const model& m, const workload& load) {
     return all;
 }
 
-/// Sound in the places of the words that stand for it, normed as words are.
+/// Inserts normalized audio features at the audio token positions.
 constexpr tensor place_sound(const layer_context& ctx, trace& t, const tensor& token_embeddings) {
     const recorder::not_executed_guard silent{t, !has_audio(t)};
     const tensor audio_features = forward_encoder_component(ctx, t, 1, "audio_tower", role::audio);
@@ -377,7 +378,7 @@ inline constexpr submodel_spec muse_spark_text = [](model_spec spec) {
     return spec;
 }(muse_glimmer_text);
 
-// transformers/models/muse_spark: patches of images and waveforms in front of it
+// transformers/models/muse_spark: patches of images and waveforms before it
 inline constexpr model_spec muse_spark = [](model_spec spec) {
     spec.model_type = "muse_spark";
     spec.class_prefix = "MuseSpark";

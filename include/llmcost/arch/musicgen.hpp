@@ -17,7 +17,7 @@ inline constexpr family_key family_keys[]{
 };
 inline constexpr family_key melody_keys[]{family_keys[0], {.type = family_key_type::computed}};
 
-/// Rows of a table of sines that nobody trains, one for each new position.
+/// Looks up rows of a frozen sinusoidal table, one for each new position.
 struct positions {
     std::int64_t width;
     class_name named;
@@ -87,8 +87,8 @@ constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor&
     return add_residual_with_dropout(ctx, t, out, f);
 }
 
-/// Words and positions through all layers. What conditions them is read by cross attention, or stands in front of them,
-/// in the cache after the first pass.
+/// Runs token embeddings with positions through all layers. Cross-attention reads the conditioning states, or they
+/// precede the tokens and are in the KV cache after the first pass.
 constexpr tensor decoder(const layer_context& ctx, trace& t) {
     const tensor states = ctx.inputs != nullptr ? ctx.inputs->family_tensors[0] : tensor{};
     const std::int64_t ahead = states.rank == 0 || ctx.config.family[crosses] ? 0 : states.dim(1);
@@ -150,7 +150,7 @@ constexpr tensor encode_text(const layer_context& ctx, trace& t) {
                               .module_role = role::encoder};
     return forward_in_module(encoder, component_ctx.spec.base_model, component_ctx, t);
 }
-/// The same at the decoder's width.
+/// Projects conditioning states to the decoder's hidden size: (B, S, in) -> (B, S, hidden).
 constexpr tensor widened(const layer_context& ctx, trace& t, const tensor& states) {
     const std::int64_t to = ctx.config.hidden_size;
     return states.dim(2) == to ? states : t.call("enc_to_dec_proj", linear{states.dim(2), to, true}, states);
@@ -181,7 +181,7 @@ constexpr tensor forward_conditional_generation(const layer_context& ctx, trace&
 enum melody_config_index : std::uint8_t { chroma, chroma_length };
 inline constexpr family_key keys_of_melody[]{{"num_chroma", 12}, {"chroma_length", 235}};
 
-/// A melody, one frame repeated where none is given, and a text's states, in front of the codes of the first pass.
+/// A melody, one frame repeated where none is given, and a text's states, before the codes of the first pass.
 constexpr tensor forward_melody_model(const layer_context& ctx, trace& t) {
     const std::int64_t batch = t.load().batch, width = ctx.config.hidden_size, pitches = ctx.model.family[chroma];
     const std::int64_t frames = ctx.model.family[chroma_length];
@@ -207,7 +207,7 @@ inline constexpr submodel_spec t5_reading = [](model_spec spec) {
 
 constexpr void parse_config(config_view json, model& m) {
     if (m.components[0].spec->forward != forward_t5)
-        throw_unsupported(json, "text_encoder", "no row describes this type as what conditions music");
+        throw_unsupported(json, "text_encoder", "unsupported text encoder");
     const auto decoder = json.optional_object("decoder");
     if (!decoder) return;
     if (const auto width = decoder->find("cross_attention_hidden_size"); width && !width->is_null())
@@ -261,7 +261,7 @@ inline constexpr model_spec musicgen_decoder = [](model_spec spec) {
     return spec;
 }(default_decoder);
 
-// transformers/models/musicgen_melody: the same, where what conditions the music stands in front of it
+// transformers/models/musicgen_melody: Musicgen with conditioning states before the tokens instead of cross-attention
 inline constexpr model_spec musicgen_melody_decoder = [](model_spec spec) {
     spec.model_type = "musicgen_melody_decoder";
     spec.class_prefix = "MusicgenMelody";
@@ -282,7 +282,7 @@ inline constexpr model_spec musicgen = [](model_spec spec) {
     return spec;
 }(shared_composite);
 
-// transformers/models/musicgen_melody: a melody and a text in front of the codes
+// transformers/models/musicgen_melody: a melody and a text before the codes
 inline constexpr model_spec musicgen_melody = [](model_spec spec) {
     spec.model_type = "musicgen_melody";
     spec.class_prefix = "MusicgenMelody";

@@ -20,7 +20,7 @@ inline constexpr family_key family_keys[]{{"decoder_layers", 12},
 /// What `attention_inputs::own` holds: prompts of all layers, (2 · layers, heads, length, head_dim).
 enum shared : std::uint8_t { self_prompts, cross_prompts };
 
-/// Keys and values in front of those of the text, for all layers of a stack.
+/// Keys and values before those of the text, for all layers of a stack.
 struct prompt {
     const layer_context& ctx;
     std::int64_t layers;
@@ -46,7 +46,7 @@ struct prompt {
     };
 };
 
-/// Only the decoder of both stacks is told to have prompts: `MvpModel` hands them to the encoder as something else.
+/// True for the decoder of an encoder-decoder with prompts: `MvpModel` passes them to the encoder as another argument.
 constexpr bool has_prompts(const layer_context& ctx, bool decodes) {
     return ctx.config.family[prompts] != 0 && decodes && ctx.config.head != head_kind::causal_lm;
 }
@@ -58,13 +58,13 @@ constexpr void prepare_inputs(const layer_context& ctx, trace& t, bool decodes, 
     inputs.family_tensors[cross_prompts] = t.call("cross_attn_prompt", made);
 }
 
-/// Positions looked up for every sequence, two rows behind the table's first.
+/// Looks up positions for every sequence, offset by two rows of the table.
 constexpr tensor positions(const layer_context& ctx, trace& t, std::int64_t length, bool decodes) {
     check_positions(ctx, t, length, decodes);
     return t.call("embed_positions", position_table{ctx, 2}, shape{t.load().batch, length});
 }
 
-/// Queries scaled by themselves, products of flattened batches, prompts in front of keys and values.
+/// Queries scaled by themselves, products of flattened batches, prompts before keys and values.
 constexpr tensor attention(const layer_context& ctx, trace& t, const stack_sizes& s, const tensor& x,
                            const tensor* source, const attention_pattern& pattern, const tensor* mask) {
     const std::int64_t d = s.width / s.heads, batch = x.dim(0), sequence = x.dim(1), flat = batch * s.heads;
@@ -131,12 +131,12 @@ inline constexpr stack_style style{.has_ones_mask = false,
 constexpr void parse_config(config_view json, model_config& config) {
     parse_stacks(json, config);
     if (config.family[prompts] != 0 && config.head == head_kind::sequence_classification)
-        throw_unsupported(json, "use_prompt", "no row describes prompts under this head");
+        throw_unsupported(json, "use_prompt", "prompts are not supported with this head");
 }
 
 }  // namespace mvp_detail
 
-/// BART with an attention of its own and, where asked for, prompts.
+/// BART with its own attention class and optional prompts.
 ///
 /// Source: transformers/models/mvp/modeling_mvp.py.
 constexpr tensor forward_mvp(const layer_context& ctx, trace& t) {

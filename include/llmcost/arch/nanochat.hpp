@@ -8,7 +8,7 @@ namespace llmcost::arch {
 
 namespace nanochat_detail {
 
-/// Queries and keys are normed behind their rotation.
+/// Self-attention with QK-norm after RoPE: (batch, sequence, hidden) -> (batch, sequence, hidden).
 constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
     query_key_value qkv = project_qkv(ctx, t, x);
     split_heads(ctx, qkv);
@@ -19,7 +19,7 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     return output_projection(ctx, t, scaled_dot_product_attention(ctx, t, qkv));
 }
 
-/// One norm in front of all layers and behind them.
+/// Base model with one shared norm before and after the layers.
 constexpr tensor base(const layer_context& ctx, trace& t) {
     const tensor token_embeddings = ctx.spec.embed_tokens(ctx, t);
     const decoder_inputs shared = ctx.spec.prepare_inputs(ctx, t);
@@ -35,7 +35,7 @@ constexpr void parse_config(config_view json, model_config& config) {
 
 }  // namespace nanochat_detail
 
-// transformers/models/nanochat: norms without weights, of rotated queries and keys, and in front of the layers
+// transformers/models/nanochat: norms without weights, of rotated queries and keys, and before the layers
 inline constexpr model_spec nanochat = [](model_spec spec) {
     spec.supported_heads = language_heads;
     spec.model_type = "nanochat";

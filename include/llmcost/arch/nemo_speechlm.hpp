@@ -10,7 +10,7 @@ namespace llmcost::arch {
 
 namespace nemo_speechlm_detail {
 
-/// Sizes of one encoder, in the order in which they stand in the table of the audio model's own.
+/// Sizes of one encoder, in the order of the family configuration of the audio model.
 enum family_config_index : std::uint8_t { width, inner, layers, heads, groups, act, mels, stacked, encoder_sizes };
 // where the sizes of the encoders of speech and of speakers begin, and the others
 constexpr std::size_t speech = 0, speakers_of = encoder_sizes, head_width = 2 * encoder_sizes,
@@ -42,7 +42,7 @@ constexpr void parse_encoder_config(config_view json, family_config& family, std
     at(stacked) = json.positive("subsampling_factor", usual[4]);
     if (at(width) % at(heads) != 0) throw_invalid_value(json, "num_attention_heads", "a divisor of hidden_size");
     if (json.contains("head_dim") && json.positive("head_dim") != at(width) / at(heads))
-        throw_unsupported(json, "head_dim", "no row describes heads that do not share hidden_size");
+        throw_unsupported(json, "head_dim", "unsupported head size; expected hidden_size / num_attention_heads");
 }
 
 constexpr void parse_audio_config(config_view json, model_config& config) {
@@ -158,7 +158,7 @@ constexpr void parse_timestamps(config_view json, model_config& config) {
     if (config.hidden_size % config.num_attention_heads != 0)
         throw_invalid_value(json, "num_attention_heads", "a divisor of hidden_size");
     if (config.head_dim != config.hidden_size / config.num_attention_heads)
-        throw_unsupported(json, "head_dim", "no row describes heads that do not share hidden_size");
+        throw_unsupported(json, "head_dim", "unsupported head size; expected hidden_size / num_attention_heads");
     set_single_mask(json, config);
 }
 
@@ -174,7 +174,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
     return x;
 }
 
-/// Beside the words' scores stands a head for their times.
+/// Declares the timestamp head, which is separate from the language head.
 constexpr tensor process_logits(const layer_context& ctx, trace& t, const tensor& logits) {
     const model_config& timestamp_config = ctx.component(1).config;
     not_executed_modules not_executed{t};
@@ -216,7 +216,7 @@ inline constexpr submodel_spec nemotron3_5_transcribe_word_timestamp{
                  .hidden_act = activation::gelu},
 };
 
-// transformers/models/nemotron3_5_transcribe: hears speech and speakers, reads with the model that `text_config` names
+// transformers/models/nemotron3_5_transcribe: speech and speaker encoders; `text_config` selects the text model
 inline constexpr model_spec nemo_speechlm = [](model_spec spec) {
     spec.model_type = "nemo_speechlm";
     spec.class_prefix = "Nemotron3_5Transcribe";

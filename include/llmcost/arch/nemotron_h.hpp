@@ -16,7 +16,7 @@ inline constexpr family_key family_keys[]{
     {.type = family_key_type::computed},  // `moe_latent_size`, the width that experts work in; 0: hidden_size
 };
 
-/// Words for layers that mix no tokens; their `mixer` says nothing.
+/// Layer flags of layers without a token mixer; their `mixer` is undefined.
 inline constexpr std::uint8_t dense_only = 1, experts_only = 2;
 
 /// An RMS norm whose weight is cast to float32 and multiplied there.
@@ -113,7 +113,7 @@ constexpr layer_spec kind_of(config_view json, literal key, string_ref name) {
     if (name == "mlp" || name == "-") return {.token_mixer = token_mixer_kind::recurrent, .family_tag = dense_only};
     if (name == "moe" || name == "E")
         return {.token_mixer = token_mixer_kind::recurrent, .has_experts = true, .family_tag = experts_only};
-    throw_unsupported(json, key, "no layer describes one of these kinds");
+    throw_unsupported(json, key, "unsupported layer type");
 }
 
 /// As many layers as the list or the pattern has; `num_hidden_layers` means nothing.
@@ -158,7 +158,7 @@ constexpr void parse_config(config_view json, model_config& config) {
     parse_plan(json, config);
     config.sliding_window = 0;
     config.tie_word_embeddings = false;                  // `_tied_weights_keys` is empty
-    config.attention_bias = config.output_bias = false;  // whatever `attention_bias` says
+    config.attention_bias = config.output_bias = false;  // `attention_bias` is ignored
     config.moe.norm_topk_prob = true;
     parse_experts(json, config, json.contains("num_local_experts") ? "num_local_experts" : "n_routed_experts");
     config.moe.shared_intermediate_size = json.non_negative("moe_shared_expert_intermediate_size", 7688);
@@ -178,8 +178,8 @@ constexpr void parse_config(config_view json, model_config& config) {
 
 }  // namespace nemotron_h_detail
 
-// transformers/models/nemotron_h: configuration_nemotron_h.py, modeling_nemotron_h.py; every layer does one thing,
-// experts are not gated, attention knows of no positions
+// transformers/models/nemotron_h: configuration_nemotron_h.py, modeling_nemotron_h.py; one block per layer, experts
+// without gates, attention without positions
 inline constexpr model_spec nemotron_h = [](model_spec spec) {
     spec.model_type = "nemotron_h";
     spec.class_prefix = "NemotronH";

@@ -15,12 +15,12 @@ inline constexpr family_key family_keys[]{
     {"projector_hidden_size", 4096},
     {"vision_hidden_size", 1280},
     {.default_value = 2, .type = family_key_type::computed},  // patches along a side that become one
-    {.type = family_key_type::computed},  // a norm behind the tower, where the text model predicts further tokens
+    {.type = family_key_type::computed},  // norm after the vision encoder, for text models with multi-token prediction
     {.default_value = 1024, .type = family_key_type::computed},
     {.default_value = 13312, .type = family_key_type::computed},
 };
 
-/// A grid of whole squares of patches near the image's own, of so many patches.
+/// Returns a grid of complete merge squares near the image's aspect ratio, within the bounds of the patch count.
 ///
 /// Source: transformers/models/nemotron_h_omni/image_processing_nemotron_h_omni.py, `get_patch_grid_size`.
 [[nodiscard]] constexpr image_size grid_of(image_size image, std::int64_t patch, std::int64_t merge,
@@ -33,11 +33,12 @@ inline constexpr family_key family_keys[]{
         return above > 0.5 || (above == 0.5 && below % 2 != 0) ? below + 1 : below;
     };
     std::int64_t rows = nearest(image.height), columns = nearest(image.width);
-    if (rows < 1 || columns < 1) throw_description_error("an image of these sides has no patch");
+    if (rows < 1 || columns < 1) throw_description_error("the image is too small for one patch");
     const double shrink = __builtin_sqrt(real(maximum) / real(rows * columns)), factor = shrink < 1 ? shrink : 1.0;
     rows = static_cast<std::int64_t>(factor * real(rows));
     columns = static_cast<std::int64_t>(factor * real(columns));
-    if (rows < 1 || columns < 1) throw_description_error("an image is too long and narrow to have patches");
+    if (rows < 1 || columns < 1)
+        throw_description_error("the aspect ratio of the image is too large for a grid of patches");
     if (maximum > minimum && rows * columns < minimum) {
         const double grow = __builtin_sqrt(real(minimum) / real(rows * columns));
         const auto up = [&](std::int64_t n) {
@@ -88,9 +89,10 @@ constexpr tensor shuffled(trace& t, const tensor& x, std::int64_t rows, std::int
 constexpr media_shapes show(const model& m, const workload& load) {
     if (load.images == 0) return {};
     if (load.image_height == 0)
-        throw_description_error("this model reads images of any size: say --image WIDTHxHEIGHT");
+        throw_description_error("this model accepts images of any size; use --image WIDTHxHEIGHT");
     const std::int64_t patch = m.components[0].config.vision.patch_size, side = m.family[merged];
-    if (side != 2) throw_description_error("images are cut up for squares of two patches along a side");
+    if (side != 2)
+        throw_description_error("unsupported merge size; the image processor expects squares of 2 x 2 patches");
     const image_size to =
         grid_of({load.image_height, load.image_width}, patch, side, m.family[fewest_patches], m.family[max_patches]);
     const std::int64_t step = patch * side;
@@ -107,7 +109,7 @@ constexpr void parse_processor_config(config_view json, model& m) {
     m.family[fewest_patches] = json.positive("min_num_patches", m.family[fewest_patches]);
     const auto maximum = json.find("max_num_patches");
     if (maximum && (maximum->is_null() || maximum->as_non_negative() == 0))
-        throw_unsupported(json, "max_num_patches", "no row describes bounds that depend on the number of images");
+        throw_unsupported(json, "max_num_patches", "bounds that depend on the number of images are not supported");
     const std::int64_t max_num_patches = json.positive("max_num_patches", 13312);
     std::int64_t text = (json.positive("max_model_len", 16384) - 4) * side * side;
     text = text > m.family[fewest_patches] ? text : m.family[fewest_patches];
@@ -135,8 +137,8 @@ constexpr tensor features(const layer_context& ctx, trace& t) {
                  0);
 }
 
-/// The text model under its own head, which this class holds as it is; its words are embedded first where images are
-/// shown.
+/// Runs the text model with its own head, which is a submodule of this class. With images, the token embeddings are
+/// computed first.
 constexpr tensor forward(const layer_context& ctx, trace& t) {
     const layer_context text = ctx.text_model();
     const module_info model_info{.class_of_module = ctx.class_of("")};
@@ -165,9 +167,9 @@ constexpr tensor forward(const layer_context& ctx, trace& t) {
 
 constexpr void parse_config(config_view json, model& m) {
     for (const literal older : {"llm_config", "sound_config", "vit_hidden_size"})
-        if (json.contains(older)) throw_unsupported(json, older, "no row reads this older name of a part");
+        if (json.contains(older)) throw_unsupported(json, older, "the legacy name of this component is not supported");
     if (const auto sound = json.find("audio_config"); sound && !sound->is_null())
-        throw_unsupported(json, "audio_config", "no row describes a tower for sound inside of this type");
+        throw_unsupported(json, "audio_config", "an audio encoder is not supported by this model type");
     const double ratio = json.real("downsample_ratio", 0.5);
     if (!(ratio > 0 && ratio <= 1))
         throw_invalid_value(json, "downsample_ratio", "a part of a side above 0 and up to 1");
@@ -183,7 +185,7 @@ constexpr void parse_config(config_view json, model& m) {
         m.family[normed] = text->non_negative("num_nextn_predict_layers", 0) > 0 ? 1 : 0;
 }
 
-/// The tower reads pairs of frames where it says nothing of them.
+/// Vision encoder configuration; frames are encoded in pairs where it does not specify them.
 inline constexpr submodel_spec tower = [](model_spec spec) {
     spec.family_keys = radio_detail::keys_of_pairs;
     return spec;
@@ -191,7 +193,7 @@ inline constexpr submodel_spec tower = [](model_spec spec) {
 
 }  // namespace nemotron_h_omni_detail
 
-// transformers/models/nemotron_h_omni: RADIO in front of Nemotron-H under its head
+// transformers/models/nemotron_h_omni: RADIO before Nemotron-H under its head
 inline constexpr model_spec nemotron_h_omni = [](model_spec spec) {
     spec.model_type = "nemotron_h_omni";
     spec.class_prefix = "NemotronH_Omni_Reasoning_V3";

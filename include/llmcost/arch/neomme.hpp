@@ -117,7 +117,7 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     return t.call("output_projection", gated_projection{ctx}, flat, x);
 }
 
-/// The states and those in front of all layers, mixed; norms in front of blocks, whose outputs are scaled.
+/// The states and those before all layers, mixed; norms before blocks, whose outputs are scaled.
 constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor& x) {
     const tensor lambdas = t.param("lambdas", {2});
     const tensor weighted = t.mul(t.select(lambdas, 0), x);
@@ -189,7 +189,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
         return t.call({"layers", number}, llmcost::decoder_layer{{ctx.model, ctx.spec, config, &inputs, kind, number}},
                       h);
     };
-    // the first layer's states are those that all mix in, kept once
+    // all layers mix in the first layer's states, which are saved once
     x = call(config.layers[0], 0, x);
     layer_plan rest;
     for (std::int64_t i = 1; i < config.num_hidden_layers; ++i) (void)rest.set(i - 1, config.layers[i]);
@@ -213,8 +213,7 @@ constexpr tensor forward(const layer_context& ctx, trace& t) { return forward_en
 
 // ---- a configuration
 
-/// The window of each layer, 0 for none: those that slide have short ones and long ones in turn, unless the file says
-/// so.
+/// Returns the window of a layer, 0 for none. Without a list, sliding layers alternate between short and long windows.
 constexpr std::int64_t parse_window(config_view json, const model_config& config, std::int64_t layer, bool slides,
                                     std::int64_t num_previous_sliding) {
     const std::int64_t usual = config.sliding_window;
@@ -225,12 +224,13 @@ constexpr std::int64_t parse_window(config_view json, const model_config& config
         std::int64_t number = 0;
         for (const char c : entry.key()) {
             if (c < '0' || c > '9' || number > max_input / 10)
-                throw_unsupported(json, "per_layer_config", "its keys are numbers of layers");
+                throw_unsupported(json, "per_layer_config", "unsupported key; expected a layer index");
             number = number * 10 + (c - '0');
         }
         if (number != layer) continue;
         for (const config_view changed : entry.as_object()) {
-            if (changed.key() != "sliding_window") throw_unsupported(entry, "changes what no row describes by layer");
+            if (changed.key() != "sliding_window")
+                throw_unsupported(entry, "only sliding_window can be changed per layer");
             window = changed.is_null() ? 0 : changed.as_positive();
         }
     }
@@ -273,7 +273,8 @@ constexpr void parse_config(config_view json, model_config& config) {
         std::int64_t number = 0;
         while (window != 0 && number < known && config.family[windows + static_cast<std::size_t>(number)] != window)
             ++number;
-        if (number == max_windows) throw_unsupported(json, "per_layer_config", "no row describes so many windows");
+        if (number == max_windows)
+            throw_unsupported(json, "per_layer_config", "unsupported number of distinct windows");
         if (window != 0 && number == known) config.family[windows + static_cast<std::size_t>(known++)] = window;
         const std::int64_t family_tag =
             (window != 0 ? (number + 1) * window_step : 0) + (i == first || i == last ? adds_values : 0);
@@ -287,7 +288,8 @@ constexpr void parse_config(config_view json, model_config& config) {
     config.family[full_rotary_dim] = parse_rotary_dim(json, config, "full_attention", 0.25);
     config.family[sliding_rotary_dim] = slid > 0 ? parse_rotary_dim(json, config, "sliding_attention", 1.0) : 4;
     for (const std::int64_t dim : {config.family[full_rotary_dim], config.family[sliding_rotary_dim]})
-        if (dim < 4 || dim % 4 != 0) throw_unsupported(json, "head_dim", "rotates no multiple of 4 elements of a head");
+        if (dim < 4 || dim % 4 != 0)
+            throw_unsupported(json, "head_dim", "unsupported head size; expected a multiple of 4 rotated elements");
 }
 
 }  // namespace neomme_detail

@@ -26,7 +26,7 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     return output_projection(ctx, t, local_attention(ctx, t, project_qkv(ctx, t, x), false));
 }
 
-/// A norm behind each block's sum.
+/// Decoder layer with a norm after each residual sum.
 constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor& x) {
     const norm_module norms{norm_kind::layer, ctx.config.hidden_size};
     tensor h = dropout(t, "post_attention_dropout", attention_token_mixer(ctx, t, x));

@@ -15,7 +15,7 @@ inline constexpr family_key family_keys[]{
     {"segment_means_seq_len", 64},
 };
 
-/// Two rows of the table stand in front of the first position.
+/// Sums embeddings; positions are offset by two rows of the table.
 constexpr tensor sum_embeddings(const layer_context& ctx, trace& t) {
     tensor x = t.add(word_embeddings(ctx, t), segment_embeddings(ctx, t));
     t.add_(x, position_embeddings(ctx, t));
@@ -70,9 +70,9 @@ constexpr void parse_config(config_view json, model_config& config) {
     parse_encoder_only(json, config);
     if (config.family[kernel] % 2 == 0) throw_invalid_value(json, "conv_kernel_size", "an odd number");
     if (config.family[landmarks] != config.family[segments])
-        throw_unsupported(json, "num_landmarks", "no row describes fewer landmarks than tokens of a segment");
+        throw_unsupported(json, "num_landmarks", "fewer landmarks than tokens of a segment are not supported");
     if (json.boolean("inv_coeff_init_option", false))
-        throw_unsupported(json, "inv_coeff_init_option", "the reference fails to read it");
+        throw_unsupported(json, "inv_coeff_init_option", "not supported by the reference");
     config.max_position_embeddings += 2;
     config.position_offset = 2;
 }

@@ -46,7 +46,7 @@ inline constexpr model_spec olmo = [](model_spec spec) {
     return spec;
 }(llama);
 
-// transformers/models/olmo2: norms on the blocks' outputs, and of whole queries and keys
+// transformers/models/olmo2: norms after the blocks; QK-norm over all heads
 inline constexpr model_spec olmo2 = [](model_spec spec) {
     spec.supported_heads = classifying_decoder_heads;
     spec.model_type = "olmo2";
@@ -71,7 +71,7 @@ inline constexpr model_spec olmo3 = [](model_spec spec) {
     return spec;
 }(olmo2);
 
-// transformers/models/olmoe: norms of whole queries and keys, every layer has experts
+// transformers/models/olmoe: QK-norm over all heads; every layer has experts
 inline constexpr model_spec olmoe = [](model_spec spec) {
     spec.supported_heads = language_heads;
     spec.model_type = "olmoe";

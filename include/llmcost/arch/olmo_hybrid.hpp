@@ -79,13 +79,13 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     return output_projection(ctx, t, scaled_dot_product_attention(ctx, t, qkv));
 }
 
-/// Norms behind the blocks of layers that attend, in front of those of the others.
+/// Decoder layer with norms after the blocks in attention layers, and before them in recurrent layers.
 constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor& x) {
     return ctx.layer.token_mixer == token_mixer_kind::recurrent ? pre_norm_layer(ctx, t, x)
                                                                 : post_norm_layer(ctx, t, x);
 }
 
-/// Whether the file says that there is no `rope_theta`.
+/// True if the configuration disables RoPE explicitly: `rope_theta` is null.
 constexpr bool denies_rope(config_view json) {
     const auto rope = detail::rope_parameters(json);
     const config_view place = rope && rope->contains("rope_theta") ? *rope : json;

@@ -10,8 +10,8 @@ namespace llmcost::arch {
 
 namespace openai_gpt_detail {
 
-/// The word of the first layer, under whose name the activation stands that all layers call: one module, made once for
-/// the whole file (modeling_openai.py, `ACT_FNS`).
+/// Layer flag of the first layer. The activation is one module for all layers, created once per file, and the trace
+/// names it in the first layer (modeling_openai.py, `ACT_FNS`).
 inline constexpr std::uint8_t has_activation = 1;
 
 /// Scores times a table of ones and zeros, and a low number where there are zeros.
@@ -47,7 +47,7 @@ constexpr tensor mlp(const layer_context& ctx, trace& t, const tensor& x) {
         for (loop layer_loop = t.loop_calls(ctx.config.num_hidden_layers, h); layer_loop.next();)
             h = t.call("act", activation_module{ctx.config.hidden_act}, h);
     else if (ctx.config.hidden_act == activation::relu)
-        h.storage_id = tensor::no_storage_id;  // what it returns is kept where it is called
+        h.storage_id = tensor::no_storage_id;  // the caller saves the result
     return dropout(t, "dropout", t.call("c_proj", conv_1d{inner, width}, h));
 }
 
@@ -92,7 +92,7 @@ constexpr void parse_config(config_view json, model_config& config) {
     else if (name == "silu" || name == "swish")
         config.hidden_act = activation::silu;
     else
-        throw_unsupported(json, "afn", "the reference has no such activation function");
+        throw_unsupported(json, "afn", "unsupported activation function");
     set_layers(json, config,
                [](std::int64_t i) { return layer_spec{.family_tag = i == 0 ? has_activation : std::uint8_t{}}; });
 }
@@ -103,7 +103,7 @@ inline constexpr dropout_key dropout_rates[]{{dropout_position::hidden, "resid_p
 
 }  // namespace openai_gpt_detail
 
-// transformers/models/openai: configuration_openai.py, modeling_openai.py; norms behind sums, no cache
+// transformers/models/openai: configuration_openai.py, modeling_openai.py; norms after residual sums, no KV cache
 inline constexpr model_spec openai_gpt = [](model_spec spec) {
     spec.model_type = "openai-gpt";
     spec.class_prefix = "OpenAIGPT";

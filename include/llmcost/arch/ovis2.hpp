@@ -17,7 +17,7 @@ enum family_config_index : std::uint8_t { width, vocab_size, fewest_tiles, max_t
 inline constexpr family_key family_keys[]{
     {"hidden_size", 1536},
     {"vocab_size", 151643},
-    {.default_value = 1, .type = family_key_type::computed},  // that an image becomes, beside the whole
+    {.default_value = 1, .type = family_key_type::computed},  // tiles per image, in addition to the full image
     {.default_value = 12, .type = family_key_type::computed},
     {.type = family_key_type::computed},  // grids are chosen by their shape alone
 };
@@ -58,7 +58,7 @@ constexpr tensor tower_base(const layer_context& ctx, trace& t) {
     }
     x = t.call("head_linear", linear{features * square, visual}, x);
     if (ctx.config.family[draws] != 0 && has_images(t))
-        throw_description_error("tokenize_function: only softmax is described");
+        throw_description_error("tokenize_function: unsupported function; expected softmax");
     return t.softmax(t.call("head_norm", norm_module{norm_kind::layer, visual}, x));
 }
 
@@ -68,7 +68,7 @@ constexpr void parse_vision_config(config_view json, model_config& config) {
     config.attention_bias = config.output_bias = json.boolean("qkv_bias", false);
     config.family[draws] = json.string("tokenize_function", "softmax") == "softmax" ? 0 : 1;
     if (config.family[indicators] >= config.vocab_size)
-        throw_invalid_value(json, "num_visual_indicator_tokens", "fewer than the visual words");
+        throw_invalid_value(json, "num_visual_indicator_tokens", "fewer than the visual tokens");
 }
 
 inline constexpr submodel_spec tower = [](model_spec spec) {
@@ -113,7 +113,8 @@ struct visual_table {
     }
 };
 
-/// How much of a tile's area is kept where its longer side is cut down to `side` (`compute_patch_covering_area`).
+/// Returns the share of a tile's area that remains when its longer side is cut to `side`
+/// (`compute_patch_covering_area`).
 [[nodiscard]] constexpr double patch_covering_area(std::int64_t width, std::int64_t height, std::int64_t side) {
     const std::int64_t longer = width > height ? width : height, shorter = width > height ? height : width;
     if (longer <= side) return static_cast<double>(longer * shorter);
@@ -169,7 +170,7 @@ constexpr media_shapes show(const model& m, const workload& load) {
                       .tile_columns = grid.columns}};
 }
 
-/// A file that does not say that images are cut says that they are not.
+/// Parses the processor configuration; images are not split into tiles by default.
 constexpr void parse_processor_config(config_view json, model& m) {
     expect_resized(json);
     expect_picture(json, m.components[0].config.vision.image_height);
@@ -204,7 +205,7 @@ constexpr tensor forward(const layer_context& ctx, trace& t) {
 
 }  // namespace ovis2_detail
 
-// transformers/models/ovis2: AIMv2 makes mixtures of visual words in front of Qwen2
+// transformers/models/ovis2: AIMv2 makes mixtures of visual words before Qwen2
 inline constexpr model_spec ovis2 = [](model_spec spec) {
     spec.model_type = "ovis2";
     spec.class_prefix = "Ovis2";

@@ -154,7 +154,7 @@ inline constexpr submodel_spec paddleocr_vl_vision{
                  .hidden_act = activation::gelu_pytorch_tanh},
 };
 
-// transformers/models/paddleocr_vl: the text model's keys stand at the root in older files
+// transformers/models/paddleocr_vl: older files have the text model's keys at the root
 inline constexpr model_spec paddleocr_vl = [](model_spec spec) {
     spec.model_type = "paddleocr_vl";
     spec.class_prefix = "PaddleOCRVL";

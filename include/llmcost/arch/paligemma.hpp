@@ -72,7 +72,8 @@ inline constexpr submodel_spec tower = [](model_spec spec) {
 
 }  // namespace paligemma_detail
 
-// transformers/models/paligemma: SigLIP in front of Gemma, whose images see each other; masks are made by the whole
+// transformers/models/paligemma: SigLIP and Gemma with bidirectional attention among image tokens; the multimodal model
+// builds the masks
 inline constexpr model_spec paligemma = [](model_spec spec) {
     spec.model_type = "paligemma";
     spec.class_prefix = "PaliGemma";

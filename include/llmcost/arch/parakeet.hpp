@@ -24,7 +24,7 @@ inline constexpr family_key family_keys[]{
     {"convolution_bias", 1, family_key_type::boolean},
 };
 
-/// Frames of a recording, one of which begins behind its end; and those that a mask leaves.
+/// Returns the frames of a recording, including one that starts after its end; and those that the mask leaves.
 [[nodiscard]] constexpr std::int64_t frames_of(const audio_preprocessing_config& sound, const workload& load) {
     return sound.num_centered_frames(num_audio_samples(sound, load));
 }
@@ -51,7 +51,7 @@ inline constexpr family_key family_keys[]{
     return states_of(config, frames - 1) < states_of(config, frames);
 }
 
-/// A convolution over (B, channels, frames, frequencies), whose results behind the recording's end are set to zero in
+/// A convolution over (B, channels, frames, frequencies). Outputs after the end of the recording are set to zero in
 /// place.
 constexpr tensor masked(trace& t, std::int64_t index, const convolution_2d& conv, const tensor& x) {
     tensor h = t.call({"layers", index}, conv, x);
@@ -114,7 +114,7 @@ struct encoder_feed_forward {
     }
 };
 
-/// Attention with scores of distances as its mask, in which what lies behind a recording's end is hidden in place.
+/// Attention with relative-position scores as its mask. Positions after the end of the recording are masked in place.
 struct encoder_attention {
     const layer_context& ctx;
     const tensor& table;
@@ -149,7 +149,7 @@ struct convolution_module {
         const std::int64_t width = ctx.config.hidden_size, k = ctx.config.family[kernel];
         const bool bias = ctx.config.family[biased] != 0;
         tensor h = t.call("pointwise_conv1", convolution_1d{width, 2 * width, 1, 1, 0, 1, bias}, x.transpose(1, 2));
-        h = t.masked_fill(t.glu(h, 1));  // places behind a recording's end are zeros
+        h = t.masked_fill(t.glu(h, 1));  // positions after the end of the recording are zero
         h = t.call("depthwise_conv", convolution_1d{width, width, k, 1, (k - 1) / 2, width, bias}, h);
         h = t.call("norm", batch_norm_2d{width, "BatchNorm1d"}, h);
         h = t.call("activation", activation_module{ctx.config.hidden_act}, h);

@@ -16,7 +16,7 @@ inline constexpr stack_style style{.norm_first = true,
 
 }  // namespace pegasus_detail
 
-/// Sines as positions, norms in front of blocks.
+/// Sines as positions, norms before blocks.
 ///
 /// Source: transformers/models/pegasus/modeling_pegasus.py.
 constexpr tensor forward_pegasus(const layer_context& ctx, trace& t) {

@@ -138,7 +138,8 @@ struct encoder_layer {
     }
 };
 
-/// Texts in whole blocks beside global tokens; layer by layer, as two values go from each to the next.
+/// Encodes text in complete blocks in addition to global tokens. Layers are traced one by one, because each returns two
+/// tensors.
 constexpr tensor encoder(const layer_context& ctx, trace& t, const stack_style& style) {
     const std::int64_t length = encoder_length(t.load()), batch = t.load().batch, block = ctx.config.family[block_size];
     tensor x = embed_stack_tokens(ctx, t, style, ctx.config.vocab_size, length, has_shared_embeddings(ctx, style));
@@ -171,7 +172,7 @@ inline constexpr stack_style style{.norm_first = true,
 
 }  // namespace pegasus_x_detail
 
-/// An encoder of blocks and global tokens, a decoder with norms in front of its blocks.
+/// An encoder of blocks and global tokens, a decoder with norms before its blocks.
 ///
 /// Source: transformers/models/pegasus_x/modeling_pegasus_x.py.
 constexpr tensor forward_pegasus_x(const layer_context& ctx, trace& t) {
@@ -184,7 +185,7 @@ constexpr void parse_pegasus_x(config_view json, model_config& config) {
     config.attention_bias = false;
     if (config.hidden_size % 2 != 0) throw_invalid_value(json, "d_model", "an even number");
     if (config.encoder.num_hidden_layers > layer_plan::max_layers)
-        throw_unsupported(json, "encoder_layers", "no row describes an encoder of more than 512 such layers");
+        throw_unsupported(json, "encoder_layers", "more than 512 encoder layers are not supported");
     if (config.family[staggers] != 0 && config.encoder.num_hidden_layers > 1 && config.family[block_size] % 2 != 0)
         throw_invalid_value(json, "block_size",
                             "an even number where stagger_local_blocks moves blocks by half of one");

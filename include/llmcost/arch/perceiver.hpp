@@ -40,7 +40,7 @@ inline constexpr family_key family_keys[]{
     {.type = family_key_type::computed},  // of values
 };
 
-/// Features of a pixel, and of where it stands.
+/// Features of a pixel and of its position.
 inline constexpr std::int64_t features = 256;
 
 /// Widths and heads of a layer; `across`: latents read what is no latent.
@@ -151,7 +151,7 @@ struct layer {
     }
 };
 
-/// Each pixel is an input of its own, its features beside those of where it stands: (B, pixels, 512).
+/// Embeds each pixel as one input, with its features concatenated to those of its position: (B, pixels, 512).
 constexpr tensor embed(const layer_context& ctx, trace& t) {
     const vision_config& image = ctx.config.vision;
     const std::int64_t pixels = image.image_height * image.image_width;
@@ -237,8 +237,7 @@ constexpr void parse_config(config_view json, model_config& config) {
 
 }  // namespace perceiver_detail
 
-// transformers/models/perceiver: configuration_perceiver.py, modeling_perceiver.py, images whose pixels learn where
-// they stand
+// transformers/models/perceiver: configuration_perceiver.py, modeling_perceiver.py; images with learned pixel positions
 inline constexpr model_spec perceiver{
     .model_type = "perceiver",
     .class_prefix = "Perceiver",

@@ -15,7 +15,7 @@ enum family_config_index : std::uint8_t { leaves_first, pooled };
 inline constexpr family_key family_keys[]{{"vision_use_cls_token", 1, family_key_type::boolean},
                                           {"projector_pooling_ratio", 1}};
 
-/// Patches of a tile that are read, along a side; a class token in front of them is left out, or a patch.
+/// Patches of a tile that are read, along a side; a class token before them is left out, or a patch.
 [[nodiscard]] constexpr std::int64_t states_of(const model& m) noexcept {
     const model_config& tower = m.components[0].config;
     return patches_of(tower.vision) + tower.family[timm_eva_detail::tokens_ahead] - m.family[leaves_first];
@@ -26,7 +26,7 @@ inline constexpr family_key family_keys[]{{"vision_use_cls_token", 1, family_key
     return side;
 }
 
-/// Two layers over states whose tokens stand in front of their tiles, then means of squares of neighbours.
+/// Two layers over states whose tokens precede their tiles, then average pooling of squares of neighbours.
 struct pooling_projector {
     layer_context ctx;
 
@@ -100,7 +100,7 @@ constexpr void each_grid(const Look& visit) {
     return best.rows > 0 ? best : closest;
 }
 
-/// Tiles and the whole image; frames of a video are one tile each.
+/// Returns the shape of tiles plus the full image; each video frame is one tile.
 constexpr media_shapes show(const model& m, const workload& load) {
     const vision_config& vision = m.components[0].config.vision;
     const image_size image = image_size_of(load, vision);
@@ -134,8 +134,8 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
 constexpr void parse_config(config_view json, model& m) {
     const vision_config& image = m.components[0].config.vision;
     if (image.image_height != image.image_width)
-        throw_unsupported(json, "vision_config", "no row describes tiles that are no squares");
-    if (states_of(m) < 1) throw_invalid_value(json, "vision_use_cls_token", "false, where a tile is one patch");
+        throw_unsupported(json, "vision_config", "non-square tiles are not supported");
+    if (states_of(m) < 1) throw_invalid_value(json, "vision_use_cls_token", "false if a tile is one patch");
     if (m.family[pooled] == 1) return;
     const std::int64_t side = side_of(m);
     if (side * side != states_of(m))
@@ -146,7 +146,7 @@ constexpr void parse_config(config_view json, model& m) {
 
 }  // namespace perception_lm_detail
 
-// transformers/models/perception_lm: tiles through timm's tower, in front of Llama
+// transformers/models/perception_lm: tiles through timm's tower, before Llama
 inline constexpr model_spec perception_lm = [](model_spec spec) {
     spec.model_type = "perception_lm";
     spec.class_prefix = "PerceptionLM";

@@ -9,7 +9,7 @@ namespace llmcost::arch {
 
 namespace phi_detail {
 
-/// Where the configuration says so, queries and keys are normed per head behind the transposition.
+/// Self-attention with optional QK-norm per head after the transposition.
 constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
     const std::int64_t d = ctx.config.head_dim;
     query_key_value qkv = project_qkv(ctx, t, x);

@@ -24,8 +24,8 @@ constexpr void parse_processor_config(config_view json, model& m) {
     m.family[max_crops] = json.positive("dynamic_hd", m.family[max_crops]);
 }
 
-/// Images and sound, each in words of its own; where both are shown, each token is taken from one of the two by a
-/// product with truth values (`Phi4MultimodalFeatureEmbedding`).
+/// Embeds images and audio. With both, a product with boolean masks selects each token from one of the two
+/// (`Phi4MultimodalFeatureEmbedding`).
 constexpr tensor extend(const layer_context& ctx, trace& t, const tensor& token_embeddings) {
     const module_info m{.name = "embed_tokens_extend", .class_of_module = ctx.class_of("FeatureEmbedding")};
     t.enter(m);
@@ -37,7 +37,7 @@ constexpr tensor extend(const layer_context& ctx, trace& t, const tensor& token_
     return t.leave(m, t.add(t.mul(features, places), t.mul(audio_features, places)));
 }
 
-/// The text model is the model itself: what sees and hears stands beside its layers, and extends its embeddings.
+/// Runs the text model as the base model. The encoders are submodules next to its layers, and extend its embeddings.
 constexpr tensor base(const layer_context& ctx, trace& t) {
     const layer_context text = ctx.text_model();
     model_spec placed = text.spec;
@@ -61,7 +61,7 @@ inline constexpr submodel_spec phi4_multimodal_text = [](model_spec spec) {
     return spec;
 }(phi3);
 
-// transformers/models/phi4_multimodal: the text model's keys stand at the root
+// transformers/models/phi4_multimodal: the text model's keys are at the root
 inline constexpr model_spec phi4_multimodal = [](model_spec spec) {
     spec.model_type = "phi4_multimodal";
     spec.class_prefix = "Phi4Multimodal";

@@ -8,8 +8,8 @@
 #include <llmcost/forward/audio.hpp>
 #include <llmcost/forward/packed_sequences.hpp>
 
-// What Phi-4 multimodal hears: convolutions that leave every eighth frame, a conformer with learned biases of
-// distances.
+// The audio encoder of Phi-4 multimodal: convolutions that reduce frames by a factor of eight, and a conformer with
+// learned relative-position biases.
 namespace llmcost::arch {
 
 namespace phi4_multimodal_detail {
@@ -43,7 +43,7 @@ inline constexpr family_key audio_keys[]{
     {.type = family_key_type::computed},  // what the convolutions leave of mel bins
 };
 
-/// Frames behind so many convolutions, each of which leaves every other one.
+/// Returns the frames after convolutions, each of which halves them, for a total reduction of `time_reduction`.
 [[nodiscard]] constexpr std::int64_t halved(std::int64_t frames, std::int64_t time_reduction) noexcept {
     for (; time_reduction > 1; time_reduction /= 2) frames = (frames + 1) / 2;
     return frames;
@@ -59,8 +59,9 @@ constexpr void parse_audio_config(config_view json, model_config& config) {
     act("nemo_activation", plane_act);
     if (config.family[reduction] % 2 != 0) throw_invalid_value(json, "time_reduction", "an even number");
     if (config.family[reduction] >= 128)
-        throw_unsupported(json, "time_reduction", "no row describes more than 6 convolutions");
-    // a saved configuration says it, too, and counts (configuration_phi4_multimodal.py, `__post_init__`)
+        throw_unsupported(json, "time_reduction", "more than 6 convolutions are not supported");
+    // a saved configuration contains the value, which takes precedence (configuration_phi4_multimodal.py,
+    // `__post_init__`)
     config.family[final_mels] = json.positive("nemo_final_size", halved(config.family[mels], config.family[reduction]));
     for (const literal key : {"ext_pw_out_channel", "depthwise_separable_out_channel"})
         if (json.positive(key, 1024) != config.hidden_size)
@@ -109,7 +110,7 @@ struct subsampling {
             x = t.call("act_fn", activation_module{act_of(ctx, plane_act)}, x);
         }
         const std::int64_t states = x.dim(2);
-        // declared only, it is as wide as it says, which frames may not fit
+        // if not executed, the declared width is used, which the frames may not fit
         const tensor flat = has_audio(t) ? t.reshape(x.transpose(1, 2), {batch, states, -1})
                                          : trace::buffer({batch, states, p * family[final_mels]});
         x = t.call("out", linear{p * family[final_mels], ctx.config.hidden_size, true}, flat);
@@ -118,7 +119,7 @@ struct subsampling {
     }
 };
 
-/// A gate between two projections, dropout behind each.
+/// A gate between two projections, each followed by dropout.
 struct audio_mlp {
     const layer_context& ctx;
 
@@ -182,7 +183,7 @@ struct separable_convolution {
     }
 };
 
-/// Places hear those before them: what the convolution's zeros at the end give is cut off.
+/// Causal convolution module: outputs from the zero padding at the end are cut off.
 struct convolution_module {
     const layer_context& ctx;
 
@@ -233,10 +234,8 @@ inline constexpr std::int64_t longest_part = 500;
 constexpr tensor cut_into_parts(trace& t, const tensor& states) {
     const std::int64_t parts = (states.dim(1) + longest_part - 1) / longest_part, width = states.dim(2);
     if (states.dim(0) > 1)
-        throw_description_error(
-            "recordings of more than 500 states are described one at a time: the reference joins no batch of them");
-    if (t.is_training())
-        throw_description_error("no price is known of a step back through recordings of more than 500 states");
+        throw_description_error("batches of recordings of more than 500 states are not supported by the reference");
+    if (t.is_training()) throw_description_error("training with recordings of more than 500 states is not supported");
     const std::int64_t added = parts * longest_part - states.dim(1);
     const tensor x = added > 0 ? t.pad(states, 1, added) : states;
     const tensor columns =
@@ -244,7 +243,7 @@ constexpr tensor cut_into_parts(trace& t, const tensor& states) {
     return t.contiguous(columns.permute({0, 3, 2, 1}).view({parts, longest_part, width}));
 }
 
-/// Frames of a recording; of a second where nothing is heard.
+/// Returns the frames of a recording; those of one second without audio.
 [[nodiscard]] constexpr std::int64_t frames_in(const trace& t, const audio_preprocessing_config& sound) {
     return num_filter_bank_frames(sound, has_audio(t) ? num_audio_samples(sound, t.load()) : sound.sampling_rate);
 }
@@ -253,7 +252,7 @@ constexpr tensor cut_into_parts(trace& t, const tensor& states) {
 constexpr tensor encode_audio(const layer_context& ctx, trace& t) {
     const std::int64_t batch = t.load().batch, width = ctx.config.hidden_size, factor = ctx.config.family[reduction];
     if (has_audio(t) && (factor & (factor - 1)) != 0)
-        throw_description_error("time_reduction: the reference makes a mask for as many states only of a power of two");
+        throw_description_error("time_reduction: not supported by the reference, whose mask requires a power of two");
     const tensor frames =
         t.call("encoder_embedding", frame_norm{ctx},
                t.input({batch, frames_in(t, ctx.model.audio_preprocessing), ctx.config.family[mels]}));
@@ -286,14 +285,14 @@ constexpr void parse_audio_config(config_view json, model& m) {
     if (!nested_json) return;
     expect_extractor(*nested_json, "Phi4MultimodalFeatureExtractor");
     expect_bands(*nested_json, {"feature_size"}, m.components[1].config.family[mels]);
-    expect_number(*nested_json, "audio_compression_rate", 8, "8, the frames that a token stands for");
+    expect_number(*nested_json, "audio_compression_rate", 8, "8, the number of frames per token");
     for (const literal key : {"audio_downsample_rate", "audio_feat_stride"})
         expect_number(*nested_json, key, 1, "1: a token for every eighth frame");
     m.audio_preprocessing.sampling_rate = nested_json->positive("sampling_rate", m.audio_preprocessing.sampling_rate);
     parse_frames(*nested_json, m.audio_preprocessing);
 }
 
-/// Sound in the places of the words that stand for it; beside images it has projections of its own
+/// Inserts audio features at the audio token positions; inputs that also contain images have separate projections
 /// (`Phi4MultimodalAudioEmbedding`).
 constexpr tensor place_sound(const layer_context& ctx, trace& t, const tensor& token_embeddings) {
     const bool sounds = has_audio(t), has_image_inputs = has_images(t);
@@ -305,7 +304,7 @@ constexpr tensor place_sound(const layer_context& ctx, trace& t, const tensor& t
     t.enter(m);
     const tensor states = forward_encoder_component(ctx, t, 1, "encoder", role::audio);
     if (sounds && config.family[rate] != 1)
-        throw_description_error("downsample_rate: the reference puts no states side by side");
+        throw_description_error("downsample_rate: concatenated states are not supported by the reference");
     const auto project = [&](literal up, literal down, bool called) {
         const recorder::not_executed_guard unused_projection{t, !called};
         const tensor source = called && sounds ? states : trace::buffer({batch, 1, audio_width});
@@ -320,7 +319,8 @@ constexpr tensor place_sound(const layer_context& ctx, trace& t, const tensor& t
     if (sounds) {
         const std::int64_t tokens = show_sound(ctx.model, t.load()).num_tokens;
         if (tokens > all.dim(1))
-            throw_description_error("time_reduction: fewer states than the tokens of a feature extractor's");
+            throw_description_error(
+                "time_reduction: the encoder has fewer states than the feature extractor has tokens");
         tensor x = t.select_repeatedly(all, 0, batch);
         if (tokens < all.dim(1)) x = t.slice(x, 0, tokens);
         placed = t.masked_scatter(token_embeddings, t.cat({window_tiling(x, 0, batch)}, 0));

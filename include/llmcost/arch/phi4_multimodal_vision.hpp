@@ -7,7 +7,8 @@
 #include <llmcost/forward/dual_encoder.hpp>
 #include <llmcost/forward/packed_sequences.hpp>
 
-// What Phi-4 multimodal sees: crops of an image and the whole of it through SigLIP, rows of patches ended by a token.
+// The vision encoder of Phi-4 multimodal: crops plus the full image through SigLIP; a separator token ends each row of
+// patches.
 namespace llmcost::arch {
 
 namespace phi4_multimodal_detail {
@@ -19,10 +20,10 @@ inline constexpr family_key family_keys[]{{.default_value = 36, .type = family_k
 
 enum vision_config_index : std::uint8_t { crop, feature };
 inline constexpr family_key vision_keys[]{
-    {"crop_size", 448}, {.type = family_key_type::computed},  // layers in front of the states that are read
+    {"crop_size", 448}, {.type = family_key_type::computed},  // layers before the states that are read
 };
 
-/// Tokens along a side of a crop: the processor counts 273 tokens for the whole image, whatever its patches.
+/// Tokens along a side of a crop: the processor counts 273 tokens for the full image, whatever its patches.
 inline constexpr std::int64_t along_crop = 16;
 
 /// An image in crops, and how many rows and columns of its tokens show more than what was added around it.
@@ -30,7 +31,7 @@ struct cut_picture {
     tile_grid crops{};
     std::int64_t rows = along_crop;
     std::int64_t columns = along_crop;
-    bool hides = false;  ///< whole patches were added, which a mask hides
+    bool hides = false;  ///< complete patches were added, which requires a mask
 };
 
 /// Source: transformers/models/phi4_multimodal/image_processing_phi4_multimodal.py, `dynamic_preprocess`.
@@ -50,7 +51,8 @@ constexpr cut_picture cut_up(const model& m, const workload& load) {
     const std::int64_t columns =
         fills_width ? expanded_width : static_cast<std::int64_t>(static_cast<double>(width) * by_height);
     if (rows < 10 || columns < 10)
-        throw_description_error("an image is less than 10 pixels wide beside its other side");
+        throw_description_error(
+            "the aspect ratio of the image is too large: a side has less than 10 pixels after scaling");
     const std::int64_t rows_added = (high - rows) / patch, columns_added = (expanded_width - columns) / patch;
     // every other patch of each crop counts
     const auto count_unpadded = [&](std::int64_t size) {
@@ -72,8 +74,7 @@ constexpr media_shape show_image(const model& m, const workload& load) {
     const std::int64_t side = vision.family[crop], patches = side / vision.vision.patch_size;
     const std::int64_t pooled = (patches + (mirrors(vision.vision) ? 1 : 0)) / 2;
     if (pooled != along_crop || (patches + 1) / 2 != along_crop)
-        throw_description_error(
-            "crop_size: the processor counts 16 tokens along a side of a crop, which are 32 patches");
+        throw_description_error("crop_size: the processor expects 16 tokens, or 32 patches, along a side of a crop");
     const cut_picture made = cut_up(m, load);
     return {.num_tokens = along_crop * (along_crop + 1) + 1 + made.rows * (made.columns + 1),
             .num_tiles = made.crops.tiles() + 1,
@@ -90,13 +91,13 @@ constexpr void parse_vision_config(config_view json, model_config& config) {
     divide_by_heads(json, config, {"num_attention_heads"});
     const std::int64_t layer = json.integer("feature_layer", -2), states = config.num_hidden_layers + 1;
     config.family[feature] = layer < 0 ? layer + states : layer;
-    if (config.num_hidden_layers > 63) throw_unsupported(json, "num_hidden_layers", "no row describes so many layers");
+    if (config.num_hidden_layers > 63) throw_unsupported(json, "num_hidden_layers", "unsupported number of layers");
     if (config.family[feature] < 0 || config.family[feature] >= states)
         throw_invalid_value(json, "feature_layer", "the number of a layer's states");
 }
 
-/// SigLIP's encoder and pooling head, of which the states in front of its last layers are read; what is hidden of its
-/// patches is told by `own[0]`, booleans (images, patches).
+/// SigLIP's encoder and pooling head; returns the states before its last layers. `family_tensors[0]` is the boolean
+/// mask of hidden patches, (images, patches).
 constexpr tensor encode_images(const layer_context& ctx, trace& t) {
     const tensor embedded = idefics3_detail::embed(ctx, t, image_input(ctx, t));
     const bool hides = ctx.inputs != nullptr && ctx.inputs->family_tensors[0].rank > 0;
@@ -125,12 +126,12 @@ struct mirrored_padding {
     [[nodiscard]] constexpr class_name type_name() const { return {"", "ReflectionPad2d"}; }
     constexpr tensor forward(trace& t, const tensor& x) const {
         if (t.is_training() && !t.is_not_executed())
-            throw_description_error("no price is known of a step back through mirrored patches");
+            throw_description_error("training with reflection-padded patches is not supported");
         return t.pad_images(x, 1, 1);
     }
 };
 
-/// Learned tokens: one ends each row, one stands between the crops and the whole.
+/// Learned separator tokens: one ends each row, one separates the crops from the full image.
 struct separators {
     tensor of_row;
     tensor global_separator;
@@ -142,7 +143,7 @@ constexpr tensor end_rows(trace& t, const tensor& x, const tensor& newline) {
     return t.cat({x, ends}, 2).view({1, x.dim(1) * (x.dim(2) + 1), x.dim(3)});
 }
 
-/// One image of all: its crops put together, then the whole; (images, crops + 1, tokens, width) -> (1, tokens, width).
+/// Merges the crops of one image and appends the full image: (images, crops + 1, tokens, width) -> (1, tokens, width).
 constexpr tensor merge_crops(trace& t, const tensor& features, const cut_picture& made, std::int64_t grid_size,
                              const separators& learned) {
     const std::int64_t width = features.dim(3), rows = made.crops.rows, columns = made.crops.columns;
@@ -156,7 +157,7 @@ constexpr tensor merge_crops(trace& t, const tensor& features, const cut_picture
     return t.cat({end_rows(t, crops, learned.of_row), learned.global_separator, global_features}, 1);
 }
 
-/// Images in the places of the words that stand for them (`Phi4MultimodalImageEmbedding`).
+/// Inserts image features at the image token positions (`Phi4MultimodalImageEmbedding`).
 constexpr tensor place_images(const layer_context& ctx, trace& t, const tensor& token_embeddings) {
     const bool has_image_inputs = has_images(t);
     const recorder::not_executed_guard unseen{t, !has_image_inputs};

@@ -67,12 +67,11 @@ constexpr void parse_config(config_view json, model_config& config) {
     validate_experts(json, config);
     if (config.moe.has_load_balancing_loss && config.moe.num_experts_per_tok != 2)
         throw_invalid_value(json, "num_experts_per_tok", "2, as the router picks two and the balance counts as many");
-    config.moe.num_experts_per_tok = 2;  // whatever the key says (`sparsemixer`)
+    config.moe.num_experts_per_tok = 2;  // the key is ignored (`sparsemixer`)
     config.moe.intermediate_size = config.intermediate_size;
     if (const auto rope = detail::rope_parameters(json); rope && !detail::has_type_of_rope(*rope, "default"))
         if (rope->contains("rope_type") || rope->contains("type"))
-            throw_unsupported(*rope, rope->contains("rope_type") ? "rope_type" : "type",
-                              "no row describes how this type scales such frequencies");
+            throw_unsupported(*rope, rope->contains("rope_type") ? "rope_type" : "type", "unsupported RoPE scaling");
     set_single_mask(json, config);
     config.layers.fill({config.layers[0].token_mixer, true});
 }

@@ -16,7 +16,7 @@ inline constexpr family_key family_keys[]{{.default_value = 2048, .type = family
                                           {"max_action_dim", 32}};
 static_assert(std::uint8_t{projection_dim} == std::uint8_t{paligemma_detail::projection_dim});
 
-/// What a robot does and how it stands, at a moment of the noise's way: (B, 1 + actions, width).
+/// Embeds the robot state and noisy actions at one time step: (B, 1 + actions, width).
 constexpr tensor embed_actions(const layer_context& ctx, trace& t) {
     const std::int64_t batch = t.load().batch, n = ctx.model.family[chunk], width = ctx.component(1).config.hidden_size;
     const module_info embeds{.name = "embed_action_time",
@@ -74,7 +74,8 @@ constexpr void read_prefix(const layer_context& ctx, trace& t) {
     t.leave(vlm, x);
 }
 
-/// What moves, behind all that was read: states and actions see it, and actions each other.
+/// Runs the action expert with the cache of all previous inputs. States and actions attend to it, and actions attend to
+/// each other.
 constexpr tensor denoise(const layer_context& ctx, trace& t, const tensor& actions) {
     const layer_context expert = ctx.component(1);
     const module_info m{.name = "dit", .class_of_module = expert.class_of(expert.spec.names.model_class)};
@@ -100,10 +101,10 @@ constexpr tensor denoise(const layer_context& ctx, trace& t, const tensor& actio
     return t.leave(m, apply_norm(expert, t, expert.spec.names.norm, x));
 }
 
-/// One step of denoising: the first reads words and images, later ones what was kept of them.
+/// One denoising step: the first one encodes text and images, later ones read their KV cache.
 constexpr tensor move(const layer_context& ctx, trace& t, const tensor& actions) {
     if (t.is_training())
-        throw_description_error("no row describes a training step of a model behind another one's cache");
+        throw_description_error("training is not supported for a model that reads the KV cache of another model");
     read_prefix(ctx, t);
     return denoise(ctx, t, actions);
 }
@@ -140,16 +141,16 @@ inline constexpr submodel_spec tower = [](model_spec spec) {
     return spec;
 }(paligemma_detail::tower);
 
-/// What is shown and read stands in one part, whose text model is this one's.
+/// Parses `config.json`; `vlm_config` contains the vision encoder and the text model of this spec.
 constexpr void parse_config(config_view json, model& m) {
     const config_view empty_json{&detail::no_keys, 0};
     const auto vlm = json.optional_object("vlm_config");
     if (vlm && vlm->string("model_type", "paligemma") != "paligemma")
-        throw_unsupported(*vlm, "model_type", "no row describes another model than PaliGemma here");
+        throw_unsupported(*vlm, "model_type", "unsupported vision-language model; expected PaliGemma");
     const auto part = [&](literal key, const model_spec& expected_spec, const model_spec& missing) {
         const auto found = vlm ? vlm->optional_object(key) : maybe<config_view>{};
         if (found && found->string("model_type", expected_spec.model_type) != expected_spec.model_type)
-            throw_unsupported(*found, "model_type", "no row describes this type as a part of another");
+            throw_unsupported(*found, "model_type", "unsupported component");
         return vlm && found ? component_model{&expected_spec, parse_sizes(expected_spec, *found, true)}
                             : component_model{&missing, parse_sizes(missing, empty_json, true)};
     };
@@ -167,7 +168,7 @@ constexpr void parse_config(config_view json, model& m) {
         throw_invalid_value(json, "vlm_config", "a projection_dim as wide as the text, into which patches are put");
     const model_config& acts = m.components[1].config;
     if (m.text_spec != &gemma && m.text_spec != &paligemma_detail::text)
-        throw_unsupported(json, "vlm_config", "no row describes another text model than Gemma here");
+        throw_unsupported(json, "vlm_config", "unsupported text model; expected Gemma");
     if (acts.num_hidden_layers != m.config.num_hidden_layers ||
         acts.num_key_value_heads != m.config.num_key_value_heads || acts.head_dim != m.config.head_dim)
         throw_invalid_value(json, "dit_config",
@@ -177,7 +178,7 @@ constexpr void parse_config(config_view json, model& m) {
 
 }  // namespace pi0_detail
 
-// transformers/models/pi0: PaliGemma, and a second Gemma that moves noise to actions behind its cache
+// transformers/models/pi0: PaliGemma, and a second Gemma that denoises actions with its KV cache
 inline constexpr model_spec pi0 = [](model_spec spec) {
     spec.model_type = "pi0";
     spec.class_prefix = "PI0";

@@ -42,7 +42,7 @@ struct gated_block {
 
 // ---- images
 
-/// Heads as wide as `d_kv` says, whose scores are scaled by one.
+/// Self-attention with heads of size `d_kv` and a scale of one.
 constexpr tensor attend_in_tower(const layer_context& ctx, trace& t, const tensor& x) {
     query_key_value qkv = project_qkv(ctx, t, x);
     split_heads(ctx, qkv);
@@ -199,7 +199,7 @@ constexpr tensor forward(const layer_context& ctx, trace& t) {
 
 /// An image of any size becomes as many patches as the model was made for.
 constexpr media_shapes show(const model&, const workload& load) {
-    if (load.images > 1) throw_description_error("a text reads one image, through attention to it");
+    if (load.images > 1) throw_description_error("more than one image per sequence is not supported");
     return {.image = {.height = load.image_height, .width = load.image_width}};
 }
 
@@ -207,7 +207,7 @@ constexpr void parse_text_config(config_view json, model_config& config) {
     if (config.num_attention_heads * config.head_dim != config.hidden_size)
         throw_invalid_value(json, "d_kv", "hidden_size over the number of heads");
     if (!json.boolean("is_decoder", true))
-        throw_unsupported(json, "is_decoder", "no row describes this text as an encoder");
+        throw_unsupported(json, "is_decoder", "this text model is not supported as an encoder");
     config.attention_bias = config.output_bias = false;
     config.layers.fill({token_mixer_kind::full_attention});
 }

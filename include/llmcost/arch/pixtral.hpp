@@ -13,7 +13,8 @@ namespace llmcost::arch {
 
 namespace pixtral_detail {
 
-/// The longest side at most so long, both a whole number of steps, rounded up.
+/// Returns the image size: the longest side is limited to `longest`, and both sides are rounded up to multiples of
+/// `step`.
 ///
 /// Source: transformers/models/pixtral/image_processing_pixtral.py, `get_resize_output_image_size`.
 [[nodiscard]] constexpr image_size resized(image_size image, std::int64_t longest, std::int64_t step) {
@@ -25,13 +26,13 @@ namespace pixtral_detail {
     const auto round_to_patch = [&](std::int64_t side) {
         const auto scaled = ratio > 1 ? static_cast<std::int64_t>(static_cast<double>(side) / ratio) : side;
         if (scaled < 1)
-            throw_description_error("an image of these sides has no height or no width left when it is made smaller");
+            throw_description_error("the aspect ratio of the image is too large: a side is rounded to zero");
         return (scaled - 1) / step * step + step;
     };
     return {round_to_patch(image.height), round_to_patch(image.width)};
 }
 
-/// Patches of all images in one sequence behind a mask that keeps images apart.
+/// Encodes the patches of all images in one sequence with a block-diagonal mask.
 constexpr tensor base(const layer_context& ctx, trace& t) {
     const tensor patches = embed_patches(ctx, t, "patch_conv", false, image_input(ctx, t));
     const std::int64_t images = patches.dim(0), patches_per_image = patches.dim(1), n = images * patches_per_image,

@@ -76,7 +76,7 @@ inline constexpr submodel_spec texts = [](model_spec spec) {
     return spec;
 }(mbart);
 
-/// MBart's decoder in front of SAM's encoder, whose states it reads.
+/// MBart's decoder before SAM's encoder, whose states it reads.
 constexpr tensor forward(const layer_context& ctx, trace& t) {
     const bool bare = ctx.config.head == head_kind::none;
     const module_info model_info{.class_of_module = {ctx.spec.class_prefix, name_of(ctx.config.head)}};
@@ -100,7 +100,7 @@ constexpr tensor forward(const layer_context& ctx, trace& t) {
 
 /// Every image is made as large as the tower's own.
 constexpr media_shapes show(const model& m, const workload& load) {
-    if (load.images > 1) throw_description_error("a text reads one image, through attention to it");
+    if (load.images > 1) throw_description_error("more than one image per sequence is not supported");
     const vision_config& image = m.components[0].config.vision;
     return {.image = {.height = image.image_height, .width = image.image_width}};
 }
@@ -108,7 +108,7 @@ constexpr media_shapes show(const model& m, const workload& load) {
 constexpr void parse_config(config_view json, model& m) {
     const auto images = json.optional_object("vision_config");
     const std::int64_t width = images ? images->positive("decoder_hidden_size", 512) : 512;
-    m.config.tie_word_embeddings = false;  // whatever it says, nothing is tied
+    m.config.tie_word_embeddings = false;  // nothing is tied, whatever the key contains
     if (width != m.config.hidden_size)
         throw_invalid_value(json, "text_config", "a d_model as large as decoder_hidden_size of images");
 }

@@ -14,7 +14,7 @@ inline constexpr std::int64_t max_blocks = 18, stages = 5;
 
 enum family_config_index : std::uint8_t {
     reduction,  ///< of channels where they are weighed
-    expansion,  ///< channels in front of the head
+    expansion,  ///< channels before the head
     stem,       ///< channels of the first convolution
     stem_stride,
     num_blocks,  ///< blocks in all
@@ -35,7 +35,7 @@ struct block_sizes {
     return {b >> 40, b >> 20 & 0xfffff, b >> 12 & 0xff, b >> 4 & 0xff, b >> 1 & 7, (b & 1) != 0};
 }
 
-/// A width that is a multiple of a number, at most a tenth narrower than asked for (`make_divisible`).
+/// Rounds a width to a multiple of `divisor`, at most a tenth below the requested width (`make_divisible`).
 constexpr std::int64_t divisible(double width, std::int64_t divisor) {
     const auto rounded = static_cast<std::int64_t>(width + static_cast<double>(divisor) / 2) / divisor * divisor;
     const std::int64_t clamped = rounded < divisor ? divisor : rounded;
@@ -156,7 +156,7 @@ constexpr void parse_pp_lcnet(config_view json, model_config& config) {
         throw_invalid_value(json, "scale", "a positive ratio below 1024");
     const auto scaled = [&](std::int64_t width) {
         const std::int64_t n = divisible(static_cast<double>(width) * scale, divisor);
-        if (n > 0xfffff) throw_unsupported(json, "scale", "no row describes channels beyond 1048575");
+        if (n > 0xfffff) throw_unsupported(json, "scale", "more than 1048575 channels are not supported");
         return n;
     };
     config.family[stem] = scaled(json.positive("stem_channels", 16));
@@ -164,12 +164,12 @@ constexpr void parse_pp_lcnet(config_view json, model_config& config) {
     const auto add = [&](std::int64_t stage, std::int64_t kernel, std::int64_t in, std::int64_t out,
                          std::int64_t stride, bool weighs) {
         if (config.family[num_blocks] == max_blocks)
-            throw_unsupported(json, "block_configs", "no row describes so many blocks");
-        if (kernel > 0xff || stride > 0xff)
-            throw_unsupported(json, "block_configs", "no row describes kernels so large");
+            throw_unsupported(json, "block_configs", "unsupported number of blocks");
+        if (kernel > 0xff || stride > 0xff) throw_unsupported(json, "block_configs", "unsupported kernel size");
         const std::int64_t in_channels = scaled(in);
         if (in_channels != width)
-            throw_invalid_value(json, "block_configs", "blocks that read what the one before hands out");
+            throw_invalid_value(json, "block_configs",
+                                "blocks whose input channels are the output channels of the previous block");
         if (weighs && in_channels < config.family[reduction])
             throw_invalid_value(json, "reduction", "no more than there are channels");
         width = scaled(out);

@@ -27,7 +27,7 @@ inline constexpr family_key family_keys[]{{"num_decoder_layers", 12},
                                           {"num_buckets", 32},
                                           {"add_cross_attention", 1, family_key_type::boolean}};
 
-/// What layers share beside the mask: that of the predicting streams.
+/// Index of the shared tensor for the mask of the predicting streams; the main mask is separate.
 constexpr std::size_t predicting_mask = 0;
 
 /// Attention of the encoder over itself, or of the decoder over the encoder's states.
@@ -101,7 +101,7 @@ struct ngram_attention {
         q = by_heads(t.div_scalar(q));
         k = by_heads(k);
         v = by_heads(v);
-        // chunks of all streams are alike: each stands for the main one and for those that predict
+        // chunks of all streams are alike: one chunk represents the main stream, the other one the predicting streams
         const tensor stream = x.slice(1, sequence);
         q = q.slice(2, sequence);
         k = k.slice(2, sequence);
@@ -159,7 +159,7 @@ private:
         for (std::int64_t i = 0; i < n; ++i) parts[i] = chunk.unsqueeze(dim);
         return t.cat(parts, static_cast<int>(n), dim);
     }
-    /// The same of chunks behind what the main stream has.
+    /// Concatenates each predicting chunk to the main stream's tensor.
     static constexpr tensor stack_with_main(trace& t, std::int64_t n, const tensor& main, const tensor& chunk,
                                             int dim) {
         tensor parts[trace::max_cat_inputs];
@@ -285,7 +285,7 @@ constexpr tensor embed(const layer_context& ctx, trace& t) {
     const tensor table = position_table(ctx, t);
     const shape places = extends ? shape{1, 1, width} : shape{load.batch, sequence, width};
     const tensor main = t.leave(positions(ctx), t.gather(table, places));
-    const tensor next = t.gather(table, places);  // of the word behind, in the decoder itself
+    const tensor next = t.gather(table, places);  // of the next token, in the decoder itself
     streams_of[0] = t.add(x, main);
     const module_info ngrams{.name = "ngram_embeddings",
                              .class_of_module = {"", "Embedding"},
@@ -327,7 +327,7 @@ constexpr tensor decoder(const layer_context& ctx, trace& t, const tensor* encod
     return t.leave(module, x);
 }
 
-/// Words that both stacks are tied to; nobody reads those that they are not.
+/// Declares the word embeddings that both stacks are tied to; without tying they are unused.
 constexpr void declare_word_embeddings(const layer_context& ctx, trace& t) {
     const recorder::not_executed_guard unread{t, !ctx.config.tie_word_embeddings};
     embedding{ctx.config.vocab_size, ctx.config.hidden_size}.declare(t, "word_embeddings");
@@ -355,14 +355,16 @@ constexpr tensor score(const layer_context& ctx, trace& t, const tensor& x) {
 
 }  // namespace prophetnet_detail
 
-/// An encoder-decoder whose decoder has streams beside the main one, each of which predicts another word to come.
+/// An encoder-decoder whose decoder has predicting streams in addition to the main one, each for one further future
+/// token.
 ///
 /// Source: transformers/models/prophetnet/modeling_prophetnet.py.
 constexpr tensor forward_prophetnet(const layer_context& ctx, trace& t) {
     using namespace prophetnet_detail;
     if (t.load().attention == attention_scores::causal)
         throw_description_error(
-            "prophetnet: a decoding step hides nothing from its streams as a prefill does: --attention full");
+            "prophetnet: causal attention scores are not supported (masks of prefill and decode differ); use "
+            "--attention full");
     const bool causal = ctx.config.head == head_kind::causal_lm, bare = ctx.config.head == head_kind::none;
     const module_info model_info{.class_of_module = ctx.class_of(name_of(ctx.config.head))};
     const module_info base{.name = bare ? "" : "prophetnet",
@@ -379,21 +381,24 @@ constexpr void parse_prophetnet(config_view json, model_config& config) {
     config.encoder = {config.num_hidden_layers, config.num_attention_heads, config.family[encoder_inner]};
     divide_by_heads(json, config, {"num_encoder_attention_heads", "num_attention_heads"});
     if (config.family[decoder_layers] > config.num_hidden_layers)
-        throw_unsupported(json, "num_decoder_layers", "the cache has as many layers as the encoder, too few");
+        throw_unsupported(
+            json, "num_decoder_layers",
+            "more decoder layers than encoder layers are not supported: the cache has one entry per encoder layer");
     config.num_hidden_layers = config.family[decoder_layers];
     config.num_attention_heads = config.num_key_value_heads = config.family[decoder_heads];
     config.intermediate_size = config.family[decoder_inner];
     divide_by_heads(json, config, {"num_decoder_attention_heads"});
     if (config.family[streams] >= trace::max_cat_inputs)
-        throw_unsupported(json, "ngram", "no walk joins so many streams");
+        throw_unsupported(json, "ngram", "unsupported number of streams");
     if (config.family[buckets] < 2) throw_invalid_value(json, "num_buckets", "at least 2");
     if (json.positive("relative_max_distance", 128) <= config.family[buckets] / 2)
         throw_invalid_value(json, "relative_max_distance", "more than half of num_buckets");
     (void)checked_size(json, "num_buckets", config.num_attention_heads, config.family[buckets]);
     if (json.non_negative("pad_token_id", 0) != 0)
-        throw_unsupported(json, "pad_token_id", "the reference decodes with positions behind a padding token 0 only");
+        throw_unsupported(json, "pad_token_id",
+                          "unsupported padding token; the reference decodes only with padding token 0");
     if (config.family[crosses] == 0 && config.head != head_kind::causal_lm)
-        throw_invalid_value(json, "add_cross_attention", "true where there is an encoder");
+        throw_invalid_value(json, "add_cross_attention", "true in a model with an encoder");
 }
 
 // transformers/models/prophetnet: configuration_prophetnet.py, modeling_prophetnet.py

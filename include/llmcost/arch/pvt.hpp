@@ -43,7 +43,7 @@ inline constexpr family_key family_keys[]{{.type = family_key_type::computed}};
     return (pixels - stride(config, i)) / patch(config, i) + 1;
 }
 
-/// Patches with positions that are interpolated in every pass, a class token in front of the last stage's.
+/// Patches with positions that are interpolated in every pass, a class token before the last stage's.
 constexpr tensor embed(const layer_context& ctx, trace& t, std::int64_t i, const tensor& x) {
     const std::int64_t width = of_stage(ctx.config, widths, i), side = places_of(ctx.config, i), batch = x.dim(0);
     const bool last = i + 1 == ctx.config.num_hidden_layers;
@@ -184,7 +184,7 @@ constexpr void parse_pvt(config_view json, model_config& config) {
     using namespace pvt_detail;
     config.vision = parse_image_size(json, 224);
     if (config.vision.image_height != config.vision.image_width)
-        throw_unsupported(json, "image_size", "no row describes oblong images");
+        throw_unsupported(json, "image_size", "non-square images are not supported");
     const std::int64_t n = config.num_hidden_layers =
         parse_stages(json, "hidden_sizes", {64, 128, 320, 512}, config.family, widths, maximum);
     if (json.positive("num_encoder_blocks", 4) != n)
@@ -200,7 +200,7 @@ constexpr void parse_pvt(config_view json, model_config& config) {
     for (std::int64_t i = 0; i < n; ++i) {
         const auto at = static_cast<std::size_t>(i);
         for (const std::int64_t factor : {sr_ratios[at], patches[at], steps[at]})
-            if (factor > 0xfffff) throw_unsupported(json, "strides", "no row describes strides beyond 1048575");
+            if (factor > 0xfffff) throw_unsupported(json, "strides", "strides above 1048575 are not supported");
         config.family[inners + at] =
             checked_size(json, "mlp_ratios", config.family[inners + at], config.family[widths + at]);
         config.family[reductions + at] = (sr_ratios[at] << 20 | patches[at]) << 20 | steps[at];
@@ -211,7 +211,7 @@ constexpr void parse_pvt(config_view json, model_config& config) {
         if (pixels != places_of(config, i))
             throw_invalid_value(json, "patch_sizes", "what makes as many patches as positions");
         if (sr_ratios[at] > pixels)
-            throw_invalid_value(json, "sequence_reduction_ratios", "no more than there are places");
+            throw_invalid_value(json, "sequence_reduction_ratios", "at most the number of positions");
     }
     if (sr_ratios[static_cast<std::size_t>(n - 1)] != 1)
         throw_invalid_value(json, "sequence_reduction_ratios", "1 in the last stage, whose class token is no place");

@@ -11,7 +11,7 @@ namespace qianfan_ocr_detail {
 
 using namespace internvl_vision_detail;
 
-// behind InternVL's
+// after the keys of InternVL
 enum more_config_index : std::uint8_t { drops_path = drops_projection + 1 };
 inline constexpr family_key tower_keys[]{
     family_keys[0],
@@ -76,7 +76,7 @@ inline constexpr submodel_spec tower = [](model_spec spec) {
 
 }  // namespace qianfan_ocr_detail
 
-// transformers/models/qianfan_ocr: InternVL in front of Qwen3
+// transformers/models/qianfan_ocr: InternVL before Qwen3
 inline constexpr model_spec qianfan_ocr = [](model_spec spec) {
     spec.model_type = "qianfan_ocr";
     spec.class_prefix = "QianfanOCR";

@@ -46,14 +46,14 @@ constexpr tensor encode_images(const layer_context& ctx, trace& t) {
         });
 }
 
-// ---- what hears: chunks of two seconds, each attended to by itself
+// ---- audio encoder: chunks of two seconds, with attention within each chunk
 
 enum audio_config_index : std::uint8_t { mels, places, half_chunk, output_dim };
 inline constexpr family_key audio_keys[]{
     {"num_mel_bins", 128}, {"max_source_positions", 1500}, {"n_window", 100}, {"output_dim", 3584}};
 
-/// Frames that sound fills, of a recording that is cut off behind so many seconds (`WhisperFeatureExtractor`);
-/// those of one chunk where none is heard and a tower is declared only.
+/// Returns the frames of a recording, cut to the maximum number of seconds (`WhisperFeatureExtractor`). Without audio,
+/// the frames of one chunk declare the encoder.
 [[nodiscard]] constexpr std::int64_t frames_of(const audio_preprocessing_config& s, const workload& load) noexcept {
     if (load.audio_milliseconds == 0) return 4;
     const std::int64_t started_frames = s.num_started_frames(s.samples_from_milliseconds(load.audio_milliseconds)),
@@ -140,7 +140,7 @@ constexpr tensor encode_audio(const layer_context& ctx, trace& t) {
     return t.call("proj", linear{width, family[output_dim], true}, x);
 }
 
-// ---- the whole
+// ---- the complete model
 
 inline constexpr family_key bound_keys[]{
     {.default_value = 56 * 56, .type = family_key_type::computed},
@@ -153,9 +153,9 @@ constexpr media_shapes show(const model& m, const workload& load) {
     media_shapes shapes = qwen2_vl_detail::show(m, load);
     if (load.audio_milliseconds == 0) return shapes;
     const std::int64_t frames = frames_of(m.audio_preprocessing, load), tokens = states_of(frames) / 2;
-    if (tokens < 1) throw_description_error("the recording is too short: no token stands for it");
+    if (tokens < 1) throw_description_error("the recording is too short: it has no audio token");
     if (m.components[1].config.family[output_dim] != m.config.hidden_size)
-        throw_description_error("what hears gives features of another width than the text's words");
+        throw_description_error("the audio features and the token embeddings have different widths");
     shapes.audio = {.num_tokens = tokens,
                     .num_samples = m.audio_preprocessing.samples_from_milliseconds(load.audio_milliseconds),
                     .num_frames = frames};
@@ -241,7 +241,7 @@ inline constexpr submodel_spec qwen2_5_omni_audio = [](model_spec spec) {
     return spec;
 }(qwen2_audio_encoder);
 
-// transformers/models/qwen2_5_omni, Qwen2_5OmniThinkerConfig: the part that hears, sees and writes
+// transformers/models/qwen2_5_omni, Qwen2_5OmniThinkerConfig: audio encoder, vision encoder and text model
 inline constexpr model_spec qwen2_5_omni_thinker = [](model_spec spec) {
     spec.model_type = "qwen2_5_omni_thinker";
     spec.class_prefix = "Qwen2_5OmniThinker";

@@ -8,7 +8,7 @@
 #include <llmcost/forward/audio.hpp>
 #include <llmcost/forward/not_executed.hpp>
 
-// Text models that hear through Whisper's encoder.
+// Text models with Whisper's encoder as their audio encoder.
 namespace llmcost::arch {
 
 namespace qwen2_audio_detail {
@@ -38,16 +38,16 @@ constexpr void declare_layer(const layer_context& ctx, not_executed_modules& not
 
 // ---- a tower
 
-/// Whisper's encoder over windows, whose states of silence a mask may hide; perhaps pools pairs of states.
+/// Runs Whisper's encoder over windows, with an optional mask of silence and optional pooling of state pairs.
 ///
-/// (windows, mels, 3000) -> (windows, 1500 or 750, width); `masked` says where silence is hidden.
+/// (windows, mels, 3000) -> (windows, 1500 or 750, width); `mask` hides the states of silence.
 constexpr tensor encode_windows(const layer_context& ctx, trace& t, const tensor* mask, bool pools) {
     const std::int64_t width = ctx.config.hidden_size, states = ctx.config.family[places];
     const tensor sound = t.input({t.load().batch, ctx.config.family[mels], 2 * states});
     tensor x = t.gelu(t.call("conv1", convolution_1d{ctx.config.family[mels], width, 3, 1, 1}, sound));
     x = t.gelu(t.call("conv2", convolution_1d{width, width, 3, 2, 1}, x)).permute({0, 2, 1});
     const module_info table{.name = "embed_positions", .class_of_module = {"", "Embedding"}, .is_leaf = true};
-    t.enter(table);  // its rows are read beside it
+    t.enter(table);  // the reference reads the weight without calling the module
     const tensor positions = t.frozen_parameter("weight", {states, width});
     t.leave(table);
     x = t.add(x, positions);
@@ -70,7 +70,7 @@ constexpr tensor encode_windows(const layer_context& ctx, trace& t, const tensor
     return stack_norm(t, "layer_norm", x);
 }
 
-/// The tower under its path, over the windows of the whole batch.
+/// Runs `body` in the audio encoder's module path, over the windows of the complete batch.
 template <class Inside>
 constexpr tensor encode_in_tower(const layer_context& ctx, trace& t, const recording& r, const Inside& body) {
     const layer_context tower = ctx.component(0);
@@ -91,20 +91,20 @@ constexpr tensor silence_mask(trace& t, const recording& r, std::int64_t states)
     return eager_mask(t, {.query_length = states, .is_causal = false}, t.load().batch);
 }
 
-/// Features of states with sound in the places of words that stand for them.
+/// Inserts audio features at the audio token positions.
 ///
-/// How many places there are is asked by picking them (`get_placeholder_mask`): another copy as large.
+/// The reference counts the positions by selecting them (`get_placeholder_mask`), which copies as much data again.
 constexpr tensor insert_features(trace& t, const tensor& token_embeddings, const tensor& features,
                                  std::int64_t num_tokens, bool picks, bool checks_count) {
     const std::int64_t all = t.load().batch * num_tokens, width = token_embeddings.dim(-1);
     if (features.dim(-1) != width)
-        throw_description_error("what hears gives features of another width than the text's words");
+        throw_description_error("the audio features and the token embeddings have different widths");
     const tensor selected = picks ? t.gather(features, {all, width}) : features;
     if (checks_count) (void)t.gather(token_embeddings, {all, width});
     return t.masked_scatter(token_embeddings, selected);
 }
 
-/// A text model behind what is heard, `encode_audio()` of which gives features.
+/// Runs the text model on token embeddings with the audio features from `encode_audio()`.
 template <class Hear>
 constexpr tensor forward_text_with_audio(const layer_context& ctx, trace& t, bool picks, bool checks_count,
                                          const Hear& encode_audio) {
@@ -118,7 +118,7 @@ constexpr tensor forward_text_with_audio(const layer_context& ctx, trace& t, boo
     });
 }
 
-/// What hears, which a text does not call, and what reads.
+/// Runs the audio encoder, which text inputs do not execute, then the text model.
 constexpr tensor forward_audio_language(const layer_context& ctx, trace& t) {
     (void)forward_encoder_component(ctx, t, 0, "audio_tower", role::audio);
     return forward_text_model(ctx, t, "language_model");
@@ -127,9 +127,9 @@ constexpr tensor forward_audio_language(const layer_context& ctx, trace& t) {
 /// The tower by itself, declared.
 constexpr tensor encode_audio(const layer_context& ctx, trace& t) { return encode_windows(ctx, t, nullptr, true); }
 
-/// The same with one projection between them.
+/// Runs the audio encoder, one projection, and the text model.
 ///
-/// The mask is made in front of the tower, of a column of zeros as long as its states.
+/// The mask is built before the encoder, from a column of zeros as long as its states.
 constexpr tensor base(const layer_context& ctx, trace& t) {
     return forward_text_with_audio(ctx, t, true, false, [&] {
         const recording r = recording_of(ctx.model.audio_preprocessing, t.load());
@@ -147,7 +147,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
     });
 }
 
-/// Nothing of these types is tied to the head, whatever a configuration says: no `_tied_weights_keys`.
+/// Unties the head, whatever the configuration contains: these types have no `_tied_weights_keys`.
 constexpr void untie_embeddings(config_view, model& m) { m.config.tie_word_embeddings = false; }
 
 // of models with two projections and an activation between them
@@ -213,8 +213,8 @@ constexpr tensor flamingo_base(const layer_context& ctx, trace& t) {
     });
 }
 
-/// Angles of a window's number and of places in it, times the seconds at which each place is heard: (windows, places,
-/// turned) twice.
+/// Angles of a window's index and its positions, times the timestamp of each position in seconds. Returns two tensors
+/// (windows, positions, rotary_dim).
 struct time_table {
     class_name named;
     std::int64_t rotary_dim;
@@ -236,7 +236,7 @@ struct time_table {
     }
 };
 
-/// Music Flamingo: states are rotated by the time at which they are heard, in double precision.
+/// Music Flamingo: rotates states by their timestamps, in double precision.
 ///
 /// Source: transformers/models/musicflamingo/modeling_musicflamingo.py, `_build_audio_timestamps`,
 /// `apply_rotary_time_emb`.
@@ -269,7 +269,8 @@ constexpr void parse_music(config_view json, model& m) {
     const double part = detail::parse_partial_rotary_factor(json, 0.2);
     m.family[rotary_time_dim] = 2 * round_rotary_dim(width, part);
     if (m.family[rotary_time_dim] < 4 || m.family[rotary_time_dim] > width)
-        throw_invalid_value(json, "partial_rotary_factor", "a part of which twice fits into the width of what hears");
+        throw_invalid_value(json, "partial_rotary_factor",
+                            "a factor whose rotated part fits twice into the width of the audio encoder");
 }
 
 /// Windows have a fixed number of places, and heads share the width.

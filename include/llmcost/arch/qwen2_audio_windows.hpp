@@ -6,7 +6,7 @@
 #include <llmcost/config/reader.hpp>
 #include <llmcost/forward/audio.hpp>
 
-// What becomes of a recording in front of Whisper's encoder: windows, the last one filled up with silence.
+// What becomes of a recording before Whisper's encoder: windows, the last one filled up with silence.
 namespace llmcost::arch {
 
 namespace qwen2_audio_detail {
@@ -24,7 +24,8 @@ struct recording {
     [[nodiscard]] constexpr std::int64_t states() const noexcept { return (frames + 1) / 2; }
 };
 
-/// The recording of a workload, cut off behind whole windows; without one a whole window, which declares a tower.
+/// Returns the recording of a workload, cut to complete windows. Without audio, one complete window declares the
+/// encoder.
 ///
 /// Source: transformers/models/audioflamingo3/processing_audioflamingo3.py, `_process_audio`.
 constexpr recording recording_of(const audio_preprocessing_config& s, const workload& load) {
@@ -39,15 +40,15 @@ constexpr recording recording_of(const audio_preprocessing_config& s, const work
                 (started_frames < frames_per_window ? started_frames : frames_per_window)};
 }
 [[nodiscard]] constexpr media_shapes make_audio_shapes(const model& m, const recording& r, std::int64_t tokens) {
-    if (tokens < 1) throw_description_error("the recording is too short: no token stands for it");
+    if (tokens < 1) throw_description_error("the recording is too short: it has no audio token");
     const std::int64_t frames = r.windows * r.frames_per_window;
     return {.audio = {
                 .num_tokens = tokens, .num_samples = frames * m.audio_preprocessing.hop_length, .num_frames = frames}};
 }
-/// Positions of a tower that hears are those of a whole window.
+/// Checks that an executed audio encoder has as many positions as a complete window requires.
 constexpr void check_window(const model& m, const recording& r, const workload& load) {
     if (load.audio_milliseconds > 0 && 2 * m.components[0].config.family[places] != r.frames_per_window)
-        throw_description_error("audio_config.max_source_positions: recordings are cut into windows of another length");
+        throw_description_error("audio_config.max_source_positions: differs from the window length of recordings");
 }
 /// Two states are pooled to a token.
 constexpr media_shapes show_pooled(const model& m, const workload& load) {
@@ -55,7 +56,7 @@ constexpr media_shapes show_pooled(const model& m, const workload& load) {
     check_window(m, r, load);
     return make_audio_shapes(m, r, r.states() / 2);
 }
-/// Voxtral: recordings are filled up to 30 seconds, whatever `chunk_length` says, and silence is heard, too.
+/// Voxtral: pads recordings to 30 seconds, whatever `chunk_length` contains; the encoder also processes the silence.
 ///
 /// Source: transformers/models/voxtral/processing_voxtral.py, `_retrieve_input_features`, `audio_kwargs`.
 constexpr recording filled_recording_of(const audio_preprocessing_config& s, const workload& load) {
@@ -63,7 +64,8 @@ constexpr recording filled_recording_of(const audio_preprocessing_config& s, con
     const std::int64_t input_samples = s.samples_from_milliseconds(load.audio_milliseconds),
                        samples = (input_samples + filled - 1) / filled * filled;
     const std::int64_t frames = load.audio_milliseconds == 0 ? frames_per_window : filled_frames(s, samples);
-    if (frames % frames_per_window != 0) throw_description_error("the recording's frames do not fill windows of 3000");
+    if (frames % frames_per_window != 0)
+        throw_description_error("the frames of the recording are not a multiple of 3000");
     return {frames / frames_per_window, frames_per_window, frames};
 }
 constexpr media_shapes show_windows(const model& m, const workload& load) {
@@ -73,7 +75,7 @@ constexpr media_shapes show_windows(const model& m, const workload& load) {
     return make_audio_shapes(m, r, r.frames / 2 * audio.hidden_size / audio.intermediate_size);
 }
 
-/// What Whisper's extractor is told, by a Processor class that asks for 16000 samples a second.
+/// Parses the feature extractor settings of Whisper, for a Processor class that requires 16000 samples per second.
 constexpr maybe<config_view> parse_extractor(config_view json, model& m, std::int64_t bands) {
     const auto nested_json = find_feature_extractor_config(json);
     if (nested_json) {
@@ -84,7 +86,7 @@ constexpr maybe<config_view> parse_extractor(config_view json, model& m, std::in
     }
     return nested_json;
 }
-/// One window, to which a longer recording is cut; nobody asks for a rate.
+/// Parses the audio configuration: a longer recording is cut to one window, and no sampling rate is required.
 constexpr void parse_audio_config(config_view json, model& m) {
     const model_config& audio = m.components[0].config;
     const auto nested_json = find_feature_extractor_config(json);

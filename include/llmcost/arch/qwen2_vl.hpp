@@ -8,7 +8,8 @@
 
 namespace llmcost::arch {
 
-/// Heads share the width whatever `head_dim` says; a window only for layers from `max_window_layers` on.
+/// Parses `config.json`. The head size is always hidden_size / heads. Layers from `max_window_layers` on have a sliding
+/// window.
 constexpr void parse_qwen2_vl(config_view json, model_config& config) {
     const std::int64_t configured_head_dim = config.head_dim;
     set_qwen_sliding_window(json, config, 80);
@@ -42,7 +43,7 @@ inline constexpr family_key bound_keys[]{
     {.default_value = 28 * 28 * 768, .type = family_key_type::computed},
 };
 
-/// The grid of patches of all pictures that a tower is shown: images, or frames of a video in pairs.
+/// Returns the patch grid of all inputs of the vision encoder: images, or video frames in pairs.
 [[nodiscard]] constexpr packed_images grid_of(const layer_context& ctx, const trace& t) {
     const workload& load = t.load();
     const std::int64_t side = ctx.config.family[patch];
@@ -92,7 +93,7 @@ struct patch_merger {
     }
 };
 
-/// Patches that a processor hands on, in rows of channels · frames · side² values.
+/// Patches that a processor passes on, in rows of channels · frames · side² values.
 constexpr tensor patches_in(const layer_context& ctx, trace& t, const packed_images& pictures) {
     const family_config& family = ctx.config.family;
     return t.input({pictures.patches(), family[channels] * family[frames] * family[patch] * family[patch]});
@@ -135,11 +136,11 @@ constexpr tensor encode_images(const layer_context& ctx, trace& t) {
     return t.call("merger", merger, x);
 }
 
-/// What a layer's kind says of itself: it attends within windows.
+/// Layer flag: attention within windows.
 constexpr std::uint8_t within_windows = 1;
 
-/// The same with RMS norms and gated feed-forward blocks, most of them with attention within windows; `attention` makes
-/// that of a place, what was made for all and its runs.
+/// A vision block with RMS norms and a gated MLP. Most blocks attend within windows; `attention` computes the attention
+/// from the layer context, the shared inputs and its segments.
 template <class Attention>
 struct windowed_block {
     layer_context ctx;
@@ -206,7 +207,7 @@ constexpr tensor encode_images_2_5(const layer_context& ctx, trace& t) {
         });
 }
 
-/// Layers of a tower: those that `fullatt_block_indexes` names attend to the whole picture.
+/// Parses the vision layers: `fullatt_block_indexes` lists those with full attention.
 constexpr void parse_tower_2_5(config_view json, model_config& config) {
     const auto full_attention_blocks = json.find("fullatt_block_indexes");
     const auto is_full_attention = [&](std::int64_t layer) {
@@ -228,7 +229,7 @@ constexpr void parse_processor_config(config_view json, model& m) {
     parse_bounds_of_pixels(json, m.family, min_pixels, max_pixels);
 }
 
-/// The same where `min_pixels` and `max_pixels` are read by nobody.
+/// Parses the processor configuration without `min_pixels` and `max_pixels`.
 constexpr void parse_size_alone(config_view json, model& m) {
     const family_config& tower = m.components[0].config.family;
     expect_patches(json, tower[patch], tower[merge]);
@@ -249,7 +250,7 @@ constexpr media_shapes show_within(const model& m, const workload& load, bounds_
     media_shapes out;
     if (load.images > 0) {
         if (load.image_height == 0)
-            throw_description_error("this model reads images of any size: say --image WIDTHxHEIGHT");
+            throw_description_error("this model accepts images of any size; use --image WIDTHxHEIGHT");
         const resize_bounds to{factor, m.family[min_pixels], m.family[max_pixels], rule.of_pairs ? pair : 1,
                                rule.of_pairs};
         const resized size = smart_resize(load.image_height, load.image_width, to);
@@ -279,7 +280,8 @@ constexpr void place_in_time(const layer_context& ctx, trace& t) {
             trace::buffer({load.batch * load.videos * ctx.spec.compute_media_shapes(ctx.model, load).video.num_tiles}));
 }
 
-/// What sees, which a text does not call, and what reads; 2.5 takes whole seconds, which are no floating-point numbers.
+/// Runs the vision encoder, which text inputs do not execute, then the text model. `WholeSeconds`: Qwen2.5-VL uses
+/// integer seconds.
 template <bool WholeSeconds>
 constexpr tensor forward_vision_language(const layer_context& ctx, trace& t) {
     return forward_text_after_encoder(ctx, t, "language_model", [&](tensor token_embeddings) {
@@ -347,7 +349,7 @@ inline constexpr submodel_spec qwen2_5_vl_vision = [](model_spec spec) {
     return spec;
 }(qwen2_vl_vision);
 
-// transformers/models/qwen2_vl: the text model's keys stand at the root in older files
+// transformers/models/qwen2_vl: older files have the text model's keys at the root
 inline constexpr model_spec qwen2_vl = [](model_spec spec) {
     spec.model_type = "qwen2_vl";
     spec.class_prefix = "Qwen2VL";

@@ -23,7 +23,7 @@ inline constexpr family_key family_keys[]{{"num_mel_bins", 128},
     return frames;
 }
 
-/// A recording in chunks, filled up with silence to so many seconds, and to a whole chunk.
+/// A recording in chunks, padded with silence to a number of seconds, and to a complete chunk.
 ///
 /// Source: transformers/models/qwen3_asr/feature_extraction_qwen3_asr.py.
 struct chunks {
@@ -116,9 +116,10 @@ struct encoder_layer {
     }
 };
 
-/// Three convolutions over time and frequency of each chunk, silent ones too; layers over what sound gives.
+/// Runs three convolutions over time and frequency of each chunk, including silent ones, then the layers over the valid
+/// states.
 ///
-/// (batch, mels, frames) -> (tokens of the whole batch, width).
+/// (batch, mels, frames) -> (tokens of the complete batch, width).
 constexpr tensor encode_audio(const layer_context& ctx, trace& t) {
     const family_config& family = ctx.config.family;
     const chunks audio_chunks(ctx.config, ctx.model.audio_preprocessing, t.load());
@@ -126,7 +127,7 @@ constexpr tensor encode_audio(const layer_context& ctx, trace& t) {
     const module_info places{
         .name = "positional_embedding", .class_of_module = {"", "SinusoidsPositionEmbedding"}, .is_leaf = true};
     t.enter(places);
-    t.leave(places);  // its table is read beside it
+    t.leave(places);  // the reference reads the table without calling the module
     const tensor frames = t.input({batch, family[mels], audio_chunks.n * audio_chunks.frames_per_chunk})
                               .view({batch, family[mels], audio_chunks.n, audio_chunks.frames_per_chunk});
     tensor x = t.reshape(frames.permute({0, 2, 1, 3}),

@@ -59,7 +59,7 @@ constexpr qwen3_vl_detail::deepstack_features encode_deepstack(const layer_conte
 }
 constexpr tensor encode_images(const layer_context& ctx, trace& t) { return encode_deepstack(ctx, t).last; }
 
-// ---- what hears: chunks of a second through three convolutions, attended to by windows
+// ---- audio encoder: chunks of one second through three convolutions, with windowed attention
 
 enum audio_config_index : std::uint8_t { mels, positions, half_chunk, window, planes, output_dim };
 inline constexpr family_key audio_keys[]{
@@ -71,7 +71,7 @@ inline constexpr family_key audio_keys[]{
     for (int i = 0; i < 3; ++i) frames = (frames + 1) / 2;
     return frames;
 }
-/// Whole frames of a recording of any length; a few where none is heard and a tower is declared only.
+/// Returns the complete frames of a recording of any length. Without audio, a few frames declare the encoder.
 ///
 /// Source: transformers/models/qwen3_omni_moe/processing_qwen3_omni_moe.py, `audio_kwargs`.
 [[nodiscard]] constexpr std::int64_t frames_of(const audio_preprocessing_config& s, const workload& load) noexcept {
@@ -82,7 +82,8 @@ inline constexpr family_key audio_keys[]{
     return frames / chunk * eighth(chunk) + eighth(frames % chunk);
 }
 
-/// Frames of all recordings in one row as chunks; layers; two projections: (tokens of the whole batch, width).
+/// Encodes the frames of all recordings, packed into chunks: convolutions, layers and two projections. Returns (tokens
+/// of the complete batch, width).
 constexpr tensor encode_audio(const layer_context& ctx, trace& t) {
     const family_config& family = ctx.config.family;
     const std::int64_t batch = t.load().batch, frames = frames_of(ctx.model.audio_preprocessing, t.load()),
@@ -91,7 +92,7 @@ constexpr tensor encode_audio(const layer_context& ctx, trace& t) {
     const std::int64_t width = ctx.config.hidden_size, p = family[planes], tokens = tokens_of(family, frames);
     const module_info table{
         .name = "positional_embedding", .class_of_module = {"", "SinusoidsPositionEmbedding"}, .is_leaf = true};
-    t.enter(table);  // its table is read beside it
+    t.enter(table);  // the reference reads the table without calling the module
     t.register_buffer(count(family[positions]) * count(width * 4));
     t.leave(table);
     (void)t.ceil(t.div_scalar(trace::buffer({batch})));  // chunks of each recording, rounded up
@@ -147,7 +148,7 @@ constexpr void parse_text_config(config_view json, model_config& config) {
     config.moe.norm_topk_prob = norms;
 }
 
-// ---- the whole
+// ---- the complete model
 
 inline constexpr family_key bound_keys[]{
     {.default_value = 56 * 56, .type = family_key_type::computed},
@@ -161,9 +162,9 @@ constexpr media_shapes show(const model& m, const workload& load) {
     if (load.audio_milliseconds == 0) return shapes;
     const std::int64_t frames = frames_of(m.audio_preprocessing, load),
                        tokens = tokens_of(m.components[1].config.family, frames);
-    if (tokens < 1) throw_description_error("the recording is too short: no token stands for it");
+    if (tokens < 1) throw_description_error("the recording is too short: it has no audio token");
     if (m.components[1].config.family[output_dim] != m.config.hidden_size)
-        throw_description_error("what hears gives features of another width than the text's words");
+        throw_description_error("the audio features and the token embeddings have different widths");
     shapes.audio = {.num_tokens = tokens,
                     .num_samples = m.audio_preprocessing.samples_from_milliseconds(load.audio_milliseconds),
                     .num_frames = frames};
@@ -254,7 +255,7 @@ inline constexpr submodel_spec qwen3_omni_moe_audio = [](model_spec spec) {
     return spec;
 }(qwen2_5_omni_audio);
 
-// transformers/models/qwen3_omni_moe, Qwen3OmniMoeThinkerConfig: the part that hears, sees and writes
+// transformers/models/qwen3_omni_moe, Qwen3OmniMoeThinkerConfig: audio encoder, vision encoder and text model
 inline constexpr model_spec qwen3_omni_moe_thinker = [](model_spec spec) {
     spec.model_type = "qwen3_omni_moe_thinker";
     spec.class_prefix = "Qwen3OmniMoeThinker";

@@ -21,7 +21,7 @@ inline constexpr family_key family_keys[]{
      .type = family_key_type::computed},  // layers that hand something to the text model's first layers
 };
 
-// of the whole: bounds of an image's pixels, and of a video's, all frames together
+// of the complete model: bounds of the pixels of an image, and of all frames of a video
 inline constexpr family_key bound_keys[]{
     {.default_value = 56 * 56, .type = family_key_type::computed},
     {.default_value = 28 * 28 * 1280, .type = family_key_type::computed},
@@ -77,13 +77,13 @@ struct block {
     }
 };
 
-/// What a layer's kind says of itself: it hands something to the text model, or adds it there.
+/// Layer flag: the layer outputs DeepStack features, or adds them in the text model.
 constexpr std::uint8_t deep_layer = 1;
 
 /// What a tower hands to a text model: merged patches, and those of `deep` layers.
 struct deepstack_features {
     tensor last{};
-    tensor deep[3]{};  ///< those of later layers stand for further ones
+    tensor deep[3]{};  ///< further layers reuse these entries
 };
 
 /// The place of a layer among those that hand something on.
@@ -143,7 +143,7 @@ constexpr void parse_config(config_view, model& m) {
     }
 }
 
-/// The states of words that stand for pictures and what a tower handed on, added: into a copy (`_deepstack_process`).
+/// Adds DeepStack features to the states of visual tokens, in a copy (`_deepstack_process`).
 constexpr tensor add_deep(trace& t, const tensor& x, const tensor& features) {
     tensor out = t.copy(x);
     const tensor visual_states = t.gather(out.view({-1, x.dim(-1)}), {features.dim(0), features.dim(1)});

@@ -49,7 +49,7 @@ constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor&
 
 // ---- which keys each token sees
 
-/// How many whole blocks of tokens queries see, all together, and what follows from it.
+/// Number of complete token blocks that all queries attend to, and quantities derived from it.
 struct visible_blocks {
     std::int64_t all = 0;      ///< blocks of all queries of a sequence
     std::int64_t picked = 0;   ///< those that are picked
@@ -81,7 +81,7 @@ constexpr visible_blocks count_blocks(trace& t, const attention_pattern& pattern
                 count_uncovered(first_position) * (count_uncovered(first_position) + 1) / 2};
 }
 
-/// The norm of the blocks that one query sees, for all queries one behind the other: each adds one to the weight anew.
+/// The norm over the blocks visible to one query, applied to all queries in turn; each adds one to the weight again.
 struct norm_by_query {
     std::int64_t width;
     std::int64_t queries;
@@ -125,7 +125,8 @@ struct indexer {
         const visible_blocks visible = count_blocks(t, s.pattern, rate, family[index_budget] / rate);
         const std::int64_t n = checked_product(batch, visible.all), part = s.cos.dim(-1);
         (void)t.full(
-            {checked_product(batch, visible.rest)});  // no blocks, joined with the tokens behind them, are floating
+            // an empty tensor of blocks makes the concatenation with the tokens floating-point
+            {checked_product(batch, visible.rest)});
         const norm_by_query norm{d, checked_product(batch, visible.queries), ctx.class_of("TextRMSNorm")};
         if (n == 0) {
             (void)t.call("k_layernorm", norm, trace::buffer({0, d}));
@@ -293,7 +294,7 @@ inline constexpr submodel_spec qwen4_exp_vision = [](model_spec spec) {
     return spec;
 }(qwen3_5_vision);
 
-// transformers/models/qwen4_exp; old files call the part that sees as the whole is called
+// transformers/models/qwen4_exp; old files use the name of the complete model for the vision encoder
 inline constexpr model_spec qwen4_exp = [](model_spec spec) {
     spec.model_type = "qwen4_exp";
     spec.class_prefix = "Qwen4Exp";

@@ -64,7 +64,7 @@ constexpr bool is_prime(std::int64_t n) noexcept {
         if (n % i == 0) return false;
     return true;
 }
-/// Rows of the table of the n-th such layer: each head has as many as the next prime says, all padded together.
+/// Returns the table rows of the n-th such layer. The size per head is the next prime; the sum is padded.
 constexpr std::int64_t rows_of_table(const model_config& config, std::int64_t n) {
     const std::int64_t heads = (config.family[longest_gram] - 1) * config.family[gram_heads],
                        divisor = config.family[gram_divisor];
@@ -116,7 +116,7 @@ struct text_ple_layer {
     static constexpr role module_role = role::none;
     static constexpr bool is_leaf = false;
     [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("TextPLELayer"); }
-    /// What the cache keeps of the convolution; the layer's delta net tells it, behind a state of its own.
+    /// Returns the shape of the cached convolution state; the layer's delta net stores it after its own state.
     [[nodiscard]] constexpr shape state_of(std::int64_t batch) const {
         const family_config& family = ctx.config.family;
         return {batch, family[streams] * ctx.config.hidden_size,
@@ -169,7 +169,7 @@ constexpr void set_ngram_layers(config_view json, model_config& config) {
     set_layers(json, config, [&](std::int64_t i) {
         const string_ref name = types ? (*types)[static_cast<std::uint32_t>(i)].as_string() : string_ref{};
         if (types && name != "linear_attention" && name != "indexed_attention" && name != "full_attention")
-            throw_unsupported(json, "layer_types", "no layer describes one of these kinds");
+            throw_unsupported(json, "layer_types", "unsupported layer type");
         const bool recurs = types ? name == "linear_attention" : (i + 1) % interval != 0;
         const bool adds = i + 1 < layer_plan::max_layers && named.has(i + 1);
         if (adds && !recurs) throw_invalid_value(json, "ple_layer_ids", "layers of linear attention");

@@ -26,7 +26,8 @@ inline constexpr family_key keys_of_pairs[]{
     family_keys[0], family_keys[1], family_keys[2], {"video_temporal_patch_size", 2},
     family_keys[4], family_keys[5], family_keys[6], family_keys[7]};
 
-/// Attention within each image; probabilities of several images are laid out in one tensor besides, which nobody reads.
+/// Self-attention within each image. For several images, the reference also stores the probabilities in one unused
+/// tensor.
 constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
     const std::int64_t n = x.dim(1), width = ctx.config.hidden_size, heads = ctx.config.num_attention_heads;
     const std::int64_t d = ctx.config.head_dim, images = t.load().batch, length = n / images;
@@ -102,7 +103,7 @@ constexpr tensor places_of_image(const layer_context& ctx, trace& t, const tenso
     return t.reshape(resized.slice(2, rows).slice(3, columns), {width, rows * columns}).transpose(0, 1);
 }
 
-/// Patches of all images in one row, summaries and registers in front of each image's: (1, length of all, width).
+/// Patches of all images in one row, summaries and registers before each image's: (1, length of all, width).
 constexpr tensor embed(const layer_context& ctx, trace& t, const packed_images& grid) {
     const vision_config& image = ctx.config.vision;
     const family_config& family = ctx.config.family;
@@ -132,7 +133,7 @@ constexpr tensor embed(const layer_context& ctx, trace& t, const packed_images& 
     return t.leave(embeddings, attention_output.unsqueeze(0));
 }
 
-/// What stands for patches of all images: (patches, width).
+/// Returns the patch states of all images: (patches, width).
 constexpr tensor base(const layer_context& ctx, trace& t) {
     const family_config& family = ctx.config.family;
     const packed_images grid = pack_images(t.load(), ctx.config.vision.patch_size);
@@ -166,7 +167,7 @@ constexpr void parse_config(config_view json, model_config& config) {
 
 }  // namespace radio_detail
 
-// transformers/models/radio: patches of images of any shape behind summaries and registers, which stands in other
+// transformers/models/radio: summary and register tokens before patches of images of any shape; a component of other
 // models
 inline constexpr submodel_spec radio = [](model_spec spec) {
     spec.model_type = "radio";

@@ -93,7 +93,7 @@ private:
     static constexpr tensor times_mask(trace& t, const tensor& x) { return t.mul_scalar(x); }
 };
 
-/// Two branches: an activation, and a short convolution in front of the recurrence.
+/// Two branches: an activation, and a short convolution before the recurrence.
 ///
 /// Source: `RecurrentGemmaRecurrentBlock`.
 struct griffin_block {
@@ -156,7 +156,8 @@ constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor&
     return t.add(ctx.spec.mlp(ctx, t, apply_norm(ctx, t, "channel_pre_norm", middle)), middle);
 }
 
-/// States of the recurrent layers, the mask, whoever reads it, and embeddings times a factor that is kept in bfloat16.
+/// Creates the states of the recurrent layers and the mask, and scales embeddings by a factor that is rounded to
+/// bfloat16.
 constexpr tensor base(const layer_context& ctx, trace& t) {
     const workload& load = t.load();
     const std::int64_t width = ctx.config.hidden_size;
@@ -188,7 +189,7 @@ constexpr void parse_config(config_view json, model_config& config) {
     config.intermediate_size /= 2;
     if (config.intermediate_size < 1) throw_invalid_value(json, "intermediate_size", "at least 2");
     if (config.rope_scaling != rope_scaling_kind::none)
-        throw_unsupported(json, "rope_parameters", "this type has no other frequencies than default ones");
+        throw_unsupported(json, "rope_parameters", "unsupported RoPE type; expected default");
     const double part = detail::parse_partial_rotary_factor(json, 0.5);
     config.rotary_dim = (static_cast<std::int64_t>(static_cast<double>(config.head_dim) * part) + 1) / 2 * 2;
     // the state of a convolution is as wide as the model (`RecurrentGemmaRecurrentBlock`)
@@ -198,13 +199,13 @@ constexpr void parse_config(config_view json, model_config& config) {
     if (config.hidden_size % config.num_attention_heads != 0)
         throw_invalid_value(json, "num_attention_heads", "a divisor of lru_width");
     const auto list = json.optional_array("block_types");
-    if (list && list->size() == 0) throw_invalid_value(json, "block_types", "a list of words");
+    if (list && list->size() == 0) throw_invalid_value(json, "block_types", "a non-empty list of strings");
     set_layers(json, config, [&](std::int64_t i) {
         const std::int64_t n = list ? static_cast<std::int64_t>(list->size()) : 3;
         const bool recurs = list ? (*list)[static_cast<std::size_t>(i % n)].as_string() == "recurrent" : i % n != 2;
         return layer_spec{recurs ? token_mixer_kind::recurrent : token_mixer_kind::sliding_attention};
     });
-    // the reference asks an attention how long the cache is (cache_utils.py, `get_seq_length`)
+    // the reference reads the cache length from an attention layer (cache_utils.py, `get_seq_length`)
     if (!config.layers.contains(token_mixer_kind::sliding_attention, config.num_hidden_layers))
         throw_invalid_value(json, "block_types", "a list that gives one of the layers attention");
 }

@@ -47,7 +47,7 @@ constexpr void keep_states(const layer_context& ctx, trace& t) {
     for (; appended > 0; --appended) t.add_to_cache(empty);
     for (std::int64_t i = 0; i < layers; ++i) t.add_to_cache(trace::buffer({batch, length, ctx.config.hidden_size}));
 }
-/// New states behind those of before, and buckets behind a tensor of nothing, which makes them floating.
+/// Concatenates new states to the cached ones, and buckets to an empty tensor, which makes them floating-point.
 constexpr void keep_one(const layer_context& ctx, trace& t, const tensor& x) {
     const std::int64_t past = past_of(ctx, t), length = past + x.dim(1);
     if (past == 0) return;
@@ -124,17 +124,19 @@ constexpr tensor embed(const layer_context& ctx, trace& t, std::int64_t length) 
     return t.leave(module, t.add(token_embeddings, places));
 }
 
-/// Who has a past takes one token at a time, and backward asks for the mode of training
+/// Checks the workload. With a past, each pass has one token, and backward requires training mode
 /// (`ReformerLayer.backward_pass`).
 constexpr void check_load(const layer_context& ctx, trace& t, std::int64_t length) {
     const std::int64_t past = past_of(ctx, t), max_positions = ctx.config.max_position_embeddings;
     const std::int64_t places = checked_product(ctx.config.family[rows], ctx.config.family[columns]);
     const bool by_axes = ctx.config.family[axial] != 0;
     t.disable_closed_form();
-    if (t.is_training()) throw_description_error("reformer: the reference goes back in the mode of training alone");
+    if (t.is_training())
+        throw_description_error(
+            "reformer: training is not supported: backward of the reference requires training mode");
     if (ctx.config.is_causal && t.load().attention == attention_scores::causal)
         throw_description_error(
-            "reformer: which pairs a sorted chunk shows depends on the hashes of its tokens: --attention full");
+            "reformer: causal attention scores are not supported in hashed chunks; use --attention full");
     t.check_positions(by_axes && (past > 0 || places < max_positions) ? places : max_positions, past + length);
     if (past > 0 && length > 1 && !t.is_not_executed()) throw_position_error(1, length);
 }
@@ -234,7 +236,7 @@ constexpr void parse_buckets(config_view json, model_config& config) {
     const auto buckets_json = json.find("num_buckets");
     if (!buckets_json || buckets_json->is_null()) return;
     if (buckets_json->is_array() && (buckets_json->size() < 1 || buckets_json->size() > 2))
-        throw_unsupported(json, "num_buckets", "no row describes buckets of more than two factors");
+        throw_unsupported(json, "num_buckets", "buckets of more than two factors are not supported");
     config.family[buckets] = buckets_json->is_array() ? (*buckets_json)[0].as_positive() : buckets_json->as_positive();
     if (buckets_json->is_array() && buckets_json->size() == 2)
         config.family[more_buckets] = (*buckets_json)[1].as_positive();
@@ -243,24 +245,25 @@ constexpr void parse_buckets(config_view json, model_config& config) {
 }
 constexpr void parse_config(config_view json, model_config& config) {
     for (const literal key : {"chunk_size_feed_forward", "chunk_size_lm_head"})
-        if (json.non_negative(key, 0) != 0) throw_unsupported(json, key, "no row describes a block in chunks");
+        if (json.non_negative(key, 0) != 0) throw_unsupported(json, key, "a chunked block is not supported");
     reject_sliding_window(json);
     config.is_causal = json.boolean("is_decoder", false);
     if (config.is_causal ? config.head == head_kind::masked_lm : config.head == head_kind::causal_lm)
         throw_invalid_value(json, "is_decoder",
-                            config.is_causal ? "false where words are masked" : "true under this head");
+                            config.is_causal ? "false with a masked language head" : "true with this head");
     parse_layers(json, config);
     parse_axes(json, config);
     parse_buckets(json, config);
     for (const std::size_t first : {std::size_t{local_before}, std::size_t{hashed_before}})
         if (config.family[first] + config.family[first + 1] >= trace::max_cat_inputs)
             throw_unsupported(json, first == local_before ? "local_num_chunks_before" : "lsh_num_chunks_before",
-                              "no walk joins so many chunks");
+                              "unsupported number of chunks");
     if (config.head == head_kind::causal_lm && (config.family[local_after] != 0 || config.family[hashed_after] != 0))
         throw_invalid_value(json, config.family[local_after] != 0 ? "local_num_chunks_after" : "lsh_num_chunks_after",
                             "0 in a decoder");
     if (config.num_attention_heads >= config.family[hashed_chunk])
-        throw_unsupported(json, "lsh_attn_chunk_length", "the reference takes as many heads for a whole chunk");
+        throw_unsupported(json, "lsh_attn_chunk_length",
+                          "unsupported chunk length; the reference requires more than num_attention_heads");
     config.num_key_value_heads = config.num_attention_heads;
     if (config.head == head_kind::question_answering) config.num_labels = 2;
 }

@@ -5,7 +5,7 @@
 #include <llmcost/layers/einsum.hpp>
 #include <llmcost/model/model_spec.hpp>
 
-// How a Reformer attends: within chunks of tokens as they stand, or as hashes have sorted them.
+// Attention of Reformer: within chunks of tokens in sequence order (local), or sorted by hashes (LSH).
 // Source: transformers/models/reformer/modeling_reformer.py, `LocalSelfAttention`, `LSHSelfAttention`.
 namespace llmcost::arch::reformer_detail {
 
@@ -24,10 +24,10 @@ enum family_config_index : std::uint8_t {
     buckets,
     more_buckets
 };
-/// What layers of a kind attend by: chunks of tokens as they stand, or sorted by hashes.
+/// Layer flag: chunks of tokens sorted by hashes, instead of chunks in sequence order.
 inline constexpr std::uint8_t hashed = 1;
 
-/// Whether the class under this head is handed what it has kept of a past; others have none.
+/// True if the class with this head supports a cache.
 constexpr bool keeps(head_kind head) noexcept { return head == head_kind::none || head == head_kind::causal_lm; }
 constexpr std::int64_t past_of(const layer_context& ctx, const trace& t) noexcept {
     return keeps(ctx.config.head) ? t.load().past : 0;
@@ -91,7 +91,7 @@ constexpr tensor in_chunks(trace& t, const tensor& x, std::int64_t chunk) {
     return t.reshape(x, {x.dim(0), x.dim(1), -1, chunk, x.dim(3)});
 }
 
-/// The states that an earlier pass has left, in front of the new ones.
+/// The states that an earlier pass has left, before the new ones.
 constexpr tensor prepend_past(trace& t, const tensor& x, std::int64_t past) {
     return t.cat({trace::buffer({x.dim(0), past, x.dim(2)}), x}, 1);
 }
@@ -210,7 +210,7 @@ constexpr tensor sorted_chunk_attention(const layer_context& ctx, trace& t, cons
     return over_rounds(ctx, t, out.view({batch, heads, rounds, d}), logits.view({batch, heads, rounds}));
 }
 
-/// Whether a text of so many tokens has been sorted into chunks, whose buckets are kept.
+/// True if a text of this length is sorted into chunks, whose buckets are cached.
 constexpr bool is_sorted(const layer_context& ctx, std::int64_t length) {
     return padded(ctx.config, length) > ctx.config.family[hashed_chunk];
 }

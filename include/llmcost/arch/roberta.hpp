@@ -15,7 +15,8 @@ constexpr tensor sum_embeddings(const layer_context& ctx, trace& t) {
 }
 constexpr tensor embed(const layer_context& ctx, trace& t) { return embed_in_module(ctx, t, sum_embeddings); }
 
-/// A language head; of some relatives it stands in front of the model, so that its decoder names the tied weight.
+/// Computes language-head logits. In some related models, the head is declared before the base model, so that its
+/// decoder names the tied weight.
 constexpr tensor compute_lm_head_logits(const layer_context& ctx, trace& t, const tensor& x, bool named_first) {
     const module_info lm_head{.name = "lm_head", .class_of_module = ctx.class_of("LMHead"), .module_role = role::head};
     const std::int64_t width = ctx.config.hidden_size;
@@ -44,7 +45,7 @@ constexpr tensor score_named_first(const layer_context& ctx, trace& t, const ten
 inline constexpr head_set pooled{head_kind::none, head_kind::multiple_choice};
 constexpr tensor forward(const layer_context& ctx, trace& t) { return forward_encoder_model(ctx, t, {score, pooled}); }
 
-/// Classes that are made with their head in front of the model (modeling_xlm_roberta.py, `XLMRobertaForMaskedLM`).
+/// Classes that are made with their head before the model (modeling_xlm_roberta.py, `XLMRobertaForMaskedLM`).
 constexpr tensor sum_embeddings_named_later(const layer_context& ctx, trace& t) {
     const bool tied = ctx.config.tie_word_embeddings &&
                       (ctx.config.head == head_kind::masked_lm || ctx.config.head == head_kind::causal_lm);
@@ -60,7 +61,8 @@ constexpr tensor forward_head_first(const layer_context& ctx, trace& t) {
     return forward_encoder_model(ctx, t, {score_named_first, pooled});
 }
 
-/// Positions begin behind the padding's (modeling_roberta.py, `create_position_ids_from_input_ids`).
+/// Parses `config.json`; positions start after the padding index (modeling_roberta.py,
+/// `create_position_ids_from_input_ids`).
 constexpr void parse_config(config_view json, model_config& config) {
     parse_decoding_encoder(json, config);
     config.position_offset = json.non_negative("pad_token_id", 1) + 1;
@@ -68,7 +70,7 @@ constexpr void parse_config(config_view json, model_config& config) {
         throw_invalid_value(json, "pad_token_id", "one of the first positions");
 }
 
-/// Embeddings without a norm, which stands in front of each block instead, and behind all layers.
+/// Sums embeddings without a norm; each block has a norm before it, and one final norm follows the layers.
 constexpr tensor sum_embeddings_plainly(const layer_context& ctx, trace& t) {
     const tensor x = t.add(word_embeddings(ctx, t), segment_embeddings(ctx, t));
     return dropout(t, "dropout", t.add(x, position_embeddings(ctx, t, t.load().batch)));
@@ -87,7 +89,7 @@ constexpr tensor layer_xl(const layer_context& ctx, trace& t, const tensor& x) {
 constexpr tensor layer_prelayernorm(const layer_context& ctx, trace& t, const tensor& x) {
     return bert_layer_with_norms(ctx, t, x, {.attention = "LayerNorm", .intermediate = "LayerNorm"});
 }
-/// The norm behind all layers is the model's.
+/// Runs the encoder layers, then the final norm, which belongs to the base model.
 constexpr tensor encode_prelayernorm(const layer_context& ctx, trace& t) {
     return bert_layers::apply_norm_if_named(ctx, t, "LayerNorm", forward_encoder(ctx, t));
 }
@@ -114,7 +116,7 @@ inline constexpr model_spec roberta = [](model_spec spec) {
     return spec;
 }(bert);
 
-// transformers/models/xlm_roberta: RoBERTa behind its language head
+// transformers/models/xlm_roberta: RoBERTa, whose language head is declared after the base model
 inline constexpr model_spec xlm_roberta = [](model_spec spec) {
     spec.model_type = "xlm-roberta";
     spec.class_prefix = "XLMRoberta";
@@ -140,7 +142,7 @@ inline constexpr model_spec data2vec_text = [](model_spec spec) {
     return spec;
 }(roberta);
 
-// transformers/models/xlm_roberta_xl: norms in front of blocks, none over embeddings, one behind all layers
+// transformers/models/xlm_roberta_xl: norms before blocks, none over embeddings, a final norm after the layers
 inline constexpr model_spec xlm_roberta_xl = [](model_spec spec) {
     spec.model_type = "xlm-roberta-xl";
     spec.class_prefix = "XLMRobertaXL";
@@ -157,7 +159,7 @@ inline constexpr model_spec xlm_roberta_xl = [](model_spec spec) {
     return spec;
 }(roberta);
 
-// transformers/models/roberta_prelayernorm: norms in front of blocks, and one behind all layers
+// transformers/models/roberta_prelayernorm: norms before blocks, and a final norm after the layers
 inline constexpr model_spec roberta_prelayernorm = [](model_spec spec) {
     spec.model_type = "roberta-prelayernorm";
     spec.class_prefix = "RobertaPreLayerNorm";

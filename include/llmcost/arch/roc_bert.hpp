@@ -27,7 +27,7 @@ inline constexpr family_key family_keys[]{
     {"concat_input", 1, family_key_type::boolean},
 };
 
-/// A table beside the words; what is not joined to them is not looked up, as nobody gives its indices.
+/// Embeds an additional feature. An unused table is not looked up, because the workload has no indices for it.
 constexpr tensor embed_feature(const layer_context& ctx, trace& t, literal name, family_config_index rows,
                                family_config_index width, bool is_used) {
     const recorder::not_executed_guard unused{t, !is_used};

@@ -88,7 +88,7 @@ constexpr tensor forward(const layer_context& ctx, trace& t) { return forward_en
 constexpr void parse_config(config_view json, model_config& config) {
     parse_decoding_encoder(json, config);
     config.embedding_size = json.positive("embedding_size", config.hidden_size);
-    if (config.head_dim % 2 != 0) throw_unsupported(json, "num_attention_heads", "heads of an odd width have no pairs");
+    if (config.head_dim % 2 != 0) throw_unsupported(json, "num_attention_heads", "an odd head size is not supported");
     config.family[summary] = parse_sequence_summary(json, {});
     validate_sequence_summary(json, config, config.family[summary]);
 }

@@ -9,7 +9,7 @@ namespace llmcost::arch {
 
 namespace rwkv_detail {
 
-/// Words of kinds of layers: the first one, behind a norm of its own, and those whose result is halved.
+/// Layer flags: the first layer, after an extra norm; layers whose output is halved.
 inline constexpr std::uint8_t first = 1, halves = 2;
 
 /// The token before each: (B, S, width), or the state (B, width) where there is one token.
@@ -26,7 +26,7 @@ constexpr tensor shifted(trace& t, const tensor& x) {
     state.type = x.type;
     return state;
 }
-/// x and the token before, in the shares that a parameter says.
+/// Interpolates between x and the previous token with a learned share.
 constexpr tensor mixed(trace& t, const tensor& x, const tensor& previous, const tensor& share) {
     tensor one = trace::buffer({});
     one.type = share.type;
@@ -69,7 +69,7 @@ constexpr tensor rwkv_linear_attention(trace& t, const tensor& decay, const tens
         memory updated{sum, t.add(t.mul(carry_scale, previous.weights), added), next};
         if (read)
             for (const tensor& x : {updated.sum, updated.weights, updated.largest}) t.save_for_backward(x);
-        updated.forget_storages();  // kept where they are made, by whom reads them next
+        updated.forget_storages();  // the next reader saves them
         return updated;
     };
     // the first states ask for no gradient, the others do; nothing reads the last ones
@@ -176,7 +176,7 @@ constexpr void parse_config(config_view json, model_config& config) {
     if (config.intermediate_size == 0)
         config.intermediate_size = checked_size(json, "hidden_size", 4, config.hidden_size);
     if (json.optional_positive("attention_hidden_size").value_or(config.hidden_size) != config.hidden_size)
-        throw_unsupported(json, "attention_hidden_size", "states are as wide as the model");
+        throw_unsupported(json, "attention_hidden_size", "unsupported attention width; expected hidden_size");
     const std::int64_t every = json.integer("rescale_every", 6);
     set_layers(json, config, [&](std::int64_t i) {
         const bool rescaled = every > 0 && (i + 1) % every == 0;

@@ -23,7 +23,7 @@ inline constexpr family_key family_keys[]{
     {"window_size", 14, family_key_type::non_negative},
 };
 
-/// The word of layers that see windows; the others see the whole image.
+/// Layer flag: windowed attention instead of attention over the full image.
 inline constexpr std::uint8_t windowed = 1;
 
 /// A row of a table of distances, resampled to as many as there are, for each query and key: (length, length, d).
@@ -173,7 +173,7 @@ inline constexpr submodel_spec tower = [](model_spec spec) {
 
 }  // namespace sam_detail
 
-// transformers/models/sam: `SamVisionModel`, windows of patches and some layers over all, which stands in other models
+// transformers/models/sam: `SamVisionModel` with windowed and global layers; a component of other models
 inline constexpr model_spec sam_vision_model = [](model_spec spec) {
     spec.model_type = "sam_vision_model";
     return spec;

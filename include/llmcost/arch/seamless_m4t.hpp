@@ -98,7 +98,7 @@ struct encoder_layer {
     }
 };
 
-/// One dropout module is called behind both attentions, an activation by nobody.
+/// A decoder layer. One dropout module follows both attention blocks, and an activation module is never called.
 struct decoder_layer {
     layer_context ctx;
     stack encoder_stack;
@@ -202,7 +202,7 @@ constexpr void declare_units(const layer_context& ctx, trace& t, const tensor& x
     t.leave(model_info, t.call("lm_head", units, out));
 }
 
-/// What a decoder reads: states of a text, or of a recording where one is shown.
+/// Returns the encoder states: of a recording if the workload has audio, otherwise of a text.
 constexpr tensor forward_source(const layer_context& ctx, trace& t) {
     const workload& load = t.load();
     const bool has_speech = load.audio_milliseconds > 0, done = is_encoder_cached(load);
@@ -250,7 +250,7 @@ constexpr tensor forward(const layer_context& ctx, trace& t) {
 
 constexpr media_shapes show(const model& m, const workload& load) {
     if (load.audio_milliseconds == 0) return {};
-    if (m.config.head == head_kind::causal_lm) throw_description_error("this class reads texts alone");
+    if (m.config.head == head_kind::causal_lm) throw_description_error("audio inputs are not supported by this class");
     return {.audio = {.num_samples = num_audio_samples(m.audio_preprocessing, load),
                       .num_frames = places_of(m.audio_preprocessing, load)}};
 }
@@ -268,7 +268,7 @@ constexpr void parse_config(config_view json, model_config& config) {
     if (config.family[pad_token] > config.max_position_embeddings)
         throw_invalid_value(json, "pad_token_id", "one of the positions");
 }
-/// What hears and what speaks have sizes of their own in the same configuration.
+/// Parses `config.json`; the speech encoder and the speech synthesis models have separate sizes in one configuration.
 constexpr void parse_config(config_view json, model& m) {
     m.components[0] = {&speech_encoder, parse_sizes(speech_encoder, json, true)};
     if (m.components[0].config.hidden_size % m.components[0].config.num_attention_heads != 0)
@@ -282,7 +282,7 @@ constexpr void parse_second_whole(config_view json, model& m) {
 
 }  // namespace seamless_m4t_detail
 
-// transformers/models/seamless_m4t: a translator of text, beside it what hears, and what makes units and waves of text
+// transformers/models/seamless_m4t: a text translation model, a speech encoder, and models for units and waveforms
 inline constexpr model_spec seamless_m4t = [](model_spec spec) {
     spec.model_type = "seamless_m4t";
     spec.class_prefix = "SeamlessM4T";
@@ -315,7 +315,7 @@ inline constexpr model_spec seamless_m4t = [](model_spec spec) {
     return spec;
 }(model_spec{});
 
-// transformers/models/seamless_m4t_v2: the classes that write text; learned distances and chunks of what is heard
+// transformers/models/seamless_m4t_v2: the text-output classes; learned relative positions and chunked speech attention
 inline constexpr model_spec seamless_m4t_v2 = [](model_spec spec) {
     spec.model_type = "seamless_m4t_v2";
     spec.class_prefix = "SeamlessM4Tv2";

@@ -7,7 +7,7 @@
 #include <llmcost/forward/conformer.hpp>
 #include <llmcost/forward/not_executed.hpp>
 
-// What hears and what speaks in SeamlessM4T, which a pass over text does not call.
+// Speech encoder and speech synthesis of SeamlessM4T, which a pass over text does not execute.
 namespace llmcost::arch::seamless_m4t_detail {
 
 // ---- a conformer over features of sound
@@ -81,7 +81,7 @@ constexpr tensor speech_base(const layer_context& ctx, trace& t) {
     unplaced.distances = distance_rule::none;
     unplaced.masked = false;
     if (ctx.config.family[position_kind] == rotary && !t.is_not_executed())
-        throw_description_error("no row describes conformers with rotary positions");
+        throw_description_error("rotary positions of a conformer are not supported");
     const norm_module normed{norm_kind::layer, width};
     const module_info projection{.name = "feature_projection",
                                  .class_of_module = ctx.class_of("ConformerFeatureProjection")};
@@ -121,7 +121,7 @@ constexpr void parse_speech(config_view json, model_config& config) {
         throw_invalid_value(json, "num_adapter_layers", "at least 1 where there is an adapter");
     if (config.family[depth_kernel] % 2 == 0) throw_invalid_value(json, "conv_depthwise_kernel_size", "an odd number");
     if (config.family[adapter_layers] > 64)
-        throw_unsupported(json, "num_adapter_layers", "no row describes more than 64");
+        throw_unsupported(json, "num_adapter_layers", "more than 64 are not supported");
     const string_ref kind = json.string("position_embeddings_type", "relative");
     config.family[position_kind] = kind == "relative" ? relative : kind == "rotary" ? rotary : no_places;
 }
@@ -181,7 +181,7 @@ enum vocoder_config_index : std::uint8_t {
     steps_up,
     kinds_of_block,
     step_kernels,                               ///< from here on, one of each step
-    block_kernels = step_kernels + max_in_list  ///< one of each kind of block, beside how many convolutions it has
+    block_kernels = step_kernels + max_in_list  ///< one of each kind of block, separate from the number of convolutions
 };
 inline constexpr std::int64_t kernel_multiplier = 4096;  ///< a kernel times this, plus how many convolutions
 inline constexpr family_key vocoder_keys[]{
@@ -267,7 +267,7 @@ constexpr std::int64_t length_of(config_view json, literal key, std::int64_t oth
 constexpr std::int64_t shorter(config_view json, literal one, literal other_key, std::int64_t otherwise) {
     const std::int64_t a = length_of(json, one, otherwise), b = length_of(json, other_key, otherwise),
                        n = a < b ? a : b;
-    if (n < 1 || n > max_in_list) throw_unsupported(json, one, "no row describes a vocoder with none or more than 7");
+    if (n < 1 || n > max_in_list) throw_unsupported(json, one, "unsupported number of vocoder stages; expected 1 to 7");
     return n;
 }
 
@@ -286,7 +286,8 @@ constexpr void parse_vocoder(config_view json, model_config& config) {
         const std::int64_t kernel = kernels ? (*kernels)[at].as_positive() : packed / kernel_multiplier;
         const std::int64_t count =
             dilations ? static_cast<std::int64_t>((*dilations)[at].as_array().size()) : packed % kernel_multiplier;
-        if (count >= kernel_multiplier) throw_unsupported(json, "resblock_dilation_sizes", "no row describes so many");
+        if (count >= kernel_multiplier)
+            throw_unsupported(json, "resblock_dilation_sizes", "unsupported number of dilations");
         packed = kernel * kernel_multiplier + count;
     }
     if (family[first_channels] >> family[steps_up] == 0)

@@ -14,7 +14,7 @@ using pvt_detail::family_config_index, pvt_detail::maximum, pvt_detail::drops, p
 
 enum extra_config_index : std::uint8_t {
     as_images = reductions + maximum
-};  ///< the last stage hands out an image, too
+};  ///< the last stage returns an image, too
 inline constexpr family_key family_keys[]{{.type = family_key_type::computed}};
 
 /// Patches that overlap, as tokens, and a norm.
@@ -174,7 +174,7 @@ constexpr void parse_stages_into(config_view json, model_config& config, std::in
     parse_stages_of(json, "strides", {4, 2, 2, 2}, steps, 0, n, maximum);
     for (std::size_t at = 0; at < static_cast<std::size_t>(n); ++at) {
         for (const std::int64_t factor : {sr_ratios[at], patches[at], steps[at]})
-            if (factor > 0xfffff) throw_unsupported(json, "strides", "no row describes strides beyond 1048575");
+            if (factor > 0xfffff) throw_unsupported(json, "strides", "strides above 1048575 are not supported");
         config.family[inners + at] =
             checked_size(json, "mlp_ratios", config.family[inners + at], config.family[widths + at]);
         config.family[reductions + at] = (sr_ratios[at] << 20 | patches[at]) << 20 | steps[at];

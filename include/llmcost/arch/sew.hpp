@@ -31,8 +31,8 @@ struct squeeze {
     constexpr tensor forward(trace& t, const tensor& x) const { return t.pool(op::average_pool, x, stride, stride); }
 };
 
-/// Fewer places, each the mean of some, plus what a convolution of as large a stride hears: (B, S, width) -> (B, S /
-/// by, width).
+/// Downsamples by averaging positions, and adds a convolution of equal stride: (B, S, width) -> (B, S / squeeze_factor,
+/// width).
 constexpr tensor pool_features(const layer_context& ctx, trace& t, const tensor& features) {
     const std::int64_t squeeze_factor = ctx.config.family[extra_size];
     const tensor x = features.transpose(1, 2),
@@ -70,7 +70,7 @@ constexpr tensor encode(const layer_context& ctx, trace& t, const tensor& featur
     return t.leave(encoder, more_places(ctx, t, x, features.dim(1)));
 }
 
-/// Features, normed and brought to the width of the layers beside them.
+/// Normalizes features and projects them to the width of the layers.
 constexpr tensor base(const layer_context& ctx, trace& t) {
     declare_mask(ctx, t);
     const std::int64_t in_features = features_of(ctx), to = ctx.config.hidden_size;

@@ -98,9 +98,9 @@ constexpr tensor encode(const layer_context& ctx, trace& t, const tensor& featur
 constexpr void parse_config(config_view json, model_config& config) {
     sew_detail::parse_config(json, config);
     if (!json.boolean("relative_attention", true))
-        throw_unsupported(json, "relative_attention", "no row describes these layers without distances");
+        throw_unsupported(json, "relative_attention", "layers without relative positions are not supported");
     if (json.non_negative("conv_kernel_size", 0) != 0)
-        throw_unsupported(json, "conv_kernel_size", "no row describes a convolution behind the first layer here");
+        throw_unsupported(json, "conv_kernel_size", "a convolution after the first layer is not supported");
     if (json.positive("attention_head_size", config.head_dim) != config.head_dim)
         throw_invalid_value(json, "attention_head_size", "hidden_size / num_attention_heads");
     const std::int64_t maximum = json.signed_integer("max_relative_positions", -1);
@@ -113,7 +113,7 @@ constexpr void parse_config(config_view json, model_config& config) {
     const bool from_contents = !has_pos_att_type || deberta_v2_detail::has_kind(json, "c2p");
     const bool from_places = !has_pos_att_type || deberta_v2_detail::has_kind(json, "p2c");
     if (!from_contents && !from_places)
-        throw_unsupported(json, "pos_att_type", "no row describes these layers without scores of distances");
+        throw_unsupported(json, "pos_att_type", "layers without relative-position scores are not supported");
     config.family[kinds] = 0;
     if (from_contents) config.family[kinds] |= content_to_place;
     if (from_places) config.family[kinds] |= place_to_content;

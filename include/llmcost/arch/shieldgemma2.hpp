@@ -25,7 +25,7 @@ constexpr tensor forward(const layer_context& ctx, trace& t) {
 
 }  // namespace shieldgemma2_detail
 
-// transformers/models/shieldgemma2: Gemma 3, asked whether an image breaks a rule
+// transformers/models/shieldgemma2: Gemma 3 as a classifier of policy violations in images
 inline constexpr model_spec shieldgemma2 = [](model_spec spec) {
     spec.model_type = "shieldgemma2";
     spec.class_prefix = "ShieldGemma2";

@@ -21,7 +21,7 @@ inline constexpr family_key family_keys[]{
 /// A learned query attends to all patches (`SiglipMultiheadAttentionPoolingHead`).
 struct pooling_head {
     layer_context ctx;
-    bool hides = false;  ///< patches behind a mask of truth values
+    bool hides = false;  ///< patches with a boolean mask
 
     static constexpr role module_role = role::none;
     static constexpr bool is_leaf = false;
@@ -38,8 +38,7 @@ struct pooling_head {
     }
 };
 
-/// From embedded patches on: layers, a norm, and what a learned query finds beside them; of padded patches behind a
-/// mask.
+/// Runs the layers, the final norm, and pooling by a learned query on embedded patches; padded patches need a mask.
 constexpr tensor_pair process_logits(const layer_context& ctx, trace& t, const tensor& embedded, bool reads_pool,
                                      bool padded = false) {
     const std::int64_t batch = embedded.dim(0), n = embedded.dim(1), heads = ctx.config.num_attention_heads;
@@ -73,8 +72,7 @@ constexpr tensor_pair states_and_pool(const layer_context& ctx, trace& t, bool r
 }
 constexpr tensor base(const layer_context& ctx, trace& t) { return states_and_pool(ctx, t, false).first; }
 
-/// The same of patches that come cut out of images of any shape, padded to a length: positions are resized to each
-/// image.
+/// Runs the model on pre-cut patches of images of any shape, padded to a length. Positions are resized for each image.
 ///
 /// Pixels are (batch, patches, channels · side²). Source: modeling_siglip2.py, `resize_positional_embeddings`.
 constexpr tensor_pair states_of_patches(const layer_context& ctx, trace& t, std::int64_t rows, std::int64_t columns,
@@ -107,7 +105,7 @@ constexpr tensor_pair states_of_patches(const layer_context& ctx, trace& t, std:
 constexpr tensor_pair states_of_images(const layer_context& ctx, trace& t, bool reads_pool) {
     const shape grid = patch_grid(ctx, t);
     const std::int64_t rows = grid.size[0], columns = grid.size[1];
-    if (rows < 1 || columns < 1) throw_description_error("an image is smaller than a patch");
+    if (rows < 1 || columns < 1) throw_description_error("the image is too small for one patch");
     const std::int64_t n = rows * columns, minimum = ctx.config.family[num_patches];
     return states_of_patches(ctx, t, rows, columns, n < minimum ? minimum : n, reads_pool);
 }
@@ -128,7 +126,7 @@ constexpr void parse_patches(config_view json, model_config& config) {
     divide_by_heads(json, config, {"num_attention_heads"});
 }
 
-/// A side after scaling, rounded up to whole patches.
+/// Returns a side after scaling, rounded up to complete patches.
 [[nodiscard]] constexpr std::int64_t scaled_side(double scale, std::int64_t size, std::int64_t patch) noexcept {
     const double exact = static_cast<double>(size) * scale / static_cast<double>(patch);
     const std::int64_t truncated = static_cast<std::int64_t>(exact);
@@ -136,10 +134,9 @@ constexpr void parse_patches(config_view json, model_config& config) {
     return sides < patch ? patch : sides;
 }
 
-/// An image as large as at most so many patches are, its shape kept.
+/// Returns the image size for a maximum number of patches (default 256), with the aspect ratio preserved.
 ///
-/// Source: image_processing_siglip2.py, `get_image_size_for_max_num_patches`, of 256 patches where nobody says how
-/// many.
+/// Source: image_processing_siglip2.py, `get_image_size_for_max_num_patches`.
 constexpr media_shapes show_patches(const model& m, const workload& load) {
     constexpr std::int64_t maximum = 256;
     const vision_config& image = m.components[0].config.vision;
@@ -186,7 +183,7 @@ constexpr void parse_pair(config_view json, model& m) {
     select_image_encoder(m);
     if (m.config.head != head_kind::none) return;
     if (images.family[uses_head] == 0)
-        throw_unsupported(json, "vision_config", "no pair is made of images that nothing pools");
+        throw_unsupported(json, "vision_config", "a vision model without a pooling head is not supported");
     if (text.family[projection] != images.hidden_size)
         throw_invalid_value(json, "text_config", "a projection_size as large as the hidden_size of vision_config");
 }
@@ -194,7 +191,7 @@ constexpr void parse_pair(config_view json, model& m) {
 constexpr tensor classify_mean(const layer_context& ctx, trace& t, const tensor& x) {
     return classify_linear(ctx, t, t.mean(x, 1));
 }
-/// The same of those that are no padding, by a mask of integers.
+/// Classifies the mean of the unpadded states, with an integer mask.
 constexpr tensor classify_masked_mean(const layer_context& ctx, trace& t, const tensor& x) {
     return classify_linear(ctx, t, t.div_scalar(t.sum(t.mul_scalar(x), 1)));
 }

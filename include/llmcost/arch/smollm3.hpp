@@ -8,7 +8,7 @@ namespace llmcost::arch {
 
 namespace smollm3_detail {
 
-/// The word of layers whose attention knows of no positions.
+/// Layer flag: attention without positions.
 inline constexpr std::uint8_t unrotated = 1;
 
 constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
@@ -20,7 +20,8 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     return output_projection(ctx, t, scaled_dot_product_attention(ctx, t, qkv));
 }
 
-/// Every so many-th layer rotates nothing, or those that a list has as 0; these slide where the configuration says so.
+/// Parses `config.json`. Layers with a 0 in `no_rope_layers`, or one in every `no_rope_layer_interval`, have no RoPE.
+/// These layers have a sliding window if it is enabled.
 constexpr void parse_config(config_view json, model_config& config) {
     const std::int64_t interval = json.positive("no_rope_layer_interval", 4);
     const auto list = json.optional_array("no_rope_layers");

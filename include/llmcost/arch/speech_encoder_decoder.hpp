@@ -6,19 +6,20 @@
 #include <llmcost/arch/wav2vec2.hpp>
 #include <llmcost/forward/composite.hpp>
 
-// Two models of types of their own: one hears, the other writes.
+// A speech encoder and a text decoder with independent model types.
 namespace llmcost::arch {
 
 namespace speech_encoder_decoder_detail {
 
-namespace heard = wav2vec2_detail;
+namespace audio_encoder = wav2vec2_detail;
 
-/// Places that the encoder hands out, behind its adapters.
+/// Returns the number of encoder output states, after its adapters.
 constexpr std::int64_t states_of(const model_config& config, const audio_preprocessing_config& sound,
                                  const workload& load) {
-    std::int64_t n = heard::places_of(config, sound, load);
-    const std::int64_t k = config.family[heard::adapter_kernel], stride = config.family[heard::adapter_stride];
-    for (std::int64_t i = 0; i < config.family[heard::adapter_layers]; ++i) {
+    std::int64_t n = audio_encoder::places_of(config, sound, load);
+    const std::int64_t k = config.family[audio_encoder::adapter_kernel],
+                       stride = config.family[audio_encoder::adapter_stride];
+    for (std::int64_t i = 0; i < config.family[audio_encoder::adapter_layers]; ++i) {
         if (n + 2 < k) throw_description_error("the recording is shorter than an adapter's kernel");
         n = (n + 2 - k) / stride + 1;
     }
@@ -47,7 +48,7 @@ constexpr tensor forward(const layer_context& ctx, trace& t) {
     const workload& load = t.load();
     const module_info model_info{.class_of_module = ctx.class_of("Model")};
     const model_config& audio = ctx.model.components[0].config;
-    const std::int64_t in_features = audio.family[heard::adapter_width], to = ctx.config.hidden_size;
+    const std::int64_t in_features = audio.family[audio_encoder::adapter_width], to = ctx.config.hidden_size;
     t.enter(model_info);
     tensor states;
     {
@@ -56,26 +57,26 @@ constexpr tensor forward(const layer_context& ctx, trace& t) {
     }
     if (is_encoder_cached(load)) {
         const std::int64_t n = states_of(audio, ctx.model.audio_preprocessing, load);
-        // laid out as the encoder has left them: adapters hand out places behind channels
-        states = audio.family[heard::adapter_layers] > 0 ? t.input({load.batch, in_features, n}).transpose(1, 2)
-                                                         : t.input({load.batch, n, in_features});
+        // layout of the encoder output: adapters place positions after channels
+        states = audio.family[audio_encoder::adapter_layers] > 0 ? t.input({load.batch, in_features, n}).transpose(1, 2)
+                                                                 : t.input({load.batch, n, in_features});
     }
     if (in_features != to) states = t.call("enc_to_dec_proj", linear{audio.hidden_size, to, true}, states);
     return t.leave(model_info, write(ctx, t, states));
 }
 
 constexpr void parse_config(config_view json, model& m) {
-    if (m.components[0].spec->compute_media_shapes != heard::show)
-        throw_unsupported(json, "encoder", "no row describes this type as one that hears");
+    if (m.components[0].spec->compute_media_shapes != audio_encoder::show)
+        throw_unsupported(json, "encoder", "unsupported speech encoder");
     const auto decoder = json.optional_object("decoder");
     m.config.tie_word_embeddings = !decoder || decoder->boolean("tie_word_embeddings", true);
     const model_config& audio = m.components[0].config;
-    if (audio.family[heard::adapter_width] != m.config.hidden_size &&
-        audio.family[heard::adapter_width] != audio.hidden_size)
-        throw_unsupported(json, "encoder", "what adapters make narrower is projected as if they had not");
+    if (audio.family[audio_encoder::adapter_width] != m.config.hidden_size &&
+        audio.family[audio_encoder::adapter_width] != audio.hidden_size)
+        throw_unsupported(json, "encoder", "an adapter that changes the hidden size is not supported by the reference");
     if (!decoder) return;
     if (const auto width = decoder->find("cross_attention_hidden_size"); width && !width->is_null())
-        throw_unsupported(*decoder, "cross_attention_hidden_size", "no row describes keys of another width");
+        throw_unsupported(*decoder, "cross_attention_hidden_size", "unsupported width of the cross-attention keys");
 }
 
 /// BART as a part.
@@ -86,7 +87,7 @@ inline constexpr submodel_spec written = [](model_spec spec) {
 
 }  // namespace speech_encoder_decoder_detail
 
-// transformers/models/speech_encoder_decoder: wav2vec 2.0 and its relatives in front of BART
+// transformers/models/speech_encoder_decoder: wav2vec 2.0 and its relatives before BART
 inline constexpr model_spec speech_encoder_decoder = [](model_spec spec) {
     spec.model_type = "speech-encoder-decoder";
     spec.class_prefix = "SpeechEncoderDecoder";

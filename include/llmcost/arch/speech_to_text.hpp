@@ -63,7 +63,7 @@ constexpr void parse_audio_config(config_view json, model& m) {
 constexpr std::int64_t states_of(const model_config& config, std::int64_t frames) {
     for (std::int64_t i = 0; i < config.family[convolutions]; ++i) {
         const std::int64_t k = kernel_of(config, i), padded = frames + k / 2 * 2;
-        if (padded < k) throw_description_error("the recording is shorter than a kernel that it meets");
+        if (padded < k) throw_description_error("the recording is shorter than a convolution kernel");
         frames = (padded - k) / 2 + 1;
     }
     return frames;
@@ -139,7 +139,7 @@ constexpr void parse_config(config_view json, model_config& config) {
     if (const auto kernels = json.optional_array("conv_kernel_sizes")) {
         const auto n = static_cast<std::int64_t>(kernels->size());
         if (n < 1 || n > max_convolutions)
-            throw_unsupported(json, "conv_kernel_sizes", "no row describes so many convolutions, or none");
+            throw_unsupported(json, "conv_kernel_sizes", "unsupported number of convolutions");
         config.family[convolutions] = n;
         for (std::int64_t i = 0; i < n; ++i)
             config.family[static_cast<std::size_t>(first_kernel + i)] =

@@ -7,7 +7,7 @@
 #include <llmcost/forward/conformer.hpp>
 #include <llmcost/forward/encoder_decoder_stacks.hpp>
 
-// Features of wav2vec 2.0 in front of an encoder with relative positions, and a decoder of words.
+// Features of wav2vec 2.0 before an encoder with relative positions, and a decoder of words.
 namespace llmcost::arch {
 
 namespace speecht5_detail {
@@ -145,7 +145,7 @@ constexpr tensor sines(const layer_context& ctx, trace& t, literal name, std::in
     return t.call(name, rows, t.load().batch, length);
 }
 
-/// Features, positions that a convolution hears, sines.
+/// Projects features, then adds convolutional and sinusoidal positions.
 constexpr tensor encode_audio(const layer_context& ctx, trace& t) {
     const module_info prenet{.name = "prenet", .class_of_module = ctx.class_of("SpeechEncoderPrenet")};
     t.enter(prenet);
@@ -233,7 +233,7 @@ constexpr void parse_config(config_view json, model_config& config) {
 
 }  // namespace speecht5_detail
 
-// transformers/models/speecht5: the class that writes what it hears
+// transformers/models/speecht5: the speech-to-text class
 inline constexpr model_spec speecht5 = [](model_spec spec) {
     spec.model_type = "speecht5";
     spec.class_prefix = "SpeechT5";

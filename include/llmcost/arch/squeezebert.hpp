@@ -37,7 +37,7 @@ struct convolution_of_tokens {
     }
 };
 
-/// A layer norm over channels, which stand in front of tokens.
+/// A layer norm over channels, in a layout of channels before tokens.
 struct norm_of_channels {
     std::int64_t width;
 
@@ -112,7 +112,7 @@ constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor&
     return convolve_and_norm(ctx, t, "output", inner, output_groups, h, a, role::mlp);
 }
 
-/// Channels stand in front of tokens inside of the encoder.
+/// Runs the encoder in a layout of channels before tokens.
 constexpr tensor encode(const layer_context& ctx, trace& t) {
     make_padding_mask(t);
     const tensor x = ctx.spec.embed_tokens(ctx, t);

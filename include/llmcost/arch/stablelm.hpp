@@ -8,7 +8,7 @@ namespace llmcost::arch {
 
 namespace stablelm_detail {
 
-/// Where the configuration says so, queries and keys are normed, each head by a module of its own.
+/// Self-attention with optional QK-norm, a separate norm module for each head.
 constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
     const decoder_module_names& n = ctx.spec.names;
     query_key_value qkv = project_qkv(ctx, t, x);

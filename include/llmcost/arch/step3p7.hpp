@@ -11,13 +11,14 @@ namespace llmcost::arch {
 
 namespace step3p7_detail {
 
-// ---- the text: Laguna's attention, experts and blocks whose inputs are clamped behind the activation
+// ---- the text model: Laguna's attention; experts and MLPs with inputs clamped after the activation
 
 constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
     return laguna_detail::attend_gated(ctx, t, x, true, [&](const tensor& logits, dtype) { return t.sigmoid(logits); });
 }
 
-/// A gate clamped behind its activation, times what is clamped on both sides; without a limit by infinity.
+/// Gated product: the gate is clamped after its activation, and the other factor on both sides. Without a limit, the
+/// bounds are infinite.
 constexpr tensor gated(trace& t, activation act, const tensor& gate, const tensor& up) {
     const tensor open = t.clamp_max(t.call("act_fn", activation_module{act}, gate));
     return t.mul(open, t.clamp(up));
@@ -78,7 +79,7 @@ constexpr literal written(config_view json, literal standard, std::initializer_l
     return standard;
 }
 
-/// A list for all layers, behind which those of modules for further tokens may stand.
+/// Returns a list with one entry per layer, which may be followed by entries of multi-token prediction modules.
 constexpr maybe<config_view> list_of_layers(config_view json, literal key, std::int64_t layers,
                                             std::int64_t num_mtp_layers) {
     const auto listed = json.optional_array(key);
@@ -150,8 +151,7 @@ public:
                 n = c >= '0' && c <= '9' && n < 1000000 ? 10 * n + (c - '0') : 1000000;
             if (n != layer) continue;
             for (const config_view entry : layer_entry.as_object())
-                if (entry.key() != "num_attention_heads")
-                    throw_unsupported(entry, "no row describes this of a single layer");
+                if (entry.key() != "num_attention_heads") throw_unsupported(entry, "not supported per layer");
             return layer_entry.positive("num_attention_heads", all_);
         }
         return all_;
@@ -206,8 +206,7 @@ constexpr void parse_text_config(config_view json, model_config& config) {
         const string_ref kind =
             kinds ? (*kinds)[static_cast<std::size_t>(i)].as_string() : string_ref("full_attention");
         const bool slides = kind == "sliding_attention";
-        if (!slides && kind != "full_attention")
-            throw_unsupported(json, "layer_types", "no layer describes one of these kinds");
+        if (!slides && kind != "full_attention") throw_unsupported(json, "layer_types", "unsupported layer type");
         if (first[slides] < 0) first[slides] = i;
         const std::int64_t h = heads.num_heads(i, slides);
         if (h % config.num_key_value_heads != 0)
@@ -257,8 +256,8 @@ inline constexpr family_key family_keys[]{{"projector_bias", 0, family_key_type:
 /// Source: transformers/models/step3p7/image_processing_step3p7.py, `_plan_patches`.
 inline constexpr std::int64_t max_pixels = 3024, crop_side = 504;
 
-/// Crops of a window that follows an image's sides, all of one size in the end; none of an image that fits the whole
-/// view.
+/// Returns the grid of crops of equal size, whose window depends on the sides of the image. An image that fits the full
+/// view has no crops.
 [[nodiscard]] constexpr tile_grid crops_of(std::int64_t height, std::int64_t width, std::int64_t view_size) {
     const auto ratio = [](std::int64_t longer, std::int64_t shorter) {
         return static_cast<double>(longer) / static_cast<double>(shorter);
@@ -271,7 +270,7 @@ inline constexpr std::int64_t max_pixels = 3024, crop_side = 504;
         width = static_cast<std::int64_t>(static_cast<double>(width) * scale);
         height = static_cast<std::int64_t>(static_cast<double>(height) * scale);
     }
-    if (shorter() < 1) throw_description_error("an image of these sides has no height or no width left");
+    if (shorter() < 1) throw_description_error("the aspect ratio of the image is too large: a side is rounded to zero");
     std::int64_t window = crop_side;
     if (longer() <= view_size)
         window = ratio(longer(), shorter()) > 1.5 ? shorter() : 0;
@@ -303,7 +302,7 @@ constexpr media_shapes show(const model& m, const workload& load) {
                       .tile_columns = crops.columns}};
 }
 
-/// The whole image and its crops, the latter in front.
+/// Encodes the full image and its crops; the crops precede it in the sequence.
 constexpr tensor base(const layer_context& ctx, trace& t) {
     return forward_text_after_encoder(ctx, t, "language_model", [&](const tensor& token_embeddings) {
         const bool has_image_inputs = has_images(t);
@@ -325,8 +324,8 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
 
 }  // namespace step3p7_detail
 
-// transformers/models/step3p7: Laguna's attention and MiniMax's router; a tower of turned patches over crops and the
-// whole
+// transformers/models/step3p7: Laguna's attention and MiniMax's router; a vision encoder with RoPE over crops and the
+// full image
 inline constexpr model_spec step3p7 = [](model_spec spec) {
     spec.model_type = "step3p7";
     spec.class_prefix = "Step3p7";

@@ -16,7 +16,7 @@ enum family_config_index : std::uint8_t {
     ratio,  ///< features inside of a block to those around it
     scales,
     drops,
-    shrinks,  ///< behind which stages, a bit for each
+    shrinks,  ///< bit mask of the stages followed by downsampling
     widths,
     depths = widths + max_stages
 };
@@ -30,7 +30,7 @@ inline constexpr family_key family_keys[]{{"down_patch_size", 3},
                                           {.type = family_key_type::computed},
                                           {.type = family_key_type::computed}};
 
-/// A convolution for each channel and two over channels, scaled, beside what came in.
+/// A depthwise convolution and two pointwise ones, scaled, with a residual connection.
 struct convolutions {
     class_name named;
     std::int64_t width, inner;
@@ -75,7 +75,7 @@ struct additive_attention {
     }
 };
 
-/// Two convolutions over channels behind a norm.
+/// A norm followed by two pointwise convolutions.
 struct conv_mlp {
     const layer_context& ctx;
     std::int64_t width;
@@ -160,7 +160,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
     return t.leave(encoder, x);
 }
 
-/// The mean of what two heads say.
+/// Returns the mean of the logits of two heads.
 constexpr tensor classify(const layer_context& ctx, trace& t, const tensor& x) {
     const tensor normed = t.call("norm", batch_norm_2d{x.dim(1)}, x);
     const tensor h = t.mean(t.reshape(normed, {x.dim(0), x.dim(1), -1}), -1);

@@ -20,7 +20,7 @@ constexpr tensor bias_of_distance(trace& t, std::int64_t heads, std::int64_t win
     return t.contiguous(picked.permute({2, 0, 1})).unsqueeze(0);
 }
 
-/// The same as a module.
+/// The relative position bias as a module.
 struct position_bias {
     class_name named;
     std::int64_t heads, window;
@@ -58,7 +58,7 @@ struct attention {
     }
 };
 
-/// The same in two modules, scores divided, the two masks added one after the other.
+/// Window attention in two modules, with divided scores and the two masks added one by one.
 struct divided_attention {
     const layer_context& ctx;
     const stage_sizes& stage;
@@ -175,10 +175,10 @@ constexpr std::int64_t fewest_patches(std::int64_t height, std::int64_t width, s
     return n;
 }
 
-/// Stages of such blocks; a window never reaches beyond the fewest patches of a side.
+/// Runs stages of such blocks; a window is limited to the smallest number of patches per side.
 ///
-/// A layer that once saw a single window along a side never shifts again (`set_shift_and_window_size` overwrites its
-/// `shift_size`): it is described as after images of the configuration's own size, whatever the size of these.
+/// A layer with a single window along a side never shifts again (`set_shift_and_window_size` overwrites its
+/// `shift_size`). The trace represents the state after images of the configured size, for all image sizes.
 template <class Block, bool Images>
 constexpr tensor stages(const layer_context& ctx, trace& t) {
     const model_config& config = ctx.config;
@@ -192,7 +192,8 @@ constexpr tensor stages(const layer_context& ctx, trace& t) {
         const std::int64_t minimum = fewest_patches(pixels.dim(2), pixels.dim(3), patch, i);
         const std::int64_t usual = fewest_patches(config.vision.image_height, config.vision.image_width, patch, i);
         if (minimum < reach)
-            throw_description_error("images have fewer patches along a side than a window, in the last stages");
+            throw_description_error(
+                "the image is too small: the last stages have fewer patches along a side than a window");
         const bool shifts = minimum > reach && usual > reach && reach / 2 > 0;
         const stage_sizes at{config.embedding_size << i, of_stage(config, heads, i), rows, columns, reach, shifts};
         const module_info module{.name = "layers", .index = i, .class_of_module = ctx.class_of("Stage")};
@@ -237,7 +238,7 @@ inline constexpr model_spec swin = [](model_spec spec) {
     return spec;
 }(swinv2);
 
-// transformers/models/donut: configuration_donut_swin.py, modeling_donut_swin.py; no norm behind its stages
+// transformers/models/donut: configuration_donut_swin.py, modeling_donut_swin.py; no norm after its stages
 inline constexpr model_spec donut_swin = [](model_spec spec) {
     spec.model_type = "donut-swin";
     spec.class_prefix = "DonutSwin";

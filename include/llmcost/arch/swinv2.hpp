@@ -153,7 +153,7 @@ private:
     }
 };
 
-/// Four neighbours become one token of twice the width, with a norm behind the projection or in front of it.
+/// Merges four neighbours into one token of twice the width, with a norm before or after the projection.
 constexpr tensor merge(const layer_context& ctx, trace& t, const stage_sizes& stage, const tensor& x,
                        bool norm_first = false) {
     const std::int64_t width = stage.width, rows = (stage.rows + 1) / 2, columns = (stage.columns + 1) / 2,
@@ -223,7 +223,7 @@ constexpr tensor embed(const layer_context& ctx, trace& t, tensor pixels) {
     return t.leave(embeddings, dropout(t, "dropout", t.call("norm", norm_module{norm_kind::layer, width}, tokens)));
 }
 
-/// The mean of all tokens, which a bare model hands out beside them.
+/// Returns the mean of all tokens, which a bare model returns in addition to the tokens.
 constexpr tensor pool(const layer_context& ctx, trace& t, const tensor& x) {
     const bool bare = ctx.config.head == head_kind::none;
     const recorder::detach_guard unread{t, bare};
@@ -271,14 +271,14 @@ constexpr void parse_swin(config_view json, model_config& config) {
     const std::int64_t n = config.num_hidden_layers = parse_stages(json, "depths", {2, 2, 6, 2}, config.family, depths);
     if (n > 4 && !json.contains("num_heads")) throw_invalid_value(json, "depths", "no more stages than num_heads has");
     if (parse_stages(json, "num_heads", {3, 6, 12, 24}, config.family, heads) < n)
-        throw_invalid_value(json, "num_heads", "a number for each stage");
+        throw_invalid_value(json, "num_heads", "one number per stage");
     parse_ratio(json, "mlp_ratio", 4.0, config.family, ratio);
     config.family[drops] = json.real("drop_path_rate", 0.1) > 0.0;
     (void)checked_size(json, "embed_dim", config.embedding_size, std::int64_t{1} << n);
     if (times_ratio(config, ratio, config.embedding_size) < 1)
         throw_invalid_value(json, "mlp_ratio", "a ratio that leaves a feature");
     if (json.boolean("use_absolute_embeddings", false))
-        throw_unsupported(json, "use_absolute_embeddings", "no row adds positions in front of windows");
+        throw_unsupported(json, "use_absolute_embeddings", "absolute position embeddings are not supported");
     for (std::int64_t i = 0; i < n; ++i)
         if ((config.embedding_size << i) % of_stage(config, heads, i) != 0)
             throw_invalid_value(json, "num_heads", "divisors of each stage's width");
@@ -291,10 +291,10 @@ constexpr void parse_swinv2(config_view json, model_config& config) {
         throw_invalid_value(json, "depths", "no more stages than num_heads and pretrained_window_sizes have");
     if (const auto windows = json.optional_array("pretrained_window_sizes");
         windows && static_cast<std::int64_t>(windows->size()) < n)
-        throw_invalid_value(json, "pretrained_window_sizes", "a number for each stage");
+        throw_invalid_value(json, "pretrained_window_sizes", "one number per stage");
     for (std::int64_t i = 0; i < n; ++i)
         if (swinv2_detail::size_stage(config, i, 0, 0).window < 1)
-            throw_invalid_value(json, "image_size", "a row of patches in each stage");
+            throw_invalid_value(json, "image_size", "a size that leaves one row of patches in each stage");
 }
 
 // transformers/models/swinv2: configuration_swinv2.py, modeling_swinv2.py

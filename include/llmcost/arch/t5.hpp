@@ -164,7 +164,7 @@ constexpr tensor forward_t5_encoder(const layer_context& ctx, trace& t, std::int
     return t.leave(encoder, forward_stack(ctx, t, ctx.config.encoder.num_hidden_layers, length, stack, inputs_embeds));
 }
 
-/// Words, encoder and decoder; the encoder's output is given where a past says that it has run.
+/// Runs embeddings, encoder and decoder; with a past, the encoder output is an input.
 constexpr tensor forward_with_inputs_embeds(const layer_context& ctx, trace& t, const tensor* inputs_embeds) {
     const workload& load = t.load();
     const std::int64_t length = encoder_length(load);
@@ -189,7 +189,7 @@ constexpr tensor forward_encoder_only(const layer_context& ctx, trace& t) {
     return forward_t5_encoder(ctx, t, t.load().sequence);
 }
 
-/// The part of a model in front of its head: both stacks in place, or a model of its own under `transformer`.
+/// The part of a model before its head: both stacks in place, or a model of its own under `transformer`.
 constexpr tensor forward_stacks(const layer_context& ctx, trace& t) {
     const module_info encoder{.name = "transformer", .class_of_module = ctx.class_of("EncoderModel")};
     const module_info model_info{.name = "transformer", .class_of_module = ctx.class_of("Model")};
@@ -253,13 +253,14 @@ constexpr void parse_t5_stacks(config_view json, model_config& config, std::int6
     bool gated = kind.starts_with("gated-");
     if (gated) kind.remove_prefix(6);
     if (gated && kind == "gelu") kind = "gelu_new";
-    gated = json.boolean("is_gated_act", gated);  // what a saved configuration says of itself counts
+    gated = json.boolean("is_gated_act", gated);  // a value in a saved configuration takes precedence
     config.family[t5_detail::gated] = gated;
     kind = json.string("dense_act_fn", kind);
     config.hidden_act = activation_named(json, "feed_forward_proj", kind);
 }
 
-/// T5 ties its embeddings always; the key says whether outputs are scaled (configuration_t5.py, `__post_init__`).
+/// Parses `config.json` of T5, which always ties its embeddings. The key controls the output scaling
+/// (configuration_t5.py, `__post_init__`).
 constexpr void parse_t5(config_view json, model_config& config) {
     parse_t5_stacks(json, config, 6, "relu");
     config.family[t5_detail::scales_output] =

@@ -46,7 +46,7 @@ struct text_mlp {
 };
 constexpr tensor mlp(const layer_context& ctx, trace& t, const tensor& x) { return t.call("mlp", text_mlp{ctx}, x); }
 
-/// Norms before and after each block, one dropout module behind both.
+/// Decoder layer with norms before and after each block, and one dropout module after both blocks.
 constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor& x) {
     const decoder_module_names& n = ctx.spec.names;
     tensor h =
@@ -68,7 +68,8 @@ constexpr tensor attend_all(const layer_context& ctx, trace& t, const tensor& x)
     return output_projection(ctx, t, bidirectional_sdpa(ctx, t, project_qkv_with_rotary(ctx, t, x), true));
 }
 
-/// Keys and values of the encoder's states by the same projections, unturned, behind the decoder's own.
+/// Merged attention: keys and values of the encoder states, from the same projections and without RoPE, follow the
+/// decoder's own.
 constexpr tensor attend_merged(const layer_context& ctx, trace& t, const tensor& x) {
     const attention_inputs& s = *ctx.inputs;
     const tensor& source = s.family_tensors[0];
@@ -149,7 +150,7 @@ constexpr tensor forward_multimodal_encoder(const layer_context& ctx, trace& t) 
     return is_encoder_cached(load) ? t.input({load.batch, encoder_length(load), ctx.config.hidden_size}) : x;
 }
 
-/// Masks of both kinds, each beside one over the encoder's states.
+/// Runs the decoder with full and sliding masks, each concatenated with one over the encoder states.
 constexpr tensor forward_cross_decoder(const layer_context& ctx, trace& t, const tensor& source) {
     const workload& load = t.load();
     const module_info decoder{
@@ -173,7 +174,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
     return forward_cross_decoder(ctx.text_model(), t, source);
 }
 
-/// The same workload with the tokens of images among those that the encoder reads, or has read.
+/// Returns the workload with image tokens added to the encoder input.
 [[nodiscard]] constexpr workload add_image_tokens(const model& m, workload load) {
     if (load.images == 0) return load;
     const std::int64_t tokens = load.images * gemma3_detail::show(m, load).image.num_tokens;
@@ -238,7 +239,7 @@ constexpr void parse_config(config_view json, model& m) {
     const auto text = encoder.optional_object("text_config"), vision = encoder.optional_object("vision_config");
     const config_view tower = vision ? *vision : empty_json;
     if (tower.string("model_type", siglip_vision_model.model_type) != siglip_vision_model.model_type)
-        throw_unsupported(tower, "model_type", "no row describes this tower inside of an encoder");
+        throw_unsupported(tower, "model_type", "unsupported vision encoder");
     m.components[0] = {&siglip_vision_model, parse_sizes(siglip_vision_model, tower, true)};
     m.components[1] = {&text_encoder, parse_sizes(text_encoder, text ? *text : empty_json, true)};
     m.family[gemma3_detail::tokens_per_image] = encoder.positive("mm_tokens_per_image", 256);

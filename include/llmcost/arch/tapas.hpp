@@ -8,7 +8,7 @@ namespace llmcost::arch {
 
 namespace tapas_detail {
 
-/// Kinds of segments that a row has room for.
+/// Maximum number of segment types.
 inline constexpr std::size_t max_kinds = 12;
 
 enum family_config_index : std::uint8_t { resets, kinds, first_kind };
@@ -79,14 +79,13 @@ constexpr tensor forward(const layer_context& ctx, trace& t) {
 
 constexpr void parse_config(config_view json, model_config& config) {
     if (json.boolean("add_cross_attention", false))
-        throw_unsupported(json, "add_cross_attention", "no row describes this type as a decoder");
+        throw_unsupported(json, "add_cross_attention", "this model type is not supported as a decoder");
     parse_encoder_only(json, config);
     const auto type_vocab_sizes = json.optional_array("type_vocab_sizes");
     const std::size_t n = type_vocab_sizes ? type_vocab_sizes->size() : sizeof published / sizeof *published;
-    if (n > max_kinds)
-        throw_unsupported(json, "type_vocab_sizes", "no row has room for more than 12 kinds of segments");
+    if (n > max_kinds) throw_unsupported(json, "type_vocab_sizes", "more than 12 segment types are not supported");
     if (n < 3 && config.family[resets] != 0)
-        throw_invalid_value(json, "type_vocab_sizes", "three sizes at least, as positions are by cell");
+        throw_invalid_value(json, "type_vocab_sizes", "at least three sizes, because positions are relative to cells");
     config.family[kinds] = static_cast<std::int64_t>(n);
     for (std::size_t i = 0; i < n; ++i)
         config.family[first_kind + i] =

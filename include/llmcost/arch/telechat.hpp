@@ -32,7 +32,7 @@ constexpr void parse_config(config_view json, model_config& config) {
     set_single_mask(json, config);
     config.output_bias = true;
     for (const literal key : {"apply_residual_connection_post_layernorm", "embed_layernorm"})
-        if (json.boolean(key, false)) throw_unsupported(json, key, "no row describes this place of a norm");
+        if (json.boolean(key, false)) throw_unsupported(json, key, "unsupported position of a norm");
 }
 
 }  // namespace telechat_detail

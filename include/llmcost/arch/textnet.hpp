@@ -52,7 +52,7 @@ struct oblong_convolution {
     }
 };
 
-/// Convolutions side by side, of a whole kernel, a column and a row of it, and none; their sum activated.
+/// Parallel convolutions with a full kernel, a column, a row, and an identity; their sum is activated.
 struct branches {
     const layer_context& ctx;
     std::int64_t in, out;
@@ -116,7 +116,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
 
 constexpr std::int64_t byte_sized(config_view json, literal key, config_view number) {
     const std::int64_t n = number.as_positive();
-    if (n > 0xff) throw_unsupported(json, key, "no row describes numbers beyond 255");
+    if (n > 0xff) throw_unsupported(json, key, "numbers above 255 are not supported");
     return n;
 }
 
@@ -139,7 +139,7 @@ constexpr void parse_textnet(config_view json, model_config& config) {
             act->is_null() ? -1 : static_cast<std::int64_t>(activation_named(json, "stem_act_func", act->as_string()));
     std::int64_t at = 0;
     const auto add = [&](std::int64_t stage, block_sizes b) {
-        if (at == max_blocks) throw_unsupported(json, "conv_layer_kernel_sizes", "no row describes so many blocks");
+        if (at == max_blocks) throw_unsupported(json, "conv_layer_kernel_sizes", "unsupported number of blocks");
         config.family[blocks + static_cast<std::size_t>(at / 2)] |= (b.rows << 16 | b.columns << 8 | b.stride)
                                                                     << (at % 2 * 24);
         config.family[depths] += std::int64_t{1} << (8 * stage);
@@ -159,7 +159,7 @@ constexpr void parse_textnet(config_view json, model_config& config) {
     } else {
         config.num_hidden_layers = kernels->size();
         if (kernels->size() == 0 || kernels->size() > maximum)
-            throw_unsupported(json, "conv_layer_kernel_sizes", "a row describes one to five stages");
+            throw_unsupported(json, "conv_layer_kernel_sizes", "unsupported number of stages; expected 1 to 5");
         if (strides->size() != kernels->size())
             throw_invalid_value(json, "conv_layer_strides", "a list for each stage");
         for (std::size_t i = 0; i < kernels->size(); ++i) {
@@ -180,7 +180,8 @@ constexpr void parse_textnet(config_view json, model_config& config) {
     if (n != config.num_hidden_layers + 1)
         throw_invalid_value(json, "hidden_sizes", "one number more than there are stages");
     for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i) config.family[widths + i] = found[i];
-    if (found[0] != config.family[stem_width]) throw_invalid_value(json, "hidden_sizes", "stem_out_channels in front");
+    if (found[0] != config.family[stem_width])
+        throw_invalid_value(json, "hidden_sizes", "a list that begins with stem_out_channels");
 }
 
 // transformers/models/textnet: configuration_textnet.py, modeling_textnet.py

@@ -158,13 +158,13 @@ constexpr void parse_timesformer(config_view json, model_config& config) {
     config.vision = parse_image_size(json, 224);
     config.vision.patch_size = json.positive("patch_size", 16);
     if (config.vision.image_height != config.vision.image_width)
-        throw_unsupported(json, "image_size", "no row describes oblong images");
+        throw_unsupported(json, "image_size", "non-square images are not supported");
     if (config.vision.image_height < config.vision.patch_size)
         throw_invalid_value(json, "patch_size", "at most the image's size");
     if (config.hidden_size % config.num_attention_heads != 0)
         throw_invalid_value(json, "num_attention_heads", "a divisor of hidden_size");
     if (json.string("attention_type", "divided_space_time") != "divided_space_time")
-        throw_unsupported(json, "attention_type", "only divided_space_time is described");
+        throw_unsupported(json, "attention_type", "unsupported attention type; expected divided_space_time");
     config.attention_bias = json.boolean("qkv_bias", true);
     config.family[timesformer_detail::drops] = json.real("drop_path_rate", 0.0) > 0.0;
 }

@@ -21,7 +21,7 @@ inline constexpr family_key family_keys[]{
     {"do_pooling", 1, family_key_type::boolean},
 };
 
-/// What stands under a name of `timm.create_model`.
+/// A configuration of `timm.create_model`, with its name.
 struct variant {
     literal name;
     std::int64_t width, layers, inner, ahead;
@@ -34,7 +34,7 @@ inline constexpr std::int64_t heads = 16;
 
 using timm_detail::call_in_module;
 
-/// Patches' queries or keys turned by rows and columns, behind those of a class token (`apply_rot_embed_cat`).
+/// Applies RoPE by row and column to queries or keys of patches, after those of a class token (`apply_rot_embed_cat`).
 constexpr tensor apply_patch_rotary(const layer_context& ctx, trace& t, const tensor& x) {
     const std::int64_t ahead = ctx.config.family[tokens_ahead], patches = x.dim(2) - ahead;
     const tensor table = trace::buffer({1, patches, x.dim(3)});
@@ -42,7 +42,7 @@ constexpr tensor apply_patch_rotary(const layer_context& ctx, trace& t, const te
     return t.cat({first, rotate<rotary_style::interleaved>(t, rest, table, table)}, 2);
 }
 
-/// Attention that timm leaves to PyTorch's own call, whatever the reference is told.
+/// Self-attention, for which timm always calls PyTorch's SDPA, whatever attention implementation is configured.
 constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
     const std::int64_t width = x.dim(2), batch = x.dim(0), tokens = x.dim(1), d = width / heads;
     const tensor all = t.call("qkv", linear{width, 3 * width, true}, x);
@@ -79,7 +79,8 @@ constexpr tensor block(const layer_context& ctx, trace& t, const tensor& x) {
     return t.add(middle, t.call("drop_path2", identity{}, t.mul(second, h)));
 }
 
-/// The wrapper asks for features and pools them by methods of the model, so that what these do themselves is its own.
+/// Runs the encoder. The wrapper calls `forward_features` and pools with methods of the model, so their operations
+/// belong to it.
 constexpr tensor base(const layer_context& ctx, trace& t) {
     const vision_config& image = ctx.config.vision;
     const std::int64_t width = ctx.config.hidden_size, ahead = ctx.config.family[tokens_ahead],
@@ -135,8 +136,7 @@ constexpr void parse_config(config_view json, model_config& config) {
     const variant* found = nullptr;
     for (const variant& candidate : variants)
         if (name == candidate.name) found = &candidate;
-    if (found == nullptr)
-        throw_unsupported(json, "architecture", "of timm's models, this one is no tower that a row describes");
+    if (found == nullptr) throw_unsupported(json, "architecture", "unsupported timm vision encoder");
     config.vision = {448, 448, 14, 3};
     config.hidden_size = found->width;
     config.num_hidden_layers = found->layers;
@@ -158,13 +158,13 @@ constexpr void parse_config(config_view json, model_config& config) {
             else if (key == "global_pool" && argument.as_string().empty())
                 unpooled = true;
             else if (key != "ref_feat_shape" && key != "init_values")
-                throw_unsupported(argument, "no row describes this argument of timm's model");
+                throw_unsupported(argument, "unsupported argument of a timm model");
         }
     if (!unpooled) throw_missing_key(json, "model_args", "\"global_pool\": \"\"");
     if (config.hidden_size % (4 * heads) != 0)
-        throw_unsupported(json, "model_args", "16 heads need an embed_dim of multiples of 64");
+        throw_unsupported(json, "model_args", "unsupported embed_dim; expected a multiple of 64 with 16 heads");
     if (config.vision.image_height < 14 || config.vision.image_width < 14)
-        throw_unsupported(json, "model_args", "an img_size is smaller than a patch");
+        throw_unsupported(json, "model_args", "unsupported img_size; expected at least one patch");
     config.intermediate_size = static_cast<std::int64_t>(static_cast<double>(config.hidden_size) * ratio);
     (void)checked_size(json, "model_args", 6, config.hidden_size);
 }

@@ -30,7 +30,7 @@ inline constexpr variant variants[]{
 
 using timm_detail::relu_in_place;
 
-/// Convolutions beside a shortcut, whose sum is made in place.
+/// Convolutions with a shortcut, added in place.
 struct block {
     std::int64_t width, out, stride;
     bool narrows;
@@ -92,7 +92,7 @@ constexpr tensor pool(trace& t, const tensor& x) {
 
 }  // namespace timm_wrapper_detail
 
-/// A model of timm, bare with its pooled states beside, or under its own classifier.
+/// A timm model, either bare with its pooled states in addition, or with its own classifier.
 ///
 /// Source: transformers/models/timm_wrapper/modeling_timm_wrapper.py; timm/models/resnet.py.
 constexpr tensor forward_timm_wrapper(const layer_context& ctx, trace& t) {
@@ -120,9 +120,9 @@ constexpr void parse_timm_wrapper(config_view json, model_config& config) {
     for (const variant& candidate : variants)
         if (name == candidate.name) found = &candidate;
     if (found == nullptr)
-        throw_unsupported(json, "architecture", "of timm's models a row describes resnet18 to resnet200");
+        throw_unsupported(json, "architecture", "unsupported timm model; expected resnet18 to resnet200");
     if (const auto args = json.find("model_args"); args && !args->is_null())
-        throw_unsupported(json, "model_args", "no row describes timm's models with arguments");
+        throw_unsupported(json, "model_args", "arguments of timm models are not supported");
     config.family[bottleneck] = found->bottleneck;
     for (std::size_t i = 0; i < static_cast<std::size_t>(stages); ++i) config.family[depths + i] = found->depths[i];
     config.num_labels = json.positive("num_classes", config.num_labels > 0 ? config.num_labels : 2);

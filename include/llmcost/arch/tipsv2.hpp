@@ -104,7 +104,7 @@ constexpr void parse_config(config_view json, model& m) {
 
 }  // namespace tipsv2_detail
 
-// transformers/models/tipsv2: modeling_tipsv2.py, DINOv2 with a register beside a text's mean state
+// transformers/models/tipsv2: modeling_tipsv2.py; DINOv2 with a register, and a text model with mean pooling
 inline constexpr model_spec tipsv2 = [](model_spec spec) {
     spec.model_type = "tipsv2";
     spec.class_prefix = "Tipsv2";

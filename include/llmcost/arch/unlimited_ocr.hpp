@@ -24,7 +24,7 @@ inline constexpr submodel_spec sam = [](model_spec spec) {
     return spec;
 }(deepseek_ocr2_detail::sam);
 
-// CLIP without patches of its own and without a norm behind its layers
+// CLIP without patch embeddings and without a norm after its layers
 inline constexpr submodel_spec encoder = [](model_spec spec) {
     spec.class_prefix = "UnlimitedOcr";
     spec.parse_config = [](config_view json, model_config& config) {
@@ -63,7 +63,7 @@ constexpr tensor read_patches(const layer_context& ctx, trace& t, const tensor& 
     return t.leave(encoder, encode(ctx, t, t.call("pre_layrnorm", norm_module{norm_kind::layer, width}, x)));
 }
 
-/// What SAM left of a picture beside what CLIP's layers made of it: (B, patches, both widths).
+/// Concatenates the states of SAM with those of CLIP's layers: (B, patches, sum of both widths).
 constexpr tensor forward_vision_model(const layer_context& ctx, trace& t) {
     const module_info tower{
         .name = "vision_tower", .class_of_module = ctx.class_of("VisionModel"), .module_role = role::vision};
@@ -91,7 +91,7 @@ inline constexpr family_key family_keys[]{
 constexpr media_shapes show(const model& m, const workload& load) {
     if (load.images == 0) return {};
     if (load.image_height == 0)
-        throw_description_error("this model reads images of any size: say --image WIDTHxHEIGHT");
+        throw_description_error("this model accepts images of any size; use --image WIDTHxHEIGHT");
     const std::int64_t patch = m.components[0].config.vision.patch_size;
     const deepseek_ocr2_detail::cut_rule rule = rule_of(m);
     media_shape image = deepseek_ocr2_detail::cut({load.image_height, load.image_width}, rule);
@@ -153,8 +153,8 @@ constexpr void parse_config(config_view json, model& m) {
 
 // ---- text
 
-/// Keys or values behind those of the prompt, which stay whatever the window is; the new ones come into a cache of
-/// their own first.
+/// Appends keys or values after those of the prompt, which stay in the cache for any window. The reference first
+/// appends new ones to a separate cache.
 ///
 /// Source: transformers/models/unlimited_ocr/modeling_unlimited_ocr.py,
 /// `UnlimitedOcrDynamicReferenceSlidingWindowLayer`.
@@ -173,20 +173,21 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     return output_projection(ctx, t, scaled_dot_product_attention(ctx, t, qkv));
 }
 
-/// All tokens in front of a run count as its prompt, so the window of those behind it reaches none of them.
+/// Parses the text configuration. All tokens before a pass count as its prompt, so the window of later tokens never
+/// excludes them.
 constexpr void parse_text_config(config_view json, model_config& config) {
     if (json.non_negative("sliding_window", 128) < 2) throw_invalid_value(json, "sliding_window", "at least 2 tokens");
     config.sliding_window = 0;
     if (const auto types = json.optional_array("layer_types"))
         for (const config_view one : *types)
             if (one.as_string() != "reference_sliding_attention")
-                throw_unsupported(json, "layer_types", "no layer of this type is of one of these kinds");
+                throw_unsupported(json, "layer_types", "layer type not supported by this model type");
     deepseek_ocr2_detail::parse_text_config(json, config, json.non_negative("first_k_dense_replace", 1));
 }
 
 }  // namespace unlimited_ocr_detail
 
-// transformers/models/unlimited_ocr: DeepSeek-OCR 2's text over a cache that keeps the prompt and a window behind it
+// transformers/models/unlimited_ocr: DeepSeek-OCR 2's text model; its KV cache stores the prompt and a window after it
 inline constexpr model_spec unlimited_ocr_text = [](model_spec spec) {
     spec.dropout_keys = {};
     spec.model_type = "unlimited_ocr_text";
@@ -204,7 +205,7 @@ inline constexpr model_spec unlimited_ocr_text = [](model_spec spec) {
     return spec;
 }(deepseek_ocr2_text);
 
-// transformers/models/unlimited_ocr: SAM, CLIP's layers behind it, and pictures of an image as rows
+// transformers/models/unlimited_ocr: SAM followed by CLIP's layers; the views of an image as rows
 inline constexpr model_spec unlimited_ocr = [](model_spec spec) {
     spec.model_type = "unlimited_ocr";
     spec.class_prefix = "UnlimitedOcr";

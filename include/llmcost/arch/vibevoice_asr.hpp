@@ -9,10 +9,10 @@ namespace llmcost::arch {
 
 namespace vibevoice_detail {
 
-/// Stages that an encoder may have behind its stem: as many as the table of sizes has room for.
+/// Maximum number of encoder stages after the stem, limited by the size of the family configuration.
 constexpr std::size_t max_stages = 9;
 
-// the rate of each stage, and the depths of the stem and each stage, stand behind the last of these
+// the last of these is followed by the rate of each stage, and by the depths of the stem and each stage
 enum family_config_index : std::uint8_t {
     channels,
     kernel,
@@ -30,7 +30,7 @@ inline constexpr family_key family_keys[]{
     {.default_value = 6, .type = family_key_type::computed},
 };
 
-// of the whole model
+// of the complete model
 enum model_config_index : std::uint8_t { chunk };
 inline constexpr family_key model_keys[]{{"acoustic_tokenizer_chunk_size", 1440000}};
 
@@ -39,7 +39,7 @@ constexpr std::int64_t parse_list(config_view json, literal key, model_config& c
                                   std::size_t maximum, std::initializer_list<std::int64_t> otherwise) {
     std::size_t n = 0;
     const auto append = [&](std::int64_t number) {
-        if (n == maximum) throw_unsupported(json, key, "no row describes so many stages");
+        if (n == maximum) throw_unsupported(json, key, "unsupported number of stages");
         config.family[first + n++] = number;
     };
     if (const auto list = json.optional_array(key))
@@ -57,7 +57,7 @@ constexpr void parse_encoder_config(config_view json, model_config& config) {
     set_single_mask(json, config);
 }
 
-/// Samples that stand behind one state.
+/// Returns the number of samples per state.
 [[nodiscard]] constexpr std::int64_t samples_of_state(const model_config& encoder) {
     std::int64_t all = 1;
     for (std::int64_t i = 0; i < encoder.family[stages]; ++i)
@@ -65,7 +65,7 @@ constexpr void parse_encoder_config(config_view json, model_config& config) {
     return all;
 }
 
-/// A convolution over the past: behind what the same one remembers of the part before (`padding_cache`).
+/// A causal convolution; its input follows the cached end of the previous chunk (`padding_cache`).
 struct causal_convolution {
     class_name named;
     convolution_1d inner;
@@ -84,7 +84,7 @@ struct causal_convolution {
     }
 };
 
-/// Layers of a stage and what a part of a recording needs to know.
+/// The context of a stage, and whether the chunk is the first one of its recording.
 struct part {
     const layer_context& ctx;
     bool first;
@@ -167,7 +167,7 @@ constexpr tensor encode_chunk(const layer_context& ctx, trace& t, std::size_t co
         m, encode_samples({tower, first}, t, t.input({t.load().batch, tower.config.family[channels], samples})));
 }
 
-/// Samples filled up to whole states; without a recording those of one state, which declare the towers.
+/// Returns the states of samples padded to complete states; one state without audio, which declares the encoders.
 [[nodiscard]] constexpr std::int64_t states_of(const model_config& encoder, const audio_preprocessing_config& sound,
                                                const workload& load) {
     const std::int64_t number = samples_of_state(encoder);
@@ -180,17 +180,19 @@ constexpr media_shapes show(const model& m, const workload& load) {
     const std::int64_t states = states_of(encoder, m.audio_preprocessing, load);
     return {.audio = {.num_tokens = states, .num_samples = states * samples_of_state(encoder)}};
 }
-/// How many samples are a token says the Processor class, whatever its extractor is told (`pad_to_multiple_of`).
+/// Parses the audio configuration. The Processor class sets the samples per token, whatever its feature extractor
+/// contains (`pad_to_multiple_of`).
 ///
 /// Source: transformers/models/vibevoice_asr/processing_vibevoice_asr.py, `audio_kwargs`.
 constexpr void parse_audio_config(config_view json, model& m) {
     const auto nested_json = find_feature_extractor_config(json);
     if (!nested_json) return;
     expect_extractor(*nested_json, "VibeVoiceAcousticTokenizerFeatureExtractor");
-    expect_rate(*nested_json, m.audio_preprocessing.sampling_rate, "24000, which this type's Processor class asks for");
+    expect_rate(*nested_json, m.audio_preprocessing.sampling_rate,
+                "24000, which the Processor class of this model type requires");
 }
 
-/// What both encoders hear, part by part, with noise on the first one's; two projections of each, added.
+/// Runs both encoders chunk by chunk, with noise on the output of the first one. Two projections of each are added.
 ///
 /// Source: transformers/models/vibevoice_asr/modeling_vibevoice_asr.py, `get_audio_features`.
 constexpr tensor encode_audio(const layer_context& ctx, trace& t) {
@@ -238,7 +240,8 @@ constexpr tensor forward_standalone(const layer_context& ctx, trace& t) {
 constexpr void parse_config(config_view json, model& m) {
     qwen2_audio_detail::untie_embeddings(json, m);
     if (samples_of_state(m.components[0].config) != samples_of_state(m.components[1].config))
-        throw_unsupported(json, "downsampling_ratios", "the two encoders shorten differently");
+        throw_unsupported(json, "downsampling_ratios",
+                          "different downsampling ratios of the two encoders are not supported");
     if (m.family[chunk] % samples_of_state(m.components[0].config) != 0)
         throw_invalid_value(json, "acoustic_tokenizer_chunk_size", "a multiple of the samples of a state");
 }

@@ -94,7 +94,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
 
 }  // namespace video_llama_3_detail
 
-// transformers/models/video_llama_3: SigLIP's layers with turned queries in front of Qwen2
+// transformers/models/video_llama_3: SigLIP's layers with turned queries before Qwen2
 inline constexpr model_spec video_llama_3 = [](model_spec spec) {
     spec.model_type = "video_llama_3";
     spec.class_prefix = "VideoLlama3";

@@ -21,7 +21,7 @@ inline constexpr family_key family_keys[]{
     {"num_spatial_layers", 12, family_key_type::non_negative},
     {"num_temporal_layers", 4, family_key_type::non_negative},
     {"num_auxiliary_layers", 2, family_key_type::non_negative},
-    {.type = family_key_type::computed}};  // rows and columns of a patch behind one frame
+    {.type = family_key_type::computed}};  // rows and columns of a patch, after one frame
 inline constexpr family_key text_keys[]{family_keys[0], family_keys[1]};
 
 [[nodiscard]] constexpr video_sizes make_video_sizes(const model_config& config) noexcept {
@@ -146,11 +146,11 @@ constexpr tensor normalize(trace& t, const tensor& x) {
     return t.mul(x, t.rsqrt(t.add_scalar(t.sum(t.mul(x, x), -1, true))));
 }
 
-/// Words with positions of fixed waves, and a class token behind them.
+/// Embeds tokens with sinusoidal positions, followed by a class token.
 constexpr tensor embed_text(const layer_context& ctx, trace& t) {
     const std::int64_t batch = t.load().batch, sequence = t.load().sequence, width = ctx.config.hidden_size;
     if (sequence > ctx.config.max_position_embeddings)
-        throw_description_error("the text is longer than the positions that this model has");
+        throw_description_error("the text has more tokens than the model has positions");
     const module_info embeddings{
         .name = "embeddings", .class_of_module = ctx.class_of("TextEmbeddings"), .module_role = role::embedding};
     t.enter(embeddings);
@@ -191,13 +191,14 @@ constexpr void parse_vision_config(config_view json, model_config& config) {
     config.vision = parse_image_size(json, 288);
     parse_tubelet(json, config, {1, 18, 18}, tubelet, config.family[frames]);
     if (config.family[tubelet] != 1)
-        throw_unsupported(json, "tubelet_size", "the reference keeps every frame: 1 in front");
+        throw_unsupported(json, "tubelet_size",
+                          "unsupported tubelet size: the reference uses every frame, so the first number is 1");
     parse_caps(json, config);
 }
 
 }  // namespace videoprism_detail
 
-/// Videos within frames and over time, bare or under a classifier behind a pooling head.
+/// Videos encoded within frames and over time, bare or with a pooling head and a classifier.
 ///
 /// Source: transformers/models/videoprism/modeling_videoprism.py.
 constexpr tensor forward_videoprism_vision(const layer_context& ctx, trace& t) {
@@ -242,7 +243,7 @@ inline constexpr model_spec videoprism_vision_model{
     .defaults = video_defaults(activation::gelu_python),
 };
 
-// the text model beside it
+// the text model, a separate model type
 inline constexpr model_spec videoprism_text_model{
     .model_type = "videoprism_text_model",
     .class_prefix = "VideoPrism",

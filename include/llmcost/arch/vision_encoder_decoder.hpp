@@ -36,7 +36,7 @@ constexpr tensor write_as_bert(const layer_context& ctx, trace& t, const tensor&
     return encoder_decoder_detail::forward_decoder_half(ctx, t, states);
 }
 
-/// TrOCR's decoder, which reads states in their own width where the configuration says how wide they are.
+/// Runs TrOCR's decoder; the encoder states have their own width if the configuration contains it.
 constexpr tensor write_as_trocr(const layer_context& ctx, trace& t, const tensor& states) {
     attention_inputs read;
     read.family_tensors[0] = states;
@@ -93,26 +93,24 @@ constexpr tensor forward(const layer_context& ctx, trace& t) {
 
 /// Every image is made as large as the encoder's own.
 constexpr media_shapes show(const model& m, const workload& load) {
-    if (load.images > 1) throw_description_error("a text reads one image, through attention to it");
+    if (load.images > 1) throw_description_error("more than one image per sequence is not supported");
     const vision_config& image = m.components[0].config.vision;
     return {.image = {.height = image.image_height, .width = image.image_width}};
 }
 
 constexpr void parse_config(config_view json, model& m) {
-    if (writing_type_of(*m.text_spec) == nullptr)
-        throw_unsupported(json, "decoder", "no row describes this type with an image's states");
+    if (writing_type_of(*m.text_spec) == nullptr) throw_unsupported(json, "decoder", "unsupported text decoder");
     if (m.components[0].config.vision.image_height == 0 || m.components[0].config.vocab_size != 0)
-        throw_unsupported(json, "encoder", "no row describes this type as an encoder of images");
+        throw_unsupported(json, "encoder", "unsupported vision encoder");
     const auto decoder = json.optional_object("decoder");
-    if (!decoder) throw_missing_key(json, "decoder", "a model of texts");
+    if (!decoder) throw_missing_key(json, "decoder", "a text model");
     const auto cross_width_json = decoder->find("cross_attention_hidden_size");
     if (!cross_width_json || cross_width_json->is_null()) return;
     const std::int64_t width = m.components[0].config.hidden_size;
     if (cross_width_json->as_positive() != width)
         throw_invalid_value(*decoder, "cross_attention_hidden_size", "the width of the encoder");
     if (writing_type_of(*m.text_spec)->row != &trocr && width != m.config.hidden_size)
-        throw_unsupported(*decoder, "cross_attention_hidden_size",
-                          "no row describes states that are read in their own width");
+        throw_unsupported(*decoder, "cross_attention_hidden_size", "encoder states of another width are not supported");
     m.family[has_encoder_width] = 1;
 }
 

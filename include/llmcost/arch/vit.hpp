@@ -14,7 +14,7 @@ inline constexpr family_key family_keys[]{
     {.default_value = static_cast<std::int64_t>(activation::tanh), .type = family_key_type::computed},
     {"encoder_stride", 16},  // pixels that a head makes of a patch, along each side
     {.default_value = 1,
-     .type = family_key_type::computed},  // in front of the patches: none, a class, and one to distill
+     .type = family_key_type::computed},  // before the patches: none, a class, and one to distill
 };
 
 inline constexpr dropout_key dropout_rates[]{{dropout_position::hidden, "hidden_dropout_prob"},
@@ -37,7 +37,7 @@ struct patch_convolution {
     }
 };
 
-/// Patches as tokens, behind a class token and one to distill where there are such, with learned positions.
+/// Embeds patches after optional class and distillation tokens, with learned positions.
 struct vit_embeddings {
     const model_config& config;
     literal prefix;
@@ -146,7 +146,7 @@ constexpr tensor forward_vit_states(const layer_context& ctx, trace& t) {
     return forward_vit_layers(ctx, t, t.call("embeddings", vit_embeddings{ctx.config, ctx.spec.class_prefix}, pixels));
 }
 
-/// The same; the bare model has a pooler over the first token, which no loss reads.
+/// Runs the base model. A bare model also has a pooler over the first token, which no loss reads.
 constexpr tensor forward_vit_base(const layer_context& ctx, trace& t) {
     const tensor x = forward_vit_states(ctx, t);
     if (ctx.config.head != head_kind::none || ctx.config.family[vit_detail::tokens] == 0) return x;
@@ -199,13 +199,13 @@ constexpr void parse_vit(config_view json, model_config& config) {
                            config.vision.num_channels);
     }
     if (side("patch_size", 16, 1) != config.vision.patch_size)
-        throw_unsupported(json, "patch_size", "no row describes oblong patches");
+        throw_unsupported(json, "patch_size", "patches with different sides are not supported");
     if (config.vision.image_height < config.vision.patch_size || config.vision.image_width < config.vision.patch_size)
         throw_invalid_value(json, "patch_size", "at most the image's size");
     const std::int64_t rows = config.vision.image_height / config.vision.patch_size,
                        columns = config.vision.image_width / config.vision.patch_size;
     if (config.head == head_kind::masked_image && rows != columns)
-        throw_invalid_value(json, "image_size", "as many patches in a row as in a column under this head");
+        throw_invalid_value(json, "image_size", "a square grid of patches with this head");
     if (config.hidden_size % config.num_attention_heads != 0)
         throw_invalid_value(json, "num_attention_heads", "a divisor of hidden_size");
     config.attention_bias = json.boolean("qkv_bias", true);

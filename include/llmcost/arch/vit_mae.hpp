@@ -13,7 +13,7 @@ namespace vit_mae_detail {
 enum family_config_index : std::uint8_t { num_visible_patches };
 inline constexpr family_key family_keys[]{{.type = family_key_type::computed}};  // patches that no mask hides
 
-/// Patches at fixed positions, of which a random few are kept, behind a class token.
+/// Embeds patches with fixed positions, selects a random subset, and prepends a class token.
 ///
 /// Source: modeling_vit_mae.py, `random_masking`; drawing and sorting cost nothing.
 constexpr tensor embed(const layer_context& ctx, trace& t) {
@@ -33,7 +33,7 @@ constexpr tensor embed(const layer_context& ctx, trace& t) {
     const tensor noise = t.full({batch, patches});
     (void)t.copy(noise);  // in the order of its values
     const tensor visible = t.gather_with_saved_source(x, {batch, num_visible, width});
-    (void)t.gather(t.full({batch, patches}), {batch, patches});  // which are kept, in the order of patches
+    (void)t.gather(t.full({batch, patches}), {batch, patches});  // mask of the selected patches, in patch order
     const tensor first = t.add(token, places.slice(1, 1));
     return t.cat({first.expand({batch, 1, width}), visible}, 1);
 }

@@ -24,7 +24,7 @@ constexpr media_shapes show(const model& m, const workload& load) {
     return validate_single_video(load, make_video_sizes(m.config), false);
 }
 
-/// Tubelets as tokens behind a class token, with learned positions.
+/// Embeds tubelets after a class token, with learned positions.
 constexpr tensor embed(const layer_context& ctx, trace& t) {
     const std::int64_t width = ctx.config.hidden_size;
     const module_info embeddings{

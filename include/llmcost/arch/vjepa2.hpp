@@ -47,7 +47,7 @@ struct stack_sizes {
     std::int64_t width, heads, inner;
 };
 
-/// Turned by where a token stands along one axis: an angle for each pair of neighbours (`rotate_queries_or_keys`).
+/// Applies RoPE along one axis, with one angle per pair of neighbours (`rotate_queries_or_keys`).
 constexpr tensor apply_axis_rotary(trace& t, const tensor& x) {
     const std::int64_t n = x.dim(2), d = x.dim(3), half = d / 2;
     tensor omega = t.full({half}, x.type);
@@ -240,7 +240,7 @@ constexpr tensor classify(const layer_context& ctx, trace& t, const tensor& x) {
 
 }  // namespace vjepa2_detail
 
-/// A vision transformer over tubelets, turned by time and place, under a classifier behind an attentive pooler.
+/// A vision transformer over tubelets with RoPE in time and space, and a classifier after an attentive pooler.
 ///
 /// Source: transformers/models/vjepa2/modeling_vjepa2.py.
 constexpr tensor forward_vjepa2(const layer_context& ctx, trace& t) {

@@ -39,7 +39,7 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     return t.call("out_proj", linear{width, width, true}, mixed);
 }
 
-/// A bottleneck behind a layer, which learns one language.
+/// A language-specific bottleneck adapter after a layer.
 struct attention_adapter {
     const layer_context& ctx;
 
@@ -54,7 +54,7 @@ struct attention_adapter {
     }
 };
 
-/// Attention and a feed-forward block, norms behind or in front of them.
+/// Attention and a feed-forward block, with norms before or after them.
 template <class Attention>
 struct layer_with {
     layer_context ctx;
@@ -99,7 +99,7 @@ constexpr tensor encode(const layer_context& ctx, trace& t, const tensor& x) {
     return encode_with(ctx, t, x, positions);
 }
 
-// ---- behind layers
+// ---- after the layers
 
 struct adapter_step {
     const layer_context& ctx;
@@ -160,8 +160,7 @@ constexpr void parse_convolutions(config_view json, model_config& config, std::i
         return list ? static_cast<std::int64_t>(list->size()) : default_of_all;
     };
     const std::int64_t n = size(widths);
-    if (n < 1 || n > max_convolutions)
-        throw_unsupported(json, "conv_dim", "no row describes so many convolutions, or none");
+    if (n < 1 || n > max_convolutions) throw_unsupported(json, "conv_dim", "unsupported number of convolutions");
     if (size(kernels) != n) throw_invalid_value(json, "conv_kernel", "as many as conv_dim");
     if (size(strides) != n) throw_invalid_value(json, "conv_stride", "as many as conv_dim");
     config.family[convolutions] = n;
@@ -203,14 +202,14 @@ constexpr void parse_shared(config_view json, model_config& config, std::int64_t
     config.family[adapter_width] = config.hidden_size;
 }
 
-/// Of families that have adapters behind the layers.
+/// Parses the adapter layers of families with adapters after the encoder layers.
 constexpr void parse_adapter_layers(config_view json, model_config& config) {
     if (!json.boolean("add_adapter", false)) return;
     if (config.head == head_kind::sequence_classification)
-        throw_unsupported(json, "add_adapter", "the reference's classifier refuses adapters");
+        throw_unsupported(json, "add_adapter", "adapters are not supported by the reference's classifier");
     config.family[adapter_layers] = json.positive("num_adapter_layers", 3);
     if (config.family[adapter_layers] > 64)
-        throw_unsupported(json, "num_adapter_layers", "no row describes more than 64");
+        throw_unsupported(json, "num_adapter_layers", "more than 64 are not supported");
     config.family[adapter_width] = json.positive("output_hidden_size", config.hidden_size);
 }
 
@@ -229,8 +228,7 @@ constexpr void parse_without_adapters(config_view json, model_config& config) { 
 constexpr void parse_hubert(config_view json, model_config& config) {
     parse_shared(json, config);
     if (json.boolean("conv_pos_batch_norm", false))
-        throw_unsupported(json, "conv_pos_batch_norm",
-                          "no row describes a norm in front of the positions' convolution");
+        throw_unsupported(json, "conv_pos_batch_norm", "a norm before the convolutional positions is not supported");
     if (!json.boolean("feat_proj_layer_norm", true)) config.family[switches] &= ~norms_features;
 }
 

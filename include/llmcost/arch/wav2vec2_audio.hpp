@@ -6,7 +6,7 @@
 #include <llmcost/config/reader.hpp>
 #include <llmcost/forward/audio.hpp>
 
-// What encoders of raw samples begin with: convolutions that shorten them, and positions that one hears.
+// Front end of encoders of raw samples: strided convolutions and convolutional positions.
 namespace llmcost::arch {
 
 namespace wav2vec2_detail {
@@ -28,15 +28,15 @@ enum family_config_index : std::uint8_t {
     adapter_width
 };
 enum : std::int64_t {
-    groups_norm = 1,          ///< one norm of channels behind the first convolution; else norms behind all
+    groups_norm = 1,          ///< one norm of channels after the first convolution; otherwise norms after all
     biased = 2,               ///< convolutions
-    stable = 4,               ///< norms in front of blocks, not behind their sums
+    stable = 4,               ///< norms before blocks, not after their sums
     masks = 8,                ///< a state takes the place of others in training
     weighs_layers = 16,       ///< the labels' states are those of all layers
-    norms_features = 32,      ///< in front of their projection
-    always_norms = 64,        ///< behind all convolutions, whatever a configuration says
+    norms_features = 32,      ///< before their projection
+    always_norms = 64,        ///< after all convolutions, whatever the configuration contains
     relative = 128,           ///< of conformers: scores of distances
-    attention_adapters = 256  ///< a bottleneck behind each layer
+    attention_adapters = 256  ///< a bottleneck after each layer
 };
 inline constexpr family_key family_keys[]{
     {.default_value = 7, .type = family_key_type::computed},
@@ -97,7 +97,7 @@ constexpr std::int64_t places_of(const model_config& config, const audio_preproc
     std::int64_t frames = num_audio_samples(sound, load);
     for (std::int64_t i = 0; i < config.family[convolutions]; ++i) {
         const sample_step step = sample_step::unpack(config, i);
-        if (frames < step.kernel) throw_description_error("the recording is shorter than a kernel that it meets");
+        if (frames < step.kernel) throw_description_error("the recording is shorter than a convolution kernel");
         frames = (frames - step.kernel) / step.stride + 1;
     }
     return frames;
@@ -108,7 +108,7 @@ constexpr media_shapes show(const model& m, const workload& load) {
                       .num_frames = places_of(config, m.audio_preprocessing, load)}};
 }
 
-// ---- in front of layers
+// ---- before layers
 
 struct sample_convolution {
     const layer_context& ctx;
@@ -166,7 +166,7 @@ struct same_places {
     }
 };
 
-/// Positions that a wide convolution hears: (B, width, places) -> the same, or every `stride`-th of them.
+/// Computes positions with a wide convolution: (B, width, positions) -> (B, width, positions / stride).
 constexpr tensor conv_position_embeddings(const layer_context& ctx, trace& t, const tensor& x,
                                           std::int64_t stride = 1) {
     const std::int64_t width = ctx.config.hidden_size, kernel = ctx.config.family[position_kernel];

@@ -124,7 +124,7 @@ constexpr void parse_config(config_view json, model_config& config) {
     if (const auto kind = json.find("position_embeddings_type")) {
         const string_ref name = kind->is_null() ? string_ref("none") : kind->as_string();
         if (name == "rotary")
-            throw_unsupported(json, "position_embeddings_type", "no row describes conformers with rotary positions");
+            throw_unsupported(json, "position_embeddings_type", "rotary positions of a conformer are not supported");
         const distance_rule rule = name == "relative"       ? distance_rule::relative
                                    : name == "relative_key" ? distance_rule::relative_key
                                                             : distance_rule::none;
@@ -135,10 +135,10 @@ constexpr void parse_config(config_view json, model_config& config) {
     config.family[adapter_width] = config.hidden_size;
     if (!json.boolean("add_adapter", false)) return;
     if (config.head == head_kind::sequence_classification)
-        throw_unsupported(json, "add_adapter", "the reference's classifier refuses adapters");
+        throw_unsupported(json, "add_adapter", "adapters are not supported by the reference's classifier");
     config.family[adapter_layers] = json.positive("num_adapter_layers", 1);
     if (config.family[adapter_layers] > 64)
-        throw_unsupported(json, "num_adapter_layers", "no row describes more than 64");
+        throw_unsupported(json, "num_adapter_layers", "more than 64 are not supported");
     config.family[adapter_width] = json.positive("output_hidden_size", config.hidden_size);
     if (config.family[adapter_width] % config.num_attention_heads != 0)
         throw_invalid_value(json, "output_hidden_size", "a multiple of num_attention_heads");

@@ -21,7 +21,7 @@ struct config_key_table {
 };
 inline constexpr config_key_table table{};
 
-/// Positions come from a table; the convolution that hears them is there, and nobody calls it.
+/// Runs the encoder with positions from a table; the convolutional positions are declared and never called.
 constexpr tensor encode(const layer_context& ctx, trace& t, const tensor& features) {
     const module_info encoder{
         .name = "encoder", .class_of_module = ctx.class_of("Encoder"), .module_role = role::encoder};
@@ -59,7 +59,7 @@ constexpr void parse_config(config_view json, model_config& config) {
     if (kind && kind->is_null()) return;
     const string_ref name = kind ? kind->as_string() : string_ref("relative");
     if (name == "rotary")
-        throw_unsupported(json, "position_embeddings_type", "no row describes conformers with rotary positions");
+        throw_unsupported(json, "position_embeddings_type", "rotary positions of a conformer are not supported");
     set_flag(config, relative, name == "relative");
 }
 

@@ -32,7 +32,7 @@ constexpr tensor distances(const layer_context& ctx, trace& t, std::int64_t batc
     return t.copy(x.expand({batch, heads, places, places})).view({batch * heads, places, places});
 }
 
-/// A projection whose weights are read beside its module, which is never called.
+/// A projection whose weights are read directly; its module is never called.
 struct uncalled_linear {
     tensor weight;
     tensor bias;
@@ -46,8 +46,8 @@ struct uncalled_linear {
     }
 };
 
-/// Scores of queries and keys and a bias of distances, which each query gates; `F.multi_head_attention_forward` does
-/// the rest, and hands out the mean of the heads' probabilities, which nobody reads.
+/// Attention whose scores include a relative position bias, gated by each query. `F.multi_head_attention_forward`
+/// computes the output, and also returns the unused mean of the heads' probabilities.
 struct gated_attention {
     const layer_context& ctx;
     tensor& bias;

@@ -65,7 +65,7 @@ inline constexpr stack_style style{.norm_first = true,
                                    .attend_in_encoder = attention,
                                    .attend_in_decoder = attention};
 
-/// The encoder's positions, which nobody trains.
+/// Looks up the frozen positions of the encoder: (length, width).
 constexpr tensor frozen_table(trace& t, std::int64_t length, std::int64_t width) {
     const recorder::no_grad_guard frozen{t};
     return t.call("embed_positions", embedding{length, width}, shape{length});
@@ -153,7 +153,8 @@ constexpr tensor forward_whisper(const layer_context& ctx, trace& t) {
                    t.select_model_output(x, stack_lm_head_logits(ctx, t, x, ctx.config.vocab_size, false, "proj_out")));
 }
 
-/// The decoder's cache counts its own layers, whatever `num_hidden_layers` stands for (`WhisperDecoder.forward`).
+/// Parses `config.json`; the decoder cache has `decoder_layers` entries, independent of `num_hidden_layers`
+/// (`WhisperDecoder.forward`).
 constexpr void parse_whisper(config_view json, model_config& config) {
     const head_kind head = config.head;
     if (head == head_kind::causal_lm) config.head = head_kind::none;

@@ -88,7 +88,7 @@ constexpr void parse_config(config_view json, model_config& config) {
     set_single_mask(json, config);
     divide_by_heads(json, config, {"attention_heads", "num_attention_heads"});
     if (json.boolean("add_cross_attention", false))
-        throw_unsupported(json, "add_cross_attention", "no row describes this type with cross-attention");
+        throw_unsupported(json, "add_cross_attention", "cross-attention is not supported by this model type");
 }
 
 inline constexpr dropout_key dropout_rates[]{{dropout_position::hidden, "dropout", 0.1},

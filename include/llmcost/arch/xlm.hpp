@@ -96,7 +96,7 @@ constexpr tensor embed(const layer_context& ctx, trace& t) {
     return x;
 }
 
-/// The parts of layers stand in lists of their own.
+/// Runs the layers, whose submodules are in one list per kind.
 constexpr tensor base(const layer_context& ctx, trace& t) {
     tensor x = ctx.spec.embed_tokens(ctx, t);
     const norm_module norms{norm_kind::layer, ctx.config.hidden_size};
@@ -143,9 +143,10 @@ constexpr void parse_config(config_view json, model_config& config) {
     config.intermediate_size = 4 * config.hidden_size;
     config.hidden_act = json.boolean("gelu_activation", true) ? activation::gelu : activation::relu;
     set_layers(json, config, [](std::int64_t i) { return layer_spec{.family_tag = i == 0 ? first : std::uint8_t{0}}; });
-    if (!json.boolean("is_encoder", true)) throw_unsupported(json, "is_encoder", "the reference has no decoder");
+    if (!json.boolean("is_encoder", true))
+        throw_unsupported(json, "is_encoder", "this model type is not supported as a decoder");
     if (json.boolean("asm", false) && config.head == head_kind::causal_lm)
-        throw_unsupported(json, "asm", "no layer describes an adaptive softmax");
+        throw_unsupported(json, "asm", "an adaptive softmax is not supported");
     const std::int64_t n = json.positive("n_langs", 1);
     config.family[languages] = n > 1 && json.boolean("use_lang_emb", true) ? n : 0;
     config.family[summary] = parse_sequence_summary(
@@ -153,14 +154,14 @@ constexpr void parse_config(config_view json, model_config& config) {
     const summary_form summary_config = summary_form::unpacked(config.family[summary]);
     if (config.head == head_kind::multiple_choice && config.num_labels != config.hidden_size &&
         !(summary_config.projects && summary_config.to_labels))
-        throw_invalid_value(json, "summary_proj_to_labels", "true under this head");
+        throw_invalid_value(json, "summary_proj_to_labels", "true with this head");
 }
 
 constexpr void parse_flaubert(config_view json, model_config& config) {
     parse_config(json, config);
     config.family[sequences_have_places] = 1;
     if (json.boolean("pre_norm", false))
-        throw_unsupported(json, "pre_norm", "the reference fails where norms stand in front of blocks");
+        throw_unsupported(json, "pre_norm", "norms before blocks are not supported by the reference");
 }
 
 inline constexpr dropout_key dropout_rates[]{{dropout_position::hidden, "dropout", 0.1},

@@ -101,7 +101,7 @@ constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor&
     return t.leave(ff, t.call("layer_norm", norm_module{norm_kind::layer, width}, t.add(h, a)));
 }
 
-/// Tokens stand in front of sequences inside of the model.
+/// Runs the model in a layout of tokens before sequences.
 constexpr tensor base(const layer_context& ctx, trace& t) {
     const std::int64_t batch = t.load().batch, sequence = t.load().sequence, width = ctx.config.hidden_size;
     attention_inputs shared;
@@ -139,12 +139,11 @@ constexpr void parse_config(config_view json, model_config& config) {
     parse_encoder(json, config);
     if (json.positive("d_head", config.head_dim) != config.head_dim)
         throw_invalid_value(json, "d_head", "d_model / n_head");
-    if (config.hidden_size % 2 != 0) throw_unsupported(json, "d_model", "an odd width has no sine for each cosine");
+    if (config.hidden_size % 2 != 0) throw_unsupported(json, "d_model", "an odd width is not supported");
     const string_ref kind = json.string("attn_type", "bi");
     config.family[looks_back] = kind == "uni";
     if (kind != "uni" && kind != "bi") throw_invalid_value(json, "attn_type", "\"bi\" or \"uni\"");
-    if (json.boolean("bi_data", false))
-        throw_unsupported(json, "bi_data", "no row describes data read in both directions");
+    if (json.boolean("bi_data", false)) throw_unsupported(json, "bi_data", "bidirectional data is not supported");
     config.family[clamps] = json.signed_integer("clamp_len", -1) > 0;
     config.family[summary] = parse_sequence_summary(json, {.projects = true, .drops_last = true, .activates = true});
     const summary_form summary_config = summary_form::unpacked(config.family[summary]);

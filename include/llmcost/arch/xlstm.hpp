@@ -50,7 +50,7 @@ constexpr tensor step(trace& t, const inputs& in, memory& state) {
     return t.to(t.div(found, t.add_scalar(t.maximum(t.abs(length), minimum))), type);
 }
 
-/// The same one token after the other: (B, H, S, v); the last state is handed on.
+/// Computes the mLSTM token by token and returns the last state: (B, H, S, v).
 constexpr tensor step_by_step(trace& t, const inputs& in, memory& state) {
     const std::int64_t batch = in.q.dim(0), heads = in.q.dim(1), sequence = in.q.dim(2);
     const auto token = [&](memory previous) {
@@ -68,7 +68,7 @@ constexpr tensor step_by_step(trace& t, const inputs& in, memory& state) {
     return all;
 }
 
-/// Memories in front of every chunk, then behind the last.
+/// Returns the memory states before each chunk, then the one after the last chunk.
 constexpr memory compute_chunk_states(trace& t, const inputs& in, const tensor& decay, const memory& previous,
                                       std::int64_t size) {
     const std::int64_t batch = in.q.dim(0), heads = in.q.dim(1), qk = in.q.dim(-1), v = in.v.dim(-1);
@@ -117,7 +117,7 @@ constexpr tensor chunkwise_output(trace& t, const inputs& in, const tensor& deca
     const tensor n = t.slice(all.n, 2, chunks * qk).view({batch, heads, chunks, qk}), m = t.slice(all.m, 2, chunks);
     const tensor q = chunked(in.q), k = chunked(in.k), values = chunked(in.v);
     const tensor gates = in.input_gate.view({batch, heads, chunks, size});
-    (void)t.full({});  // what stands where a token lies ahead
+    (void)t.full({});  // fill value of masked future tokens
     const tensor distance = t.masked_fill(t.sub(decay.unsqueeze(-1), decay.unsqueeze(-2)));
     const tensor logs = t.add(distance, gates.unsqueeze(-2)), maximum = t.amax(logs, -1);
     const tensor inter_chunk = t.add(decay, m.unsqueeze(-1)), scale = t.maximum(inter_chunk, maximum).unsqueeze(-1);
@@ -325,10 +325,9 @@ constexpr void parse_config(config_view json, model_config& config) {
     const std::int64_t embedding_dim = json.optional_positive("embedding_dim").value_or(config.hidden_size);
     if (blocks != config.num_hidden_layers) throw_invalid_value(json, "num_blocks", "num_hidden_layers, or null");
     if (embedding_dim != config.hidden_size) throw_invalid_value(json, "embedding_dim", "hidden_size, or null");
-    if (json.string("mode", "inference") != "inference")
-        throw_unsupported(json, "mode", "no row describes kernels of this mode");
+    if (json.string("mode", "inference") != "inference") throw_unsupported(json, "mode", "unsupported kernel mode");
     if (json.string("inference_state_dtype", "float32") != "float32")
-        throw_unsupported(json, "inference_state_dtype", "no row describes states of this type");
+        throw_unsupported(json, "inference_state_dtype", "unsupported element type of the states");
     const string_ref weights = json.string("weight_mode", "single");
     if (weights != "single" && weights != "fused") throw_invalid_value(json, "weight_mode", "single or fused");
     config.family[fused] = weights == "fused";

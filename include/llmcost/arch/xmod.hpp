@@ -39,7 +39,7 @@ constexpr bool has_language(const family_config& family, std::int64_t i) {
     return (family[i < per_mask ? languages : more_languages] >> (i % per_mask) & 1) != 0;
 }
 
-/// A norm that a module calls in several places: whoever comes first declares it.
+/// A norm that a module calls in several places; the first call declares it.
 struct shared_norm {
     const layer_context& ctx;
     literal name;
@@ -154,13 +154,13 @@ constexpr tensor encode(const layer_context& ctx, trace& t) {
 constexpr std::int64_t place_of(config_view json, literal key, string_ref name) {
     for (std::int64_t i = 0; i < known_count; ++i)
         if (name == known[i]) return i;
-    throw_unsupported(json, key, "no row describes an adapter of this language");
+    throw_unsupported(json, key, "unsupported language of an adapter");
 }
 
 constexpr void parse_config(config_view json, model_config& config) {
     roberta_detail::parse_config(json, config);
     if (config.add_cross_attention)
-        throw_unsupported(json, "add_cross_attention", "no row describes it beside adapters");
+        throw_unsupported(json, "add_cross_attention", "cross-attention is not supported with adapters");
     if (config.hidden_size < config.family[reduction])
         throw_invalid_value(json, "adapter_reduction_factor", "at most hidden_size");
     config.family[languages] = config.family[more_languages] = 0;
@@ -173,7 +173,7 @@ constexpr void parse_config(config_view json, model_config& config) {
         add(0);
     }
     const auto spoken = json.optional_string("default_language");
-    if (!spoken) throw_missing_key(json, "default_language", "one of languages, as the reference asks for it");
+    if (!spoken) throw_missing_key(json, "default_language", "one of the languages, required by the reference");
     config.family[language] = place_of(json, "default_language", *spoken);
     if (!has_language(config.family, config.family[language]))
         throw_invalid_value(json, "default_language", "one of languages");

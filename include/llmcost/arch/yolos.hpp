@@ -43,7 +43,7 @@ struct initial_positions {
     constexpr tensor forward(trace& t) const { return resample(ctx, t, places, 1); }
 };
 
-/// Those that are added behind every layer but the last.
+/// Position embeddings added after every layer except the last.
 struct positions_between {
     const layer_context& ctx;
 
@@ -150,7 +150,7 @@ struct prediction_head {
     }
 };
 
-/// Labels of what is detected, with one for nothing, and beside them boxes.
+/// Returns the class logits of detections, with one class for no object; also computes the boxes.
 constexpr tensor detect(const layer_context& ctx, trace& t, const tensor& x) {
     const tensor found = t.slice(x, 1, ctx.config.family[detected]);
     const tensor labels = t.call("class_labels_classifier", prediction_head{ctx, ctx.config.num_labels + 1}, found);
@@ -168,9 +168,9 @@ constexpr void parse_config(config_view json, model_config& config) {
     const vision_config& image = config.vision;
     if (config.family[use_mid_position_embeddings] != 0 &&
         (image.image_height % image.patch_size != 0 || image.image_width % image.patch_size != 0))
-        throw_invalid_value(json, "image_size", "a multiple of patch_size where positions stand between layers");
+        throw_invalid_value(json, "image_size", "a multiple of patch_size if positions are added between layers");
     if (json.non_negative("chunk_size_feed_forward", 0) != 0)
-        throw_unsupported(json, "chunk_size_feed_forward", "no row describes a feed-forward block in chunks");
+        throw_unsupported(json, "chunk_size_feed_forward", "a chunked feed-forward block is not supported");
 }
 
 }  // namespace yolos_detail

@@ -90,10 +90,11 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
 constexpr void parse_config(config_view json, model_config& config) {
     parse_encoder_only(json, config);
     if (!json.boolean("use_expectation", true))
-        throw_unsupported(json, "use_expectation", "no row describes hashing, which runs in a kernel of its own");
+        throw_unsupported(json, "use_expectation", "hashing in a custom kernel is not supported");
     if (json.boolean("add_cross_attention", false))
-        throw_unsupported(json, "add_cross_attention", "the reference has no such layer");
-    if (config.family[code] > 16) throw_unsupported(json, "hash_code_len", "no row describes powers beyond 16");
+        throw_unsupported(json, "add_cross_attention", "cross-attention is not supported by the reference");
+    if (config.family[code] > 16)
+        throw_unsupported(json, "hash_code_len", "hash codes of more than 16 bits are not supported");
     config.family[window] = json.optional_positive("conv_window").value_or(0);
     if (config.family[window] != 0 && config.family[window] % 2 == 0)
         throw_invalid_value(json, "conv_window", "an odd number");

@@ -87,7 +87,7 @@ struct shared_block {
     }
 };
 
-/// The Mamba-1 mixer in heads that are scanned one after the other, each with time steps, B and C of its own.
+/// The Mamba-1 mixer in heads that are scanned one by one, each with time steps, B and C of its own.
 struct mixer {
     const layer_context& ctx;
 
@@ -174,14 +174,15 @@ constexpr void parse_mixers(config_view json, model_config& config) {
     m.use_conv_bias = json.boolean("mamba_conv_bias", true);
     if (m.intermediate_size % m.num_heads != 0)
         throw_invalid_value(json, "n_mamba_heads", "a divisor of mamba_expand * hidden_size");
-    if (m.num_heads > trace::max_cat_inputs) throw_unsupported(json, "n_mamba_heads", "so many scans are not joined");
+    if (m.num_heads > trace::max_cat_inputs) throw_unsupported(json, "n_mamba_heads", "unsupported number of heads");
     m.head_dim = m.intermediate_size / m.num_heads;
     config.family[mixer_act] = static_cast<std::int64_t>(activation::silu);
     if (const auto act = json.optional_string("hidden_mamba_act"))
         config.family[mixer_act] = static_cast<std::int64_t>(activation_named(json, "hidden_mamba_act", *act));
 }
 
-/// Which layers have the shared block: those that a list calls hybrid, or the third, and one of each period behind it.
+/// True if a layer has the shared block. A list names hybrid layers; by default it is the third layer and one per
+/// period after it.
 constexpr bool is_hybrid(config_view json, const model_config& config, std::int64_t i) {
     for (const literal key : {"layers_block_type", "layer_types"}) {
         const auto list = json.optional_array(key);
@@ -190,7 +191,7 @@ constexpr bool is_hybrid(config_view json, const model_config& config, std::int6
             throw_invalid_value(json, key, "a list with one kind per hidden layer");
         const string_ref name = (*list)[static_cast<std::size_t>(i)].as_string();
         if (name != "hybrid" && name != "linear_attention" && name != "mamba")
-            throw_unsupported(json, key, "no layer describes one of these kinds");
+            throw_unsupported(json, key, "unsupported layer type");
         return name == "hybrid";
     }
     if (config.num_hidden_layers < 3)
@@ -211,9 +212,9 @@ constexpr void parse_config(config_view json, model_config& config) {
     config.attention_bias = config.output_bias = config.mlp_bias = false;
     parse_mixers(json, config);
     const std::int64_t all = count_layers(json, config, [&](std::int64_t i) { return is_hybrid(json, config, i); });
-    // the reference asks an attention how long the cache is, and fails to tie a block that nobody shares
+    // the reference reads the cache length from an attention layer, and cannot tie a block that only one layer uses
     if (all < (config.tie_word_embeddings ? 2 : 1))
-        throw_invalid_value(json, "layers_block_type", "hybrid layers, two where words are tied");
+        throw_invalid_value(json, "layers_block_type", "at least one hybrid layer, or two with tied word embeddings");
     bool has_shared_block = false;
     set_layers(json, config, [&](std::int64_t i) {
         if (!is_hybrid(json, config, i)) return layer_spec{token_mixer_kind::recurrent};

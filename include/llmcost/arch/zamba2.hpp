@@ -212,7 +212,7 @@ constexpr bool is_hybrid(config_view json, const model_config& config, std::int6
             throw_invalid_value(json, key, "a list with one kind per hidden layer");
         const string_ref name = (*list)[static_cast<std::size_t>(i)].as_string();
         if (name != "hybrid" && name != "linear_attention" && name != "mamba")
-            throw_unsupported(json, key, "no layer describes one of these kinds");
+            throw_unsupported(json, key, "unsupported layer type");
         return name == "hybrid";
     }
     if (config.num_hidden_layers != 54)
@@ -237,7 +237,7 @@ constexpr void parse_config(config_view json, model_config& config) {
         config.rope_scaling = detail::parse_frequency_rule(json, "full_attention");
         config.rotary_dim = config.head_dim;
         if (config.head_dim % 2 != 0)
-            throw_unsupported(json, "num_attention_heads", "heads of an odd width are not rotated");
+            throw_unsupported(json, "num_attention_heads", "an odd rotary head size is not supported");
     }
     parse_mixers(json, config);
     const std::int64_t all = count_layers(json, config, [&](std::int64_t i) { return is_hybrid(json, config, i); });

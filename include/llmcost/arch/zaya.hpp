@@ -17,7 +17,7 @@ inline constexpr family_key family_keys[]{
     {.type = family_key_type::computed},  // the same of heads with windows
 };
 
-/// Bits of a layer's word: it reads what the router in front made, and no router behind it reads its own.
+/// Layer flags: the layer reads the previous router's states; no later router reads its own.
 inline constexpr std::uint8_t follows = 1, ends = 2;
 
 constexpr tensor convolve(trace& t, literal name, const tensor& x, std::int64_t kernel, std::int64_t groups) {
@@ -71,7 +71,8 @@ constexpr tensor values_of_two(const layer_context& ctx, trace& t, const tensor&
     return t.cat({now, shifted}, -1);
 }
 
-/// Queries, keys and values, (B, S, heads, d) each: mixtures in time, and the mean of a query and its key beside them.
+/// Projects queries, keys and values (B, S, heads, d) with convolutions over time, and adds the mean of each query and
+/// its key.
 constexpr query_key_value project_in_time(const layer_context& ctx, trace& t, const tensor& x) {
     const model_config& config = ctx.config;
     const std::int64_t batch = x.dim(0), sequence = x.dim(1), d = config.head_dim,
@@ -160,7 +161,7 @@ struct top_k_router {
         if (reads) scale = t.param("router_states_scale", {width});
         tensor state = t.call("down_proj", linear{ctx.config.hidden_size, width, true}, x);
         if (reads) {
-            tensor previous = trace::buffer({batch, sequence, width});  // kept where it was made
+            tensor previous = trace::buffer({batch, sequence, width});  // already saved at its producer
             previous.requires_grad = t.is_training();
             previous.type = state.type;
             state = t.add(state, t.mul(previous, scale));
@@ -226,10 +227,10 @@ constexpr void parse_config(config_view json, model_config& config) {
     parse_experts(json, config, "num_experts");
     validate_experts(json, config);
     if (config.moe.num_experts_per_tok != 1)
-        throw_invalid_value(json, "num_experts_per_tok", "1, as the reference has no other");
+        throw_invalid_value(json, "num_experts_per_tok", "1, the only value that the reference supports");
     config.head_bias = json.boolean("lm_head_bias", false);
     if (config.family[depthwise_kernel] + config.family[grouped_kernel] < 3)
-        throw_unsupported(json, "cca_time0", "no row describes projections that look at one token only");
+        throw_unsupported(json, "cca_time0", "projections over a single token are not supported");
     if (config.num_key_value_heads * config.head_dim % 2 != 0)
         throw_invalid_value(json, "num_key_value_heads", "heads whose values can be halved");
     const auto types = json.optional_array("layer_types");
@@ -238,7 +239,7 @@ constexpr void parse_config(config_view json, model_config& config) {
     set_layers(json, config, [&](std::int64_t i) {
         const string_ref name = types ? (*types)[static_cast<std::uint32_t>(i)].as_string() : string_ref("hybrid");
         if (name != "hybrid" && name != "hybrid_sliding")
-            throw_unsupported(json, "layer_types", "no layer describes one of these kinds");
+            throw_unsupported(json, "layer_types", "unsupported layer type");
         const int place = (i > 0 ? follows : 0) | (i + 1 == config.num_hidden_layers ? ends : 0);
         return layer_spec{name == "hybrid" ? token_mixer_kind::full_attention : token_mixer_kind::sliding_attention,
                           true, static_cast<std::uint8_t>(place)};

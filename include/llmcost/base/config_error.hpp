@@ -11,14 +11,15 @@
 
 namespace llmcost {
 
-/// What is wrong with a configuration; each has its code in `errc`.
+/// The kind of problem in a configuration. `errc` has one code for each.
 enum class config_problem : std::uint8_t { missing_key, bad_value, unsupported, unknown_model_type };
 
-/// A configuration that cannot be used: what is wrong, where (JSON pointer, RFC 6901), and a sentence. Allocates
-/// nothing.
+/// A configuration that cannot be used: the kind of problem, its JSON pointer (RFC 6901) and a message.
+///
+/// Allocates no memory.
 class config_error : public std::exception {
 public:
-    /// Texts that are too long are cut.
+    /// Truncates texts that are too long.
     config_error(config_problem problem, string_ref pointer, string_ref message) noexcept : problem_(problem) {
         constexpr std::size_t longest_pointer = 256;
         detail::bounded_text place(text_, longest_pointer);
@@ -29,7 +30,7 @@ public:
     }
 
     [[nodiscard]] config_problem problem() const noexcept { return problem_; }
-    /// Place in the configuration; empty for the whole of it.
+    /// JSON pointer of the value; empty for the root of the configuration.
     [[nodiscard]] string_ref pointer() const noexcept { return {text_, pointer_size_}; }
     [[nodiscard]] string_ref message() const noexcept { return {text_ + message_at_, message_size_}; }
     /// `pointer: message`.

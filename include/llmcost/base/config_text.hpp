@@ -9,15 +9,16 @@
 
 namespace llmcost::detail {
 
-/// How a text is written into a message.
+/// Which characters of a text are escaped in a message.
 enum class escaping : unsigned char {
-    plain,    ///< controls only
-    quoted,   ///< controls, `"` and `\`
-    pointer,  ///< controls, and `~` and `/` as RFC 6901 writes them
+    plain,    ///< only control characters
+    quoted,   ///< control characters, `"` and `\`
+    pointer,  ///< control characters, and `~` and `/` as in RFC 6901
 };
 
-/// A text of bounded length in somebody else's buffer, always ended by a NUL; what does not fit is cut and ends in
-/// `...`.
+/// A text of bounded length in a buffer that the caller owns.
+///
+/// The text always ends with NUL. A text that does not fit is truncated and ends with `...`.
 class bounded_text {
 public:
     bounded_text(char* buffer, std::size_t size) noexcept : buffer_(buffer), capacity_(size) { buffer_[0] = '\0'; }
@@ -27,7 +28,7 @@ public:
     [[nodiscard]] string_ref view() const noexcept { return {buffer_, size_}; }
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
-    /// Appends a text as it is; a character is kept whole or left out.
+    /// Appends a text unchanged. Never splits a UTF-8 character.
     bounded_text& write(string_ref text) noexcept {
         constexpr string_ref mark = "...";
         while (!cut_ && !text.empty()) {
@@ -39,7 +40,7 @@ public:
         }
         return *this;
     }
-    /// Appends at most `limit` bytes of a text that may hold anything.
+    /// Appends at most `limit` bytes of an arbitrary text, with escapes.
     bounded_text& write(string_ref text, escaping escape_mode, std::size_t limit) noexcept {
         for (std::size_t written = 0; !text.empty();) {
             const std::size_t length = utf8_length(text);

@@ -13,22 +13,22 @@
 
 namespace llmcost {
 
-/// One value of a configuration; a configuration is an array of them, each container directly before its children.
+/// One value of a configuration. A configuration is an array of nodes; each container precedes its children.
 struct config_node {
     enum class kind : std::uint8_t { null, boolean, integer, real, string, array, object };
     kind type = kind::null;
-    string_ref key{};          ///< name in the object around it; empty in an array
-    std::int64_t integer = 0;  ///< of integers and booleans
-    double real = 0;           ///< of reals; may be infinite or NaN
-    string_ref string{};       ///< of strings; of reals, how the file writes them, where known
-    std::uint32_t parent = 0;  ///< index of the container; 0 for the root itself
-    std::uint32_t end = 0;     ///< one past the last node inside; the next index for a value without children
+    string_ref key{};          ///< name in the parent object; empty in an array
+    std::int64_t integer = 0;  ///< value of an integer or a boolean
+    double real = 0;           ///< value of a real; may be infinite or NaN
+    string_ref string{};       ///< value of a string; of a real: its spelling in the file, if available
+    std::uint32_t parent = 0;  ///< index of the parent container; 0 for the root
+    std::uint32_t end = 0;     ///< one past the last descendant; the next index for a value without children
     std::uint32_t size = 0;    ///< number of children
 };
 
 class config_view;
 
-/// Is told which keys of which objects are asked for, whether they are there or not.
+/// Observes which keys of which objects are read, whether they exist or not.
 class config_observer {
 public:
     virtual void on_key_read(const config_view& object, string_ref key) = 0;
@@ -37,31 +37,29 @@ protected:
     ~config_observer() = default;
 };
 
-/// Throws `bad_value`: `expected <expected>, found <the value>`; of the view itself, or of one of its keys
-/// (`missing_key` where there is none).
+/// Throws `bad_value` with the message `expected <expected>, found <value>` for a value or for a key of an object.
 ///
-/// None of these can be called in a constant expression, so that a bad literal configuration does not compile.
+/// Throws `missing_key` if the object has no such key. The `throw_` functions are not constexpr, so that an invalid
+/// configuration in a constant expression does not compile.
 [[noreturn]] inline void throw_invalid_value(config_view at, literal expected);
 [[noreturn]] inline void throw_invalid_value(config_view object, literal key, literal expected);
 /// Throws `missing_key`: `missing; expected <expected>`.
 [[noreturn]] inline void throw_missing_key(config_view object, literal key, literal expected);
-/// Throws `unsupported` with a sentence that says what is not described, and the value: `no row has this kind: "x"`; of
-/// the view itself, or of one of its keys.
+/// Throws `unsupported` with a message and the value, e.g. `unsupported kind: "x"`, for a value or for a key.
 [[noreturn]] inline void throw_unsupported(config_view at, literal message);
 [[noreturn]] inline void throw_unsupported(config_view object, literal key, literal message);
-/// Throws `unknown_model_type` with the value and a sentence about it, which may name near types: `"lama" is not
-/// known`.
+/// Throws `unknown_model_type` with the value and a message, which may suggest similar types: `"lama" is unknown`.
 [[noreturn]] inline void fail_unknown_model_type(config_view object, literal key, literal message);
 
 namespace detail {
 
-/// Throws `bad_value` for a number that is whole but too large.
+/// Throws `bad_value` for an integer that is too large.
 [[noreturn]] inline void fail_range(config_view at, literal expected, std::int64_t maximum);
 
-/// Beyond this, a real may not be the number that was written.
+/// The largest real below which every integer is exact: 2^53.
 inline constexpr double largest_exact_real = 9007199254740992.0;
 
-/// The whole number that a value is: 32.0 is 32, 1e30 and true are none.
+/// The integer that a value represents: 32.0 is 32. Returns nothing for 1e30 and true.
 constexpr maybe<std::int64_t> integer_value(const config_node& n) noexcept {
     if (n.type == config_node::kind::integer) return n.integer;
     if (n.type != config_node::kind::real) return {};
@@ -73,7 +71,7 @@ constexpr maybe<std::int64_t> integer_value(const config_node& n) noexcept {
 
 }  // namespace detail
 
-/// Goes through the children of an array or object.
+/// Iterates over the children of an array or object.
 class config_iterator {
 public:
     using value_type = config_view;
@@ -101,22 +99,25 @@ private:
     std::uint32_t index_ = 0;
 };
 
-/// A value of a configuration: looks at nodes that somebody else owns.
+/// A view of one configuration value. The nodes belong to the caller.
 ///
-/// Asked for a key, it must be an object or null. `x(key)` throws where the key is missing or null, `x(key, otherwise)`
-/// gives `otherwise` there, `optional_x(key)` gives nothing there; all of them throw `config_error` for a value of
-/// another kind.
+/// Functions that take a key require an object or null:
+/// - `x(key)` throws if the key is missing or null
+/// - `x(key, default_value)` returns `default_value` in this case
+/// - `optional_x(key)` returns nothing in this case
+///
+/// Throws: `config_error` if the value has another type.
 class config_view {
 public:
     using kind = config_node::kind;
 
-    constexpr config_view() noexcept = default;  // no node: what an empty `maybe` holds
+    constexpr config_view() noexcept = default;  // no node: the state inside an empty `maybe`
     constexpr config_view(const config_node* nodes, std::uint32_t index, config_observer* listener = nullptr) noexcept
         : nodes_(nodes), index_(index), listener_(listener) {}
     template <class Nodes>
     constexpr config_view(const Nodes& nodes, std::uint32_t index) noexcept : config_view(nodes.data(), index) {}
 
-    /// The same value; `listener` is told of the keys that it and what it leads to are asked for.
+    /// Returns this view with an observer, which is notified of each key read from it or from its descendants.
     [[nodiscard]] constexpr config_view with_observer(config_observer& listener) const noexcept {
         return {nodes_, index_, &listener};
     }
@@ -134,13 +135,13 @@ public:
     [[nodiscard]] constexpr bool is_array() const noexcept { return type() == kind::array; }
     [[nodiscard]] constexpr bool is_object() const noexcept { return type() == kind::object; }
 
-    /// Its name in the object around it.
+    /// Name of the value in its parent object.
     [[nodiscard]] constexpr string_ref key() const noexcept { return node().key; }
-    /// Number of children; 0 for what is no container.
+    /// Number of children; 0 for a scalar.
     [[nodiscard]] constexpr std::uint32_t size() const noexcept { return node().size; }
     [[nodiscard]] constexpr config_iterator begin() const noexcept;
     [[nodiscard]] constexpr config_iterator end() const noexcept;
-    /// The i-th child of an array or object, from 0.
+    /// The child with index i of an array or object.
     [[nodiscard]] constexpr config_view operator[](std::size_t i) const {
         if (i >= size()) throw_invalid_value(*this, "an array with more elements");
         std::uint32_t child = index_ + 1;
@@ -149,7 +150,7 @@ public:
         return config_view{nodes_, child};
     }
 
-    /// The value of a key; nothing where an object has none. A null is found.
+    /// The value of a key, which may be null. Returns nothing if the object has no such key.
     [[nodiscard]] constexpr maybe<config_view> find(string_ref key) const {
         if (!is_object() && !is_null()) throw_invalid_value(*this, "an object");
         if (listener_ != nullptr) listener_->on_key_read(*this, key);
@@ -159,30 +160,30 @@ public:
     }
     [[nodiscard]] constexpr bool contains(string_ref key) const { return find(key).has_value(); }
 
-    /// The value itself.
+    /// The boolean value.
     [[nodiscard]] constexpr bool as_boolean() const {
         if (!is_boolean()) throw_invalid_value(*this, "true or false");
         return node().integer != 0;
     }
-    /// A whole number, written 32 or 32.0.
+    /// The integer value, written as 32 or 32.0.
     [[nodiscard]] constexpr std::int64_t as_integer() const {
         return as_bounded_integer("an integer", INT64_MIN, INT64_MAX);
     }
-    /// A whole number from 1 to 2^31 - 1.
+    /// The integer value, from 1 to 2^31 - 1.
     [[nodiscard]] constexpr std::int64_t as_positive() const {
         return as_bounded_integer("a positive integer", 1, max_input);
     }
-    /// A whole number from 0 to 2^31 - 1.
+    /// The integer value, from 0 to 2^31 - 1.
     [[nodiscard]] constexpr std::int64_t as_non_negative() const {
         return as_bounded_integer("a non-negative integer", 0, max_input);
     }
-    /// A finite number.
+    /// The value as a finite number.
     [[nodiscard]] constexpr double as_real() const {
         if (type() == kind::integer) return static_cast<double>(node().integer);
         if (type() != kind::real || !(node().real - node().real == 0)) throw_invalid_value(*this, "a finite number");
         return node().real;
     }
-    /// A number that may be infinite or NaN, as `time_step_limit` has them.
+    /// The value as a number that may be infinite or NaN (`time_step_limit`).
     [[nodiscard]] constexpr double as_extended_real() const {
         if (!is_number()) throw_invalid_value(*this, "a number");
         return type() == kind::real ? node().real : static_cast<double>(node().integer);
@@ -217,7 +218,7 @@ public:
         if (const auto found = find_non_null(key)) return found->as_integer();
         return {};
     }
-    /// Of either sign, small enough to be added to others.
+    /// An integer of either sign whose magnitude is at most 2^31 - 1, so that sums cannot overflow.
     [[nodiscard]] constexpr std::int64_t signed_integer(literal key, std::int64_t default_value) const {
         if (const auto found = find_non_null(key))
             return found->as_bounded_integer("an integer of 32 bits", -max_input, max_input);
@@ -309,10 +310,10 @@ constexpr config_iterator config_view::end() const noexcept { return {nodes_, no
 
 namespace detail {
 
-/// Longest part of a key or of a value that a message repeats, in bytes.
+/// Maximum number of bytes of a key or a value that a message repeats.
 inline constexpr std::size_t longest_echo = 48;
 
-/// Appends the JSON pointer of a value: one `/name` or `/index` per container around it.
+/// Appends the JSON pointer of a value: one `/name` or `/index` per enclosing container.
 inline void append_pointer(bounded_text& out, config_view at) noexcept {
     constexpr std::size_t deepest = 64;
     std::uint32_t path[deepest]{};
@@ -334,7 +335,7 @@ inline void append_pointer(bounded_text& out, config_view at) noexcept {
     }
 }
 
-/// Appends what a value is, shortened: `"32"`, `-1`, `null`, `an array of 3`.
+/// Appends a shortened description of a value: `"32"`, `-1`, `null`, `an array of 3`.
 inline void append_value(bounded_text& out, config_view at) noexcept {
     const config_node& n = at.node();
     if (at.is_null()) out.write("null");
@@ -348,7 +349,7 @@ inline void append_value(bounded_text& out, config_view at) noexcept {
     if (at.is_object()) out.write(n.size == 0 ? "an empty object" : "an object");
 }
 
-/// Throws at a value, or at one of its keys whether it is there or not.
+/// Throws an error that points to a value, or to one of its keys whether it exists or not.
 [[noreturn]] inline void fail_at(config_problem problem, config_view at, maybe<string_ref> key, string_ref message) {
     char buffer[512];
     bounded_text pointer(buffer);

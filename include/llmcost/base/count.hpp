@@ -3,13 +3,15 @@
 #pragma once
 
 #include <cstdint>
-#include <new>  // std::exception, without what <exception> brings
+#include <new>  // std::exception without the cost of <exception>
 
 #include <llmcost/base/string_ref.hpp>
 
 namespace llmcost {
 
-/// Thrown where a count would pass 128 bits, a tensor 2^63 elements or a list what can be walked; nothing ever wraps.
+/// Thrown if a count exceeds 128 bits, a tensor 2^63 elements or a list the number of layers that can be traced.
+///
+/// Arithmetic never wraps around.
 class overflow_error : public std::exception {
 public:
     explicit overflow_error(const char* message) noexcept : message_(message) {}
@@ -19,7 +21,7 @@ private:
     const char* message_;
 };
 
-/// Thrown where a description is wrong: shapes that do not meet, a view that is none.
+/// Thrown if a model description is invalid, for example if shapes do not match or a view is impossible.
 class description_error : public std::exception {
 public:
     explicit description_error(const char* message) noexcept : message_(message) {}
@@ -29,13 +31,13 @@ private:
     const char* message_;
 };
 
-/// Thrown where a model cannot do what a workload asks: more positions than its table has.
+/// Thrown if a workload needs more positions than the position table of the model has.
 class workload_error : public std::exception {
 public:
     workload_error(std::int64_t max_positions, std::int64_t requested_positions) noexcept
         : max_positions_(max_positions), requested_positions_(requested_positions) {}
     [[nodiscard]] const char* what() const noexcept override { return "more tokens than the model has positions for"; }
-    /// Positions that the model has, and that past and new tokens need.
+    /// Number of positions of the model.
     [[nodiscard]] std::int64_t max_positions() const noexcept { return max_positions_; }
     [[nodiscard]] std::int64_t requested_positions() const noexcept { return requested_positions_; }
 
@@ -44,17 +46,17 @@ private:
     std::int64_t requested_positions_;
 };
 
-/// Thrown where a word names no part of a model, or a parameter whose tensor is counted under another name.
+/// Thrown if a scope query matches no part of a model, or only a parameter counted under another name.
 class scope_error : public std::exception {
 public:
     scope_error(const char* scope, std::size_t size, bool tied) noexcept : tied_(tied) {
         for (std::size_t i = 0; i < size && i + 1 < sizeof scope_; ++i) scope_[i] = scope[i];
     }
     [[nodiscard]] const char* what() const noexcept override {
-        return tied_ ? "this parameter is tied: its tensor is counted where it is named first"
+        return tied_ ? "tied parameter: its tensor is counted under its first name"
                      : "the model has no role, class, module or parameter of this name";
     }
-    /// What was asked for; cut after 255 bytes.
+    /// Text of the scope query, truncated to 255 bytes.
     [[nodiscard]] const char* scope() const noexcept { return scope_; }
     [[nodiscard]] bool tied() const noexcept { return tied_; }
 
@@ -77,18 +79,20 @@ private:
 }
 [[noreturn]] inline void throw_description_error(const char* message) { throw description_error{message}; }
 
-/// Any integer type: `std::integral`, without its header.
+/// Any integer type; `std::integral` without its header.
 template <class T>
 concept integer = requires(T n) {
     n % n, n << n;
 };
 
-/// An exact, non-negative 128-bit integer; sums and products that do not fit end in `throw_overflow_error`.
+/// An exact, non-negative 128-bit integer.
+///
+/// Throws: `overflow_error` if a sum or a product does not fit.
 class count {
 public:
     __extension__ typedef unsigned __int128 uint128;
 
-    constexpr count() noexcept : value_(0) {}  // spelled out: g++ 12 loses a default initialiser in constant arrays
+    constexpr count() noexcept : value_(0) {}  // explicit: g++ 12 loses a default initializer in constant arrays
     template <integer T>
     constexpr count(T n) : value_(static_cast<uint128>(n)) {
         if constexpr (static_cast<T>(-1) < static_cast<T>(0))
@@ -132,7 +136,7 @@ public:
     [[nodiscard]] constexpr uint128 to_uint128() const noexcept { return value_; }
     [[nodiscard]] constexpr bool fits_64() const noexcept { return (value_ >> 64) == 0; }
     [[nodiscard]] constexpr std::uint64_t to_64() const {
-        if (!fits_64()) throw_overflow_error("overflow: a figure beyond 2^64 where a number of 64 bits is needed");
+        if (!fits_64()) throw_overflow_error("overflow: the figure exceeds 64 bits");
         return static_cast<std::uint64_t>(value_);
     }
     [[nodiscard]] explicit constexpr operator double() const noexcept {
@@ -145,7 +149,9 @@ private:
     uint128 value_;
 };
 
-/// Sizes multiplied into one size: below 0 or beyond 2^63 - 1 is an overflow.
+/// Product of sizes.
+///
+/// Throws: `overflow_error` if it is negative or above 2^63 - 1.
 template <integer... Sizes>
 [[nodiscard]] constexpr std::int64_t checked_product(Sizes... sizes) {
     const count n = (count(1) * ... * count(sizes));

@@ -8,7 +8,7 @@
 
 namespace llmcost {
 
-/// Element types, named as PyTorch names them; `unspecified` takes the configuration's.
+/// Element types with the names of PyTorch. `unspecified` means the type of the configuration.
 enum class dtype : std::uint8_t {
     unspecified,
     float32,
@@ -22,7 +22,7 @@ enum class dtype : std::uint8_t {
     complex64
 };
 
-/// One line per element type: its name, another accepted spelling, its size in bits.
+/// An element type: its name, an accepted alias and its size in bits.
 struct dtype_row {
     dtype type;
     literal name;
@@ -44,21 +44,21 @@ inline constexpr dtype_row dtype_table[]{
 };
 // clang-format on
 
-/// Bits of one element; 0 where unspecified.
+/// Bits per element; 0 for `unspecified`.
 [[nodiscard]] constexpr int bits_of(dtype type) noexcept {
     for (const auto& row : dtype_table)
         if (row.type == type) return row.bits;
     return 0;
 }
 
-/// PyTorch's name of an element type.
+/// The PyTorch name of an element type.
 [[nodiscard]] constexpr literal name_of(dtype type) noexcept {
     for (const auto& row : dtype_table)
         if (row.type == type) return row.name;
     return "unspecified";
 }
 
-/// The element type of a name such as `bfloat16`, `torch.bfloat16` or `bf16`; `unspecified` where there is none.
+/// The element type named `bfloat16`, `torch.bfloat16` or `bf16`. Returns `unspecified` for an unknown name.
 [[nodiscard]] constexpr dtype dtype_from(string_ref name) noexcept {
     if (name.starts_with("torch.")) name.remove_prefix(6);
     for (const auto& row : dtype_table)

@@ -8,7 +8,7 @@
 
 namespace llmcost::detail {
 
-/// Edit distance of two short names; at most 64 letters of each count.
+/// Edit distance of two names. Only the first 64 characters of each count.
 constexpr int edit_distance(string_ref a, string_ref b) noexcept {
     a = a.substr(0, 64);
     b = b.substr(0, 64);

@@ -4,8 +4,9 @@
 
 namespace llmcost {
 
-/// A value, or none: what the core needs of `std::optional`, which costs an including file twenty-five templates per
-/// type.
+/// An optional value: the part of `std::optional` that the library needs.
+///
+/// `std::optional` costs an including file 25 template instantiations per type.
 template <class T>
 struct maybe {
     T stored_value{};
@@ -20,7 +21,7 @@ struct maybe {
     [[nodiscard]] constexpr T value_or(T default_value) const noexcept {
         return present ? stored_value : default_value;
     }
-    /// Equal where both hold equal values, or neither holds one.
+    /// Whether both contain equal values, or neither contains one.
     friend constexpr bool operator==(const maybe& a, const maybe& b) noexcept requires requires(const T& x) { x == x; }
     { return a.present == b.present && (!a.present || a.stored_value == b.stored_value); }
 };

@@ -12,32 +12,31 @@
 
 namespace llmcost {
 
-/// A string constant: what rows and tables call things. Compilers take in a thousand of them with far less ado than
-/// views.
+/// A string constant, as in model specs and tables. Compilers process thousands of them faster than string views.
 using literal = const char*;
 
-/// Whether a string constant has no characters.
+/// Whether a string constant is empty.
 [[nodiscard]] constexpr bool is_empty(literal s) noexcept { return *s == '\0'; }
 
 class string_ref;
 
-/// Whatever owns or sees characters in a row: `std::string`, `std::string_view`.
+/// A contiguous character range such as `std::string` or `std::string_view`.
 template <class S>
 concept string_like = requires(const S& s) {
     static_cast<const char*>(s.data()), static_cast<std::size_t>(s.size());
 };
 
-/// Somebody else's characters: `std::string_view`, whose header alone would take a third of what including the library
-/// may.
+/// A non-owning string view.
 ///
-/// Converts from what is string-like and to what sees characters, so that both mix.
+/// Replaces `std::string_view`, whose header alone would take a third of the include budget of the library. Converts
+/// from and to every string-like view type.
 class string_ref {
 public:
     static constexpr std::size_t npos = SIZE_MAX;
 
     constexpr string_ref() noexcept = default;
     constexpr string_ref(const char* c_string) noexcept
-        : data_(c_string), size_(__builtin_strlen(c_string)) {}  // folded, where a loop would be evaluated
+        : data_(c_string), size_(__builtin_strlen(c_string)) {}  // a builtin: a loop would be evaluated at compile time
     constexpr string_ref(const char* data, std::size_t size) noexcept : data_(data), size_(size) {}
     template <string_like S>
     requires(!__is_same(S, string_ref)) constexpr string_ref(const S& s) noexcept : data_(s.data()), size_(s.size()) {}
@@ -55,7 +54,7 @@ public:
     [[nodiscard]] constexpr char operator[](std::size_t i) const noexcept { return data_[i]; }
     [[nodiscard]] constexpr char front() const noexcept { return data_[0]; }
 
-    /// At most `n` characters from `from` on; `from` is at most the size.
+    /// At most `n` characters from position `pos`, which must not exceed the size.
     [[nodiscard]] constexpr string_ref substr(std::size_t pos, std::size_t n = npos) const noexcept {
         return {data_ + pos, n < size_ - pos ? n : size_ - pos};
     }
@@ -88,7 +87,8 @@ public:
                 return static_cast<unsigned char>(a.data_[i]) < static_cast<unsigned char>(b.data_[i]);
         return a.size_ < b.size_;
     }
-    /// Writes to any stream, without its header; for this type alone, so that literals stay those of the stream.
+    /// Writes to any stream without including its header. Only for this type, so that literals use the stream's own
+    /// operator.
     template <class Stream>
     friend constexpr auto operator<<(Stream& out, string_ref s) -> decltype(out.write("", out.width())) {
         return out.write(s.data(), static_cast<decltype(out.width())>(s.size()));

@@ -8,7 +8,7 @@
 
 namespace llmcost::detail {
 
-/// Length in bytes of the well-formed UTF-8 character that a text begins with; 0 where there is none (RFC 3629).
+/// Length in bytes of the well-formed UTF-8 character at the start of a text; 0 if there is none (RFC 3629).
 constexpr std::size_t utf8_length(string_ref text) noexcept {
     const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
     const auto continues = [&](std::size_t i) { return (byte(i) & 0xC0U) == 0x80U; };
@@ -17,20 +17,21 @@ constexpr std::size_t utf8_length(string_ref text) noexcept {
     if (first < 0x80) return 1;
     if (first < 0xC2 || first > 0xF4 || !continues(1)) return 0;
     if (first < 0xE0) return 2;
-    // overlong forms, surrogates and what lies beyond U+10FFFF
+    // overlong forms, surrogates and code points above U+10FFFF
     if ((first == 0xE0 && byte(1) < 0xA0) || (first == 0xED && byte(1) > 0x9F) || !continues(2)) return 0;
     if (first < 0xF0) return 3;
     if ((first == 0xF0 && byte(1) < 0x90) || (first == 0xF4 && byte(1) > 0x8F) || !continues(3)) return 0;
     return 4;
 }
 
-/// The code point if a character must not reach a terminal: controls, line separators, changes of direction, and what
-/// nobody sees; else 0x110000.
+/// The code point of a character that must not reach a terminal, or 0x110000 if the character is safe.
+///
+/// Unsafe are controls, line separators, changes of text direction and invisible characters.
 constexpr unsigned unprintable(string_ref character) noexcept {
     struct range {
         unsigned first, last;
     };
-    // Unicode's categories Cc, Cf, Zl and Zp, but for signs that are drawn, and plane 14, which is tags and selectors
+    // Unicode categories Cc, Cf, Zl and Zp except visible signs, and plane 14 (tags and selectors).
     constexpr range unsafe[]{{0x00, 0x1F},     {0x7F, 0x9F},     {0xAD, 0xAD},       {0x61C, 0x61C},
                              {0x180E, 0x180E}, {0x200B, 0x200F}, {0x2028, 0x202E},   {0x2060, 0x206F},
                              {0xFEFF, 0xFEFF}, {0xFFF9, 0xFFFB}, {0x1D173, 0x1D17A}, {0xE0000, 0xE0FFF}};

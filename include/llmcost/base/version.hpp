@@ -6,7 +6,7 @@
 
 namespace llmcost {
 
-/// The version of the library and the program, `major.minor.patch`; every build system reads it from this line.
+/// The version of the library and the program, `major.minor.patch`. Every build system reads it from this line.
 inline constexpr string_ref version = "0.1.0";
 
 }  // namespace llmcost

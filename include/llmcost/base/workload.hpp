@@ -11,41 +11,44 @@ namespace llmcost {
 /// Which positions the head computes logits for.
 enum class logits : std::uint8_t { all, last, none };
 
-/// Whether scores are computed for all sequence × context pairs, as eager does, or for visible pairs only.
+/// Whether scores are computed for all sequence × context pairs (eager), or only for the pairs visible to the causal
+/// mask.
 enum class attention_scores : std::uint8_t { full, causal };
 
-/// How a training step calls attention: products and softmax one by one, or `scaled_dot_product_attention`.
+/// How attention is called: as separate products and softmax (eager), or as `scaled_dot_product_attention`.
 enum class attention_implementation : std::uint8_t { eager, sdpa };
 
-/// The largest number that a workload or a configuration may hold.
+/// The largest number in a workload or a configuration.
 inline constexpr std::int64_t max_input = 2147483647;
 
-/// What the model is asked to do in one forward pass; every number is between 0 (1 for batch and sequence) and 2^31
-/// - 1.
+/// The inputs and options of one forward pass or training step.
+///
+/// Numbers are from 0 (batch and sequence: from 1) to 2^31 - 1.
 struct workload {
-    std::int64_t batch = 1;             ///< sequences, or images where the input is pixels
+    std::int64_t batch = 1;             ///< sequences; for vision models: images
     std::int64_t sequence = 1024;       ///< new tokens per sequence
-    std::int64_t past = 0;              ///< tokens already in the cache
-    std::int64_t encoder_sequence = 0;  ///< tokens the encoder reads; 0: as many as the decoder holds
-    std::int64_t images = 0;  ///< beside the text of a sequence; a model of images alone reads one per batch entry
-    std::int64_t image_height = 0;  ///< of images; 0: as large as the model's own
+    std::int64_t past = 0;              ///< tokens already in the KV cache
+    std::int64_t encoder_sequence = 0;  ///< input tokens of the encoder; 0: `past + sequence`
+    /// images per sequence, in addition to its text; a vision model reads one per batch entry
+    std::int64_t images = 0;
+    std::int64_t image_height = 0;  ///< height of an image; 0: the size in the configuration
     std::int64_t image_width = 0;
-    std::int64_t videos = 0;  ///< beside the text of a sequence
+    std::int64_t videos = 0;  ///< videos per sequence, in addition to its text
     std::int64_t video_frames = 0;
     std::int64_t video_height = 0;
     std::int64_t video_width = 0;
-    std::int64_t audio_milliseconds = 0;  ///< of one recording per sequence
+    std::int64_t audio_milliseconds = 0;  ///< length of one recording per sequence
     logits head = logits::all;
     attention_scores attention = attention_scores::full;
     dtype weights = dtype::unspecified;
     dtype activations = dtype::unspecified;
     dtype cache = dtype::unspecified;
-    bool training = false;  ///< one training step: autograd keeps what backward needs, no cache
+    bool training = false;  ///< one training step: tensors are saved for backward, and there is no cache
     bool uses_workload_dtypes =
-        false;                      ///< tensors have the workload's types, as in training; else all count as float32
-    bool uses_cpu_kernels = false;  ///< of a training step: norms keep statistics as PyTorch's CPU kernels do
-    bool has_dropout = false;       ///< of a training step: the configuration's rates hold, else nothing is dropped
-    bool autocast = false;          ///< products of 32 bits are made in bfloat16 (`torch.autocast`)
+        false;  ///< true: tensors have the element types of the workload, as in training; false: all are float32
+    bool uses_cpu_kernels = false;  ///< training: norms save statistics as the CPU kernels of PyTorch do
+    bool has_dropout = false;       ///< training: uses the dropout rates of the configuration; false: no dropout
+    bool autocast = false;          ///< float32 products run in bfloat16 (`torch.autocast`)
     attention_implementation implementation = attention_implementation::eager;
 
     /// Whether every number is within its bounds.
@@ -56,18 +59,18 @@ struct workload {
                holds(video_frames, 0) && holds(video_height, 0) && holds(video_width, 0) &&
                holds(audio_milliseconds, 0);
     }
-    /// Whether there is something to see or to hear beside a text; with a past it lies there, and no tower runs.
+    /// Whether there are images, videos or audio. With `past` > 0 they belong to the past, and no encoder runs.
     [[nodiscard]] constexpr bool has_multimodal_inputs() const noexcept {
         return images > 0 || videos > 0 || audio_milliseconds > 0;
     }
-    /// The same without anything to see or to hear.
+    /// Returns this workload without images, videos and audio.
     [[nodiscard]] constexpr workload without_multimodal_inputs() const noexcept {
         workload load = *this;
         load.images = load.image_height = load.image_width = load.audio_milliseconds = 0;
         load.videos = load.video_frames = load.video_height = load.video_width = 0;
         return load;
     }
-    /// Whether two workloads show the same.
+    /// Whether two workloads have the same images, videos and audio.
     [[nodiscard]] constexpr bool has_same_multimodal_inputs(const workload& rhs) const noexcept {
         return images == rhs.images && image_height == rhs.image_height && image_width == rhs.image_width &&
                videos == rhs.videos && video_frames == rhs.video_frames && video_height == rhs.video_height &&

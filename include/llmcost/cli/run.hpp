@@ -7,7 +7,6 @@
 #include <string_view>
 
 #include <llmcost/bundled/all.hpp>
-#include <llmcost/bundled/verified_types.hpp>
 #include <llmcost/cli/commands/check.hpp>
 #include <llmcost/cli/commands/compare.hpp>
 #include <llmcost/cli/commands/default_command.hpp>
@@ -31,6 +30,7 @@
 #include <llmcost/cli/request/config_lookup.hpp>
 #include <llmcost/cli/request/for_each_model.hpp>
 #include <llmcost/cli/request/parse_deployment.hpp>
+#include <llmcost/generated/verified_types.hpp>
 #include <llmcost/registry.hpp>
 
 // The whole program: all commands, all rows, all bundled configurations.
@@ -45,7 +45,7 @@ inline constexpr std::array all_commands{&page_command,    &compare_command,  &f
 
 /// A program that knows everything.
 [[nodiscard]] inline program whole_program(const streams& io) {
-    return {io,          every_model,      bundled_configs,   all_commands,
+    return {io,          all_models,       bundled_configs,   all_commands,
             parse_model, parse_deployment, read_each_subject, every_verified};
 }
 

@@ -6,7 +6,7 @@
 
 namespace llmcost {
 
-/// Whether texts that are long enough go through blocks of this size, so many of them at random (BigBird).
+/// Parses `attention_type`: true for block-sparse attention with `random` random blocks of `size` tokens (BigBird).
 constexpr bool parse_sparse_blocks(config_view json, std::int64_t size, std::int64_t random) {
     const string_ref type = json.string("attention_type", "block_sparse");
     if (type != "block_sparse" && type != "original_full")

@@ -9,7 +9,7 @@
 
 namespace llmcost {
 
-/// Notes a rate of dropout; one of 1 drops everything, which no walk describes.
+/// Sets a dropout rate. A rate of 1 drops everything, which the trace does not support.
 constexpr void set_rate(dropout_set& positions, dropout_position place, double rate) {
     positions.set(rate < 1 ? place : dropout_position::stochastic, rate > 0);
 }
@@ -20,7 +20,7 @@ constexpr double parse_rate(config_view number) {
     return rate;
 }
 
-/// Reads the rates of dropout by the row's table, those of classifiers where there is one.
+/// Parses the dropout rates in the table of the model spec. Rates of classifiers apply to classification heads only.
 constexpr void parse_dropout(config_view json, const model_spec& row, head_kind head, dropout_set& positions) {
     const bool classifies = head != head_kind::none && head != head_kind::causal_lm;
     for (std::size_t i = 0; i < row.dropout_keys.count; ++i) {

@@ -6,7 +6,7 @@
 
 namespace llmcost {
 
-/// Configurations of the halves that older files write a second time, under keys of their own: those hold.
+/// Parses the second copy of the text and image configurations in older files, which takes precedence.
 constexpr void parse_written_twice(config_view json, model& m, literal text, literal images) {
     if (const auto nested_json = json.optional_object(text)) {
         model_config config = parse_sizes(*m.text_spec, *nested_json, true);

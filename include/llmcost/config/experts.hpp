@@ -11,14 +11,14 @@
 
 namespace llmcost {
 
-/// Experts in every `decoder_sparse_step`-th layer that `mlp_only_layers` does not name (Qwen).
+/// Layers with experts: every `decoder_sparse_step`-th layer, except those in `mlp_only_layers` (Qwen).
 class expert_layer_selection {
 public:
     constexpr expert_layer_selection(config_view json, const model_config& config)
         : has_experts_(config.moe.num_experts > 0), step_(json.positive("decoder_sparse_step", 1)) {
         if (const auto dense = json.optional_array("mlp_only_layers")) dense_ = layer_set(*dense);
     }
-    /// Experts in every layer, or in none.
+    /// Selects all layers or none.
     constexpr explicit expert_layer_selection(bool everywhere) noexcept : has_experts_(everywhere), step_(1) {}
     [[nodiscard]] constexpr bool has(std::int64_t layer) const noexcept {
         return has_experts_ && (layer + 1) % step_ == 0 && !dense_.has(layer);
@@ -30,7 +30,7 @@ private:
     layer_set dense_{};
 };
 
-/// Experts in the layers that `mlp_layer_types` calls sparse; without the list in those behind the first dense ones.
+/// Layers with experts: those that are sparse in `mlp_layer_types`. Default: all layers after the first `dense` ones.
 class sparse_layer_selection {
 public:
     constexpr sparse_layer_selection(config_view json, const model_config& config, std::int64_t dense)
@@ -62,18 +62,18 @@ constexpr void parse_experts(config_view json, model_config& config, literal num
     config.moe.norm_topk_prob = json.boolean("norm_topk_prob", config.moe.norm_topk_prob);
 }
 
-/// Types whose language model weighs how evenly its routers pick, where the configuration asks for it.
+/// Parses `output_router_logits`, which adds the load-balancing loss.
 constexpr void parse_load_balancing(config_view json, model_config& config) {
     config.moe.has_load_balancing_loss = json.boolean("output_router_logits", false) && config.moe.num_experts > 0;
 }
 
-/// Keys of experts that a router picks from groups, beside shared ones (DeepSeek V3 and its relatives).
+/// Configuration keys of MoE with expert groups and shared experts (DeepSeek V3).
 struct grouped_expert_keys {
     literal number = "n_routed_experts";
-    literal number_too = "num_local_experts";  ///< another name of it
+    literal number_too = "num_local_experts";  ///< alternative key
     literal shared_key = "n_shared_experts";   ///< empty: none
-    std::int64_t shared = 0;                   ///< without the key; 0: it must be there
-    bool by_two = true;                        ///< a group is worth its two best experts
+    std::int64_t shared = 0;                   ///< default value; 0: the key is required
+    bool by_two = true;                        ///< a group is rated by its two best experts
 };
 constexpr void parse_grouped_experts(config_view json, model_config& config, const grouped_expert_keys& expert_keys) {
     const literal number = json.contains(expert_keys.number_too) ? expert_keys.number_too : expert_keys.number;
@@ -96,7 +96,7 @@ constexpr void parse_grouped_experts(config_view json, model_config& config, con
         throw_invalid_value(json, "n_group", "at most half as many groups as experts");
 }
 
-/// Types whose layers have experts whatever a configuration says.
+/// Checks that the number of experts is positive, for types whose layers always have experts.
 constexpr void validate_experts(config_view json, const model_config& config) {
     if (config.moe.num_experts > 0) return;
     constexpr literal names[] = {"num_experts", "num_local_experts", "n_routed_experts"};

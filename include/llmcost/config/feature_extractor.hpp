@@ -8,45 +8,45 @@
 #include <llmcost/config/processor.hpp>
 #include <llmcost/model/model_spec.hpp>
 
-// What files beside a configuration say of how recordings are made ready.
+// Audio preprocessing parameters, from files next to the configuration.
 namespace llmcost {
 
-/// What a feature extractor is told.
+/// The configuration of the feature extractor, if there is one.
 constexpr maybe<config_view> find_feature_extractor_config(config_view json) {
     return find_processor_config(json, {"feature_extractor", "audio_processor"});
 }
 
-/// An extractor of another class makes something else of a recording.
+/// Checks the class of the feature extractor, which determines the preprocessing.
 constexpr void expect_extractor(config_view json, literal named) {
     const auto found = json.optional_string("feature_extractor_type");
     if (found && *found != string_ref(named)) throw_invalid_value(json, "feature_extractor_type", named);
 }
 
-/// A number that must be the configuration's, or the one that a Processor class asks for.
+/// Checks that a key has the value of the configuration, or the value that a Processor class requires.
 constexpr void expect_number(config_view json, literal key, std::int64_t wanted, literal expected) {
     if (const auto found = json.optional_positive(key); found && *found != wanted)
         throw_invalid_value(json, key, expected);
 }
 
-/// Bands of a spectrum are as many as a tower reads.
+/// Checks that the number of mel bins is that of the encoder.
 constexpr void expect_bands(config_view json, std::initializer_list<literal> keys, std::int64_t bands) {
-    for (const literal key : keys) expect_number(json, key, bands, "as many as the mel bins of the configuration");
+    for (const literal key : keys) expect_number(json, key, bands, "the number of mel bins of the configuration");
 }
 
-/// A rate that the type's Processor class hands to its extractor, which refuses another one.
+/// Checks the sampling rate. The Processor class passes it to the feature extractor, which rejects other rates.
 constexpr void expect_rate(config_view json, std::int64_t rate, literal expected) {
     expect_number(json, "sampling_rate", rate, expected);
 }
-inline constexpr literal sixteen_thousand = "16000, which this type's Processor class asks for";
+inline constexpr literal sixteen_thousand = "16000, required by the Processor class of this type";
 
-/// Of several keys the first one that is there: the one to name where they do not fit together.
+/// The first key that is present, for error messages about several keys.
 constexpr literal first_present_key(config_view json, std::initializer_list<literal> keys) {
     for (const literal key : keys)
         if (json.contains(key)) return key;
     return *keys.begin();
 }
 
-/// Sizes of frames by their usual names.
+/// Parses frame sizes with their standard keys.
 constexpr void parse_frames(config_view json, audio_preprocessing_config& s) {
     s.hop_length = json.positive("hop_length", s.hop_length);
     s.n_fft = json.positive("n_fft", s.n_fft);
@@ -55,17 +55,17 @@ constexpr void parse_frames(config_view json, audio_preprocessing_config& s) {
         throw_invalid_value(json, first_present_key(json, {"win_length", "n_fft"}), "a win_length of at most n_fft");
 }
 
-/// A number times another one, rounded to the nearest whole one, to the even one of two.
+/// The value of a key times `times`, rounded to the nearest integer, half to even.
 constexpr std::int64_t rounded_product(config_view json, literal key, double otherwise, double times) {
     const double exact = json.real(key, otherwise) * times;
     if (!(exact >= 1) || exact > static_cast<double>(max_input))
-        throw_invalid_value(json, key, "so much that a sample is there");
+        throw_invalid_value(json, key, "a duration of at least one sample");
     const auto below = static_cast<std::int64_t>(exact);
     const double rest = exact - static_cast<double>(below);
     return below + (rest > 0.5 || (rest == 0.5 && below % 2 == 1));
 }
 
-/// Filter banks of which several are read as one.
+/// Parses filter bank parameters with stacked frames.
 ///
 /// Source: transformers/models/seamless_m4t/feature_extraction_seamless_m4t.py.
 constexpr void parse_stacked_filter_banks(config_view json, model& m, std::int64_t features) {
@@ -77,10 +77,10 @@ constexpr void parse_stacked_filter_banks(config_view json, model& m, std::int64
     const std::int64_t bands = nested_json->positive("num_mel_bins", features / m.audio_preprocessing.stacked_frames);
     if (bands > features || bands * m.audio_preprocessing.stacked_frames != features)
         throw_invalid_value(*nested_json, first_present_key(*nested_json, {"num_mel_bins", "stride"}),
-                            "num_mel_bins times stride that are the configuration's feature_projection_input_dim");
+                            "num_mel_bins · stride equal to feature_projection_input_dim");
 }
 
-/// Whisper's extractor, which fills recordings up to a number of seconds.
+/// Parses the parameters of Whisper's feature extractor, which pads audio to a number of seconds.
 ///
 /// Source: transformers/models/whisper/feature_extraction_whisper.py, `__init__`.
 constexpr void parse_filled(config_view json, audio_preprocessing_config& s) {
@@ -89,23 +89,23 @@ constexpr void parse_filled(config_view json, audio_preprocessing_config& s) {
     s.n_fft = json.positive("n_fft", s.n_fft);
     s.chunk_seconds = json.positive("chunk_length", s.chunk_seconds);
     if (s.n_fft / 2 >= s.padded_samples())
-        throw_invalid_value(json, first_present_key(json, {"n_fft", "chunk_length"}), "less than chunk_length lasts");
+        throw_invalid_value(json, first_present_key(json, {"n_fft", "chunk_length"}),
+                            "a window shorter than chunk_length");
 }
 
-/// Frames that it makes of a recording: one fewer than transforms.
+/// Number of frames of Whisper's feature extractor: one fewer than transforms.
 [[nodiscard]] constexpr std::int64_t filled_frames(const audio_preprocessing_config& s, std::int64_t samples) noexcept {
     return s.num_centered_frames(samples) - 1;
 }
 
-/// A window must be as long as a tower with learned positions reads.
+/// Checks that the padded audio has the length of the encoder's learned positions.
 constexpr void expect_window(config_view json, const audio_preprocessing_config& s, std::int64_t positions) {
     if (filled_frames(s, s.padded_samples()) != 2 * positions)
-        throw_invalid_value(
-            json, first_present_key(json, {"chunk_length", "hop_length", "sampling_rate", "n_fft"}),
-            "chunk_length times sampling_rate over hop_length that is twice the configuration's max_source_positions");
+        throw_invalid_value(json, first_present_key(json, {"chunk_length", "hop_length", "sampling_rate", "n_fft"}),
+                            "chunk_length · sampling_rate / hop_length equal to 2 · max_source_positions");
 }
 
-/// Seconds of a recording that are kept, which stand beside the extractor.
+/// Parses the maximum audio length in seconds, from the processor configuration.
 constexpr void parse_most_seconds(config_view json, audio_preprocessing_config& s) {
     const auto processor_json = json.optional_object("processor_config");
     if (!processor_json) return;
@@ -114,7 +114,7 @@ constexpr void parse_most_seconds(config_view json, audio_preprocessing_config& 
         throw_invalid_value(*processor_json, "max_audio_len", "at least chunk_length");
 }
 
-/// Extractors that hand samples on as they are.
+/// Parses the sampling rate of a feature extractor that returns samples.
 ///
 /// Source: transformers/models/wav2vec2/feature_extraction_wav2vec2.py.
 template <literal const& Named>

@@ -12,7 +12,7 @@
 
 namespace llmcost {
 
-/// Gated delta nets beside attention of which a part of each head is rotated (Qwen3-Next, Qwen3.5).
+/// Parses the sizes of Gated DeltaNet layers and the partial rotary factor of attention (Qwen3-Next, Qwen3.5).
 constexpr void parse_gated_delta_net(config_view json, model_config& config) {
     config.delta = {json.positive("linear_num_key_heads", 16), json.positive("linear_num_value_heads", 32),
                     json.positive("linear_key_head_dim", 128), json.positive("linear_value_head_dim", 128),
@@ -24,7 +24,7 @@ constexpr void parse_gated_delta_net(config_view json, model_config& config) {
     config.rotary_dim = round_rotary_dim(config.head_dim, detail::parse_partial_rotary_factor(json, 0.25));
 }
 
-/// Every `full_attention_interval`-th layer attends, the others keep a state, unless `layer_types` says otherwise.
+/// Sets the layer plan: `layer_types`, or full attention in every `full_attention_interval`-th layer.
 constexpr void set_gated_delta_layers(config_view json, model_config& config, const expert_layer_selection& experts) {
     const std::int64_t interval = json.positive("full_attention_interval", 4);
     const bool listed = parse_layer_types(json, config, token_mixer_kind::recurrent);

@@ -10,33 +10,34 @@
 
 namespace llmcost {
 
-/// Sides of a square image and of its patches, and channels, under the names that most towers give them.
+/// Parses image size, patch size and channels of square images, with the keys of most vision encoders.
 constexpr void parse_square_image(config_view json, model_config& config, std::int64_t image, std::int64_t patch) {
     const std::int64_t side = json.positive("image_size", image);
     config.vision = {side, side, json.positive("patch_size", patch), json.positive("num_channels", 3)};
-    if (side < config.vision.patch_size) throw_invalid_value(json, "patch_size", "at most the image's size");
+    if (side < config.vision.patch_size) throw_invalid_value(json, "patch_size", "at most the image size");
 }
 
-/// The inner width of a feed-forward block: a key, or where it is left out so many times hidden_size, cut off.
+/// The intermediate size of an MLP: the value of `key`, or hidden_size · `ratio`, truncated.
 constexpr std::int64_t parse_intermediate_size(config_view json, const model_config& config, literal key, literal ratio,
                                                double otherwise) {
     if (const auto found = json.find(key); found && !found->is_null()) return json.positive(key);
     const double inner = json.real(ratio, otherwise) * static_cast<double>(config.hidden_size);
     if (!(inner >= 1 && inner <= static_cast<double>(max_input)))
-        throw_invalid_value(json, ratio, "a factor that gives a width up to 2147483647");
+        throw_invalid_value(json, ratio, "a ratio that results in a size of at most 2147483647");
     return static_cast<std::int64_t>(inner);
 }
 
-/// A number, or as many of them as a list has: which of a tower's layers are read.
+/// Number of selected encoder layers: the length of a list, or 1 for a number.
 constexpr std::int64_t count_layers(config_view json, literal key) {
     const auto found = json.find(key);
     if (!found || found->is_null() || !found->is_array()) return 1;
-    if (found->size() == 0) throw_invalid_value(json, key, "a layer or a list of some");
+    if (found->size() == 0) throw_invalid_value(json, key, "a layer or a list of layers");
     return static_cast<std::int64_t>(found->size());
 }
 
-/// The same by the number of layers in front of what is read, a bit for each; a negative number counts from behind.
-/// None where the tower has no such layer, or one is read twice, or more than 40 are.
+/// Selected encoder layers as a bit mask: bit i selects the states after i layers.
+///
+/// Negative numbers count from the end. Returns 0 for an invalid layer, for a duplicate, and for more than 40 layers.
 constexpr std::int64_t parse_selected_layers(config_view json, literal key, std::int64_t layers,
                                              std::initializer_list<std::int64_t> otherwise) {
     std::int64_t bits = 0, n = 0;
@@ -48,7 +49,7 @@ constexpr std::int64_t parse_selected_layers(config_view json, literal key, std:
     };
     const auto select_entry = [&](config_view entry) {
         const std::int64_t layer = entry.as_integer();
-        if (layer < -layers - 1 || layer > layers) throw_invalid_value(json, key, "layers of the tower");
+        if (layer < -layers - 1 || layer > layers) throw_invalid_value(json, key, "layers of the encoder");
         pick(layer);
     };
     const auto found = json.find(key);

@@ -8,13 +8,13 @@
 
 #include <llmcost/config/reader.hpp>
 
-// What configurations say of images and of the stages that shrink them.
+// Configuration of images and of encoder stages that reduce the resolution.
 namespace llmcost {
 
-/// More stages of an encoder of images are refused: `family_config` holds three lists of so many.
+/// Maximum number of stages: `family_config` stores three lists of this length.
 inline constexpr std::int64_t max_stages = 6;
 
-/// The size of images, one number or a pair, and their channels; a convolution takes any that is large enough.
+/// Parses image size (a number or a pair) and channels, for convolutions with any sufficiently large image.
 constexpr vision_config parse_image_size(config_view json, std::int64_t size) {
     vision_config image{size, size, 0, json.positive("num_channels", 3)};
     const auto found = json.find("image_size");
@@ -29,7 +29,7 @@ constexpr vision_config parse_image_size(config_view json, std::int64_t size) {
     return image;
 }
 
-/// A list of a number for each stage, or what it is without one, into `own` from `at` on: how many there are.
+/// Parses a list with one number per stage, or its default, to family keys from `at`. Returns the number of stages.
 constexpr std::int64_t parse_stages(config_view json, literal key, std::initializer_list<std::int64_t> otherwise,
                                     family_config& family, std::size_t at, std::int64_t maximum = max_stages,
                                     bool zeros = false) {
@@ -39,23 +39,23 @@ constexpr std::int64_t parse_stages(config_view json, literal key, std::initiali
         for (const std::int64_t stage_value : otherwise) family[at + static_cast<std::size_t>(n++)] = stage_value;
         return n;
     }
-    if (!found->is_array()) throw_invalid_value(json, key, "a list with a number for each stage");
+    if (!found->is_array()) throw_invalid_value(json, key, "a list with one number per stage");
     if (found->size() == 0) throw_invalid_value(json, key, "a list of at least one stage");
-    if (found->size() > maximum) throw_unsupported(json, key, "no row describes so many stages");
+    if (found->size() > maximum) throw_unsupported(json, key, "unsupported number of stages");
     for (const config_view entry : *found)
         family[at + static_cast<std::size_t>(n++)] = zeros ? entry.as_non_negative() : entry.as_positive();
     return n;
 }
 
-/// The same for a list that must have a number for each of so many stages.
+/// Parses a list that must have one number for each of `stages` stages.
 constexpr void parse_stages_of(config_view json, literal key, std::initializer_list<std::int64_t> otherwise,
                                family_config& family, std::size_t at, std::int64_t stages,
                                std::int64_t maximum = max_stages, bool zeros = false) {
     if (parse_stages(json, key, otherwise, family, at, maximum, zeros) != stages)
-        throw_invalid_value(json, key, "a number for each stage");
+        throw_invalid_value(json, key, "one number per stage");
 }
 
-/// A ratio among a family's sizes: its bits, so that widths come out as the reference's floating-point products do.
+/// Parses a ratio and stores its bits as a family key, so that products equal those of the reference.
 constexpr void parse_ratio(config_view json, literal key, double otherwise, family_config& family, std::size_t at) {
     const double ratio = json.real(key, otherwise);
     if (!(ratio > 0.0 && ratio < 1e6)) throw_invalid_value(json, key, "a positive ratio");

@@ -11,20 +11,22 @@
 
 namespace llmcost {
 
-/// The activation function of this name, which stands under a key.
+/// The activation function with this name. `key` is reported in the error message.
+///
+/// Throws: `config_error` if it is not supported.
 constexpr activation activation_named(config_view json, literal key, string_ref name) {
     for (const activation_row& a : activation_table)
         if (a.name == name) return a.kind;
-    throw_unsupported(json, key, "no layer describes this activation function");
+    throw_unsupported(json, key, "unsupported activation function");
 }
 
-/// A configuration seen through a row: keys by their standard names, whatever the file calls them.
+/// Reads a configuration by standard keys, which the model spec maps to the family's keys.
 class config_keys_reader {
 public:
     constexpr config_keys_reader(const model_spec& row, config_view json) noexcept : row_(row), config_(json) {}
 
     [[nodiscard]] constexpr config_view view() const noexcept { return config_; }
-    /// The name that this configuration uses for a standard key, by the row's rule.
+    /// The key in this configuration for a standard key.
     [[nodiscard]] constexpr literal family_key_name(literal standard) const {
         for (const key_name& k : row_.config_keys) {
             if (is_empty(k.family_name) || string_ref(standard) != k.standard) continue;
@@ -37,7 +39,7 @@ public:
         }
         return standard;
     }
-    /// Whether this type has such a key.
+    /// True if this model type has the standard key.
     [[nodiscard]] constexpr bool has_standard_key(literal standard) const {
         for (const key_name& k : row_.config_keys)
             if (k.rule == key_rule::absent && string_ref(standard) == k.standard) return false;
@@ -47,7 +49,7 @@ public:
         const auto found = config_.find(family_key_name(standard));
         return found && !found->is_null() && has_standard_key(standard);
     }
-    /// A size: the file's, else the default; 0 as a default means that the key has none.
+    /// A positive size. Without a default (0), the key is required.
     [[nodiscard]] constexpr std::int64_t positive(literal standard, std::int64_t otherwise) const {
         return otherwise > 0 ? config_.positive(family_key_name(standard), otherwise)
                              : config_.positive(family_key_name(standard));
@@ -58,11 +60,11 @@ public:
     [[nodiscard]] constexpr bool boolean(literal standard, bool otherwise) const {
         return has_standard_key(standard) ? config_.boolean(family_key_name(standard), otherwise) : otherwise;
     }
-    /// A size that may be absent or null.
+    /// A positive size, or the default if the key is absent or null.
     [[nodiscard]] constexpr std::int64_t positive_or(literal standard, std::int64_t otherwise) const {
         return is_present(standard) ? config_.positive(family_key_name(standard)) : otherwise;
     }
-    /// An activation function by its name in the file.
+    /// An activation function, or the default if the key is absent or null.
     [[nodiscard]] constexpr activation act(literal standard, activation otherwise) const {
         const literal key = family_key_name(standard);
         return is_present(standard) ? activation_named(config_, key, config_.string(key)) : otherwise;
@@ -73,14 +75,18 @@ private:
     config_view config_;
 };
 
-/// A width of so many times so many features, within what layers may add and double without a check.
+/// times · features, limited so that layers can add and double sizes without overflow.
+///
+/// Throws: `config_error` if the product exceeds the limit.
 constexpr std::int64_t checked_size(config_view json, literal key, std::int64_t times, std::int64_t features) {
     if (times > 0 && features > max_input / times)
-        throw_unsupported(json, key, "makes a width beyond 2147483647 features");
+        throw_unsupported(json, key, "the resulting size exceeds 2147483647");
     return times * features;
 }
 
-/// Heads that share hidden_size evenly, whatever `head_dim` says; `written` are the names that their number may have.
+/// Sets head_dim = hidden_size / num_attention_heads, independent of the key `head_dim`.
+///
+/// `written`: possible keys of the number of heads, for the error message.
 constexpr void divide_by_heads(config_view json, model_config& config, std::initializer_list<literal> written) {
     config.head_dim = config.hidden_size / config.num_attention_heads;
     if (config.head_dim * config.num_attention_heads == config.hidden_size) return;

@@ -11,8 +11,7 @@
 
 namespace llmcost {
 
-/// Sizes of latent attention, which a row has defaults of; a rank of queries that is null means that there is no such
-/// step.
+/// Parses the sizes of multi-head latent attention. With a null `q_lora_rank`, queries have one projection.
 constexpr void parse_latent_attention(config_view json, model_config& config) {
     const auto rank = json.find("q_lora_rank");
     if (rank) config.mla.q_lora_rank = rank->is_null() ? 0 : rank->as_positive();
@@ -21,7 +20,7 @@ constexpr void parse_latent_attention(config_view json, model_config& config) {
     config.mla.qk_rope_head_dim = json.positive("qk_rope_head_dim", config.mla.qk_rope_head_dim);
     const auto values = json.find("v_head_dim");
     if (config.mla.v_head_dim == 0)
-        config.mla.v_head_dim = config.hidden_size / config.num_attention_heads;  // where the class has none
+        config.mla.v_head_dim = config.hidden_size / config.num_attention_heads;  // the class has no default
     if (values && !values->is_null()) config.mla.v_head_dim = values->as_positive();
     if (config.mla.v_head_dim == 0) throw_invalid_value(json, "num_attention_heads", "at most hidden_size heads");
     config.head_dim = config.rotary_dim = config.mla.qk_rope_head_dim;
@@ -34,15 +33,14 @@ constexpr void parse_latent_attention(config_view json, model_config& config) {
     config.sliding_window = 0;
 }
 
-/// Whether `mlp_layer_types` says that a layer has experts; without such a list, a rule does.
+/// True if the layer is sparse in `mlp_layer_types`. Without this list, returns `by_rule`.
 constexpr bool is_sparse(config_view json, const model_config& config, std::int64_t layer, bool by_rule) {
     const auto types = json.optional_array("mlp_layer_types");
     if (!types) return by_rule;
     if (static_cast<std::int64_t>(types->size()) != config.num_hidden_layers)
         throw_invalid_value(json, "mlp_layer_types", "a list with one kind per hidden layer");
     const string_ref name = (*types)[static_cast<std::size_t>(layer)].as_string();
-    if (name != "sparse" && name != "dense")
-        throw_unsupported(json, "mlp_layer_types", "no layer is of one of these kinds");
+    if (name != "sparse" && name != "dense") throw_unsupported(json, "mlp_layer_types", "unsupported layer type");
     return name == "sparse";
 }
 

@@ -8,11 +8,12 @@
 #include <llmcost/base/string_ref.hpp>
 #include <llmcost/model/model_spec.hpp>
 
-// Plans of layers: which kinds a configuration says, or a rule.
+// Layer plans, from `layer_types` or from a rule.
 namespace llmcost {
 
-/// What `layer_types` calls the mixers of layers (transformers/configuration_utils.py, `ALLOWED_LAYER_TYPES` and older
-/// names).
+/// A token mixer and its name in `layer_types`.
+///
+/// Source: transformers/configuration_utils.py, `ALLOWED_LAYER_TYPES`, and older names.
 struct layer_type_name {
     literal name;
     token_mixer_kind mixer;
@@ -27,8 +28,9 @@ inline constexpr layer_type_name layer_type_names[]{
     {"mamba", token_mixer_kind::recurrent},
 };
 
-/// Writes a plan from `layer_types`, where the file has it; says whether it did. `other` may stand beside full
-/// attention.
+/// Sets the layer plan from `layer_types`. Returns false if the key is absent.
+///
+/// Layers can be full attention or `alternative_token_mixer`.
 constexpr bool parse_layer_types(config_view json, model_config& config,
                                  token_mixer_kind alternative_token_mixer = token_mixer_kind::sliding_attention) {
     const auto types = json.find("layer_types");
@@ -42,15 +44,15 @@ constexpr bool parse_layer_types(config_view json, model_config& config,
         const layer_type_name* known = nullptr;
         for (const layer_type_name& one : layer_type_names)
             if (one.name == name) known = &one;
-        if (known == nullptr) throw_unsupported(json, "layer_types", "no layer describes one of these kinds");
+        if (known == nullptr) throw_unsupported(json, "layer_types", "unsupported layer type");
         if (known->mixer != token_mixer_kind::full_attention && known->mixer != alternative_token_mixer)
-            throw_unsupported(json, "layer_types", "no layer of this type is of one of these kinds");
+            throw_unsupported(json, "layer_types", "layer type not supported by this model type");
         (void)config.layers.set(i, {known->mixer});
     }
     return true;
 }
 
-/// Layers that a list names by their numbers.
+/// A set of layers, given by a list of indices.
 class layer_set {
 public:
     constexpr layer_set() noexcept = default;
@@ -66,13 +68,13 @@ private:
     bool named_[layer_plan::max_layers]{};
 };
 
-/// Refuses more layers than a plan of several kinds has room for.
+/// Checks that the number of layers does not exceed the capacity of a heterogeneous plan.
 constexpr void validate_layers(config_view json, const model_config& config) {
     if (config.num_hidden_layers > layer_plan::max_layers)
         throw_invalid_value(json, "num_hidden_layers", "at most 512 layers whose kinds follow a rule");
 }
 
-/// How many layers a rule picks that a plan will follow.
+/// Number of layers that a rule selects.
 template <class Picks>
 constexpr std::int64_t count_layers(config_view json, const model_config& config, const Picks& picks) {
     validate_layers(json, config);
@@ -81,21 +83,22 @@ constexpr std::int64_t count_layers(config_view json, const model_config& config
     return n;
 }
 
-/// Writes one layer of a plan that is written in order.
+/// Sets layer i of the plan. Layers must be set in order.
 constexpr void set_layer(config_view json, model_config& config, std::int64_t i, const layer_spec& kind) {
     validate_layers(json, config);
     if (!config.layers.set(i, kind)) throw_invalid_value(json, "num_hidden_layers", "layers of at most 32 kinds");
 }
 
-/// Writes a plan from a rule: `kind_of(i)` for every layer.
+/// Sets the layer plan from a rule, a function from the layer index to `layer_spec`.
 template <class KindOf>
 constexpr void set_layers(config_view json, model_config& config, const KindOf& layer_spec_of) {
     for (std::int64_t i = 0; i < config.num_hidden_layers; ++i) set_layer(json, config, i, layer_spec_of(i));
 }
 
-/// All layers alike, as where one mask serves them: sliding where the file has a window or says so, else full.
+/// Sets a plan of equal layers, which share one mask.
 ///
-/// Source: transformers/cache_utils.py, `get_layer_types_and_kwargs`, which looks at no `model_type`.
+/// Layers are sliding if there is a window or if `layer_types` lists them as sliding, otherwise full.
+/// Source: transformers/cache_utils.py, `get_layer_types_and_kwargs`, which is independent of `model_type`.
 constexpr void set_single_mask(config_view json, model_config& config, bool has_windows = true) {
     const auto window = json.find("sliding_window");
     if (has_windows && config.sliding_window == 0 && window && !window->is_null())
@@ -104,39 +107,40 @@ constexpr void set_single_mask(config_view json, model_config& config, bool has_
         config.sliding_window > 0 ? token_mixer_kind::sliding_attention : token_mixer_kind::full_attention;
     if (parse_layer_types(json, config) && config.num_hidden_layers > 0) {
         if (config.layers.is_heterogeneous())
-            throw_unsupported(json, "layer_types", "layers of this type share one mask and are all of one kind");
+            throw_unsupported(json, "layer_types", "this model type supports one layer type for all layers");
         mixer = config.layers[0].token_mixer;
     }
     if (mixer == token_mixer_kind::full_attention) config.sliding_window = 0;
     config.layers.fill({mixer});
 }
 
-/// Layers that slide do so through a window; of one token the reference's cache would keep everything.
+/// Checks that sliding layers have a window of at least 2 tokens. With 1, the reference's cache would not be limited.
 constexpr void validate_sliding_window(config_view json, const model_config& config) {
     if (config.sliding_window >= 2 ||
         !config.layers.contains(token_mixer_kind::sliding_attention, config.num_hidden_layers))
         return;
     if (json.contains("use_sliding_window") && !json.boolean("use_sliding_window", false))
-        throw_invalid_value(json, "use_sliding_window", "true, as layers slide");
-    throw_invalid_value(json, "sliding_window", "at least 2 tokens, as layers slide");
+        throw_invalid_value(json, "use_sliding_window", "true, because the model has sliding layers");
+    throw_invalid_value(json, "sliding_window", "at least 2 tokens, because the model has sliding layers");
 }
 
-/// Types that make a mask of a window whatever their layers are: the reference has none to make of null.
+/// Checks that `sliding_window` is not null, for types that always create a sliding window mask.
 ///
 /// Source: transformers/masking_utils.py, `create_sliding_window_causal_mask`.
 constexpr void require_sliding_window(config_view json) {
     const auto window = json.find("sliding_window");
     if (window && window->is_null())
-        throw_invalid_value(json, "sliding_window", "a number of tokens, as a mask is made of it");
+        throw_invalid_value(json, "sliding_window",
+                            "a number of tokens, because this type creates a sliding window mask");
 }
 
-/// Types that say nothing of windows: in a file that has one, the reference's cache forgets all the same.
+/// Checks that there is no window, for types without sliding layers: the reference's cache would still apply it.
 constexpr void reject_sliding_window(config_view json) {
     if (const auto window = json.find("sliding_window"); window && !window->is_null())
-        throw_unsupported(json, "sliding_window", "no row describes layers of this type that forget");
+        throw_unsupported(json, "sliding_window", "sliding windows are not supported for this model type");
 }
 
-/// Qwen: a window only where `use_sliding_window` says so, for layers from `max_window_layers` on.
+/// Sets the layer plan of Qwen: with `use_sliding_window`, layers from `max_window_layers` on are sliding.
 constexpr void set_qwen_sliding_window(config_view json, model_config& config, std::int64_t otherwise) {
     if (!json.boolean("use_sliding_window", false)) config.sliding_window = 0;
     const std::int64_t full = json.non_negative("max_window_layers", otherwise);

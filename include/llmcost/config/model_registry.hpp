@@ -10,7 +10,7 @@
 
 namespace llmcost {
 
-/// A row and its `model_type` beside it, so that looking for one reads no other row: a megabyte of them.
+/// A model spec and its `model_type`. The copy makes the search independent of the specs, which have a megabyte.
 struct model_registry_entry {
     literal model_type;
     const model_spec* row;
@@ -19,18 +19,18 @@ struct model_registry_entry {
     constexpr operator const model_spec*() const noexcept { return row; }
 };
 
-/// The rows that a program knows: those of registry.hpp, or fewer, in the order of their `model_type`.
+/// The available model specs, sorted by `model_type`: those of registry.hpp, or a subset.
 struct model_registry {
     const model_registry_entry* rows = nullptr;
     std::size_t count = 0;
-    /// `parse_model`, which whoever has rows need not compile
+    /// `parse_model`, as a pointer: users of the registry need not compile it.
     model (*reads)(const model_registry&, config_view) = nullptr;
-    /// `parse_model_of`, likewise
+    /// `parse_model_of`, as a pointer: users of the registry need not compile it.
     model (*reads_by)(const model_spec&, config_view, const model_registry&) = nullptr;
 
     [[nodiscard]] constexpr const model_registry_entry* begin() const noexcept { return rows; }
     [[nodiscard]] constexpr const model_registry_entry* end() const noexcept { return rows + count; }
-    /// The row of a `model_type`, or null.
+    /// The model spec of a `model_type`, or null.
     [[nodiscard]] constexpr const model_spec* find(string_ref model_type) const noexcept {
         std::size_t first = 0, last = count;
         while (first < last) {
@@ -42,9 +42,11 @@ struct model_registry {
         }
         return first < count && rows[first].model_type == model_type ? rows[first].row : nullptr;
     }
-    /// The model that a configuration describes; throws `config_error` where no row can.
+    /// The model of a configuration.
+    ///
+    /// Throws: `config_error` if the configuration is not supported.
     [[nodiscard]] constexpr model read(config_view json) const { return reads(*this, json); }
-    /// The model that one row makes of a configuration, whatever its `model_type`.
+    /// The model of a configuration with this model spec, independent of its `model_type`.
     [[nodiscard]] constexpr model parse_with(const model_spec& row, config_view json) const {
         return reads_by(row, json, *this);
     }

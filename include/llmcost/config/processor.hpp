@@ -9,18 +9,20 @@
 #include <llmcost/base/config_view.hpp>
 #include <llmcost/layers/family_config.hpp>
 
-// What the file beside a configuration says of how images are made ready.
+// Image preprocessing parameters, from files next to the configuration.
 namespace llmcost {
 
-/// What an image processor or a feature extractor is told: the newer file has it under a word of its own, the older one
-/// bare, and where both are there the newer one holds.
+/// The configuration of an image processor or a feature extractor, if there is one.
 ///
-/// Source: transformers/image_processing_base.py, `get_image_processor_dict`; feature_extraction_utils.py,
-/// `get_feature_extractor_dict`.
+/// The newer file, with an object per processor, takes precedence over the older one.
+///
+/// Source: transformers/image_processing_base.py, `get_image_processor_dict`;
+/// transformers/feature_extraction_utils.py, `get_feature_extractor_dict`.
 constexpr maybe<config_view> find_processor_config(config_view json, std::initializer_list<literal> keys) {
     const auto newer = json.optional_object("processor_config"), older = json.optional_object("preprocessor_config");
     if (newer)
-        (void)newer->find("video_processor");  // frames are those that it has sampled: known, and not looked into
+        // A video processor samples frames before llmcost counts them, so its keys are not read.
+        (void)newer->find("video_processor");
     for (const literal key : keys)
         if (const auto nested_json = newer ? newer->optional_object(key) : maybe<config_view>{}) return nested_json;
     if (!older) return {};
@@ -29,10 +31,10 @@ constexpr maybe<config_view> find_processor_config(config_view json, std::initia
     return older;
 }
 
-/// More tiles of an image are refused, of which grids are tried one by one.
+/// Maximum number of image tiles. All grids with fewer tiles are compared.
 inline constexpr std::int64_t max_tiles_of_image = 1024;
 
-/// A side that must be the tower's, as a number or as a height and a width: else pixels do not fit into it.
+/// Checks that a size, a number or an object of height and width, is that of the vision encoder.
 constexpr void expect_side(config_view json, literal key, std::int64_t side, literal expected) {
     const auto found = json.find(key);
     if (!found || found->is_null()) return;
@@ -44,27 +46,27 @@ constexpr void expect_side(config_view json, literal key, std::int64_t side, lit
         if (found->positive(side_key, side) != side) throw_invalid_value(*found, side_key, expected);
 }
 
-/// The same of the picture that every image becomes.
+/// Checks that the preprocessed image has the size of the vision encoder.
 constexpr void expect_picture(config_view json, std::int64_t side) {
-    expect_side(json, "size", side, "the image_size of the configuration's tower");
+    expect_side(json, "size", side, "the image_size of the vision encoder");
     if (json.boolean("do_center_crop", true))
-        expect_side(json, "crop_size", side, "the image_size of the configuration's tower");
+        expect_side(json, "crop_size", side, "the image_size of the vision encoder");
 }
 
-/// Images that are not resized have as many tokens as nobody counts here.
+/// Checks that images are resized. Otherwise, the number of tokens is unknown.
 constexpr void expect_resized(config_view json) {
     if (!json.boolean("do_resize", true))
-        throw_unsupported(json, "do_resize", "no row describes images that keep their size");
+        throw_unsupported(json, "do_resize", "images without resizing are not supported");
 }
 
-/// Patches, and how many along a side become one token.
+/// Checks the patch size, and the number of patches per side that are merged to one token.
 constexpr void expect_patches(config_view json, std::int64_t patch, std::int64_t merged) {
     expect_resized(json);
-    expect_side(json, "patch_size", patch, "the patch_size of the configuration's tower");
-    expect_side(json, "merge_size", merged, "as many patches along a side as the configuration merges");
+    expect_side(json, "patch_size", patch, "the patch_size of the vision encoder");
+    expect_side(json, "merge_size", merged, "the merge size of the configuration");
 }
 
-/// Bounds of an image's pixels by their older names.
+/// Parses bounds of the number of pixels with their older keys.
 constexpr void parse_older_bounds(config_view json, family_config& family, std::size_t minimum, std::size_t maximum) {
     family[minimum] = json.positive("min_pixels", family[minimum]);
     family[maximum] = json.positive("max_pixels", family[maximum]);
@@ -73,10 +75,10 @@ constexpr void parse_older_bounds(config_view json, family_config& family, std::
                         json.contains("min_pixels")   ? "min_pixels"
                         : json.contains("max_pixels") ? "max_pixels"
                                                       : "size",
-                        "bounds of pixels of which the lower one is not above the other");
+                        "a minimum number of pixels that is at most the maximum");
 }
 
-/// The same as `size`, which has both.
+/// Parses bounds of the number of pixels from `size`.
 constexpr void parse_size_bounds(config_view json, family_config& family, std::size_t minimum, std::size_t maximum) {
     const auto size = json.optional_object("size");
     if (!size) return;
@@ -85,7 +87,7 @@ constexpr void parse_size_bounds(config_view json, family_config& family, std::s
     if (family[minimum] > family[maximum]) throw_invalid_value(*size, "shortest_edge", "at most longest_edge");
 }
 
-/// `size`, or the older names, which win.
+/// Parses bounds of the number of pixels from `size`, or from the older keys, which take precedence.
 ///
 /// Source: transformers/models/qwen2_vl/image_processing_qwen2_vl.py, `Qwen2VLImageProcessor.__init__`.
 constexpr void parse_bounds_of_pixels(config_view json, family_config& family, std::size_t minimum,
@@ -99,13 +101,12 @@ constexpr void parse_bounds_of_pixels(config_view json, family_config& family, s
     parse_older_bounds(json, family, minimum, maximum);
 }
 
-/// How many tiles an image is cut into.
+/// Parses bounds of the number of tiles.
 constexpr void parse_bounds_of_tiles(config_view json, family_config& family, std::size_t minimum, std::size_t maximum,
                                      literal fewest = "min_patches", literal largest = "max_patches") {
     family[minimum] = json.positive(fewest, family[minimum]);
     family[maximum] = json.positive(largest, family[maximum]);
-    if (family[maximum] > max_tiles_of_image)
-        throw_unsupported(json, largest, "no row describes so many tiles of an image");
+    if (family[maximum] > max_tiles_of_image) throw_unsupported(json, largest, "unsupported number of image tiles");
 }
 
 }  // namespace llmcost

@@ -15,7 +15,7 @@ namespace llmcost {
 
 namespace detail {
 
-/// The configuration of a part, and its row.
+/// Parses the configuration of a component and selects its model spec.
 constexpr component_model parse_component(const component_spec& part, config_view json, const model_registry& known) {
     const auto nested_json = json.optional_object(part.key);
     const config_view place = nested_json ? *nested_json : part.is_flat ? json : config_view{&no_keys, 0};
@@ -28,15 +28,15 @@ constexpr component_model parse_component(const component_spec& part, config_vie
                                 (!is_empty(part.alternative_model_type) && type == part.alternative_model_type));
         const bool second = part.additional_spec != nullptr && type == part.additional_spec->model_type;
         if (!is_same_type)
-            kind = second ? part.additional_spec : known.find(type);  // else the row with this type's own defaults
+            kind = second ? part.additional_spec : known.find(type);  // else: the spec with the defaults of this type
         const bool is_supported =
             second || (kind != nullptr && kind->base_model != nullptr && is_empty(kind->text_model.key));
-        if (!is_supported) throw_unsupported(place, "model_type", "no row describes this type as a part of another");
+        if (!is_supported) throw_unsupported(place, "model_type", "this model type is not supported as a component");
     }
     return {kind, parse_sizes(*kind, place, true)};
 }
 
-/// Refuses an image that a pass has no sizes for: smaller than a kernel, a patch or a window that it meets on its way.
+/// Checks that a forward pass supports the image size: at least that of kernels, patches and windows.
 inline void check_images(config_view json, const model& m) {
     if (m.config.vision.image_height == 0 || m.config.vocab_size != 0) return;
     try {
@@ -44,11 +44,11 @@ inline void check_images(config_view json, const model& m) {
         m.trace_with_loss(t);
     } catch (const description_error& e) {
         throw_unsupported(json, e.what());
-    } catch (const overflow_error&) {  // whoever counts is told
+    } catch (const overflow_error&) {  // counting reports the overflow
     }
 }
 
-/// What processors are told, which stands in the configuration or was put there from files beside it.
+/// Parses processor parameters, which are in the configuration or were added from files next to it.
 constexpr void parse_processor_config(const model_spec& row, config_view json, model& m) {
     m.audio_preprocessing = row.audio_preprocessing;
     if (row.parse_feature_extractor != nullptr) row.parse_feature_extractor(json, m);
@@ -57,7 +57,7 @@ constexpr void parse_processor_config(const model_spec& row, config_view json, m
         row.parse_image_processor(*nested_json, m);
 }
 
-/// A model that is a text model itself, with or without towers beside it.
+/// Parses a model that is a text model itself, with or without encoders.
 constexpr model parse_text_itself(const model_spec& row, config_view json, const model_registry& known) {
     model m{.spec = &row, .config = parse_sizes(row, json)};
     for (std::size_t i = 0; i < max_components && !is_empty(row.components[i].key); ++i)
@@ -68,19 +68,19 @@ constexpr model parse_text_itself(const model_spec& row, config_view json, const
     return m;
 }
 
-/// How far a known type is from an unknown one: their edit distance, less where one begins with the other.
+/// Distance of two model types: edit distance, or less if one is a prefix of the other.
 constexpr int type_distance(string_ref unknown, string_ref known) noexcept {
     if (unknown.empty()) return edit_distance(unknown, known);
     return known.starts_with(unknown) ? 0 : unknown.starts_with(known) ? 1 : edit_distance(unknown, known);
 }
 
-/// Whether a known type is nearer to an unknown one than another: of those that it begins with, the longest.
+/// True if `known` is closer to the unknown type than `reference`. Among prefixes, the longest is closest.
 constexpr bool is_nearer(string_ref unknown, string_ref known, string_ref reference) noexcept {
     const int a = type_distance(unknown, known), b = type_distance(unknown, reference);
     return a != b ? a < b : unknown.starts_with(known) && known.size() > reference.size();
 }
 
-/// Says which known types are near to an unknown one: at most a letter in three apart.
+/// Throws an error that lists up to three similar model types, with at most a third of the letters changed.
 [[noreturn]] inline void fail_nearest(const model_registry& known, config_view json, string_ref type) {
     char message[192]{};  // ends with NUL
     std::size_t n = 0;
@@ -88,7 +88,7 @@ constexpr bool is_nearer(string_ref unknown, string_ref known, string_ref refere
         for (const char c : text)
             if (n + 1 < sizeof message) message[n++] = c;
     };
-    append("is not known");
+    append("is not supported");
     const model_spec* named[3]{};
     for (std::size_t k = 0; k < 3; ++k) {
         const model_spec* best = nullptr;
@@ -102,13 +102,13 @@ constexpr bool is_nearer(string_ref unknown, string_ref known, string_ref refere
         append(k == 0 ? "; nearest: " : ", ");
         append(best->model_type);
     }
-    append("; llmcost models lists those that are");
+    append("; llmcost models lists all supported types");
     fail_unknown_model_type(json, "model_type", message);
 }
 
 }  // namespace detail
 
-/// The model that a configuration describes by a row: a text model, or one that holds a text model and others.
+/// The model of a configuration with this model spec: a text model, or a composite model.
 constexpr model parse_model_of(const model_spec& row, config_view json, const model_registry& known) {
     if (is_empty(row.text_model.key)) return detail::parse_text_itself(row, json, known);
     const component_model text = detail::parse_component(row.text_model, json, known);
@@ -120,7 +120,7 @@ constexpr model parse_model_of(const model_spec& row, config_view json, const mo
     m.config.tie_word_embeddings = ties || (row.text_model.ties_embeddings && text.config.tie_word_embeddings);
     m.config.num_labels = detail::read_labels(config_keys_reader{row, json}, row.defaults.num_labels);
     m.config.head_bias = m.config.logits_soft_cap = m.config.moe.has_load_balancing_loss =
-        false;  // of the text model's own head
+        false;  // those of the text model's own head
     parse_own_keys(json, row, m.family);
     for (std::size_t i = 0; i < max_components && !is_empty(row.components[i].key); ++i)
         m.components[i] = detail::parse_component(row.components[i], json, known);
@@ -129,7 +129,9 @@ constexpr model parse_model_of(const model_spec& row, config_view json, const mo
     return m;
 }
 
-/// Builds the model that a configuration describes by one of the rows; throws `config_error` where none can.
+/// The model of a configuration, with the model spec of its `model_type`.
+///
+/// Throws: `config_error` if the configuration is not supported.
 constexpr model parse_model_among(const model_registry& known, config_view json) {
     const string_ref type = json.string("model_type");
     const model_spec* row = known.find(type);

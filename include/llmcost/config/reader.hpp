@@ -15,13 +15,13 @@
 
 namespace llmcost {
 
-/// Keys that Llama has and a relative has not.
+/// Key rules for keys of Llama that a derived family does not have.
 inline constexpr key_name absent_attention_bias{"attention_bias", "", key_rule::absent};
 inline constexpr key_name absent_mlp_bias{"mlp_bias", "", key_rule::absent};
-/// Of types with as many keys and values as queries.
+/// For types with as many key/value heads as query heads.
 inline constexpr key_name absent_num_key_value_heads{"num_key_value_heads", "", key_rule::absent};
 
-/// Heads of the decoders that have classification heads besides the language model's.
+/// Heads of decoders with classification heads.
 inline constexpr head_set decoder_heads{head_kind::none, head_kind::causal_lm, head_kind::sequence_classification,
                                         head_kind::token_classification};
 inline constexpr head_set answering_decoder_heads{head_kind::none, head_kind::causal_lm,
@@ -38,7 +38,7 @@ struct head_name {
     head_kind head;
 };
 
-// the endings of the reference's class names
+// Suffixes of class names in the reference.
 inline constexpr head_name head_names[] = {
     {"Model", head_kind::none},
     {"ForCausalLM", head_kind::causal_lm},
@@ -66,11 +66,11 @@ inline constexpr head_name head_names[] = {
     {"ForCTC", head_kind::ctc},
 };
 
-/// The class in `architectures` that this row's prefix begins, or what the type is by itself.
+/// The head of the first class in `architectures` with the prefix of the model spec, or the default head.
 constexpr head_kind parse_head(const model_spec& row, config_view json) {
     const auto by_default = [&] {
         if (!row.supported_heads.has(row.defaults.head))
-            throw_missing_key(json, "architectures", "a list with a class that a row describes");
+            throw_missing_key(json, "architectures", "a list with a supported class");
         return row.defaults.head;
     };
     const auto list = json.find("architectures");
@@ -80,16 +80,16 @@ constexpr head_kind parse_head(const model_spec& row, config_view json) {
         string_ref name = entry.as_string();
         if (!name.starts_with(row.class_prefix)) continue;
         name.remove_prefix(string_ref(row.class_prefix).size());
-        // what others called the class before the reference had the type: `LlavaLlamaForCausalLM`
+        // Class names from before Transformers had the type, for example `LlavaLlamaForCausalLM`.
         if (!is_empty(row.text_model.key) && !name.starts_with("For") && name.ends_with("ForCausalLM")) continue;
         if (name == row.names.model_class && row.supported_heads.has(head_kind::none)) return head_kind::none;
         if (name == row.names.causal_lm_class && row.supported_heads.has(head_kind::causal_lm))
             return head_kind::causal_lm;
-        // beside classes of the same name that see pictures, too
+        // Text classes in families that also have multimodal classes.
         if (is_empty(row.text_model.key) && name.starts_with("Text")) name.remove_prefix(4);
         for (const head_name& h : head_names)
             if (h.suffix == name && row.supported_heads.has(h.head)) return h.head;
-        throw_unsupported(json, "architectures", "no row describes this class");
+        throw_unsupported(json, "architectures", "unsupported class");
     }
     return by_default();
 }
@@ -113,17 +113,17 @@ constexpr dtype parse_dtype(config_view json) {
 
 }  // namespace detail
 
-/// What every walk takes for granted, whichever keys the sizes came from.
+/// Checks properties of heads that every forward pass requires.
 constexpr void check_heads(const config_keys_reader& k, const model_spec& row, const model_config& config) {
     if (config.num_attention_heads == 0) return;
     (void)checked_size(k.view(), k.family_key_name("head_dim"), config.num_attention_heads, config.head_dim);
     if (row.rotary != rotary_style::none &&
         (config.rotary_dim < 2 || config.rotary_dim % 2 != 0 || config.rotary_dim > config.head_dim))
         throw_unsupported(k.view(), k.family_key_name("head_dim"),
-                          "leaves no even number of rotated elements in a head");
+                          "the number of rotated elements per head is not even");
 }
 
-/// Reads the sizes that only this family has, by the row's table.
+/// Parses the family keys of the model spec.
 constexpr void parse_own_keys(config_view json, const model_spec& row, family_config& family) {
     for (std::size_t i = 0; i < row.family_keys.size; ++i) {
         const family_key& k = row.family_keys.entries[i];
@@ -136,31 +136,33 @@ constexpr void parse_own_keys(config_view json, const model_spec& row, family_co
     }
 }
 
-/// A plan has kinds of layers only that the row's walk tells apart.
+/// Checks that the forward pass supports all layer kinds of the plan.
 constexpr void check_kinds(config_view json, const model_spec& row, const model_config& config) {
     for (int i = 0; i < config.layers.num_specs; ++i)
         if (!row.supported_layers.contains(config.layers.specs[i]))
-            throw_unsupported(json, "layer_types", "no layer of this type is of one of these kinds");
+            throw_unsupported(json, "layer_types", "layer type not supported by this model type");
 }
 
-/// Reads what most configurations have in common, with the row's defaults; `read` of the row reads the rest. A part of
-/// another model has no head, whatever class it names.
+/// Parses the standard keys, with the defaults of the model spec, then calls its `parse_config`.
+///
+/// A component (`is_part`) has no head, independent of its class.
 constexpr model_config parse_sizes(const model_spec& row, config_view json, bool is_part = false) {
     const config_keys_reader k{row, json};
     model_config config = row.defaults;
     if (config.vocab_size > 0)
-        config.vocab_size = k.positive_or("vocab_size", config.vocab_size);  // who reads no tokens has no words
+        // Models without tokens have no vocabulary.
+        config.vocab_size = k.positive_or("vocab_size", config.vocab_size);
     config.hidden_size = k.positive("hidden_size", config.hidden_size);
     config.intermediate_size = k.positive_or("intermediate_size", config.intermediate_size);
     config.num_hidden_layers = k.positive("num_hidden_layers", config.num_hidden_layers);
     config.num_attention_heads = k.positive_or("num_attention_heads", config.num_attention_heads);
     config.num_key_value_heads =
         !k.is_present("num_key_value_heads") && json.contains(k.family_key_name("num_key_value_heads"))
-            ? 0  // null: as many as heads
+            ? 0  // null: the number of attention heads
             : k.positive_or("num_key_value_heads", config.num_key_value_heads);
     const auto head_dim = json.find(k.family_key_name("head_dim"));
     if (head_dim && head_dim->is_null() && k.has_standard_key("head_dim"))
-        config.head_dim = 0;  // hidden_size over the heads
+        config.head_dim = 0;  // null: hidden_size / num_attention_heads
     config.head_dim = k.positive_or("head_dim", config.head_dim);
     config.max_position_embeddings = k.positive_or("max_position_embeddings", config.max_position_embeddings);
     config.sliding_window = k.is_present("sliding_window")    ? k.non_negative("sliding_window", 0)
@@ -177,7 +179,7 @@ constexpr model_config parse_sizes(const model_spec& row, config_view json, bool
     config.quantized = json.optional_object("quantization_config").has_value();
     config.num_labels = detail::read_labels(k, config.num_labels);
     if (config.head == head_kind::token_classification && !json.boolean("token_classification_bias", true))
-        throw_unsupported(json, "token_classification_bias", "no row describes a classifier of tokens without a bias");
+        throw_unsupported(json, "token_classification_bias", "token classifiers without a bias are not supported");
     if (config.num_attention_heads > 0) {
         if (config.num_key_value_heads == 0) config.num_key_value_heads = config.num_attention_heads;
         if (config.num_attention_heads % config.num_key_value_heads != 0)
@@ -206,7 +208,7 @@ constexpr model_config parse_sizes(const model_spec& row, config_view json, bool
          config.sliding_rope_scaling >= rope_scaling_kind::dynamic) &&
         config.rotary_dim == 2)
         throw_unsupported(*detail::rope_parameters(json), "factor",
-                          "dynamic rope divides by zero where two elements of a head are rotated");
+                          "dynamic RoPE requires more than two rotated elements per head");
     validate_sliding_window(json, config);
     check_kinds(json, row, config);
     return config;
@@ -214,13 +216,12 @@ constexpr model_config parse_sizes(const model_spec& row, config_view json, bool
 
 namespace detail {
 
-/// A configuration that says nothing.
+/// An empty configuration.
 inline constexpr config_node no_keys{.type = config_node::kind::object, .end = 1};
 
 }  // namespace detail
 
-/// Models with experts whose head weighs how evenly they are picked, where the text model's part asks for it; their
-/// `parse_config`.
+/// Enables the load-balancing loss if the text configuration has `output_router_logits`. A `parse_composite_config`.
 constexpr void weigh_balance_of_text(config_view json, model& m) {
     const auto text = json.optional_object(m.spec->text_model.key);
     m.config.moe.has_load_balancing_loss =

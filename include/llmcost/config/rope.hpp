@@ -7,13 +7,14 @@
 #include <llmcost/base/config_view.hpp>
 #include <llmcost/model/model_spec.hpp>
 
-// Where configurations of whatever age keep what they say of rotary positions.
+// Rotary parameters, in all versions of the configuration format.
 namespace llmcost {
 
 namespace detail {
 
-/// Where a configuration of whatever age keeps its rotary parameters (modeling_rope_utils.py,
-/// `convert_rope_params_to_dict`).
+/// The object with the rotary parameters, in all versions of the configuration format.
+///
+/// Source: transformers/modeling_rope_utils.py, `convert_rope_params_to_dict`.
 constexpr maybe<config_view> rope_parameters(config_view json) {
     const auto older = json.optional_object("rope_scaling");
     return older && older->size() > 0 ? older : json.optional_object("rope_parameters");
@@ -28,7 +29,7 @@ constexpr bool has_rope_type(config_view json, literal type) {
     return place && has_type_of_rope(*place, type);
 }
 
-/// What a pass does to the frequencies of these rotary parameters.
+/// Scaling of RoPE frequencies with these parameters.
 constexpr rope_scaling_kind frequency_rule_of(config_view parameters) {
     if (has_type_of_rope(parameters, "longrope")) return rope_scaling_kind::longrope;
     if (!has_type_of_rope(parameters, "dynamic")) return rope_scaling_kind::none;
@@ -37,7 +38,7 @@ constexpr rope_scaling_kind frequency_rule_of(config_view parameters) {
                                                                            : rope_scaling_kind::dynamic;
 }
 
-/// The rule of layers of this kind, from parameters of their own or, where there are none, from those of all.
+/// Scaling of RoPE frequencies of a layer type: its own parameters, or those of all layers.
 constexpr rope_scaling_kind parse_frequency_rule(config_view json, literal layer_type) {
     const auto place = rope_parameters(json);
     if (!place) return rope_scaling_kind::none;
@@ -45,7 +46,7 @@ constexpr rope_scaling_kind parse_frequency_rule(config_view json, literal layer
     return frequency_rule_of(layer_parameters ? *layer_parameters : *place);
 }
 
-/// Types whose `convert_rope_params_to_dict` scales the frequencies of full layers only.
+/// For types whose `convert_rope_params_to_dict` scales the frequencies of full layers only.
 constexpr void scale_full_layers_alone(config_view json, model_config& config) {
     const auto older = json.optional_object("rope_scaling");
     if (!older || older->size() == 0) return;
@@ -54,49 +55,49 @@ constexpr void scale_full_layers_alone(config_view json, model_config& config) {
     config.sliding_rope_scaling = sliding ? frequency_rule_of(*sliding) : rope_scaling_kind::none;
 }
 
-/// Refuses rotary parameters of single kinds of layers that no part of a row tells apart.
+/// Checks that rotary parameters per layer type are supported.
 constexpr void check_rope_of_kinds(config_view json, bool has_separate_tables) {
     const auto place = rope_parameters(json);
     if (!place) return;
     for (const config_view kind : *place) {
         if (!kind.is_object()) continue;
         if (!has_separate_tables && frequency_rule_of(kind) != rope_scaling_kind::none)
-            throw_unsupported(kind, "frequencies of one kind of layers that follow the input");
-        // plain frequencies are of the whole head: such a type's `compute_default_rope_parameters` reads no part
+            throw_unsupported(kind, "input-dependent RoPE frequencies per layer type are not supported");
+        // Default frequencies cover the full head: `compute_default_rope_parameters` of such types ignores the factor.
         const bool is_full_head = has_type_of_rope(kind, "default") || has_type_of_rope(kind, "proportional");
         if (kind.real("partial_rotary_factor", 1) != 1 && !is_full_head)
-            throw_unsupported(kind, "partial_rotary_factor", "rotates a part of the heads of one kind of layers");
+            throw_unsupported(kind, "partial_rotary_factor", "partial rotary factors per layer type are not supported");
     }
 }
 
-/// The part of a head that is rotated, as one object says it.
+/// The partial rotary factor in this object.
 constexpr double rotated_part_in(config_view place, double otherwise) {
     constexpr literal key = "partial_rotary_factor";
     const double factor = place.real(key, otherwise);
-    if (!(factor > 0 && factor <= 1)) throw_invalid_value(place, key, "a part of a head above 0 and up to 1");
+    if (!(factor > 0 && factor <= 1)) throw_invalid_value(place, key, "a fraction above 0 and at most 1");
     return factor;
 }
 
-/// The same from wherever a configuration of whatever age says it.
+/// The partial rotary factor, in all versions of the configuration format.
 constexpr double parse_partial_rotary_factor(config_view json, double otherwise) {
     constexpr literal key = "partial_rotary_factor";
-    if (has_rope_type(json, "proportional")) return 1;  // the other elements are rotated too, by nothing
+    if (has_rope_type(json, "proportional")) return 1;  // the other elements are rotated, by zero
     const auto rope = rope_parameters(json);
     return rotated_part_in(rope && rope->contains(key) ? *rope : json, otherwise);
 }
 
 }  // namespace detail
 
-/// Elements of a head that a part of it rotates, where the reference asks its tables how many: whole pairs, as many as
-/// `arange(0, dim, 2)` has frequencies.
+/// Number of rotated elements of a head, if the reference derives it from its tables: the length of `arange(0, dim, 2)`
+/// times two.
 constexpr std::int64_t round_rotary_dim(std::int64_t head_dim, double part) noexcept {
     const auto elements = static_cast<std::int64_t>(static_cast<double>(head_dim) * part);
     return elements + elements % 2;
 }
 
-/// Elements of a head that layers of one kind rotate, where `rope_parameters` has an object for each kind.
+/// Number of rotated elements of a head in layers of one type, if `rope_parameters` has an object per layer type.
 ///
-/// `otherwise` is the part that plain frequencies take where the object says nothing; others take all then
+/// `otherwise`: the default factor of default frequencies. All other frequencies have the default factor 1
 /// (modeling_rope_utils.py).
 constexpr std::int64_t parse_rotary_dim_of_kind(config_view json, std::int64_t head_dim, literal kind,
                                                 double otherwise) {
@@ -104,22 +105,22 @@ constexpr std::int64_t parse_rotary_dim_of_kind(config_view json, std::int64_t h
     if (!all) {
         const std::int64_t rotated = round_rotary_dim(head_dim, otherwise);
         if (rotated >= 2 && rotated <= head_dim) return rotated;
-        throw_unsupported(json, "head_dim", "leaves no even number of rotated elements in a head");
+        throw_unsupported(json, "head_dim", "the number of rotated elements per head is not even");
     }
     const config_view place = all->object(kind);
     const bool plain = detail::has_type_of_rope(place, "default");
     bool known = plain;
     for (const literal type : {"linear", "yarn", "llama3", "dynamic"})
         known = known || detail::has_type_of_rope(place, type);
-    if (!known) throw_unsupported(place, "rope_type", "no row describes such frequencies of one kind of layers");
+    if (!known) throw_unsupported(place, "rope_type", "unsupported RoPE type for a layer type");
     constexpr literal key = "partial_rotary_factor";
     const double part = place.real(key, plain ? otherwise : 1.0);
     if (!(part > 0 && part <= 1) || round_rotary_dim(head_dim, part) < 2 || round_rotary_dim(head_dim, part) > head_dim)
-        throw_invalid_value(place, key, "a part of a head that leaves an even number of rotated elements");
+        throw_invalid_value(place, key, "a fraction with an even number of rotated elements");
     return round_rotary_dim(head_dim, part);
 }
 
-/// What a pass does to the frequencies of layers of each kind, where `rope_parameters` has an object for each.
+/// Parses the scaling of RoPE frequencies per layer type from `rope_parameters`.
 constexpr void parse_frequencies_of_kinds(config_view json, model_config& config, literal full, literal sliding) {
     const auto all = json.optional_object("rope_parameters");
     if (!all) return;
@@ -127,18 +128,18 @@ constexpr void parse_frequencies_of_kinds(config_view json, model_config& config
     if (const auto kind = all->optional_object(sliding)) config.sliding_rope_scaling = detail::frequency_rule_of(*kind);
 }
 
-/// Whether layers of a kind rotate, where each kind must have parameters of its own: null says no.
+/// True if layers of a type have RoPE. Each type must have parameters of its own; null: none.
 constexpr bool rotates_layers(config_view json, literal kind, bool otherwise) {
     if (const auto older = json.optional_object("rope_scaling"); older && older->size() > 0)
-        throw_unsupported(json, "rope_scaling", "this type reads rope_parameters alone, by kinds of layers");
+        throw_unsupported(json, "rope_scaling", "this model type requires rope_parameters per layer type");
     const auto rope = json.optional_object("rope_parameters");
     if (!rope) return otherwise;
     const auto found = rope->find(kind);
-    if (!found) throw_missing_key(*rope, kind, "the parameters of these layers, or null");
+    if (!found) throw_missing_key(*rope, kind, "the RoPE parameters of these layers, or null");
     return !found->is_null();
 }
 
-/// How many frequencies the first three axes of positions have, or all of them; without the key, so many.
+/// Number of position axes, and the sum of their frequencies.
 struct rotary_sections {
     std::int64_t axes;
     std::int64_t frequencies;
@@ -151,7 +152,7 @@ constexpr rotary_sections parse_sections(config_view json, rotary_sections other
     for (const config_view entry : *list) {
         const std::int64_t n = entry.as_integer();
         if (n < 0 || n > max_input || found.frequencies > max_input)
-            throw_invalid_value(*rope, "mrope_section", "a list of how many frequencies each axis has");
+            throw_invalid_value(*rope, "mrope_section", "a list with the number of frequencies per axis");
         found.frequencies += n;
     }
     return found;

@@ -51,7 +51,7 @@ public:
 
     /// Where operators run: libraries keep the last stream that they were given, which therefore lives as long as they
     /// do.
-    [[nodiscard]] cudaStream_t on() const noexcept { return stream_.get(); }
+    [[nodiscard]] cudaStream_t cuda_stream() const noexcept { return stream_.get(); }
 
 private:
     stream stream_ = make_stream();
@@ -140,25 +140,28 @@ inline const std::vector<kernel_row>& kernel_rows() {
 [[nodiscard]] inline std::unique_ptr<device_operator> make_operator(const device_context& context,
                                                                     const operator_shape& shape, string_ref kernel = {},
                                                                     int copies = 1) {
-    const string_ref said = shape.variant.empty() ? shape.type->default_variant : shape.variant;
-    std::string why = "no kernel of " + std::string(shape.type->name) + ' ' + std::string(said);
-    const auto made_by = [&](auto takes) -> std::unique_ptr<device_operator> {
+    const string_ref variant_name = shape.variant.empty() ? shape.type->default_variant : shape.variant;
+    std::string reason = "no kernel of " + std::string(shape.type->name) + ' ' + std::string(variant_name);
+    const auto make_operator = [&](auto accepts_variant) -> std::unique_ptr<device_operator> {
         for (const detail::kernel_row& row : detail::kernel_rows()) {
-            if (row.family != shape.type->name || (!kernel.empty() && row.kernel != kernel) || !takes(row.variant))
+            if (row.family != shape.type->name || (!kernel.empty() && row.kernel != kernel) ||
+                !accepts_variant(row.variant))
                 continue;
             try {
                 return row.make(context.place(copies), shape);
             } catch (const not_supported& e) {
-                why = e.what();
+                reason = e.what();
             }
         }
         return nullptr;
     };
-    if (auto own = made_by([&](string_ref variant) { return variant.empty() || variant == said; })) return own;
+    if (auto matching_op =
+            make_operator([&](string_ref variant) { return variant.empty() || variant == variant_name; }))
+        return matching_op;
     const string_ref other = shape.type->fallback_variant;
-    if (!other.empty() && !(other == said))
-        if (auto standing_in = made_by([&](string_ref variant) { return variant == other; })) return standing_in;
-    throw not_supported(why);
+    if (!other.empty() && !(other == variant_name))
+        if (auto standing_in = make_operator([&](string_ref variant) { return variant == other; })) return standing_in;
+    throw not_supported(reason);
 }
 
 }  // namespace llmcost::cuda

@@ -26,32 +26,32 @@ struct primitive_operands {
 };
 struct do_add {
     template <class T>
-    static __device__ T step(T x, primitive_operands<T> with) {
-        return x + with.a;
+    static __device__ T step(T x, primitive_operands<T> arguments) {
+        return x + arguments.a;
     }
 };
 struct do_mult {
     template <class T>
-    static __device__ T step(T x, primitive_operands<T> with) {
-        return x * with.b;
+    static __device__ T step(T x, primitive_operands<T> arguments) {
+        return x * arguments.b;
     }
 };
 struct do_neg {  // a difference from zero: sums of floats are never reordered
     template <class T>
-    static __device__ T step(T x, primitive_operands<T> with) {
-        return with.a - x;
+    static __device__ T step(T x, primitive_operands<T> arguments) {
+        return arguments.a - x;
     }
 };
 struct do_cmp {
     template <class T>
-    static __device__ T step(T x, primitive_operands<T> with) {
-        return x > with.a ? with.b : with.a;
+    static __device__ T step(T x, primitive_operands<T> arguments) {
+        return x > arguments.a ? arguments.b : arguments.a;
     }
 };
 struct do_div {
     template <class T>
-    static __device__ T step(T x, primitive_operands<T> with) {
-        return with.b / x;
+    static __device__ T step(T x, primitive_operands<T> arguments) {
+        return arguments.b / x;
     }
 };
 /// Functions of 16-bit operands are computed in float32, as frameworks do.
@@ -59,8 +59,8 @@ template <float (*Function)(float, float)>
 struct by_function {
     static constexpr int steps_at_once = 8;  // four chains of 32 cosines would not fit into a cache of instructions
     template <class T>
-    static __device__ T step(T x, primitive_operands<T> with) {
-        return T(Function(static_cast<float>(x), static_cast<float>(with.b)));
+    static __device__ T step(T x, primitive_operands<T> arguments) {
+        return T(Function(static_cast<float>(x), static_cast<float>(arguments.b)));
     }
 };
 static __device__ float root_step(float x, float) { return sqrtf(x); }             // towards 1
@@ -74,7 +74,7 @@ static __device__ float power_step(float x, float b) { return powf(b, x); }     
 /// n operations in each thread, in so many chains that do not wait for each other; results are written, all are needed.
 template <class Step, class T, int Chains>
 __global__ void chained(const T* operands, T* out, int rounds) {
-    const primitive_operands<T> with{operands[0], operands[1]};
+    const primitive_operands<T> arguments{operands[0], operands[1]};
     T x[Chains];
     for (int c = 0; c < Chains; ++c) x[c] = operands[2 + c];
     constexpr int steps = [] {
@@ -86,7 +86,7 @@ __global__ void chained(const T* operands, T* out, int rounds) {
         for (int k = 0; k < 32; ++k)
 #pragma unroll
             for (int c = 0; c < Chains; ++c) {
-                x[c] = Step::template step<T>(x[c], with);
+                x[c] = Step::template step<T>(x[c], arguments);
                 forget(x[c]);
             }
     }
@@ -98,16 +98,17 @@ __global__ void chained(const T* operands, T* out, int rounds) {
 static __global__ void empty() {}
 
 template <class Step, class T, int Chains>
-void launch_chains(const void* operands, void* out, int rounds, unsigned blocks, unsigned threads, cudaStream_t on) {
-    launch(chained<Step, T, Chains>, blocks, threads, on, static_cast<const T*>(operands), static_cast<T*>(out),
-           rounds);
+void launch_chains(const void* operands, void* out, int rounds, unsigned blocks, unsigned threads,
+                   cudaStream_t cuda_stream) {
+    launch(chained<Step, T, Chains>, blocks, threads, cuda_stream, static_cast<const T*>(operands),
+           static_cast<T*>(out), rounds);
 }
 
 using chain_launch = void (*)(const void*, void*, int, unsigned, unsigned, cudaStream_t);
 /// A primitive's kernels by element type (float32, float16, bfloat16), of one chain and of several.
 struct primitive_row {
     string_ref name;
-    chain_launch one[3], several[3];
+    chain_launch one[3], is_interleaved[3];
 };
 
 inline constexpr int several_chains = 4;
@@ -141,13 +142,14 @@ inline constexpr primitive_row primitives[]{
 /// n operations in each thread: `chained` one behind the other, `interleaved` in several chains side by side.
 class primitive_operator final : public device_operator {
 public:
-    primitive_operator(const workplace& /*at*/, const operator_shape& shape, bool several) : is_interleaved_(several) {
+    primitive_operator(const workplace& /*at*/, const operator_shape& shape, bool is_interleaved)
+        : is_interleaved_(is_interleaved) {
         const cudaDataType_t type = detail::type_of(*shape.operand);
-        const int which = type == CUDA_R_32F ? 0 : type == CUDA_R_16F ? 1 : 2;
+        const int type_index = type == CUDA_R_32F ? 0 : type == CUDA_R_16F ? 1 : 2;
         const string_ref name = shape.variant.empty() ? shape.type->default_variant : shape.variant;
         for (const detail::primitive_row& row : detail::primitives)
-            if (row.name == name) launch_ = several ? row.several[which] : row.one[which];
-        const std::int64_t in_round = detail::unrolled * (several ? detail::several_chains : 1);
+            if (row.name == name) launch_ = is_interleaved ? row.is_interleaved[type_index] : row.one[type_index];
+        const std::int64_t in_round = detail::unrolled * (is_interleaved ? detail::several_chains : 1);
         if (launch_ == nullptr || type == CUDA_R_8F_E4M3 || shape.sizes[0] % in_round != 0)
             throw not_supported("a chain of " + std::to_string(shape.sizes[0]) + ' ' + std::string(name));
         rounds_ = static_cast<int>(shape.sizes[0] / in_round);
@@ -157,18 +159,18 @@ public:
         out_ = hold(static_cast<std::size_t>(shape.sizes[1]) * 4);
         operands_ = hold(64);
         const float values[]{0.0f, 0.75f, 0.9f, 0.8f, 0.7f, 0.6f};
-        if (which == 0) {
+        if (type_index == 0) {
             check(cudaMemcpy(operands_.get(), values, sizeof values, cudaMemcpyHostToDevice), "cudaMemcpy");
         } else {
             std::uint16_t halves[6];
             for (int i = 0; i < 6; ++i)
-                halves[i] = which == 1 ? static_cast<__half_raw>(__half(values[i])).x
-                                       : static_cast<__nv_bfloat16_raw>(__nv_bfloat16(values[i])).x;
+                halves[i] = type_index == 1 ? static_cast<__half_raw>(__half(values[i])).x
+                                            : static_cast<__nv_bfloat16_raw>(__nv_bfloat16(values[i])).x;
             check(cudaMemcpy(operands_.get(), halves, sizeof halves, cudaMemcpyHostToDevice), "cudaMemcpy");
         }
     }
-    void launch(int /*copy*/, cudaStream_t on) override {
-        launch_(operands_.get(), out_.get(), rounds_, blocks_, threads_, on);
+    void launch(int /*copy*/, cudaStream_t cuda_stream) override {
+        launch_(operands_.get(), out_.get(), rounds_, blocks_, threads_, cuda_stream);
     }
     [[nodiscard]] std::string kernel() const override { return is_interleaved_ ? "interleaved" : "chained"; }
 
@@ -186,7 +188,9 @@ public:
     empty_kernel(const workplace& /*at*/, const operator_shape& shape)
         : blocks_(static_cast<unsigned>(shape.sizes[1])),
           issued_(shape.variant == "graph" ? issued_by::graph : issued_by::host) {}
-    void launch(int /*copy*/, cudaStream_t on) override { cuda::launch(detail::empty, blocks_, 32, on); }
+    void launch(int /*copy*/, cudaStream_t cuda_stream) override {
+        cuda::launch(detail::empty, blocks_, 32, cuda_stream);
+    }
     [[nodiscard]] std::string kernel() const override { return "empty"; }
     [[nodiscard]] issued_by issued() const override { return issued_; }
 

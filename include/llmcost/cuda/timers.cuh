@@ -60,12 +60,12 @@ inline void warm_up(double seconds) {
 /// Reads the clock behind what a stream has done.
 class clock_reader {
 public:
-    double operator()(cudaStream_t on) {
-        launch(detail::read_clock, 1, 1, on, static_cast<double*>(clock_.get()));
+    double operator()(cudaStream_t cuda_stream) {
+        launch(detail::read_clock, 1, 1, cuda_stream, static_cast<double*>(clock_.get()));
         double megahertz = 0;
-        check(cudaMemcpyAsync(&megahertz, clock_.get(), sizeof megahertz, cudaMemcpyDeviceToHost, on),
+        check(cudaMemcpyAsync(&megahertz, clock_.get(), sizeof megahertz, cudaMemcpyDeviceToHost, cuda_stream),
               "cudaMemcpyAsync");
-        check(cudaStreamSynchronize(on), "cudaStreamSynchronize");
+        check(cudaStreamSynchronize(cuda_stream), "cudaStreamSynchronize");
         return megahertz;
     }
 
@@ -76,11 +76,12 @@ private:
 /// Copies of an operator in a graph, between two events.
 class graph_timer {
 public:
-    graph_timer(device_operator& what, int copies, cudaStream_t on) : copies_(copies), stream_(on) {
-        what.launch(0, stream_);  // modules and plans load before anything is captured
+    graph_timer(device_operator& device_op, int copies, cudaStream_t cuda_stream)
+        : copies_(copies), stream_(cuda_stream) {
+        device_op.launch(0, stream_);  // modules and plans load before anything is captured
         check(cudaStreamSynchronize(stream_), "first launch");
         graph_ = captured(stream_, [&] {
-            for (int i = 0; i < copies; ++i) what.launch(i, stream_);
+            for (int i = 0; i < copies; ++i) device_op.launch(i, stream_);
         });
         detail::settle(*this);
     }
@@ -107,32 +108,34 @@ private:
 /// Copies of an operator that the host issues one by one, by the host's clock until all have ended.
 class host_timer {
 public:
-    host_timer(device_operator& what, int copies, cudaStream_t on) : what_(what), copies_(copies), stream_(on) {
+    host_timer(device_operator& device_op, int copies, cudaStream_t cuda_stream)
+        : device_op_(device_op), copies_(copies), stream_(cuda_stream) {
         detail::settle(*this);
     }
     std::pair<double, double> operator()() {
         const auto begin = std::chrono::steady_clock::now();
-        for (int i = 0; i < copies_; ++i) what_.launch(i, stream_);
-        what_.wait();
+        for (int i = 0; i < copies_; ++i) device_op_.launch(i, stream_);
+        device_op_.wait();
         check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
         const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
         return {spent.count() / copies_, clock_(stream_)};
     }
 
 private:
-    device_operator& what_;
+    device_operator& device_op_;
     int copies_;
     cudaStream_t stream_;
     clock_reader clock_;
 };
 
 /// Samples of an operator on a stream, timed as it is issued.
-[[nodiscard]] inline sampler measured(device_operator& what, int copies, cudaStream_t on, sampling_rule rule = {}) {
+[[nodiscard]] inline sampler measured(device_operator& device_op, int copies, cudaStream_t cuda_stream,
+                                      sampling_rule rule = {}) {
     rule.seconds /= copies, rule.longest /= copies;  // they count those of all launches
     // copies from the host may be under way, which no stream here waits for
     check(cudaDeviceSynchronize(), "memory");
-    if (what.issued() == issued_by::host) return sampled(host_timer(what, copies, on), rule);
-    return sampled(graph_timer(what, copies, on), rule);
+    if (device_op.issued() == issued_by::host) return sampled(host_timer(device_op, copies, cuda_stream), rule);
+    return sampled(graph_timer(device_op, copies, cuda_stream), rule);
 }
 
 }  // namespace llmcost::cuda

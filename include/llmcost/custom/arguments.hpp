@@ -8,34 +8,34 @@
 #include <llmcost/base/string_ref.hpp>
 #include <llmcost/trace/trace.hpp>
 
-// What a layer or function of a description is told, and how its row says so.
+// Arguments of the layers and functions of a custom model.
 namespace llmcost::custom {
 
-/// What an argument may be.
+/// Valid values of an argument.
 enum class argument_kind : std::uint8_t {
-    size,      ///< at least 1; a list of them where the row says so
+    size,      ///< at least 1; a list if `is_list`
     amount,    ///< at least 0
     integer,   ///< of either sign
     truth,     ///< true or false
-    shape,     ///< sizes, one of which may be -1
-    axes,      ///< dimensions, counted from the end where negative
-    choice,    ///< one of the row's words
-    rate,      ///< a number from 0 to 1, of which it matters whether it is 0
-    no_figure  ///< any value: no figure follows from it
+    shape,     ///< sizes, at most one of which is -1
+    axes,      ///< dimensions; negative values count from the end
+    choice,    ///< one of `choices`
+    rate,      ///< a rate from 0 to 1; costs depend only on whether it is 0
+    no_figure  ///< any value; costs do not depend on it
 };
 
-/// How many arguments a row may have, and how many numbers all of them together.
+/// Maximum numbers of arguments, and of numbers in all arguments of a call.
 inline constexpr std::size_t max_arguments = 14;
 inline constexpr std::size_t max_numbers = 48;
 
-/// An argument by the name that PyTorch gives it.
+/// An argument with its name in PyTorch.
 struct argument_row {
     literal name = "";
     argument_kind kind = argument_kind::size;
     bool required = true;
-    std::int64_t otherwise = 0;  ///< where it is not given and not required
-    bool is_list = false;        ///< a number for each dimension; one number means all of them
-    literal choices = "";        ///< of a word, with spaces between them, in the order of their numbers
+    std::int64_t otherwise = 0;  ///< default value
+    bool is_list = false;        ///< one number per dimension; a single number applies to all
+    literal choices = "";        ///< valid names, separated by spaces, in the order of their numbers
 };
 
 constexpr argument_row required_argument(literal name, argument_kind kind = argument_kind::size) {
@@ -60,10 +60,10 @@ constexpr argument_row dropout_rate(literal name = "p") {
     return {.name = name, .kind = argument_kind::rate, .required = false, .otherwise = 1};
 }
 
-/// The arguments of a call, evaluated.
+/// Evaluated arguments of a call.
 class arguments {
 public:
-    /// Whether it was given.
+    /// True if the argument is given.
     [[nodiscard]] bool has(std::size_t i) const noexcept { return count_[i] != 0; }
     [[nodiscard]] int size(std::size_t i) const noexcept { return count_[i]; }
     [[nodiscard]] std::int64_t operator[](std::size_t i) const noexcept {
@@ -72,23 +72,23 @@ public:
     [[nodiscard]] std::int64_t at(std::size_t i, int k) const noexcept {
         return has(i) ? numbers_[first_[i] + k] : rows_[i].otherwise;
     }
-    /// A number for each of so many dimensions.
+    /// The argument with one number per dimension.
     [[nodiscard]] shape expand_to_rank(std::size_t i, int rank) const {
         shape out;
         out.rank = rank;
         if (count_[i] > 1 && count_[i] != rank)
-            throw_description_error("expected as many numbers as dimensions, or one");
+            throw_description_error("expected one number per dimension, or one for all");
         for (int k = 0; k < rank; ++k) out.size[k] = at(i, count_[i] > 1 ? k : 0);
         return out;
     }
-    /// The list as it was given.
+    /// The argument as a list of its given length.
     [[nodiscard]] shape shape_argument(std::size_t i) const {
         shape out;
         if (count_[i] > max_rank) throw_description_error("expected at most six dimensions");
         for (int k = 0; k < count_[i]; ++k) out.size[out.rank++] = at(i, k);
         return out;
     }
-    /// How many results the description names.
+    /// Number of results that the description names.
     [[nodiscard]] int results() const noexcept { return results_; }
 
     void begin(const argument_row* rows, int results) noexcept {
@@ -116,17 +116,18 @@ private:
     int results_ = 1;
 };
 
-/// What a call reads and makes.
+/// Input and output tensors of a call.
 struct operands {
     const tensor* in;
     int count;
-    tensor* out;  ///< as many as `arguments::results()`, at least one
+    tensor* out;  ///< `arguments::results()` tensors, at least one
 
     const tensor& operator[](int i) const noexcept { return in[i]; }
 };
 
-/// Integers that the pass makes (positions), and whether integers are those: nobody sees pairs of them, so that the
-/// place is free.
+/// Integers that the forward pass creates (positions).
+///
+/// `visible_pairs` marks them. No other integer tensor uses this field.
 [[nodiscard]] constexpr tensor made_integers(const shape& sizes) {
     tensor v = empty_tensor(sizes);
     v.visible_pairs = 1;
@@ -136,7 +137,7 @@ struct operands {
 
 using layer_function = void (*)(trace&, const arguments&, const operands&);
 
-/// A layer by the name that PyTorch or Transformers gives its class, or a function by its name.
+/// A layer with its class name in PyTorch or Transformers, or a function with its name.
 struct layer_row {
     literal name = "";
     layer_function forward = nullptr;
@@ -145,7 +146,7 @@ struct layer_row {
     int max_inputs = 1;
     role module_role = role::none;
     bool is_leaf = true;
-    int results = 1;  ///< 0: as many as the description names
+    int results = 1;  ///< number of results; 0: as many as the description names
 
     [[nodiscard]] constexpr std::size_t argument_count() const noexcept {
         std::size_t n = 0;

@@ -16,10 +16,10 @@ namespace llmcost {
 
 namespace custom {
 
-/// A row whose walk is a program.
+/// A model spec whose forward pass is a program.
 struct custom_model_spec : model_spec {
     program definition;
-    mutable name_storage made_names;  ///< by walks, for whoever listens to them
+    mutable name_storage made_names;  ///< module names created by traces, for listeners that read them later
 };
 
 inline tensor forward_program(const layer_context& ctx, trace& t) {
@@ -27,7 +27,7 @@ inline tensor forward_program(const layer_context& ctx, trace& t) {
     return program_executor{row.definition, row.made_names, t}.run();
 }
 
-/// Reads a whole description.
+/// Parses a description of a custom model.
 class custom_model_parser {
 public:
     custom_model_parser(custom_model_spec& spec, const model_registry* known) : p_(spec.definition), known_(known) {}
@@ -64,7 +64,7 @@ private:
                           meaning{meaning::symbol_kind::list, static_cast<std::int64_t>(p_.numbers.lists.size() - 1)});
         }
     }
-    /// Variants are other values of sizes; which one holds is in the sizes already.
+    /// Checks the variants: alternative values of sizes. The sizes already have the values of the selected variant.
     void check_variants(config_view root) const {
         const auto all = root.optional_object("variants");
         if (!all) return;
@@ -75,11 +75,11 @@ private:
                 if (found == nullptr) {
                     name_suggestions near(name);
                     for (const auto& [known, symbol] : names_.sizes) near.add_candidate(known);
-                    refuse_at(entry, "no size is called so" + near.suggestion_or_list());
+                    refuse_at(entry, "unknown size" + near.suggestion_or_list());
                 }
                 if (entry.is_array() != (found->kind == meaning::symbol_kind::list))
-                    refuse_at(entry, entry.is_array() ? "expected a number, as the size is"
-                                                      : "expected a list, as the size is");
+                    refuse_at(entry, entry.is_array() ? "expected a number, because the size is a number"
+                                                      : "expected a list, because the size is a list");
             }
     }
     static void check_name(config_view at, std::string_view name) {
@@ -89,8 +89,7 @@ private:
         for (const std::string_view text : {"if", "else", "and", "or", "not", "in", "len", "min", "max", "ceil_div"})
             good = good && name != text;
         for (const workload_name& w : workload_names) good = good && name != w.name;
-        if (!good)
-            refuse_at(at, "expected a name of letters, digits and _ that expressions do not use for something else");
+        if (!good) refuse_at(at, "expected a name of letters, digits and _ that is not reserved in expressions");
     }
     void read_image(config_view root) {
         const auto size = root.find("image_size");
@@ -103,10 +102,10 @@ private:
         if (side < 1 || side > max_input) throw_invalid_value(at, "a positive integer");
         return side;
     }
-    /// A number that sizes tell, and no workload.
+    /// A number that depends on sizes, but not on the workload.
     [[nodiscard]] std::int64_t read_constant(config_view at) {
         const expression e = expression_reader{p_.numbers, names_}.read(at);
-        if (!e.constant()) refuse_at(at, "a size does not depend on the workload; inputs and layers may");
+        if (!e.constant()) refuse_at(at, "sizes cannot depend on the workload, only inputs and layers can");
         return e.number;
     }
     void read_block(config_view at) {
@@ -114,7 +113,7 @@ private:
         block b;
         b.name = std::string(as_view(at.key()));
         if (p_.blocks.size() > 1000) refuse_at(at, "expected at most 1000 blocks");
-        if (find_row(layer_table, b.name) != nullptr) refuse_at(at, "a layer of the library is called so");
+        if (find_row(layer_table, b.name) != nullptr) refuse_at(at, "the name is that of a built-in layer");
         std::vector<config_view> defaults;
         if (const auto all = at.optional_object("arguments"))
             for (const config_view entry : *all) {
@@ -162,12 +161,13 @@ private:
 
 }  // namespace custom
 
-/// A model that a file describes: layers, and how they connect. It owns what its `model` looks at.
+/// A custom model that a file describes: layers and their connections. It owns everything that its `model` refers to.
 class custom_model {
 public:
-    /// Reads a description; throws `config_error` where it is none, `error` where its tensors do not meet.
+    /// Parses a description.
     ///
-    /// `known` are models whose parts it may call (`every_model` of registry.hpp); none: layers of PyTorch alone.
+    /// `known`: models whose modules it can use (`all_models` of registry.hpp); null: layers of PyTorch only.
+    /// Throws: `config_error` if the description is invalid, `error` if tensor shapes do not match.
     explicit custom_model(config_view root, std::string file = {}, const model_registry* known = nullptr)
         : row_(std::make_shared<custom::custom_model_spec>()) {
         row_->model_type = "described";
@@ -182,16 +182,19 @@ public:
         model_.config.dtype_of_weights = detail::parse_dtype(root);
         model_.config.vision.image_height = row_->definition.image_height;
         model_.config.vision.image_width = row_->definition.image_width;
-        if (row_->definition.bends) return;  // what is wrong at one length may be right at others
+        // Shapes that do not match at one length can match at others.
+        if (row_->definition.bends) return;
         workload first;
         first.sequence = 8;
         trace t{first};
         model_.trace_with_loss(t);
     }
 
-    /// The model; it looks at this object.
+    /// The model. It refers to this object.
     [[nodiscard]] const model& as_model() const noexcept { return model_; }
-    /// What it reads of a workload: names and sizes, in the order of the file; throws `error` where a size is none.
+    /// Names and shapes of the inputs for a workload, in the order of the file.
+    ///
+    /// Throws: `error` if a size is invalid.
     [[nodiscard]] std::vector<std::pair<std::string_view, shape>> inputs(const workload& load) const {
         trace t{load};
         custom::program_executor w(row_->definition, row_->made_names, t);
@@ -199,7 +202,7 @@ public:
         for (const custom::input& in : row_->definition.inputs) out.emplace_back(in.name, w.input_sizes(in));
         return out;
     }
-    /// Whether a configuration is a description: it has layers and what they read.
+    /// True if a configuration is a description of a custom model: it has layers and inputs.
     [[nodiscard]] static bool is_custom_model(config_view root) {
         if (!root.is_object()) return false;
         const auto layers = root.find("layers");
@@ -207,7 +210,7 @@ public:
     }
 
 private:
-    /// Sizes by the names that configurations have for them.
+    /// A configuration with the sizes that have standard names.
     static model_config make_model_config(const custom::global_names& names) {
         model_config config;
         const auto set = [&](std::string_view name, std::int64_t& size) {

@@ -10,20 +10,20 @@
 #include <llmcost/base/count.hpp>
 #include <llmcost/base/workload.hpp>
 
-// Whole numbers that a description computes: `4 * hidden_size`, `channels[i] if i < 3 else 512`.
+// Integer expressions in a description: `4 * hidden_size`, `channels[i] if i < 3 else 512`.
 namespace llmcost::custom {
 
-/// What an instruction of an expression does with a stack of whole numbers.
+/// Instruction of a compiled expression, which operates on a stack of integers.
 enum class instruction_kind : std::uint8_t {
     number,     ///< pushes its operand
-    variable,   ///< pushes a number of the block that is walked
-    workload,   ///< pushes a number of the workload
-    item,       ///< an index becomes that element of a list
-    contained,  ///< a number becomes whether a list has it
+    variable,   ///< pushes a variable of the current block
+    workload,   ///< pushes a variable of the workload
+    item,       ///< replaces an index by that element of a list
+    contained,  ///< replaces a number by whether a list contains it
     add,
     subtract,
     multiply,
-    divide,  ///< must come out even
+    divide,  ///< exact division, without a remainder
     divide_down,
     divide_up,
     remainder,
@@ -36,10 +36,10 @@ enum class instruction_kind : std::uint8_t {
     unequal,
     negation,  ///< `not`
     jump,
-    jump_unless  ///< where the number it takes is zero
+    jump_unless  ///< pops a number and jumps if it is zero
 };
 
-/// A number of the workload that expressions may name.
+/// A variable of the workload in expressions.
 enum class workload_variable : std::uint8_t { batch, sequence, past, image_height, image_width };
 
 struct workload_name {
@@ -52,10 +52,10 @@ inline constexpr workload_name workload_names[]{{"batch", workload_variable::bat
                                                 {"image_height", workload_variable::image_height},
                                                 {"image_width", workload_variable::image_width}};
 
-/// What a function takes: the name of a list, two numbers, or two and more.
+/// Arguments of a function: the name of a list, two numbers, or at least two numbers.
 enum class function_arity : std::uint8_t { list, two, several };
 
-/// A function and what executes it; of a list's length the number itself.
+/// A function and its instruction. For the length of a list, the instruction is the number.
 struct function_name {
     const char* name;
     instruction_kind kind;
@@ -71,33 +71,35 @@ struct instruction {
     std::int64_t operand = 0;
 };
 
-/// A compiled expression: a number, or instructions.
+/// A compiled expression: a constant, or instructions.
 struct expression {
     std::int64_t number = 0;
-    std::uint32_t first = 0;     ///< of the program's instructions
-    std::uint32_t count = 0;     ///< 0: the number
-    bool uses_workload = false;  ///< names the workload
-    bool bends = false;          ///< is no polynomial of what it names
+    std::uint32_t first = 0;     ///< index of the first instruction in the store
+    std::uint32_t count = 0;     ///< number of instructions; 0: a constant
+    bool uses_workload = false;  ///< depends on the workload
+    bool bends = false;          ///< not a polynomial of its variables
 
     [[nodiscard]] bool constant() const noexcept { return count == 0; }
 };
 
-/// What an expression reads.
+/// Values of the variables of an expression.
 struct variable_frame {
     const std::int64_t* variables = nullptr;
-    const std::int64_t* workload_values = nullptr;  ///< by `workload_variable`
+    const std::int64_t* workload_values = nullptr;  ///< indexed by `workload_variable`
 };
 
-/// How deep an expression's stack may be.
+/// Maximum stack depth of an expression.
 inline constexpr std::size_t deepest_stack = 32;
 
-/// Instructions of all expressions of a description, and the lists that they pick from.
+/// Instructions of all expressions of a description, and the lists in them.
 class expression_store {
 public:
     std::vector<instruction> code;
     std::vector<std::vector<std::int64_t>> lists;
 
-    /// The value; throws `description_error` where it is none, `overflow_error` beyond 64 bits.
+    /// The value of an expression.
+    ///
+    /// Throws: `description_error` if it is undefined, `overflow_error` if it exceeds 64 bits.
     [[nodiscard]] std::int64_t evaluate(const expression& e, const variable_frame& f) const {
         if (e.constant()) return e.number;
         std::int64_t stack[deepest_stack]{};
@@ -132,7 +134,7 @@ private:
     [[nodiscard]] std::int64_t item(std::int64_t list, std::int64_t at) const {
         const std::vector<std::int64_t>& all = lists[static_cast<std::size_t>(list)];
         const auto size = static_cast<std::int64_t>(all.size());
-        if (at < -size || at >= size) throw_description_error("an index is beyond the list's end");
+        if (at < -size || at >= size) throw_description_error("list index out of range");
         return all[static_cast<std::size_t>(at < 0 ? at + size : at)];
     }
     [[nodiscard]] static std::int64_t of_two(instruction_kind kind, std::int64_t a, std::int64_t b) {
@@ -161,7 +163,7 @@ private:
         const bool has_sign_mismatch = rest != 0 && (rest < 0) != (b < 0);
         if (kind == instruction_kind::remainder) return has_sign_mismatch ? rest + b : rest;
         if (kind == instruction_kind::divide && rest != 0)
-            throw_description_error("a division by / leaves a remainder; // rounds down");
+            throw_description_error("the division / has a remainder; use // to round down");
         if (kind == instruction_kind::divide_up) return a / b + (rest != 0 && !has_sign_mismatch);
         return a / b - has_sign_mismatch;
     }

@@ -8,8 +8,8 @@
 #include <llmcost/forward/decoder.hpp>
 #include <llmcost/layers/attention.hpp>
 
-// Functions that descriptions call by PyTorch's names: of `torch`, `torch.nn.functional`, of a tensor; and the few of
-// Transformers that attentions are made of.
+// Functions of custom models: those of `torch`, `torch.nn.functional` and `torch.Tensor`, and the attention functions
+// of Transformers.
 namespace llmcost::custom {
 
 namespace function {
@@ -18,7 +18,7 @@ template <op Kind>
 void unary(trace& t, const arguments&, const operands& x) {
     *x.out = t.unary(Kind, x[0]);
 }
-/// Of two tensors, or of one and a number.
+/// A binary operation of two tensors, or of a tensor and a number.
 template <op Kind>
 void binary(trace& t, const arguments& a, const operands& x) {
     if (x.count == 1) {
@@ -30,20 +30,20 @@ void binary(trace& t, const arguments& a, const operands& x) {
         *x.out = t.binary(Kind, x[0], x[1]);
     }
 }
-/// In float32; of integers always a new tensor.
+/// Conversion to float32. For integers, the result is always a new tensor.
 inline void as_float(trace& t, const arguments& a, const operands& x) {
     shape sizes;
     for (int i = 0; i < x[0].rank; ++i) sizes.size[sizes.rank++] = x[0].size[i];
     *x.out = a[0] != 0 ? t.full(sizes) : t.to(x[0], dtype::float32);
 }
 inline void type_as(trace& t, const arguments&, const operands& x) { *x.out = t.to(x[0], x[1].type); }
-/// To a whole exponent; without one, a number to the power of each element.
+/// Power with an integer exponent. Without an exponent: a number to the power of each element.
 inline void pow(trace& t, const arguments& a, const operands& x) {
     if (!a.has(0)) {
         *x.out = t.unary(op::power, x[0]);
         return;
     }
-    if (a[0] < 0) throw_description_error("an exponent below zero is not described");
+    if (a[0] < 0) throw_description_error("negative exponents are not supported");
     *x.out = t.pow(x[0], static_cast<unsigned>(a[0]));
 }
 inline void matmul(trace& t, const arguments&, const operands& x) { *x.out = t.matmul(x[0], x[1]); }
@@ -56,11 +56,11 @@ template <op Kind>
 void reduce(trace& t, const arguments& a, const operands& x) {
     const bool keepdim = a[1] != 0;
     const shape reduced_dims = a.shape_argument(0);
-    if (reduced_dims.rank == 2 && Kind == op::mean && x[0].rank == 4) {  // over all places of images
+    if (reduced_dims.rank == 2 && Kind == op::mean && x[0].rank == 4) {  // global average pooling of images
         const int one = x[0].normalize_dim(static_cast<int>(reduced_dims.size[0])),
                   second_dim = x[0].normalize_dim(static_cast<int>(reduced_dims.size[1]));
         if (one + second_dim != 5 || one * second_dim != 6)
-            throw_description_error("a mean over two dimensions is over height and width");
+            throw_description_error("a mean over two dimensions must be over height and width");
         const tensor mean = t.mean_of_images(x[0]);
         *x.out = keepdim ? mean.unsqueeze(2).unsqueeze(3) : mean;
         return;
@@ -82,23 +82,23 @@ inline void stack(trace& t, const arguments& a, const operands& x) {
     for (int i = 0; i < x.count; ++i) unsqueezed[i] = x[i].unsqueeze(dim);
     *x.out = t.cat(unsqueezed, x.count, dim);
 }
-/// Equal parts, as many as results are named; their gradients are put together in one piece, as those of a split's.
+/// Splits a tensor into equal parts, one per named result. Their gradients are concatenated, as those of `split`.
 inline void chunk(trace&, const arguments& a, const operands& x) {
     const int d = x[0].normalize_dim(static_cast<int>(a[0])), n = a.results();
-    if (x[0].size[d] % n != 0) throw_description_error("chunk: the results do not divide the dimension");
+    if (x[0].size[d] % n != 0)
+        throw_description_error("chunk: the number of results does not divide the size of the dimension");
     for (int i = 0; i < n; ++i) x.out[i] = x[0].slice(d, x[0].size[d] / n);
 }
 inline void split(trace&, const arguments& a, const operands& x) {
     const int d = x[0].normalize_dim(static_cast<int>(a[1]));
     std::int64_t left = x[0].size[d];
-    if (a.size(0) != 1 && a.size(0) != a.results())
-        throw_description_error("split: expected as many names of results as sizes");
+    if (a.size(0) != 1 && a.size(0) != a.results()) throw_description_error("split: expected one result name per size");
     for (int i = 0; i < a.results(); ++i) {
         const std::int64_t n = a.size(0) == 1 && left < a[0] ? left : a.at(0, a.size(0) == 1 ? 0 : i);
         x.out[i] = x[0].slice(d, n);
         left -= n;
     }
-    if (left != 0) throw_description_error("split: the parts are not the whole");
+    if (left != 0) throw_description_error("split: the sizes do not add up to the size of the dimension");
 }
 
 inline void view(trace&, const arguments& a, const operands& x) { *x.out = x[0].view(a.shape_argument(0)); }
@@ -130,7 +130,7 @@ inline void slice(trace& t, const arguments& a, const operands& x) {
 }
 inline void select(trace& t, const arguments& a, const operands& x) { *x.out = t.select(x[0], static_cast<int>(a[0])); }
 inline void roll(trace& t, const arguments&, const operands& x) { *x.out = t.copy(x[0]); }
-/// `F.pad`: pairs from the last dimension on.
+/// `F.pad`: pairs of sizes, starting with the last dimension.
 inline void pad(trace& t, const arguments& a, const operands& x) {
     const shape padding = a.shape_argument(0);
     if (padding.rank % 2 != 0 || padding.rank / 2 > x[0].rank)
@@ -139,10 +139,10 @@ inline void pad(trace& t, const arguments& a, const operands& x) {
     for (int i = 0; i < x[0].rank; ++i) to.size[to.rank++] = x[0].size[i];
     for (int i = 0; i < padding.rank; i += 2) to.size[to.rank - 1 - i / 2] += padding.size[i] + padding.size[i + 1];
     for (int i = 0; i < to.rank; ++i)
-        if (to.size[i] < 0) throw_description_error("pad: nothing is left");
+        if (to.size[i] < 0) throw_description_error("pad: the resulting size is negative");
     *x.out = t.pad_to_shape(x[0], to);
 }
-/// `x[indices]`: rows picked by integers.
+/// `x[indices]`: a gather of entries of the first dimension.
 inline void index(trace& t, const arguments&, const operands& x) {
     shape to;
     if (x[0].rank < 1 || x[0].rank + x[1].rank - 1 > max_rank)
@@ -152,7 +152,7 @@ inline void index(trace& t, const arguments&, const operands& x) {
     *x.out = t.gather(x[0], to);
 }
 inline void masked_fill(trace& t, const arguments&, const operands& x) { *x.out = t.masked_fill(x[0]); }
-/// `F.normalize`: rows over their lengths, which are at least the smallest difference.
+/// `F.normalize`: x / max(‖x‖₂, ε).
 inline void normalize(trace& t, const arguments& a, const operands& x) {
     const tensor length = t.unary(op::compare, t.vector_norm(x[0], static_cast<int>(a[0]), true));
     shape to;
@@ -160,12 +160,12 @@ inline void normalize(trace& t, const arguments& a, const operands& x) {
     *x.out = t.div(x[0], length.expand(to));
 }
 inline void constant(trace& t, const arguments& a, const operands& x) { *x.out = t.full(a.shape_argument(0)); }
-/// Integers that the pass makes: positions; or the same in float32.
+/// Positions, as integers or in float32.
 inline void arange(trace& t, const arguments& a, const operands& x) {
     *x.out = a[1] != 0 ? t.full(a.shape_argument(0)) : made_integers(a.shape_argument(0));
 }
 
-/// The context of an attention over all tokens, or over a window of them.
+/// The pattern of attention to all tokens or to a window.
 inline attention_pattern make_attention_pattern(trace& t, std::int64_t window, bool causal) {
     attention_pattern c = attention_pattern_of(t, window);
     c.is_causal = causal;
@@ -177,14 +177,16 @@ inline void create_causal_mask(trace& t, const arguments& a, const operands& x) 
 inline void update_cache(trace& t, const arguments& a, const operands& x) {
     *x.out = llmcost::update_kv_cache(t, x[0], make_attention_pattern(t, a[0], true));
 }
-/// Transformers' `eager_attention_forward`, or `scaled_dot_product_attention` where the workload asks for it: q (batch,
-/// heads, sequence, width), k and v (batch, kv heads, length, width), a mask -> (batch, sequence, heads, width).
+/// Attention as in Transformers: `eager_attention_forward` or SDPA, depending on the workload.
+///
+/// Shapes: q (batch, heads, sequence, width), k and v (batch, kv heads, length, width), optional mask -> (batch,
+/// sequence, heads, width).
 inline void attention(trace& t, const arguments& a, const operands& x) {
     const attention_pattern c = make_attention_pattern(t, a[0], a[1] != 0);
     const attention_options options{.mask = x.count > 3 ? &x[3] : nullptr};
     *x.out = attention_forward(t, x[0], x[1], x[2], c, options);
 }
-/// PyTorch's `F.scaled_dot_product_attention`, whose result has the heads first.
+/// `F.scaled_dot_product_attention`, with heads before positions in its result.
 inline void scaled_dot_product_attention(trace& t, const arguments& a, const operands& x) {
     const attention_pattern all{
         .query_length = x[0].dim(2), .cached_length = x[1].dim(2) - x[0].dim(2), .is_causal = a[0] != 0};

@@ -12,7 +12,7 @@
 #include <llmcost/layers/rotary.hpp>
 #include <llmcost/model/model_spec.hpp>
 
-// Layers that descriptions call by the names of their classes, with the arguments of their constructors.
+// Layers of custom models, with their class names and the arguments of their constructors.
 namespace llmcost::custom {
 
 namespace layer {
@@ -31,7 +31,7 @@ inline void embedding(trace& t, const arguments& a, const operands& x) {
     *x.out = llmcost::embedding{a[0], a[1], false, {}, a[2] != 0, are_made(x[0])}.forward(t, ids);
 }
 
-/// The weight of a convolution and its bias, then the convolution.
+/// A convolution with weight and optional bias.
 template <int Places>
 void convolution(trace& t, const arguments& a, const operands& x) {
     const std::int64_t in = a[0], out = a[1], groups = a[6];
@@ -42,7 +42,7 @@ void convolution(trace& t, const arguments& a, const operands& x) {
     for (int i = 0; i < Places; ++i) sizes.size[sizes.rank++] = kernel.size[i];
     convolution_options options{groups, a.expand_to_rank(3, Places), a.expand_to_rank(5, Places),
                                 a.expand_to_rank(4, Places)};
-    if (a[8] != 0) {  // "same": the output is as large as the input
+    if (a[8] != 0) {  // "same": the output has the size of the input
         for (int i = 0; i < Places; ++i) {
             const std::int64_t reach = options.dilation.size[i] * (kernel.size[i] - 1);
             if (options.stride.size[i] != 1 || reach % 2 != 0)
@@ -70,7 +70,7 @@ void convolution_transposed(trace& t, const arguments& a, const operands& x) {
 }
 
 inline void batch_norm(trace& t, const arguments& a, const operands& x) {
-    if (x[0].dim(1) != a[0]) throw_description_error("num_features are not the input's channels");
+    if (x[0].dim(1) != a[0]) throw_description_error("num_features does not match the number of channels of the input");
     const bool affine = a[1] != 0;
     if (affine) {
         t.read_parameter_in_next_op(t.param("weight", {a[0]}));
@@ -84,7 +84,8 @@ inline void batch_norm(trace& t, const arguments& a, const operands& x) {
                           x[0]);
 }
 inline void instance_norm(trace& t, const arguments& a, const operands& x) {
-    if (x[0].rank < 3 || x[0].dim(1) != a[0]) throw_description_error("num_features are not the input's channels");
+    if (x[0].rank < 3 || x[0].dim(1) != a[0])
+        throw_description_error("num_features does not match the number of channels of the input");
     const bool affine = a[1] != 0, tracks = a[2] != 0;
     const tensor weight = affine ? t.param("weight", {a[0]}) : tensor{},
                  bias = affine ? t.param("bias", {a[0]}) : tensor{};
@@ -95,7 +96,8 @@ inline void instance_norm(trace& t, const arguments& a, const operands& x) {
 }
 inline void group_norm(trace& t, const arguments& a, const operands& x) {
     if (x[0].dim(1) != a[1] || a[1] % a[0] != 0)
-        throw_description_error("num_groups must divide num_channels, which the input has");
+        throw_description_error(
+            "num_channels must be the number of channels of the input and a multiple of num_groups");
     const bool affine = a[2] != 0;
     if (affine) {
         t.read_parameter_in_next_op(t.param("weight", {a[1]}));
@@ -107,17 +109,18 @@ inline void layer_norm(trace& t, const arguments& a, const operands& x) {
     const shape sizes = a.shape_argument(0);
     bool is_compatible = sizes.rank <= x[0].rank;
     for (int i = 0; is_compatible && i < sizes.rank; ++i) is_compatible = sizes.size[i] == x[0].dim(i - sizes.rank);
-    if (!is_compatible) throw_description_error("normalized_shape is not what the input's last dimensions are");
+    if (!is_compatible) throw_description_error("normalized_shape does not match the last dimensions of the input");
     const bool weighted = a[1] != 0, biased = weighted && a[2] != 0;
     if (weighted) t.read_parameter_in_next_op(t.param("weight", sizes));
     if (biased) t.read_parameter_in_next_op(t.param("bias", sizes));
     *x.out = t.layer_norm(x[0], (weighted ? 1 : 0) + (biased ? 1 : 0), sizes.rank);
 }
-/// `nn.RMSNorm`: in float32, the product with the weight too.
+/// `nn.RMSNorm` in float32, including the product with the weight.
 ///
 /// Source: ATen's layer_norm.cpp, `rms_norm_composite`.
 inline void torch_rms_norm(trace& t, const arguments& a, const operands& x) {
-    if (a[0] != x[0].dim(-1)) throw_description_error("normalized_shape is not the input's last dimension");
+    if (a[0] != x[0].dim(-1))
+        throw_description_error("normalized_shape does not match the last dimension of the input");
     const tensor h = t.to(x[0], dtype::float32);
     tensor mean_square = t.mean(t.pow(h, 2), -1, true);
     t.apply_inplace(op::add, mean_square);
@@ -125,7 +128,7 @@ inline void torch_rms_norm(trace& t, const arguments& a, const operands& x) {
     if (a[1] != 0) out = t.mul(out, t.param("weight", {a[0]}));
     *x.out = t.to(out, x[0].type);
 }
-/// A norm over channels, which are the second dimension: turned, normed, turned back (torchvision's `LayerNorm2d`).
+/// A layer norm over channels, the second dimension (torchvision's `LayerNorm2d`): permute, norm, permute.
 inline void layer_norm_of_images(trace& t, const arguments& a, const operands& x) {
     const tensor last = x[0].permute({0, 2, 3, 1});
     t.read_parameter_in_next_op(t.param("weight", {a[0]}));
@@ -134,14 +137,14 @@ inline void layer_norm_of_images(trace& t, const arguments& a, const operands& x
 }
 template <norm_kind Kind>
 void rms_norm(trace& t, const arguments& a, const operands& x) {
-    if (a[0] != x[0].dim(-1)) throw_description_error("hidden_size is not the input's last dimension");
+    if (a[0] != x[0].dim(-1)) throw_description_error("hidden_size does not match the last dimension of the input");
     *x.out = norm_module{Kind, a[0]}.forward(t, x[0]);
 }
 
 template <op Kind>
 void pool(trace& t, const arguments& a, const operands& x) {
     const int places = x[0].rank - 2;
-    if (places < 1) throw_description_error("pooling needs a batch, channels and places");
+    if (places < 1) throw_description_error("pooling requires a batch, channels and spatial dimensions");
     *x.out = t.pool(Kind, x[0], a.expand_to_rank(0, places),
                     a.has(1) ? a.expand_to_rank(1, places) : a.expand_to_rank(0, places), a.expand_to_rank(2, places),
                     a[3] != 0, Kind == op::max_pool ? a.expand_to_rank(4, places) : shape{1});
@@ -151,7 +154,7 @@ void pool_to(trace& t, const arguments& a, const operands& x) {
     *x.out = t.pool_to(Kind, x[0], a.expand_to_rank(0, x[0].rank - 2));
 }
 
-/// An activation by its operation; the first argument says whether it writes into its input.
+/// An activation function as one operation. The first argument is `inplace`.
 template <op Kind>
 void activation(trace& t, const arguments& a, const operands& x) {
     *x.out = x[0];
@@ -160,7 +163,7 @@ void activation(trace& t, const arguments& a, const operands& x) {
     else
         *x.out = t.unary(Kind, x[0]);
 }
-/// Its backward reads what went in; what it wrote, where that is in place (torch derivatives.yaml).
+/// LeakyReLU. Its backward pass reads the input, or the output if it is in place (torch derivatives.yaml).
 inline void leaky_relu(trace& t, const arguments& a, const operands& x) {
     *x.out = x[0];
     if (a[0] == 0) *x.out = t.unary(op::leaky_relu, x[0]);
@@ -233,13 +236,13 @@ inline void pixel_unshuffle(trace& t, const arguments& a, const operands& x) {
     const tensor reshaped = t.reshape(x[0], {x[0].dim(0), x[0].dim(1), rows, r, columns, r});
     *x.out = t.reshape(reshaped.permute({0, 1, 3, 5, 2, 4}), {x[0].dim(0), x[0].dim(1) * r * r, rows, columns});
 }
-/// Zeros around the places: pairs from the last dimension on, or one number for all.
+/// Zero padding: pairs of sizes, starting with the last dimension, or one size for all.
 template <int Places>
 void zero_pad(trace& t, const arguments& a, const operands& x) {
     const shape padding = a.expand_to_rank(0, 2 * Places);
     shape to;
     for (int i = 0; i < x[0].rank; ++i) to.size[to.rank++] = x[0].size[i];
-    if (to.rank < Places) throw_description_error("padding needs as many dimensions");
+    if (to.rank < Places) throw_description_error("padding requires an input with at least this number of dimensions");
     for (int i = 0; i < 2 * Places; ++i) to.size[to.rank - 1 - i / 2] += padding.size[i];
     *x.out = t.pad_to_shape(x[0], to);
 }
@@ -257,7 +260,7 @@ inline void multihead_attention(trace& t, const arguments& a, const operands& x)
     *x.out = x.count > 1 ? attention.forward(t, x[0], x[1]) : attention.forward(t, x[0]);
 }
 
-/// Cosines and sines of the positions of this pass, (1, sequence, head_dim) each.
+/// Cosines and sines of the new positions: (1, sequence, head_dim) each.
 inline void rotary_embedding(trace& t, const arguments& a, const operands& x) {
     const rotary_frequencies frequencies{model_config{}};
     const tensor_pair made = rotary_table{a[0], {}, frequencies}.forward(t, t.load().sequence);

@@ -11,17 +11,16 @@
 #include <llmcost/custom/read_program.hpp>
 #include <llmcost/forward/decoder.hpp>
 
-// Parts of the library's own models that descriptions call by Transformers' classes: `LlamaAttention`,
-// `Qwen3DecoderLayer`.
+// Modules of built-in models in custom models, with Transformers' class names: `LlamaAttention`, `Qwen3DecoderLayer`.
 namespace llmcost::custom {
 
-/// A class of the library, as a row spells it.
+/// The model spec and the kind of a built-in module.
 struct library_module {
     const model_spec* row = nullptr;
     part_kind kind = part_kind::attention;
 };
 
-/// The decoder whose class is called so; none where there is no such.
+/// The built-in module with this class name, or null.
 [[nodiscard]] inline library_module find_library_class(const model_registry& known, std::string_view name) {
     for (const model_spec* row : known) {
         const std::string_view prefix = row->class_prefix;
@@ -38,7 +37,7 @@ struct library_module {
     return {};
 }
 
-/// The configuration of a part; a string that is the name of a size is that size.
+/// The model of a built-in module. String values that are names of sizes are replaced by these sizes.
 [[nodiscard]] inline library_part parse_library_part(const model_registry& known, const library_module& module_class,
                                                      config_view json, const name_table& names) {
     std::vector<config_node> nodes(json.nodes() + json.index(), json.nodes() + json.node().end);
@@ -60,7 +59,7 @@ struct library_module {
     }
 }
 
-/// Walks a part of a model at the place of a module. `shared` is what its model makes once.
+/// Traces a built-in module as the module `at`. `shared`: inputs that its model computes once.
 [[nodiscard]] inline tensor forward_library_module(const library_part& part, const decoder_inputs& shared,
                                                    const module_info& at, trace& t, const tensor& x) {
     const model& m = part.full_model;
@@ -75,8 +74,7 @@ struct library_module {
         case part_kind::attention: return t.call(place, attention_module{ctx}, x);
         case part_kind::layer: return t.call(place, decoder_layer{ctx}, x);
         case part_kind::mlp:
-            if (at.index >= 0)
-                throw_description_error("a feed-forward block of the library stands alone, without repeat");
+            if (at.index >= 0) throw_description_error("repeat is not supported for an MLP of a built-in model");
             return call_mlp(ctx, t, at.name, m.config.intermediate_size, x);
         case part_kind::base: break;
     }

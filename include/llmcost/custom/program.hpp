@@ -13,52 +13,52 @@
 #include <llmcost/custom/expression.hpp>
 #include <llmcost/model/model_spec.hpp>
 
-// A description that was read: steps with names resolved to places.
+// A parsed description: steps whose tensor names are resolved to slots.
 namespace llmcost::custom {
 
-/// Which part of a model a class is.
+/// Kind of a built-in module.
 enum class part_kind : std::uint8_t { attention, mlp, layer, base };
 
-/// A model of the library of which a description calls a part.
+/// A built-in model, of which the description uses one module.
 struct library_part {
     model full_model;
     part_kind kind = part_kind::attention;
 };
 
-/// What a step calls that which the step before made.
+/// Name of the output of the previous step.
 inline constexpr string_ref previous_step = "previous";
 
-/// Where a tensor of a block lies, or all tensors of a list.
+/// A reference to a tensor of a block, or to all tensors of a list.
 struct tensor_reference {
-    static constexpr std::uint16_t previous = 0xffff;  ///< what the step before made
+    static constexpr std::uint16_t previous = 0xffff;  ///< the output of the previous step
 
     std::uint16_t slot = 0;
     bool list = false;
-    bool pop = false;  ///< the last one of a list, which it leaves
+    bool pop = false;  ///< the last tensor of a list, which is removed from it
 };
 
-/// One step of a block.
+/// Kind of a step of a block.
 enum class step_kind : std::uint8_t {
-    module,     ///< a layer of the table, as a module
-    function,   ///< one of the table, without a module
+    module,     ///< a layer of the layer table, as a module
+    function,   ///< a function of the function table, without a module
     container,  ///< a module around steps of this block
-    part,       ///< a part of a model of the library
-    block,      ///< a block of the description, as a module or without one
-    residual,   ///< steps, and a sum with what went around them
-    parallel,   ///< branches that read the same, and what joins them
-    choice,     ///< steps where a number is not zero, else others
-    parameter,  ///< a parameter of the module around
-    buffer,     ///< a buffer, likewise
-    refusal     ///< a sentence that says why there is no answer
+    part,       ///< a module of a built-in model
+    block,      ///< a block of the description, with or without a module
+    residual,   ///< steps with a residual connection
+    parallel,   ///< branches with the same input, and an operation that joins them
+    choice,     ///< steps if a number is not zero, otherwise other steps
+    parameter,  ///< a parameter of the enclosing module
+    buffer,     ///< a buffer of the enclosing module
+    refusal     ///< an error message of the description
 };
 
-/// An argument: numbers for the row's argument, in their order.
+/// The numbers of one argument.
 struct argument_binding {
     std::uint8_t argument = 0;
     std::vector<expression> numbers{};
 };
 
-/// A piece of a module's name, and the number behind it.
+/// A piece of a module name, and the number after it.
 struct name_part {
     literal text = "";
     expression number{};
@@ -69,35 +69,35 @@ using steps = std::vector<step>;
 
 struct step {
     step_kind kind = step_kind::function;
-    bool inlined = false;  ///< of a block: no module of its own
-    bool indexed = false;  ///< repetitions differ, and are walked one by one
-    bool differs = false;  ///< of a part: its layers are of several kinds
+    bool inlined = false;  ///< of a block: without a module
+    bool indexed = false;  ///< repetitions differ, and are traced one by one
+    bool differs = false;  ///< of a built-in module: its layers are of several kinds
     bool repeated = false;
-    bool is_not_executed = false;    ///< its parameters exist, and nothing runs
+    bool is_not_executed = false;    ///< its parameters are declared, but not executed
     bool reuses_parameters = false;  ///< of a module that was called before
-    bool numbered = false;           ///< its name is its number in the container
-    bool in_place = false;           ///< a sum writes into its first operand
+    bool numbered = false;           ///< its name is its index in the container
+    bool in_place = false;           ///< a sum overwrites its first operand
     bool is_leaf = false;
     role module_role = role::none;
-    std::vector<name_part> name_parts{};  ///< in front of `name`, where numbers are inside
+    std::vector<name_part> name_parts{};  ///< before `name`, if the name contains numbers
     literal name = "";
-    bool integers = false;      ///< what a buffer holds
-    std::int64_t in_list = -1;  ///< its number where it is one of a list
-    bool counted = false;       ///< that number is `first`
-    literal type = "";          ///< of its class; of a refusal the sentence
+    bool integers = false;      ///< a buffer of integers
+    std::int64_t in_list = -1;  ///< index in a list of modules; -1: none
+    bool counted = false;       ///< the index is `first`
+    literal type = "";          ///< class name; of a `refusal`: the message
     const layer_row* row = nullptr;
-    std::uint16_t block = 0;                   ///< or part
-    std::int16_t index_slot = -1;              ///< the number of a repetition, in the block's variables
-    expression times{}, first{}, condition{};  ///< `first`: of a repetition, or of a list
+    std::uint16_t block = 0;                   ///< index of the block or the built-in model
+    std::int16_t index_slot = -1;              ///< variable of the repetition index; -1: none
+    expression times{}, first{}, condition{};  ///< `first`: first index of a repetition or a list
     std::vector<argument_binding> arguments{};
-    std::vector<tensor_reference> inputs{};   ///< none: what came before
-    std::vector<tensor_reference> outputs{};  ///< names given to results
+    std::vector<tensor_reference> inputs{};   ///< empty: the output of the previous step
+    std::vector<tensor_reference> outputs{};  ///< names of the results
     steps body{}, alternative_body{};
     std::vector<steps> branches{};
-    std::string pointer{};  ///< into the file
+    std::string pointer{};  ///< JSON pointer of the step
 };
 
-/// Whether there are modules among steps, and functions.
+/// Whether steps include modules and functions.
 struct block_contents {
     bool modules = false, functions = false;
 
@@ -107,38 +107,38 @@ struct block_contents {
     }
 };
 
-/// A block of a description: arguments, then steps.
+/// A block of a description: arguments and steps.
 struct block {
     std::string name;
     std::vector<std::string> arguments{};
-    std::vector<std::vector<expression>> otherwise{};  ///< empty: must be given
+    std::vector<std::vector<expression>> otherwise{};  ///< default values; empty: required
     std::vector<tensor_reference> inputs{};
-    std::vector<tensor_reference> outputs{};  ///< none: what came last
+    std::vector<tensor_reference> outputs{};  ///< empty: the output of the last step
     std::uint16_t variables = 0, slots = 0, lists = 0;
-    bool bends = false;  ///< some number is no polynomial of its arguments
+    bool bends = false;  ///< a number is not a polynomial of the arguments
     steps body{};
     block_contents contents{};
 };
 
-/// What the caller hands in.
+/// An input of the model.
 struct input {
     std::string name;
     std::vector<expression> shape{};
     bool integers = false;
-    std::string pointer{};  ///< into the file
+    std::string pointer{};  ///< JSON pointer of the input
 };
 
-/// A description, read; the first block is the model.
+/// A parsed description. The first block is the model.
 struct program {
     expression_store numbers{};
     std::vector<block> blocks{};
     std::vector<input> inputs{};
     std::vector<library_part> parts{};
-    std::deque<std::string> names{};  ///< characters that steps look at
+    std::deque<std::string> names{};  ///< storage of the names in steps
     std::int64_t image_height = 0, image_width = 0;
-    bool bends = false;      ///< some number is no polynomial of the workload
-    literal type = "Model";  ///< the model's class
-    std::string file{};      ///< for messages
+    bool bends = false;      ///< a number is not a polynomial of the workload
+    literal type = "Model";  ///< class name of the model
+    std::string file{};      ///< file name, for messages
 
     [[nodiscard]] literal keep(std::string_view text) {
         if (text.empty()) return "";

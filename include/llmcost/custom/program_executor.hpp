@@ -12,15 +12,15 @@
 #include <string_view>
 #include <vector>
 
-#include <llmcost/base/error.hpp>
 #include <llmcost/custom/function_table.hpp>
 #include <llmcost/custom/program.hpp>
 #include <llmcost/custom/read_steps.hpp>
+#include <llmcost/text/error.hpp>
 
-// Walks a description through a trace.
+// Traces a parsed description.
 namespace llmcost::custom {
 
-/// Names that a walk makes, kept for listeners that look at them later.
+/// Module names created by traces. They remain valid for listeners that read them later.
 class name_storage {
 public:
     [[nodiscard]] literal keep(std::string text) {
@@ -33,10 +33,10 @@ private:
     std::set<std::string> names_;
 };
 
-/// How many calls a description may make in one walk.
+/// Maximum number of calls in one trace.
 inline constexpr std::int64_t max_calls = 200000;
 
-/// One walk of a program.
+/// Traces a program once.
 class program_executor {
 public:
     program_executor(const program& p, name_storage& names, trace& t) : p_(p), names_(names), t_(t) {
@@ -46,7 +46,7 @@ public:
                                              uses_default_image_size ? p.image_height : load.image_height,
                                              uses_default_image_size ? p.image_width : load.image_width};
         for (std::size_t i = 0; i < std::size(workload_values); ++i) workload_values_[i] = workload_values[i];
-        if (p.bends)  // a form holds at this point alone
+        if (p.bends)  // a closed form is valid at this workload only
             for (const workload_axis a : {workload_axis::batch, workload_axis::sequence, workload_axis::past}) {
                 const std::int64_t at = a == workload_axis::batch      ? load.batch
                                         : a == workload_axis::sequence ? load.sequence
@@ -66,7 +66,7 @@ public:
         }
         const module_info m{.class_of_module = {"", p_.type}};
         t_.enter(m);
-        for (const library_part& part : p_.parts) {  // what a model makes once, in front of all layers
+        for (const library_part& part : p_.parts) {  // inputs that built-in models compute once, before all layers
             const model& source_model = part.full_model;
             shared_.push_back(
                 part.kind == part_kind::attention || part.kind == part_kind::layer
@@ -84,7 +84,7 @@ public:
         return t_.leave(m, last.v);
     }
 
-    /// The sizes of an input of the description.
+    /// The shape of an input.
     [[nodiscard]] shape input_sizes(const input& program_input) {
         const shape sizes = sizes_of(program_input, open(p_.blocks.front()));
         close();
@@ -92,7 +92,7 @@ public:
     }
 
 private:
-    /// A tensor and the step that made it.
+    /// A tensor, and the step that created it.
     struct produced_tensors {
         tensor v{};
         const step* producer = nullptr;
@@ -101,7 +101,7 @@ private:
         std::vector<std::int64_t> variables{};
         std::vector<produced_tensors> slots{};
         std::vector<std::vector<produced_tensors>> lists{};
-        std::int64_t item = 0;  ///< the next number in the container
+        std::int64_t item = 0;  ///< the next index in the container
     };
 
     call_frame& open(const block& b) {
@@ -166,8 +166,7 @@ private:
         }
     }
     produced_tensors run_once(const step& s, call_frame& f, const produced_tensors& x, std::int64_t index) {
-        if (++calls_ > max_calls)
-            fail(s.pointer, "a description makes at most 200000 calls; like layers are told by repeat");
+        if (++calls_ > max_calls) fail(s.pointer, "more than 200000 calls; use repeat for equal layers");
         read_by_.clear();
         const bool unasked = s.module_role == role::head && t_.load().head == logits::none;
         const recorder::not_executed_guard not_executed_guard{t_, s.is_not_executed || unasked};
@@ -215,7 +214,7 @@ private:
             else
                 f.slots[to.slot] = out[i];
         }
-        // what is made of nothing goes to those who name it
+        // Tensors without inputs are accessible by name only.
         const bool has_no_inputs = s.kind == step_kind::parameter || s.kind == step_kind::buffer ||
                                    (s.row != nullptr && s.row->min_inputs == 0);
         return s.is_not_executed || unasked || has_no_inputs || out.empty() ? x : out.front();
@@ -226,8 +225,7 @@ private:
         std::vector<produced_tensors> in;
         for (const tensor_reference& p : s.inputs)
             if (p.pop) {
-                if (f.lists[p.slot].empty())
-                    throw_description_error("the list that it takes the last tensor of is empty");
+                if (f.lists[p.slot].empty()) throw_description_error(".pop() of an empty list");
                 in.push_back(f.lists[p.slot].back());
                 f.lists[p.slot].pop_back();
             } else if (p.list)
@@ -265,7 +263,7 @@ private:
         return out;
     }
 
-    /// Calls a row with what a step gives it.
+    /// Calls a layer or function with the inputs and arguments of a step.
     std::vector<produced_tensors> call(const step& s, const layer_row& row, const call_frame& f,
                                        const std::vector<produced_tensors>& in) {
         arguments a;
@@ -284,8 +282,8 @@ private:
         const std::size_t results = row.results == 0 ? s.outputs.size() : static_cast<std::size_t>(row.results);
         std::vector<tensor> read, out(results == 0 ? 1 : results);
         for (const produced_tensors& m : in) read.push_back(m.v);
-        if (static_cast<int>(read.size()) < row.min_inputs) throw_description_error("expected more tensors to read");
-        if (static_cast<int>(read.size()) > row.max_inputs) throw_description_error("expected fewer tensors to read");
+        if (static_cast<int>(read.size()) < row.min_inputs) throw_description_error("expected more input tensors");
+        if (static_cast<int>(read.size()) > row.max_inputs) throw_description_error("expected fewer input tensors");
         read_by_.clear();
         try {
             row.forward(t_, a, {read.data(), static_cast<int>(read.size()), out.data()});
@@ -297,13 +295,13 @@ private:
         for (const tensor& v : out) results_of.push_back({v, &s});
         return results_of;
     }
-    /// `; it reads (2, 512) of /layers/3`
+    /// Text for error messages: `; inputs: (2, 512) of /layers/3`.
     [[nodiscard]] static std::string format_inputs(const std::vector<produced_tensors>& in) {
-        std::string out = "; it reads ";
+        std::string out = "; inputs: ";
         for (std::size_t i = 0; i < in.size() && i < 6; ++i) {
             out += i == 0 ? "(" : " and (";
             for (int d = 0; d < in[i].v.rank; ++d) out += (d == 0 ? "" : ", ") + std::to_string(in[i].v.size[d]);
-            out += in[i].producer == nullptr ? ") that the caller hands in" : ") of " + in[i].producer->pointer;
+            out += in[i].producer == nullptr ? ") from the caller" : ") of " + in[i].producer->pointer;
         }
         return out;
     }
@@ -312,13 +310,14 @@ private:
         call_frame& inner = open(b);
         for (const argument_binding& binding : s.arguments)
             inner.variables[binding.argument] = number(binding.numbers.front(), f);
-        auto next_binding = s.arguments.begin();  // in the order of the block's; what is left out may read those
+        // Arguments are evaluated in the order of the block's, because default values can depend on earlier ones.
+        auto next_binding = s.arguments.begin();
         for (std::size_t i = 0; i < b.arguments.size(); ++i)
             if (next_binding != s.arguments.end() && next_binding->argument == i)
                 ++next_binding;
             else
                 inner.variables[i] = number(b.otherwise[i].front(), inner);
-        if (in.size() != b.inputs.size()) throw_description_error("the block reads another number of tensors");
+        if (in.size() != b.inputs.size()) throw_description_error("the number of inputs is not that of the block");
         for (std::size_t i = 0; i < b.inputs.size(); ++i)
             if (b.inputs[i].list)
                 inner.lists[b.inputs[i].slot].push_back(in[i]);
@@ -338,7 +337,7 @@ private:
         if (!llmcost::detail::has_same_shape(branch_output.v, shortcut.v))
             read_by_ = format_inputs({branch_output, shortcut});
         if (!llmcost::detail::has_same_shape(branch_output.v, shortcut.v))
-            throw_description_error("residual: sizes do not meet");
+            throw_description_error("residual: shapes do not match");
         if (s.in_place)
             t_.apply_inplace(op::add, sum.v, shortcut.v);
         else

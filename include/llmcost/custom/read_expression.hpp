@@ -14,14 +14,14 @@
 
 namespace llmcost::custom {
 
-/// What a name in an expression stands for.
+/// Meaning of a name in an expression.
 struct meaning {
     enum class symbol_kind : std::uint8_t { number, list, variable, workload };
     symbol_kind kind;
     std::int64_t operand;
 };
 
-/// Names that an expression may use.
+/// Names that an expression can use.
 class name_table {
 public:
     [[nodiscard]] virtual std::optional<meaning> find(std::string_view name) const = 0;
@@ -31,22 +31,24 @@ protected:
     ~name_table() = default;
 };
 
-/// Throws `bad_value` at a place of a description.
+/// Throws `bad_value` with a location in the description.
 [[noreturn]] inline void refuse_at(config_view at, std::string_view message) {
     llmcost::detail::fail_at(config_problem::bad_value, at, {}, message);
 }
 
-/// Compiles expressions as Python writes them: `+ - * / // %`, comparisons, `and or not`, `a if c else b`, `list[i]`,
-/// `min`, `max`, `ceil_div`.
+/// Compiles expressions in Python syntax.
+///
+/// Operators and functions: `+ - * / // %`, comparisons, `and or not`, `a if c else b`, `list[i]`, `min`, `max`,
+/// `ceil_div`.
 class expression_reader {
 public:
     expression_reader(expression_store& store, const name_table& names) : store_(store), names_(names) {}
 
-    /// The expression that a number, true, false or a string is.
+    /// Compiles a number, a boolean or a string.
     [[nodiscard]] expression read(config_view at) {
         if (at.is_boolean()) return {.number = at.as_boolean()};
         if (at.is_integer()) return {.number = at.as_integer()};
-        if (!at.is_string()) throw_invalid_value(at, "a whole number or an expression such as \"4 * hidden_size\"");
+        if (!at.is_string()) throw_invalid_value(at, "an integer or an expression such as \"4 * hidden_size\"");
         at_ = at;
         text_ = std::string_view(at.as_string().data(), at.as_string().size());
         place_ = 0;
@@ -109,7 +111,7 @@ private:
         if (stack_ > highest_) highest_ = stack_;
         if (highest_ > static_cast<int>(deepest_stack)) refuse("is nested too deeply");
     }
-    /// A jump whose target is told later.
+    /// Emits a jump without a target. The caller sets the target.
     std::size_t emit_jump(kind k, int pushed) {
         emit(k, 0, pushed);
         return store_.code.size() - 1;
@@ -121,7 +123,8 @@ private:
         if (++depth_ > 64) refuse("is nested too deeply");
     }
 
-    void choice() {  // value `if` condition `else` other: the condition is evaluated first
+    // value `if` condition `else` other: the condition is evaluated first.
+    void choice() {
         enter();
         const std::size_t begin = store_.code.size();
         parse_or();
@@ -142,7 +145,8 @@ private:
         }
         --depth_;
     }
-    void parse_or() {  // a or b: a if a is not zero
+    // `a or b`: a if a is not zero.
+    void parse_or() {
         parse_and();
         while (accept("or")) {
             bends_ = true;
@@ -199,7 +203,7 @@ private:
         if (accept("<")) return emit_comparison(kind::less_than, false);
         if (accept(">")) return emit_comparison(kind::less_or_equal, true);
     }
-    /// The list whose name stands here.
+    /// Parses the name of a list.
     std::int64_t parse_list_name() {
         skip();
         const std::string_view name = peek_name();
@@ -271,17 +275,17 @@ private:
             place_ = begin;
             name_suggestions near(name);
             names_.offer_all(near);
-            refuse("nothing is called " + std::string(name.substr(0, 40)) + near.suggestion_text(""));
+            refuse("unknown name " + std::string(name.substr(0, 40)) + near.suggestion_text(""));
         }
         if (found->kind == meaning::symbol_kind::list) {
-            if (!accept("[")) refuse("expected [ behind the name of a list");
+            if (!accept("[")) refuse("expected [ after the name of a list");
             choice();
             expect("]");
             return emit(kind::item, found->operand, 0);
         }
         if (found->kind == meaning::symbol_kind::number) return emit(kind::number, found->operand, 1);
         varies_ = true;
-        // a form holds for one size of images, whatever is computed of it
+        // A closed form is valid for one image size, independent of expressions.
         const bool of_images = found->operand == static_cast<std::int64_t>(workload_variable::image_height) ||
                                found->operand == static_cast<std::int64_t>(workload_variable::image_width);
         uses_workload_ = uses_workload_ || (found->kind == meaning::symbol_kind::workload && !of_images);
@@ -305,7 +309,7 @@ private:
         }
         if (called == nullptr) {
             place_ = begin;
-            refuse("no function is called " + std::string(name.substr(0, 40)) + "; expected one of " + all);
+            refuse("unknown function " + std::string(name.substr(0, 40)) + "; expected one of " + all);
         }
         if (called->arity == function_arity::list) {
             const auto list = static_cast<std::size_t>(parse_list_name());

@@ -15,12 +15,12 @@
 #include <llmcost/custom/program.hpp>
 #include <llmcost/custom/read_expression.hpp>
 
-// Reads a description: JSON with layers, how they connect, sizes and blocks.
+// Parses a description: a JSON file with sizes, layers, connections and blocks.
 namespace llmcost::custom {
 
 [[nodiscard]] inline std::string_view as_view(string_ref text) { return {text.data(), text.size()}; }
 
-/// The pointer of a place, for messages of later.
+/// The JSON pointer of a value, for later messages.
 [[nodiscard]] inline std::string pointer_of(config_view at) {
     char buffer[512];
     llmcost::detail::bounded_text out(buffer);
@@ -28,7 +28,7 @@ namespace llmcost::custom {
     return std::string(out.view().data(), out.view().size());
 }
 
-/// A name without the module in front of it: `torch.nn.Linear` is `Linear`.
+/// A class name without its module: `torch.nn.Linear` becomes `Linear`.
 [[nodiscard]] inline std::string_view without_module(std::string_view name) {
     const std::size_t dot = name.rfind('.');
     return dot == std::string_view::npos ? name : name.substr(dot + 1);
@@ -41,7 +41,7 @@ template <std::size_t N>
     return nullptr;
 }
 
-/// Refuses keys of an object that are none of these.
+/// Checks that an object has no other keys than these.
 inline void check_keys(config_view object, const std::vector<std::string_view>& known) {
     for (const config_view child : object) {
         const std::string_view key = as_view(child.key());
@@ -49,7 +49,7 @@ inline void check_keys(config_view object, const std::vector<std::string_view>& 
             continue;
         name_suggestions near(key);
         for (const std::string_view k : known) near.add_candidate(k);
-        refuse_at(child, "nothing reads this key" + near.suggestion_or_list());
+        refuse_at(child, "unknown key" + near.suggestion_or_list());
     }
 }
 
@@ -57,7 +57,7 @@ inline void check_keys(config_view object, const std::vector<std::string_view>& 
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/// Reads a name that becomes a part of paths.
+/// Parses a name that becomes part of a module path.
 [[nodiscard]] inline std::string_view parse_name(config_view at, std::string_view name) {
     if (name.empty() || name.size() > 64) throw_invalid_value(at, "a name of 1 to 64 characters");
     for (const char c : name)
@@ -67,7 +67,7 @@ inline void check_keys(config_view object, const std::vector<std::string_view>& 
 
 [[nodiscard]] inline std::string_view parse_name(config_view at) { return parse_name(at, as_view(at.as_string())); }
 
-/// Whether a tensor holds integers.
+/// True if a tensor has integer elements.
 [[nodiscard]] inline bool parse_integers(config_view at) {
     const std::string_view type = as_view(at.string("dtype", "float"));
     const bool integers = type == "int" || type == "int64" || type == "int32" || type == "long";
@@ -76,7 +76,7 @@ inline void check_keys(config_view object, const std::vector<std::string_view>& 
     return integers;
 }
 
-/// Names of the whole description: sizes and numbers of the workload.
+/// Global names of a description: sizes and workload variables.
 class global_names : public name_table {
 public:
     std::vector<std::pair<std::string, meaning>> sizes;
@@ -106,7 +106,7 @@ public:
     }
 };
 
-/// Names of one block: its arguments and the numbers of repetitions in front of the global ones; its tensors.
+/// Names of a block: its arguments, repetition indices and tensors, in addition to the global names.
 class block_names : public name_table {
 public:
     block_names(const global_names& all, block& current_block) : all_(all), block_(current_block) {
@@ -125,7 +125,7 @@ public:
         for (const auto& [name, slot] : variables_) near.add_candidate(name);
         all_.offer_all(near);
     }
-    /// Opens the names of a repetition, whose number may have one.
+    /// Opens the scope of a repetition, whose index can have a name.
     struct repetition_names {
         std::int16_t slot = -1;
         std::size_t variables, tensors;
@@ -141,7 +141,7 @@ public:
         writes_out_ = false;
         return r;
     }
-    /// Closes them, so that nobody reads what each repetition makes; says whether the repetitions differ.
+    /// Closes the scope, so that later steps cannot read its tensors. Returns whether the repetitions differ.
     bool close_repetition(const repetition_names& r, std::size_t inside_before) {
         const bool differ = (r.slot >= 0 && read_ >= r.slot) || writes_out_;
         variables_.erase(variables_.begin() + static_cast<std::ptrdiff_t>(r.variables), variables_.end());
@@ -153,12 +153,12 @@ public:
     }
     [[nodiscard]] std::size_t first_inside() const noexcept { return first_inside_; }
 
-    /// The place of a tensor that a step names; `list[]` gathers all that are given to it.
+    /// The slot of a tensor that a step names. `list[]` appends to a list.
     tensor_reference define(config_view at) {
         const auto [name, list, pop] = name_of(at);
-        if (pop) refuse_at(at, "a step adds to a list by name[]; .pop() takes from it");
+        if (pop) refuse_at(at, "use name[] to append to a list; .pop() reads from it");
         if (previous_step == string_ref(name.data(), name.size()))
-            refuse_at(at, "\"previous\" is what the step before made");
+            refuse_at(at, "\"previous\" is reserved for the output of the previous step");
         return define_name(name, list);
     }
     tensor_reference define_name(std::string_view name, bool list = false) {
@@ -185,8 +185,8 @@ public:
         }
         name_suggestions near(name);
         for (const auto& [known, reference] : tensors_) near.add_candidate(known + (reference.list ? "[]" : ""));
-        refuse_at(at, "no tensor in front of this is called \"" + std::string(as_view(at.as_string())) + "\"" +
-                          near.suggestion_or_list() + "; a step names what it makes by \"output\"");
+        refuse_at(at, "unknown tensor \"" + std::string(as_view(at.as_string())) + "\"" + near.suggestion_or_list() +
+                          "; \"output\" names the result of an earlier step");
     }
 
 private:
@@ -208,8 +208,8 @@ private:
     std::vector<std::pair<std::string, std::int64_t>> variables_{};
     std::vector<std::pair<std::string, tensor_reference>> tensors_{};
     mutable std::int64_t read_ = -1;  ///< the innermost variable that was read
-    std::size_t first_inside_ = 0;    ///< of the tensors of the innermost repetition
-    bool writes_out_ = false;         ///< a loop writes what was there before it
+    std::size_t first_inside_ = 0;    ///< index of the first tensor in the innermost repetition
+    bool writes_out_ = false;         ///< a repetition writes a tensor from outside
 };
 
 }  // namespace llmcost::custom

@@ -11,10 +11,10 @@
 #include <llmcost/custom/library_part.hpp>
 #include <llmcost/custom/read_program.hpp>
 
-// Reads the steps of a block.
+// Parses the steps of a block.
 namespace llmcost::custom {
 
-/// Reads steps with the names of their block.
+/// Parses steps with the names of their block.
 class step_reader {
 public:
     step_reader(program& target_program, const global_names& all, block& current_block, const model_registry* known)
@@ -53,7 +53,7 @@ public:
         return out;
     }
 
-    /// What steps are made of, those inside of modules apart.
+    /// Whether steps include modules and functions, except those in child modules.
     [[nodiscard]] block_contents contents_of(const steps& all) const {
         block_contents c;
         for (const step& s : all) {
@@ -104,14 +104,15 @@ private:
             opened = names_.open_repetition(at.find("index") ? parse_name(*at.find("index")) : std::string_view{});
             s.index_slot = opened.slot;
         } else if (const auto index = at.find("index")) {
-            refuse_at(*index, "stands without repeat");
+            refuse_at(*index, "requires repeat");
         }
         if (const auto in = at.find("input")) s.inputs = read_inputs(*in);
         read_kind(at, kind, s);
         if (repeats) s.indexed = names_.close_repetition(opened, outer_first) || s.differs;
         const std::uint16_t slots = block_.slots, lists = block_.lists;
         if (const auto out = at.find("output")) s.outputs = read_outputs(*out);
-        for (const tensor_reference& p : s.outputs)  // what a loop hands on by name, the next one may read
+        // A tensor that a repetition names is an input of the next one.
+        for (const tensor_reference& p : s.outputs)
             s.indexed = s.indexed || (repeats && p.slot < (p.list ? lists : slots));
         check_results(at, s);
         return s;
@@ -175,7 +176,7 @@ private:
             s.inlined = !type;
             s.numbered = s.numbered && type;
             if (!type && (at.find("name") || at.find("role")))
-                refuse_at(at, "layers with a name or role need a type, which is their class");
+                refuse_at(at, "layers with a name or role require a type, the class name");
             s.body = read_steps(*layers);
             s.is_leaf = is_leaf(s.body);
             known.push_back("layers");
@@ -201,8 +202,8 @@ private:
             name_suggestions near(name);
             for (const layer_row& r : layer_table) near.add_candidate(r.name);
             for (std::size_t i = 1; i < p_.blocks.size(); ++i) near.add_candidate(p_.blocks[i].name);
-            refuse_at(*type, "no layer or block is called \"" + std::string(name.substr(0, 60)) + "\"" +
-                                 near.suggestion_text(""));
+            refuse_at(*type,
+                      "unknown layer or block \"" + std::string(name.substr(0, 60)) + "\"" + near.suggestion_text(""));
         }
         s.type = p_.keep(at.find("class") ? as_view(at.string("class")) : name);
         if (const auto role = at.find("role")) {
@@ -210,11 +211,11 @@ private:
             if (s.module_role == role::none || s.module_role == role::all || s.module_role == role::transformer) {
                 name_suggestions near(as_view(role->as_string()));
                 for (const literal r : role_names) near.add_candidate(r);
-                refuse_at(*role, "no role is called so" + near.suggestion_or_list());
+                refuse_at(*role, "unknown role" + near.suggestion_or_list());
             }
         }
     }
-    /// `"fc"`, `"layers.3"`, `"layers.{i}"`, `"layer{i + 1}"`; none: a number in the container.
+    /// Parses `"fc"`, `"layers.3"`, `"layers.{i}"` or `"layer{i + 1}"`. Without a name: the index in the container.
     void read_module_name(config_view at, step& s) {
         const auto name = at.find("name");
         if (!name) {
@@ -228,12 +229,12 @@ private:
                                 rest.find_first_not_of("0123456789", dot + 1) == std::string_view::npos;
             s.name = p_.keep(parse_name(*name, listed ? rest.substr(0, dot) : rest));
             if (!listed) return;
-            if (s.repeated) refuse_at(*name, "repetitions have numbers of their own: say where they begin by first");
+            if (s.repeated) refuse_at(*name, "repetitions are numbered; use first for the first number");
             for (const char c : rest.substr(dot + 1)) s.in_list = std::max<std::int64_t>(s.in_list, 0) * 10 + (c - '0');
             return;
         }
         if (const std::size_t list = rest.find(".{"); list == rest.find('{') - 1 && rest.ends_with('}')) {
-            if (s.repeated) refuse_at(*name, "repetitions have numbers of their own: say where they begin by first");
+            if (s.repeated) refuse_at(*name, "repetitions are numbered; use first for the first number");
             s.name = p_.keep(parse_name(*name, rest.substr(0, list)));
             s.first = number_in(*name, rest.substr(list + 2, rest.size() - list - 3));
             s.counted = true;
@@ -266,8 +267,9 @@ private:
     [[nodiscard]] library_module class_of_library(std::string_view name) const {
         return known_ == nullptr ? library_module{} : find_library_class(*known_, name);
     }
-    /// Whether a module of these steps hands out what it makes as a whole; one that makes only parameters is not
-    /// called.
+    /// True if a module of these steps computes its output itself, without child modules.
+    ///
+    /// A module with parameters only is not called.
     [[nodiscard]] bool is_leaf(const steps& all) const {
         const block_contents c = contents_of(all);
         return c.functions && !c.modules;
@@ -277,11 +279,11 @@ private:
         while (i < p_.blocks.size() && p_.blocks[i].name != name) ++i;
         return i;
     }
-    /// Refuses a call of a block that is described at or behind the place that calls it.
+    /// Throws if a block is described at or after the step that calls it.
     static void refuse_later_block(config_view at) {
         const auto all = config_view{at.nodes(), 0}.find("blocks");
         if (all && all->is_object() && all->find(at.as_string()))
-            refuse_at(at, "a block stands in front of those that call it, and does not call itself");
+            refuse_at(at, "a block must be defined before the blocks that call it");
     }
     void read_block_call(config_view at, step& s, std::size_t b, std::vector<std::string_view> known) {
         const block& called = p_.blocks[b];
@@ -316,7 +318,7 @@ private:
             name_suggestions near(name);
             for (const layer_row& r : function_table) near.add_candidate(r.name);
             for (std::size_t i = 1; i < p_.blocks.size(); ++i) near.add_candidate(p_.blocks[i].name);
-            refuse_at(named, "no function or block is called \"" + std::string(name.substr(0, 60)) + "\"" +
+            refuse_at(named, "unknown function or block \"" + std::string(name.substr(0, 60)) + "\"" +
                                  near.suggestion_text(""));
         }
         read_arguments(at, s, known);
@@ -363,7 +365,7 @@ private:
     }
 
 public:
-    /// Refuses a number that an argument may not be.
+    /// Throws if a number is not a valid value of an argument.
     static void check_argument(std::int64_t n, const argument_row& a, config_view at) {
         if (const literal expected = expected_of(n, a); !is_empty(expected)) throw_invalid_value(at, expected);
     }
@@ -371,7 +373,7 @@ public:
         if (n > max_input || n < -max_input) return "a number of at most 31 bits";
         if (a.kind == argument_kind::size && n < 1) return "a positive integer";
         if (a.kind == argument_kind::amount && n < 0) return "a non-negative integer";
-        if (a.kind == argument_kind::shape && n < -1) return "sizes, or -1 for what is left";
+        if (a.kind == argument_kind::shape && n < -1) return "sizes, at most one of which is -1";
         return "";
     }
 
@@ -381,7 +383,7 @@ private:
         const auto named = static_cast<int>(s.outputs.size());
         if (s.row != nullptr && s.kind != step_kind::parallel) {
             if (n == 0 && named < 1)
-                refuse_at(at, std::string(s.row->name) + " needs the names of its results as output");
+                refuse_at(at, std::string(s.row->name) + " requires output, the names of its results");
             if (n > 0 && named > n)
                 refuse_at(at, std::string(s.row->name) + " has " + std::to_string(n) + " results, not " +
                                   std::to_string(named));
@@ -400,7 +402,7 @@ private:
                                   " tensors: name them as input");
         }
         if (s.kind == step_kind::parameter && named != 1)
-            refuse_at(at, "a parameter needs the name that steps read it by as output");
+            refuse_at(at, "a parameter requires output, its name for other steps");
     }
 
     program& p_;

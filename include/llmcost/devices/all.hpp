@@ -7,10 +7,11 @@
 
 namespace llmcost {
 
-// The sources of every figure, and which of them nobody has read again: configs/devices/*.json, one file per line here.
-// names, title, vendor; fp64, fp64_tensor, fp32, tf32, bf16, fp16, fp8, int8, fp4 (dense TFLOP/s);
-// GB of memory, GB/s, MB of cache, units, GB/s between devices, GB/s of PCIe, W, no price, devices that links join
-// where they are more than eight
+// Sources of the figures, and which of them are unverified: configs/devices/*.json, one file per line.
+//
+// Columns: names, title, vendor; fp64, fp64_tensor, fp32, tf32, bf16, fp16, fp8, int8, fp4 (dense TFLOP/s); memory
+// (GB), bandwidth (GB/s), cache (MB), compute units, link (GB/s), PCIe (GB/s), power (W), price (none), devices per
+// node if above 8.
 // clang-format off
 inline constexpr device devices[]{
     {{"h100_sxm", "h100", ""},                              "H100 SXM",                      "NVIDIA",   34,    67,    67, 494.5,  989.4,  989.4,   1979,   1979,     0,  80,  3350,  50, 132,   450,  63,  700},
@@ -68,7 +69,7 @@ inline constexpr device devices[]{
 };
 // clang-format on
 
-/// The device that answers to a name; nullptr where none does.
+/// The device with this name. Returns null if there is none.
 [[nodiscard]] constexpr const device* find_device(string_ref name) noexcept {
     for (const device& d : devices)
         if (has_name(d, name)) return &d;

@@ -9,14 +9,14 @@
 
 namespace llmcost {
 
-/// What a datasheet says of a processor; 0 where it says nothing.
+/// The datasheet figures of a processor; 0 where the datasheet has none.
 ///
-/// Peaks are of dense math (no sparsity), in TFLOP/s, of int8 in TOP/s; bytes are decimal; links are per direction and
-/// device. The first of `names` is the one that answers use.
+/// Peaks are for dense operands, in TFLOP/s (int8: TOP/s). Bytes are decimal. Links are per direction and device. The
+/// first entry of `names` is used in output.
 struct device {
     static constexpr std::size_t max_names = 3;
 
-    string_ref names[max_names]{};  ///< `h200_sxm`, then what else it answers to
+    string_ref names[max_names]{};  ///< `h200_sxm`, then aliases
     string_ref title{};             ///< `H200 SXM`
     string_ref vendor{};
     double fp64 = 0;         ///< vector units
@@ -30,18 +30,18 @@ struct device {
     double fp4 = 0;
     double memory_gigabytes = 0;
     double memory_bandwidth = 0;      ///< GB/s
-    double cache_megabytes = 0;       ///< last level
-    double num_compute_units = 0;     ///< streaming multiprocessors, compute units, cores
-    double link_bandwidth = 0;        ///< GB/s between devices of one node
+    double cache_megabytes = 0;       ///< last-level cache
+    double num_compute_units = 0;     ///< streaming multiprocessors, compute units or cores
+    double link_bandwidth = 0;        ///< GB/s to devices of the same node
     double pcie_bandwidth = 0;        ///< GB/s
     double thermal_design_watts = 0;  ///< thermal design power of the board
-    double price_per_hour = 0;        ///< the user's own figure, in the user's currency
-    double devices_per_node = 0;      ///< that its links join; 0: eight at most
-    double network_bandwidth = 0;     ///< GB/s to other nodes: the user's own figure
+    double price_per_hour = 0;        ///< set by the user, in any currency
+    double devices_per_node = 0;      ///< devices joined by links; 0: at most eight
+    double network_bandwidth = 0;     ///< GB/s to other nodes, set by the user
 
-    /// Peak of the matrix units for operands of a type, in FLOP/s; 0 where they have no such path.
+    /// Peak of the matrix units for operands of a type, in FLOP/s; 0 if they do not support it.
     ///
-    /// Float32 is that of the vector units: tf32 is another precision. Int4 operands are unpacked to bfloat16.
+    /// Float32 uses the vector units, as tf32 is a different precision. Int4 operands are unpacked to bfloat16.
     [[nodiscard]] constexpr double peak(dtype type) const noexcept {
         switch (type) {
             case dtype::float64: return 1e12 * (fp64_tensor > fp64 ? fp64_tensor : fp64);
@@ -62,7 +62,7 @@ struct device {
 
 namespace detail {
 
-/// The letters and digits of a device's name, small: `H200-SXM`, `H200 SXM` and `h200_sxm` are one.
+/// Iterates over the letters and digits of a device name in lower case, so that `H200-SXM` equals `h200_sxm`.
 class plain_name {
 public:
     constexpr explicit plain_name(string_ref text) noexcept : text_(text) {}
@@ -92,7 +92,7 @@ constexpr bool same_device_name(string_ref a, string_ref b) noexcept {
 
 }  // namespace detail
 
-/// Whether a device answers to a name, whatever its case and what stands between letters and digits.
+/// Whether a device has a name, ignoring case and characters other than letters and digits.
 [[nodiscard]] constexpr bool has_name(const device& d, string_ref name) noexcept {
     for (const string_ref known : d.names)
         if (!known.empty() && detail::same_device_name(known, name)) return true;

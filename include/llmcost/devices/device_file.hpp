@@ -12,7 +12,7 @@ namespace llmcost {
 
 namespace detail {
 
-/// One number of a device's file: under which object, its key, where it goes.
+/// A figure in a device file: its object, its key and its member of `device`.
 struct device_figure {
     literal group;
     literal key;
@@ -43,14 +43,16 @@ inline constexpr device_figure device_figures[]{
 };
 // clang-format on
 
-/// What else may stand in the file, for people.
+/// Keys without figures: metadata for readers.
 inline constexpr device_figure device_metadata_keys[]{
     {"memory", "type", nullptr},  {"links", "type", nullptr}, {"", "name", nullptr},       {"", "aliases", nullptr},
     {"", "vendor", nullptr},      {"", "sources", nullptr},   {"", "unverified", nullptr}, {"", "notes", nullptr},
     {"", "peak_tflops", nullptr}, {"", "memory", nullptr},    {"", "links", nullptr},
 };
 
-/// Throws for a key that no device has: a figure that is misspelt must not count as one that is missing.
+/// Rejects unknown keys, so that a misspelled key does not count as a missing figure.
+///
+/// Throws: `config_error`.
 constexpr void check_device_keys(config_view object, string_ref group) {
     for (const config_view member : object) {
         bool known = false;
@@ -71,22 +73,24 @@ constexpr void check_device_keys(config_view object, string_ref group) {
 
 }  // namespace detail
 
-/// Reads a device from its file (docs/devices.md); the name in answers is `key`, or the file's own where that is empty.
+/// Reads a device file (docs/devices.md). Output uses the name `key`, or the name in the file if `key` is empty.
 ///
-/// Throws `config_error` with the JSON pointer: no name, no bandwidth of memory, a key that no device has, a figure
-/// that is no positive number. The device looks at the document's characters.
+/// The device refers to the characters of the document, which must outlive it.
+///
+/// Throws: `config_error` with a JSON pointer if there is no name or memory bandwidth, a key is unknown, or a figure is
+/// not positive.
 [[nodiscard]] constexpr device parse_device(config_view file, string_ref key = {}) {
     device d;
     d.title = file.string("name");
     d.vendor = file.string("vendor", "");
     d.names[0] = key.empty() ? d.title : key;
-    for (const char c : d.title)  // folders of calibrations have it
+    for (const char c : d.title)  // the title names a folder of calibrations
         if (static_cast<unsigned char>(c) < 0x20 || c == '/' || c == 0x7f)
             throw_invalid_value(file, "name", "a name without '/' and control characters");
     if (d.title.empty() || d.title == "." || d.title == "..") throw_invalid_value(file, "name", "a name");
     detail::check_device_keys(file, "");
     if (const auto aliases = file.optional_array("aliases")) {
-        if (aliases->size() >= device::max_names) throw_invalid_value(*aliases, "at most two other names");
+        if (aliases->size() >= device::max_names) throw_invalid_value(*aliases, "at most two aliases");
         std::size_t n = 1;
         for (const config_view alias : *aliases) d.names[n++] = alias.as_string();
     }
@@ -101,14 +105,13 @@ constexpr void check_device_keys(config_view object, string_ref group) {
         const auto found = group.find(f.key);
         if (!found || found->is_null()) continue;
         const double figure = found->as_real();
-        if (!(figure >= 1e-6 && figure <= 1e9))
-            throw_invalid_value(*found, "a positive number, neither tiny nor beyond a billion");
+        if (!(figure >= 1e-6 && figure <= 1e9)) throw_invalid_value(*found, "a positive number from 1e-6 to 1e9");
         d.*f.member = figure;
     }
     if (d.memory_bandwidth == 0) {
         const auto memory = file.optional_object("memory");
         throw_missing_key(memory ? *memory : file, memory ? "bandwidth_gbps" : "memory",
-                          "the bandwidth of memory in GB/s");
+                          "the memory bandwidth in GB/s");
     }
     return d;
 }

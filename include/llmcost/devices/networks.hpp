@@ -6,15 +6,15 @@
 
 namespace llmcost {
 
-/// What joins nodes: a port's or a machine's datasheet, divided by the devices that share it.
+/// A network between nodes: the datasheet bandwidth of a port or machine, divided by the devices that share it.
 struct network_spec {
     string_ref name{};
     string_ref title{};
-    double gigabytes_per_second = 0;  ///< of each device, in one direction
+    double gigabytes_per_second = 0;  ///< per device and direction
 };
 
-// Bits a second of a port by NVIDIA's product pages of Quantum, Quantum-2, Quantum-X800 and ConnectX-6, -7, -8; of a
-// machine of eight devices by AWS' pages of its instances: p4d 400, p5 and p5e 3,200 Gbit/s.
+// Ports: NVIDIA's product pages of Quantum, Quantum-2, Quantum-X800 and ConnectX-6, -7, -8, in bits per second.
+// Machines of eight devices: AWS instance pages: p4d 400, p5 and p5e 3,200 Gbit/s.
 // clang-format off
 inline constexpr network_spec networks[]{
     {"ib_hdr",   "InfiniBand HDR, a port of 200 Gbit/s for each device", 25},
@@ -28,7 +28,7 @@ inline constexpr network_spec networks[]{
 };
 // clang-format on
 
-/// The network of a name; nullptr where there is none.
+/// The network with this name. Returns null if there is none.
 [[nodiscard]] constexpr const network_spec* find_network(string_ref name) noexcept {
     for (const network_spec& n : networks)
         if (n.name == name) return &n;

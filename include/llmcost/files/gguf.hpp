@@ -14,10 +14,10 @@
 #include <utility>
 #include <vector>
 
-#include <llmcost/base/error.hpp>
 #include <llmcost/files/ggml_type.hpp>
 #include <llmcost/files/stored_tensor.hpp>
 #include <llmcost/files/weight_file.hpp>
+#include <llmcost/text/error.hpp>
 #include <llmcost/text/messages.hpp>
 
 // What stands in front of the weights of a GGUF file (version 2 or 3, little-endian): metadata and the table of

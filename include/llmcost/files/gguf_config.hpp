@@ -7,9 +7,9 @@
 #include <string>
 #include <string_view>
 
-#include <llmcost/base/error.hpp>
 #include <llmcost/files/gguf.hpp>
 #include <llmcost/report/json_writer.hpp>
+#include <llmcost/text/error.hpp>
 #include <llmcost/text/messages.hpp>
 
 // The config.json that a GGUF file was made from, as far as its metadata and tensors tell what a model costs.

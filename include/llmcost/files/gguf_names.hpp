@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include <llmcost/base/error.hpp>
 #include <llmcost/model/model_spec.hpp>
 #include <llmcost/report/listing.hpp>
+#include <llmcost/text/error.hpp>
 #include <llmcost/text/messages.hpp>
 
 // What llama.cpp's converter makes of a model's tensors: names, and shapes where it splits or turns one.

@@ -9,12 +9,12 @@
 #include <utility>
 #include <vector>
 
-#include <llmcost/base/error.hpp>
 #include <llmcost/config/rope.hpp>
 #include <llmcost/files/ggml_type.hpp>
 #include <llmcost/files/gguf_mix.hpp>
 #include <llmcost/files/gguf_names.hpp>
 #include <llmcost/files/stored_tensor.hpp>
+#include <llmcost/text/error.hpp>
 #include <llmcost/text/messages.hpp>
 
 // Sizes of GGUF files that do not exist yet: the type that llama-quantize gives each tensor (llama.cpp,

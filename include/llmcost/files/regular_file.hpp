@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/base/error.hpp>
+#include <llmcost/text/error.hpp>
 
 #include <cerrno>
 #include <cstddef>

@@ -13,11 +13,11 @@
 #include <vector>
 
 #include <llmcost/base/config_view.hpp>
-#include <llmcost/base/error.hpp>
 #include <llmcost/files/stored_tensor.hpp>
 #include <llmcost/files/weight_file.hpp>
 #include <llmcost/json.hpp>
 #include <llmcost/json/builder.hpp>
+#include <llmcost/text/error.hpp>
 #include <llmcost/text/messages.hpp>
 
 // Headers of safetensors: 8 bytes of length, JSON with type, shape and place of every tensor, then the data, without

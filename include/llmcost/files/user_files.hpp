@@ -10,8 +10,8 @@
 #include <system_error>
 #include <vector>
 
-#include <llmcost/base/error.hpp>
 #include <llmcost/json.hpp>
+#include <llmcost/text/error.hpp>
 #include <llmcost/text/messages.hpp>
 
 // Where calibrations lie, what is in their folders, and what llmcost-calibrate left of the GPU at hand.

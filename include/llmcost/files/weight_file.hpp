@@ -14,8 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <llmcost/base/error.hpp>
 #include <llmcost/files/regular_file.hpp>
+#include <llmcost/text/error.hpp>
 #include <llmcost/text/messages.hpp>
 
 // Files of weights are larger than memory: what is read of them is asked for by its place.

@@ -11,17 +11,17 @@
 #include <llmcost/flop_counters/flop_counter.hpp>
 #include <llmcost/flop_counters/observed_pass.hpp>
 
-// What a counter prints of a pass that was heard.
+// Results of a FLOP counter for an observed forward pass.
 namespace llmcost {
 
-/// Whether a rule means a class; `*X` means those that end so.
+/// True if a class matches a pattern: empty, a class name, or `*` and a suffix.
 [[nodiscard]] constexpr bool rule_matches_class(std::string_view class_pattern, std::string_view type) noexcept {
     if (class_pattern.empty()) return true;
     if (class_pattern.front() != '*') return class_pattern == type;
     return type.ends_with(class_pattern.substr(1));
 }
 
-/// The rule of a counter for a call; null where it has none.
+/// The first rule of a counter that matches a call. Null: none.
 [[nodiscard]] constexpr const counter_rule* find_rule(const flop_counter& c, const observed_call& call,
                                                       tensor_kind kind) noexcept {
     for (const counter_rule& rule : c.rules) {
@@ -32,7 +32,7 @@ namespace llmcost {
     return nullptr;
 }
 
-/// Amounts times their coefficients.
+/// Sum of amounts times coefficients.
 [[nodiscard]] constexpr count call_cost_of(const call_cost& p, const call_amounts& a) {
     const auto times = [](std::int8_t coefficient, count n) {
         return coefficient <= 0 ? count{} : n * count(static_cast<int>(coefficient));
@@ -49,7 +49,7 @@ namespace llmcost {
     return p.divided_by == 1 ? all : all / count(static_cast<int>(p.divided_by));
 }
 
-/// What a module with parameters adds to torchinfo's mult-adds.
+/// Multiply-adds of a module with parameters in torchinfo.
 [[nodiscard]] inline count module_products(const observed_module& m) {
     const bool convolves = m.type.find("Conv") != std::string::npos;
     return (convolves ? m.weight_elements_times_positions : m.weight_elements_times_batch) +
@@ -58,15 +58,16 @@ namespace llmcost {
 
 namespace detail {
 
-/// Whether a module of this class has a hook: a rule names it.
+/// True if the counter has a hook for modules of this class: a rule with its name.
 [[nodiscard]] constexpr bool is_hooked(const flop_counter& c, std::string_view type) noexcept {
     for (const counter_rule& rule : c.rules)
         if (!rule.module_class.empty() && rule_matches_class(rule.module_class, type)) return true;
     return false;
 }
 
-/// Elements of all parameters in a module and below it, one tensor once: a tied one where what it is tied to is
-/// outside.
+/// Number of parameter elements in a module and its descendants, each tensor once.
+///
+/// A tied parameter counts if the tensor it is tied to is outside.
 class subtree_elements {
 public:
     subtree_elements(const observed_pass& pass, bool trained) : pass_(pass), trained_(trained) {
@@ -89,10 +90,10 @@ public:
             if (p.trained || !trained_) n += p.elements;
         return n;
     }
-    /// Σ over modules that are called of what they own that nothing below them lists.
+    /// Sum over called modules of parameter elements that no descendant lists.
     [[nodiscard]] count listed() const {
         count leaves, rest;
-        std::vector<count> below(pass_.places.size());  // listed below, by the module
+        std::vector<count> below(pass_.places.size());  // listed by descendants, per module
         for (std::size_t i = pass_.places.size(); i-- > 0;) {
             const module_node& m = pass_.places[i];
             count mine;
@@ -155,13 +156,13 @@ private:
 
 }  // namespace detail
 
-/// A figure that a counter prints.
+/// A result of a counter.
 struct convention_figure {
     std::string_view name;
     count value{};
 };
 
-/// One figure of a counter that hears a pass, not of a closed formula; in float32, as counters run.
+/// A result of a counter that observes a pass, in float32. Not for closed formulas.
 [[nodiscard]] inline count figure_value(const flop_counter& c, figure_source source, const observed_pass& pass,
                                         tensor_kind kind) {
     count n;
@@ -191,7 +192,7 @@ struct convention_figure {
     return n;
 }
 
-/// All figures that a counter prints of a pass, in its order.
+/// All results of a counter for a pass, in the order of the counter.
 [[nodiscard]] inline std::vector<convention_figure> counter_figures(const flop_counter& c, const observed_pass& pass,
                                                                     tensor_kind kind) {
     std::vector<convention_figure> out;

@@ -8,8 +8,10 @@
 #include <llmcost/flop_counters/flop_counter.hpp>
 #include <llmcost/flop_counters/observed_pass.hpp>
 
-// The counters, each a table. Sources are the versions that `tests/oracle/flop_counters.py` ran: torch 2.15, deepspeed
-// 0.19.8, calflops 0.3.2, ptflops 0.7.5, fvcore 0.1.5, thop 0.1.1, torchinfo 1.8.0.
+// Tables of FLOP counters.
+//
+// Source: the versions that `tests/oracle/flop_counters.py` ran: torch 2.15, deepspeed 0.19.8, calflops 0.3.2, ptflops
+// 0.7.5, fvcore 0.1.5, thop 0.1.1, torchinfo 1.8.0.
 namespace llmcost {
 
 namespace detail {
@@ -17,9 +19,9 @@ namespace detail {
 inline constexpr call_cost no_cost{};
 inline constexpr std::string_view full_dots = "a dot product of n terms counts n additions, and no bias";
 inline constexpr std::string_view captured =
-    "the module keeps F.gelu from when it was made: what is patched later is not called";
+    "the module stores F.gelu when it is created, so a later patch has no effect";
 inline constexpr std::string_view captured_silu =
-    "the module keeps F.silu from when it was made: what is patched later is not called";
+    "the module stores F.silu when it is created, so a later patch has no effect";
 
 // clang-format off
 inline constexpr counter_rule flop_counter_rules[]{
@@ -32,7 +34,7 @@ inline constexpr counter_rule flop_counter_rules[]{
     {"torch.baddbmm, beta 0",          "", tensor_condition::any, {.products = 2}, {}, full_dots, "torch/utils/flop_counter.py, baddbmm_flop"},
     {"Tensor.baddbmm",                 "", tensor_condition::any, {.products = 2}, {}, full_dots, "torch/utils/flop_counter.py, baddbmm_flop"},
     {"torch.einsum",                   "", tensor_condition::any, {.products = 2}, {}, full_dots, "torch/utils/flop_counter.py, bmm_flop"},
-    {"F.scaled_dot_product_attention", "", tensor_condition::any, {.products = 2}, {}, "its two products; softmax, scale and mask count nothing", "torch/utils/flop_counter.py, sdpa_flop_count"},
+    {"F.scaled_dot_product_attention", "", tensor_condition::any, {.products = 2}, {}, "two products; softmax, scale and mask are not counted", "torch/utils/flop_counter.py, sdpa_flop_count"},
     {"F.conv",                         "", tensor_condition::any, {.products = 2}, {}, full_dots, "torch/utils/flop_counter.py, conv_flop_count"},
     {"F.conv_transpose",               "", tensor_condition::any, {.products = 2}, {}, full_dots, "torch/utils/flop_counter.py, conv_flop_count"},
 };
@@ -42,16 +44,16 @@ inline constexpr counter_rule deepspeed_rules[]{
     {"torch.matmul",                   "", tensor_condition::any, {.input_elements_times_columns = 2}, {.input_elements_times_columns = 1}, full_dots, "profiler.py, _matmul_flops_compute"},
     {"operator @",                     "", tensor_condition::any, {.input_elements_times_columns = 2}, {.input_elements_times_columns = 1}, full_dots, "profiler.py, _matmul_flops_compute"},
     {"torch.bmm",                      "", tensor_condition::any, {.input_elements_times_columns = 2}, {.input_elements_times_columns = 1}, full_dots, "profiler.py, _matmul_flops_compute"},
-    {"torch.addmm",                    "", tensor_condition::any, {.products = 2, .bias_elements = 1}, {.products = 1}, "a dot product of n terms counts n additions, a bias once instead of for each row", "profiler.py, _addmm_flops_compute"},
-    {"torch.baddbmm",                  "", tensor_condition::any, {.input_elements_times_columns = 2, .bias_elements = 1}, {.input_elements_times_columns = 1}, "a dot product of n terms counts n additions, and what it is added to once", "profiler.py, _tensor_addmm_flops_compute"},
-    {"torch.baddbmm, beta 0",          "", tensor_condition::any, {.input_elements_times_columns = 2, .bias_elements = 1}, {.input_elements_times_columns = 1}, "a dot product of n terms counts n additions, and what it is added to once", "profiler.py, _tensor_addmm_flops_compute"},
-    {decomposed_addmm,                 "", tensor_condition::meta, {.products = 2}, {.products = 1}, "on the meta device addmm is Python that calls torch.mm, which is patched too", "torch/_decomp/decompositions.py, addmm"},
-    {"torch.einsum",                   "", tensor_condition::any, {.path_flops = 1}, {}, "what numpy's einsum_path prints, four digits of it; MACs 0", "profiler.py, _einsum_flops_compute"},
-    {"F.scaled_dot_product_attention", "", tensor_condition::any, {.products = 2}, {.products = 1}, "its two products; softmax, scale and mask count nothing", "profiler.py, _attn_flops_compute"},
+    {"torch.addmm",                    "", tensor_condition::any, {.products = 2, .bias_elements = 1}, {.products = 1}, "a dot product of n terms counts n additions, a bias counts once per call", "profiler.py, _addmm_flops_compute"},
+    {"torch.baddbmm",                  "", tensor_condition::any, {.input_elements_times_columns = 2, .bias_elements = 1}, {.input_elements_times_columns = 1}, "a dot product of n terms counts n additions, the added tensor counts once", "profiler.py, _tensor_addmm_flops_compute"},
+    {"torch.baddbmm, beta 0",          "", tensor_condition::any, {.input_elements_times_columns = 2, .bias_elements = 1}, {.input_elements_times_columns = 1}, "a dot product of n terms counts n additions, the added tensor counts once", "profiler.py, _tensor_addmm_flops_compute"},
+    {decomposed_addmm,                 "", tensor_condition::meta, {.products = 2}, {.products = 1}, "on the meta device addmm is Python code that calls torch.mm, which is also patched", "torch/_decomp/decompositions.py, addmm"},
+    {"torch.einsum",                   "", tensor_condition::any, {.path_flops = 1}, {}, "FLOPs of numpy's einsum_path, four significant digits; MACs 0", "profiler.py, _einsum_flops_compute"},
+    {"F.scaled_dot_product_attention", "", tensor_condition::any, {.products = 2}, {.products = 1}, "two products; softmax, scale and mask are not counted", "profiler.py, _attn_flops_compute"},
     {"F.conv",                         "", tensor_condition::any, {.products = 2, .biased_outputs = 1}, {.products = 1}, "a dot product of n terms counts n additions", "profiler.py, _conv_flops_compute"},
     {"F.conv_transpose",               "", tensor_condition::any, {.products = 2, .biased_outputs = 1}, {.products = 1}, "a dot product of n terms counts n additions", "profiler.py, _conv_trans_flops_compute"},
     {"F.softmax",                      "", tensor_condition::any, {.inputs = 1}, {}, "1 for each element", "profiler.py, _softmax_flops_compute"},
-    {"torch.mul",                      "", tensor_condition::any, {.outputs = 1}, {}, "1 for each result; the operator * is not seen", "profiler.py, _mul_flops_compute"},
+    {"torch.mul",                      "", tensor_condition::any, {.outputs = 1}, {}, "1 for each result; the operator * is not counted", "profiler.py, _mul_flops_compute"},
     {"F.layer_norm",                   "", tensor_condition::any, {.inputs = 4, .affine_inputs = 1}, {}, "5 for each element, 4 without a weight", "profiler.py, _layer_norm_flops_compute"},
     {"F.group_norm",                   "", tensor_condition::any, {.inputs = 4, .affine_inputs = 1}, {}, "5 for each element, 4 without a weight", "profiler.py, _group_norm_flops_compute"},
     {"F.batch_norm",                   "", tensor_condition::any, {.inputs = 2}, {}, "2 for each element", "profiler.py, _batch_norm_flops_compute"},
@@ -64,7 +66,7 @@ inline constexpr counter_rule deepspeed_rules[]{
     {"F.relu",                         "", tensor_condition::any, {.inputs = 1}, {}, "1 for each element", "profiler.py, _relu_flops_compute"},
     {"clamp",                          "ReLU6", tensor_condition::any, {}, {}, "nn.ReLU6 calls F.hardtanh, which is not replaced", "profiler.py, _relu6_flops_compute"},
     {"F.avg_pool",                     "", tensor_condition::any, {.inputs = 1}, {}, "1 for each element", "profiler.py, _pool_flops_compute"},
-    {"F.interpolate",                  "", tensor_condition::meta, {.outputs = 3, .output_positions = 1}, {}, "1 for each element of one channel; on the meta device it is Python that calls torch.mul thrice", "torch/_decomp/decompositions.py, _upsample_linear"},
+    {"F.interpolate",                  "", tensor_condition::meta, {.outputs = 3, .output_positions = 1}, {}, "1 for each element of one channel; on the meta device it is Python code that calls torch.mul three times", "torch/_decomp/decompositions.py, _upsample_linear"},
     {"F.interpolate",                  "", tensor_condition::any, {.output_positions = 1}, {}, "1 for each element of one channel", "profiler.py, _upsample_flops_compute"},
     {"F.max_pool",                     "", tensor_condition::any, {.inputs = 1}, {}, "1 for each element", "profiler.py, _pool_flops_compute"},
     {"mean",                           "AdaptiveAvgPool2d", tensor_condition::any, {.inputs = 1}, {}, "1 for each element", "profiler.py, _pool_flops_compute"},
@@ -76,15 +78,15 @@ inline constexpr counter_rule calflops_rules[]{
     {"torch.matmul",                   "", tensor_condition::any, {.input_elements_times_columns = 2}, {.input_elements_times_columns = 1}, full_dots, "pytorch_ops.py, _matmul_flops_compute"},
     {"operator @",                     "", tensor_condition::any, {}, {}, "Tensor.__matmul__ is not replaced", "pytorch_ops.py, _patch_tensor_methods"},
     {"torch.bmm",                      "", tensor_condition::any, {}, {}, "the line that patches it is a comment", "pytorch_ops.py, _patch_tensor_methods"},
-    {"torch.addmm",                    "", tensor_condition::any, {.products = 2, .bias_elements = 1}, {.products = 1}, "a dot product of n terms counts n additions, a bias once instead of for each row", "pytorch_ops.py, _addmm_flops_compute"},
-    {"torch.baddbmm",                  "", tensor_condition::any, {.input_elements_times_columns = 2, .bias_elements = 1}, {.input_elements_times_columns = 1}, "a dot product of n terms counts n additions, and what it is added to once", "pytorch_ops.py, _tensor_addmm_flops_compute"},
-    {"torch.baddbmm, beta 0",          "", tensor_condition::any, {.input_elements_times_columns = 2, .bias_elements = 1}, {.input_elements_times_columns = 1}, "a dot product of n terms counts n additions, and what it is added to once", "pytorch_ops.py, _tensor_addmm_flops_compute"},
-    {"torch.einsum",                   "", tensor_condition::any, {.path_flops = 1}, {}, "what numpy's einsum_path prints, four digits of it; MACs 0", "pytorch_ops.py, _einsum_flops_compute"},
-    {"F.scaled_dot_product_attention", "", tensor_condition::any, {}, {}, "it is not patched: attention counts nothing", "pytorch_ops.py, _patch_functionals"},
+    {"torch.addmm",                    "", tensor_condition::any, {.products = 2, .bias_elements = 1}, {.products = 1}, "a dot product of n terms counts n additions, a bias counts once per call", "pytorch_ops.py, _addmm_flops_compute"},
+    {"torch.baddbmm",                  "", tensor_condition::any, {.input_elements_times_columns = 2, .bias_elements = 1}, {.input_elements_times_columns = 1}, "a dot product of n terms counts n additions, the added tensor counts once", "pytorch_ops.py, _tensor_addmm_flops_compute"},
+    {"torch.baddbmm, beta 0",          "", tensor_condition::any, {.input_elements_times_columns = 2, .bias_elements = 1}, {.input_elements_times_columns = 1}, "a dot product of n terms counts n additions, the added tensor counts once", "pytorch_ops.py, _tensor_addmm_flops_compute"},
+    {"torch.einsum",                   "", tensor_condition::any, {.path_flops = 1}, {}, "FLOPs of numpy's einsum_path, four significant digits; MACs 0", "pytorch_ops.py, _einsum_flops_compute"},
+    {"F.scaled_dot_product_attention", "", tensor_condition::any, {}, {}, "not patched: attention is not counted", "pytorch_ops.py, _patch_functionals"},
     {"F.conv",                         "", tensor_condition::any, {.products = 2, .biased_outputs = 1}, {.products = 1}, "a dot product of n terms counts n additions", "pytorch_ops.py, _conv_flops_compute"},
     {"F.conv_transpose",               "", tensor_condition::any, {.products = 2, .biased_outputs = 1}, {.products = 1}, "a dot product of n terms counts n additions", "pytorch_ops.py, _conv_trans_flops_compute"},
     {"F.softmax",                      "", tensor_condition::any, {.inputs = 1}, {}, "1 for each element", "pytorch_ops.py, _softmax_flops_compute"},
-    {"torch.mul",                      "", tensor_condition::any, {.outputs = 1}, {}, "1 for each result; the operator * is not seen", "pytorch_ops.py, _mul_flops_compute"},
+    {"torch.mul",                      "", tensor_condition::any, {.outputs = 1}, {}, "1 for each result; the operator * is not counted", "pytorch_ops.py, _mul_flops_compute"},
     {"F.layer_norm",                   "", tensor_condition::any, {.inputs = 4, .affine_inputs = 1}, {}, "5 for each element, 4 without a weight", "pytorch_ops.py, _layer_norm_flops_compute"},
     {"F.group_norm",                   "", tensor_condition::any, {.inputs = 4, .affine_inputs = 1}, {}, "5 for each element, 4 without a weight", "pytorch_ops.py, _group_norm_flops_compute"},
     {"F.batch_norm",                   "", tensor_condition::any, {.inputs = 2}, {}, "2 for each element", "pytorch_ops.py, _batch_norm_flops_compute"},
@@ -114,29 +116,29 @@ inline constexpr counter_rule ptflops_aten_rules[]{
     {"Tensor.baddbmm",                 "", tensor_condition::any, {}, {}, "baddbmm is not in its table", "aten_ops.py, ATEN_OPS_MAPPING"},
     {"torch.einsum",                   "", tensor_condition::any, {.products = 1}, {}, "", "aten_ops.py, bmm_flop"},
     {"F.scaled_dot_product_attention", "", tensor_condition::meta, {.products = 1}, {}, "on the meta device it is two batched products", "aten_ops.py, bmm_flop"},
-    {"F.scaled_dot_product_attention", "", tensor_condition::real, {.unfused_products = 1}, {}, "a fused kernel is not in its table: attention counts nothing", "aten_ops.py, ATEN_OPS_MAPPING"},
+    {"F.scaled_dot_product_attention", "", tensor_condition::real, {.unfused_products = 1}, {}, "the fused kernel is not in its table: attention is not counted", "aten_ops.py, ATEN_OPS_MAPPING"},
     {"F.conv",                         "", tensor_condition::any, {.products = 1, .biased_outputs = 1}, {}, "a bias counts one for each result", "aten_ops.py, conv_flop"},
     {"F.conv_transpose",               "", tensor_condition::any, {.products = 1, .biased_outputs = 1}, {}, "a bias counts one for each result", "aten_ops.py, conv_flop"},
 };
 
 inline constexpr counter_rule ptflops_pytorch_rules[]{
     {"F.linear",                       "Linear", tensor_condition::any, {.products = 1, .biased_outputs = 1}, {}, "a bias counts one for each result", "pytorch_ops.py, linear_flops_counter_hook"},
-    {decomposed_addmm,                 "", tensor_condition::meta, {.products = 1}, {}, "on the meta device addmm is Python that calls torch.mm, which is patched too", "torch/_decomp/decompositions.py, addmm"},
+    {decomposed_addmm,                 "", tensor_condition::meta, {.products = 1}, {}, "on the meta device addmm is Python code that calls torch.mm, which is also patched", "torch/_decomp/decompositions.py, addmm"},
     {"F.linear",                       "", tensor_condition::any, {}, {}, "outside of nn.Linear F.linear is not patched", "pytorch_engine.py, patch_functional"},
     {"torch.matmul",                   "", tensor_condition::any, {.input_elements_times_columns = 1}, {}, "", "pytorch_ops.py, _matmul_tensor_flops_hook"},
     {"operator @",                     "", tensor_condition::any, {}, {}, "Tensor.__matmul__ is not replaced", "pytorch_engine.py, patch_tensor_ops"},
     {"torch.bmm",                      "", tensor_condition::any, {.input_elements_times_columns = 1}, {}, "", "pytorch_ops.py, _matmul_tensor_flops_hook"},
     {"torch.addmm",                    "", tensor_condition::any, {.products = 1, .bias_elements = 1}, {}, "a bias counts once a call", "pytorch_ops.py, _addmm_tensor_flops_hook"},
-    {"torch.baddbmm",                  "", tensor_condition::any, {.input_elements_times_columns = 1, .bias_elements = 1}, {}, "what it is added to counts once", "pytorch_ops.py, _addmm_tensor_flops_hook"},
+    {"torch.baddbmm",                  "", tensor_condition::any, {.input_elements_times_columns = 1, .bias_elements = 1}, {}, "the added tensor counts once", "pytorch_ops.py, _addmm_tensor_flops_hook"},
     {"torch.baddbmm, beta 0",          "", tensor_condition::any, {.input_elements_times_columns = 1}, {}, "", "pytorch_ops.py, _addmm_tensor_flops_hook"},
-    {"F.scaled_dot_product_attention", "", tensor_condition::any, {}, {}, "it is not patched: attention counts nothing", "pytorch_engine.py, patch_functional"},
+    {"F.scaled_dot_product_attention", "", tensor_condition::any, {}, {}, "not patched: attention is not counted", "pytorch_engine.py, patch_functional"},
     {"F.conv",                         "Conv1d", tensor_condition::any, {.products = 1, .biased_outputs = 1}, {}, "a bias counts one for each result", "pytorch_ops.py, conv_flops_counter_hook"},
     {"F.conv",                         "Conv2d", tensor_condition::any, {.products = 1, .biased_outputs = 1}, {}, "a bias counts one for each result", "pytorch_ops.py, conv_flops_counter_hook"},
     {"F.conv",                         "Conv3d", tensor_condition::any, {.products = 1, .biased_outputs = 1}, {}, "a bias counts one for each result", "pytorch_ops.py, conv_flops_counter_hook"},
     {"F.conv_transpose",               "ConvTranspose2d", tensor_condition::any, {.products = 1, .biased_outputs = 1}, {}, "a bias counts one for each result", "pytorch_ops.py, conv_flops_counter_hook"},
     {"F.softmax",                      "", tensor_condition::any, {.inputs = 1}, {}, "1 for each element", "pytorch_ops.py, _numel_functional_flops_hook"},
-    {"torch.mul",                      "", tensor_condition::any, {.outputs = 1}, {}, "1 for each result; the operator * is not seen", "pytorch_ops.py, _elementwise_tensor_flops_hook"},
-    {"F.layer_norm",                   "LayerNorm", tensor_condition::any, {.inputs = 1}, {}, "1 for each element: it asks for `affine`, which a LayerNorm has not", "pytorch_ops.py, bn_flops_counter_hook"},
+    {"torch.mul",                      "", tensor_condition::any, {.outputs = 1}, {}, "1 for each result; the operator * is not counted", "pytorch_ops.py, _elementwise_tensor_flops_hook"},
+    {"F.layer_norm",                   "LayerNorm", tensor_condition::any, {.inputs = 1}, {}, "1 for each element: it reads `affine`, which LayerNorm does not have", "pytorch_ops.py, bn_flops_counter_hook"},
     {"F.group_norm",                   "GroupNorm", tensor_condition::any, {.inputs = 1, .affine_inputs = 1}, {}, "2 for each element", "pytorch_ops.py, bn_flops_counter_hook"},
     {"F.batch_norm",                   "BatchNorm2d", tensor_condition::any, {.inputs = 1, .affine_inputs = 1}, {}, "2 for each element", "pytorch_ops.py, bn_flops_counter_hook"},
     {"F.batch_norm",                   "BatchNorm1d", tensor_condition::any, {.inputs = 1, .affine_inputs = 1}, {}, "2 for each element", "pytorch_ops.py, bn_flops_counter_hook"},
@@ -164,8 +166,8 @@ inline constexpr counter_rule fvcore_rules[]{
     {"operator @",                     "", tensor_condition::any, {.input_elements_times_columns = 1}, {}, "", "jit_handles.py, matmul_flop_jit"},
     {"torch.bmm",                      "", tensor_condition::any, {.input_elements_times_columns = 1}, {}, "", "jit_handles.py, bmm_flop_jit"},
     {"torch.addmm",                    "", tensor_condition::any, {.products = 1}, {}, "", "jit_handles.py, addmm_flop_jit"},
-    {"torch.einsum",                   "", tensor_condition::any, {.path_flops = 1, .divided_by = 2}, {}, "half of what numpy's einsum_path prints, four digits of it", "jit_handles.py, einsum_flop_jit"},
-    {"F.scaled_dot_product_attention", "", tensor_condition::any, {}, {}, "it has no handle: attention counts nothing", "flop_count.py, _DEFAULT_SUPPORTED_OPS"},
+    {"torch.einsum",                   "", tensor_condition::any, {.path_flops = 1, .divided_by = 2}, {}, "half of the FLOPs of numpy's einsum_path, four significant digits", "jit_handles.py, einsum_flop_jit"},
+    {"F.scaled_dot_product_attention", "", tensor_condition::any, {}, {}, "it has no handle: attention is not counted", "flop_count.py, _DEFAULT_SUPPORTED_OPS"},
     {"torch.baddbmm",                  "", tensor_condition::any, {}, {}, "it has no handle", "flop_count.py, _DEFAULT_SUPPORTED_OPS"},
     {"torch.baddbmm, beta 0",          "", tensor_condition::any, {}, {}, "it has no handle", "flop_count.py, _DEFAULT_SUPPORTED_OPS"},
     {"Tensor.baddbmm",                 "", tensor_condition::any, {}, {}, "it has no handle", "flop_count.py, _DEFAULT_SUPPORTED_OPS"},
@@ -181,7 +183,7 @@ inline constexpr counter_rule fvcore_rules[]{
 
 inline constexpr counter_rule thop_rules[]{
     {"F.linear",                       "Linear", tensor_condition::any, {.products = 1}, {}, "", "vision/basic_hooks.py, count_linear"},
-    {"F.softmax",                      "Softmax", tensor_condition::any, {.inputs = 3, .rows = -1}, {}, "an exponential, an addition and a division for each element, an addition less for each row", "vision/basic_hooks.py, count_softmax"},
+    {"F.softmax",                      "Softmax", tensor_condition::any, {.inputs = 3, .rows = -1}, {}, "an exponential, an addition and a division for each element, less one addition per reduction", "vision/basic_hooks.py, count_softmax"},
     {"F.conv",                         "Conv1d", tensor_condition::any, {.products = 1}, {}, "", "vision/basic_hooks.py, count_convNd"},
     {"F.conv",                         "Conv2d", tensor_condition::any, {.products = 1}, {}, "", "vision/basic_hooks.py, count_convNd"},
     {"F.conv",                         "Conv3d", tensor_condition::any, {.products = 1}, {}, "", "vision/basic_hooks.py, count_convNd"},
@@ -212,21 +214,21 @@ inline constexpr counter_figure_spec llm_profiler_figures[]{
     {"cache", figure_source::formula_part},  {"act", figure_source::formula_part}};
 
 inline constexpr flop_counter all_tools[]{
-    {"flop_counter", "torch FlopCounterMode", "torch 2.15.0", "FLOPs of ATen's matrix products and convolutions, 2 a product; all else counts nothing",
+    {"flop_counter", "torch FlopCounterMode", "torch 2.15.0", "FLOPs of ATen's matrix products and convolutions, 2 per product; other operations are not counted",
      reference_metric::flops, flops_alone, flop_counter_rules, "the operation is not in its table", "torch/utils/flop_counter.py, flop_registry"},
     {"deepspeed", "DeepSpeed flops profiler", "deepspeed 0.19.8", "FLOPs and MACs of PyTorch's functions that it replaces while the model runs",
-     reference_metric::flops, flops_macs_params, deepspeed_rules, "it replaces functions: operators and other functions are not seen", "profiler.py, _patch_functionals and _patch_tensor_methods"},
+     reference_metric::flops, flops_macs_params, deepspeed_rules, "it replaces functions: operators and other functions are not counted", "profiler.py, _patch_functionals and _patch_tensor_methods"},
     {"calflops", "calflops", "calflops 0.3.2", "FLOPs and MACs of the functions that it replaces: DeepSpeed's without attention, bmm, mm and the operator @",
-     reference_metric::flops, flops_macs_trainable, calflops_rules, "it replaces functions: operators and other functions are not seen", "pytorch_ops.py, _patch_functionals and _patch_tensor_methods"},
+     reference_metric::flops, flops_macs_trainable, calflops_rules, "it replaces functions: operators and other functions are not counted", "pytorch_ops.py, _patch_functionals and _patch_tensor_methods"},
     {"ptflops", "ptflops, backend pytorch", "ptflops 0.7.5", "MACs of modules that it hooks and functions that it replaces, elements of others added to them",
      reference_metric::macs, macs_trainable, ptflops_pytorch_rules, "neither a module that it hooks nor a function that it replaces", "pytorch_ops.py, MODULES_MAPPING and FUNCTIONAL_MAPPING"},
     {"ptflops-aten", "ptflops, backend aten", "ptflops 0.7.5", "MACs of ATen's matrix products and convolutions, with biases",
      reference_metric::macs, macs_trainable, ptflops_aten_rules, "the operation is not in its table", "aten_ops.py, ATEN_OPS_MAPPING"},
-    {"fvcore", "fvcore FlopCountAnalysis", "fvcore 0.1.5.post20221221", "what it calls flops are MACs: of products, convolutions and norms in a trace by torch.jit",
+    {"fvcore", "fvcore FlopCountAnalysis", "fvcore 0.1.5.post20221221", "its flops are MACs of matrix products, convolutions and norms in a torch.jit trace",
      reference_metric::macs, flops_alone, fvcore_rules, "the operation has no handle", "flop_count.py, _DEFAULT_SUPPORTED_OPS"},
-    {"thop", "thop", "thop 0.1.1.post2209072238", "MACs of nn.Linear, convolutions and norms by hooks; functions are not seen",
+    {"thop", "thop", "thop 0.1.1.post2209072238", "MACs of nn.Linear, convolutions and norms by hooks; functions are not counted",
      reference_metric::macs, macs_hooked, thop_rules, "no module with a hook executes it", "profile.py, register_hooks"},
-    {"torchinfo", "torchinfo", "torchinfo 1.8.0", "mult-adds: parameters of a layer times the batch, without its other positions; functions are not seen",
+    {"torchinfo", "torchinfo", "torchinfo 1.8.0", "mult-adds: parameters of a layer times the batch, independent of the sequence length; functions are not counted",
      reference_metric::macs, torchinfo_figures, {}, "no layer with parameters executes it", "layer_info.py, calculate_macs"},
     {"llm-profiler", "LLM Profiler", "llm-profiler 9fedab7", "additions and multiplications by formulas over a LlamaConfig, without a head; the sequence is missing in linear layers",
      reference_metric::flops, llm_profiler_figures, {}, "", "src/llama_hook.py", closed_formula::llm_profiler},
@@ -239,10 +241,10 @@ inline constexpr flop_counter all_tools[]{
 
 }  // namespace detail
 
-/// The counters, in the order in which a table shows them.
+/// All counters, in the order of the output.
 inline constexpr std::span<const flop_counter> flop_counters = detail::all_tools;
 
-/// The counter of a name; null where there is none.
+/// The counter with this name, or null.
 [[nodiscard]] constexpr const flop_counter* find_counter(std::string_view name) noexcept {
     for (const flop_counter& c : flop_counters)
         if (c.name == name) return &c;

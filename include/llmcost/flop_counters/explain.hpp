@@ -13,30 +13,30 @@
 #include <llmcost/flop_counters/llm_profiler.hpp>
 #include <llmcost/memory/step_formulas.hpp>
 
-// What a counter prints of a model, and why that is not what llmcost says: line by line, until nothing is left.
+// Results of FLOP counters, and explanations of every difference from llmcost.
 namespace llmcost {
 
-/// A part of a difference: what llmcost counts of something, what the counter does, and why.
+/// A part of a difference: counts of llmcost and of the counter, and the reason.
 struct difference_line {
     std::string label;
     count ours{}, theirs{};
     std::string_view reason{};
-    std::string_view source{};  ///< of the counter: file and function
+    std::string_view source{};  ///< file and function of the counter
 };
 
-/// What a counter says of a pass.
+/// Results of a counter for a pass, and their differences from llmcost.
 struct counter_report {
     const flop_counter* counter = nullptr;
-    std::string_view undefined_reason{};  ///< why it says nothing; empty: it does
+    std::string_view undefined_reason{};  ///< why there are no results; empty: there are
     std::vector<convention_figure> figures{};
-    count ours{};                          ///< llmcost's figure that the first one is held against
-    std::vector<difference_line> lines{};  ///< largest difference first; their sums are `ours` and the first figure
+    count ours{};                          ///< llmcost's result that corresponds to the first figure
+    std::vector<difference_line> lines{};  ///< largest difference first; they add up to `ours` and to the first figure
 
     [[nodiscard]] bool defined() const noexcept { return undefined_reason.empty(); }
     [[nodiscard]] count theirs() const { return figures.empty() ? count{} : figures.front().value; }
 };
 
-/// A model at a workload, heard as often as counters need it.
+/// A model, a workload and its observed forward pass.
 struct observed_model {
     const llmcost::model& model;
     workload load;
@@ -44,7 +44,7 @@ struct observed_model {
     observed_pass pass{};   ///< the forward pass
 };
 
-/// Hears a model at a workload.
+/// Traces a model and records what counters observe.
 [[nodiscard]] inline observed_model observe_model(const model& m, const workload& load,
                                                   const llama3_scaling& rope = {}) {
     return {m, load, rope, observe(m, load)};
@@ -81,7 +81,7 @@ private:
     std::vector<difference_line> lines_{};
 };
 
-/// The lines of a counter with prices for calls.
+/// The differences of a counter with costs per call.
 [[nodiscard]] inline std::vector<difference_line> call_lines(const flop_counter& c, const observed_pass& pass,
                                                              tensor_kind kind) {
     difference_collector lines;
@@ -107,9 +107,9 @@ private:
 inline void run_llm_profiler(counter_report& out, const observed_model& s) {
     const model_config& d = s.model.config;
     if (std::string_view(s.model.text_model_spec().model_type) != "llama")
-        out.undefined_reason = "it knows Llama's configuration alone";
-    if (!s.rope.is_set) out.undefined_reason = "it fails where a configuration has no rope_scaling of Llama 3's kind";
-    if (s.load.past > 0) out.undefined_reason = "it knows no cache that is filled";
+        out.undefined_reason = "it supports Llama configurations only";
+    if (!s.rope.is_set) out.undefined_reason = "it requires a configuration with Llama 3's rope_scaling";
+    if (s.load.past > 0) out.undefined_reason = "it does not support cached tokens";
     if (!out.defined()) return;
     const llm_profiler_parts p = llm_profiler_of(d, s.rope, s.load.batch, s.load.sequence);
     const llm_profiler_counts all = p.all();
@@ -137,7 +137,7 @@ inline void run_llm_profiler(counter_report& out, const observed_model& s) {
     lines.add("head", head, {}, "layers for downstream tasks are not included", "README.md");
     lines.add("norms", norms, p.norms.flops(), "", "src/llama_hook.py");
     lines.add("rotary table", rotary, p.rotary.flops(),
-              "its factor stands where half of a head's width belongs, and the batch beside it", "src/llama_hook.py");
+              "it multiplies by the scaling factor and the batch instead of head_dim / 2", "src/llama_hook.py");
     const count rest = out.ours - attention - mlp - norms - head - rotary;
     lines.add("the rest: residuals, embedding", rest, p.residuals.flops() + p.embedding.flops(), "",
               "src/llama_hook.py");
@@ -161,10 +161,10 @@ inline void run_step_formula(counter_report& out, const observed_model& s) {
     out.ours = pass.total.torch_flops + pass.total.backward_torch_flops;
     difference_collector lines;
     lines.add("products with weights, forward", with_weights, weights,
-              "2 for every parameter: norms, biases and the table of words too, a tied head once",
+              "2 for every parameter, including norms, biases and embeddings; a tied head counts once",
               out.counter->unheard_source);
     lines.add("other products, forward", others, scores,
-              palm ? "4 L H Q T for each token" : "attention's scores are left out", out.counter->unheard_source);
+              palm ? "4 L H Q T for each token" : "attention scores are not counted", out.counter->unheard_source);
     lines.add("backward", pass.total.backward_torch_flops, all - weights - scores, "twice the forward pass",
               out.counter->unheard_source);
     out.lines = std::move(lines).sorted();
@@ -172,7 +172,7 @@ inline void run_step_formula(counter_report& out, const observed_model& s) {
 
 }  // namespace detail
 
-/// What a counter says of a model and workload: its figures, and line by line why the first is not llmcost's.
+/// Results of a counter for a model and workload, and the differences of the first result from llmcost.
 [[nodiscard]] inline counter_report run_counter(const flop_counter& c, const observed_model& s, tensor_kind kind) {
     counter_report out{.counter = &c};
     if (c.formula == closed_formula::llm_profiler) {

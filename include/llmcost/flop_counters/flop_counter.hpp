@@ -7,10 +7,10 @@
 #include <span>
 #include <string_view>
 
-// What another counter counts, as data: prices over what is heard of a pass, and which figures it prints.
+// FLOP counters as data: costs of observed calls, and the results that a counter prints.
 namespace llmcost {
 
-/// What a counter adds for a call: so many times each amount of `call_amounts`.
+/// Cost of a call: a coefficient for each amount of `call_amounts`.
 struct call_cost {
     std::int8_t products = 0;
     std::int8_t input_elements_times_columns = 0;
@@ -23,43 +23,43 @@ struct call_cost {
     std::int8_t path_flops = 0;
     std::int8_t unfused_products = 0;
     std::int8_t output_positions = 0;
-    std::int8_t rows = 0;  ///< only less
+    std::int8_t rows = 0;  ///< at most 0
     std::int8_t divided_by = 1;
 };
 
-/// Whether tensors have values: Python makes some operations of meta tensors out of others, which counters hear then.
+/// Whether tensors have values. Python decomposes some operations of meta tensors, which counters observe.
 enum class tensor_kind : std::uint8_t { meta, real };
 inline constexpr std::size_t tensor_kinds = 2;
 inline constexpr std::string_view tensors_names[tensor_kinds]{"meta", "real"};
 
-/// When a rule holds.
+/// Tensors for which a rule is valid.
 enum class tensor_condition : std::uint8_t { any, meta, real };
 
-/// What a counter adds for calls of a function: the first rule counts that fits name, class and tensors.
+/// Cost of calls of a function. The first rule with matching name, class and tensors counts.
 struct counter_rule {
-    std::string_view name;               ///< of `observed_call`
-    std::string_view module_class = "";  ///< class of the module; empty: any, `*X`: those that end so
+    std::string_view name;               ///< name of `observed_call`
+    std::string_view module_class = "";  ///< module class; empty: any, `*X`: classes with suffix X
     tensor_condition condition = tensor_condition::any;
-    call_cost first_cost{};   ///< of its first figure
-    call_cost second_cost{};  ///< of its second
+    call_cost first_cost{};   ///< of the counter's first result
+    call_cost second_cost{};  ///< of the counter's second result
     std::string_view reason = "";
     std::string_view source = "";  ///< file and function of the counter
 };
 
-/// What a figure of a counter is the sum of.
+/// Definition of a counter's result.
 enum class figure_source : std::uint8_t {
-    first_prices,  ///< of all calls
+    first_prices,  ///< sum over all calls
     second_prices,
-    parameters,  ///< of the model, a tied tensor once
+    parameters,  ///< of the model, tied tensors once
     trainable,
-    hooked_parameters,  ///< of called modules that rules name by their class, a tied tensor in each
-    module_products,    ///< parameters of modules times the batch, of convolutions times all places
-    listed_parameters,  ///< of every module that is called, a tied tensor in each
+    hooked_parameters,  ///< of called modules with a hook, tied tensors in each module
+    module_products,    ///< parameters of modules times the batch, those of convolutions times all positions
+    listed_parameters,  ///< of all called modules, tied tensors in each module
     listed_trainable,
-    twice_outputs,  ///< bytes of what modules with parameters return, for a gradient each
-    listed_bytes,   ///< bytes of the parameters of modules without children
-    formula_flops,  ///< of a closed formula
-    formula_part    ///< a further figure of it
+    twice_outputs,  ///< bytes of the outputs of modules with parameters, twice for their gradients
+    listed_bytes,   ///< bytes of the parameters of leaf modules
+    formula_flops,  ///< result of a closed formula
+    formula_part    ///< another result of the formula
 };
 
 struct counter_figure_spec {
@@ -67,23 +67,24 @@ struct counter_figure_spec {
     figure_source source;
 };
 
-/// Which figure of llmcost's a counter's first one is held against: ADD and MULT, multiplications of matrices and
-/// convolutions, or what FlopCounterMode says of a training step.
+/// llmcost's result that corresponds to the counter's first one.
+///
+/// ADD and MULT; multiplications of matrix products and convolutions; or FLOPs of a training step in FlopCounterMode.
 enum class reference_metric : std::uint8_t { flops, macs, step_flops };
 
-/// A closed formula over sizes.
+/// A closed formula of model sizes.
 enum class closed_formula : std::uint8_t { none, llm_profiler, six_n_d, palm };
 
-/// A counter: what it is, what it prints, and how it comes to that.
+/// A counter: its name, its results and their definition.
 struct flop_counter {
     std::string_view name;
     std::string_view title;
     std::string_view version;
-    std::string_view counts;  ///< in a sentence
+    std::string_view counts;  ///< what it counts, as text
     reference_metric compared = reference_metric::flops;
     std::span<const counter_figure_spec> figures{};
     std::span<const counter_rule> rules{};
-    std::string_view unheard = "";  ///< why what no rule names is not counted
+    std::string_view unheard = "";  ///< why calls without a rule are not counted
     std::string_view unheard_source = "";
     closed_formula formula = closed_formula::none;
 };

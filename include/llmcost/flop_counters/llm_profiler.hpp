@@ -9,18 +9,18 @@
 #include <llmcost/base/config_view.hpp>
 #include <llmcost/model/model_spec.hpp>
 
-// llm-profiler's arithmetic on a LlamaConfig (Mingxue-Xu/llm-profiler at 9fedab7, src/flops.py and src/llama_hook.py),
-// with what it leaves out left out: it has a formula for everything, and the sequence is missing in that of a linear
-// layer.
+// llm-profiler's formulas for a LlamaConfig (Mingxue-Xu/llm-profiler at 9fedab7, src/flops.py and src/llama_hook.py).
+//
+// They reproduce its omissions: the formula of a linear layer has no sequence length.
 namespace llmcost {
 
-/// What it reads of a configuration's `rope_scaling`, without which it fails.
+/// llm-profiler's parameters in `rope_scaling`, without which it fails.
 struct llama3_scaling {
     bool is_set = false;
-    std::int64_t factor = 0;            ///< cut to an integer
-    std::int64_t long_wavelengths = 0;  ///< of frequencies, those beyond old_context / low_freq_factor
+    std::int64_t factor = 0;            ///< truncated to an integer
+    std::int64_t long_wavelengths = 0;  ///< number of frequencies with wavelengths above old_context / low_freq_factor
 
-    /// Of a configuration's object; as `rope_parameters` where it is written so.
+    /// Reads `rope_scaling`, or `rope_parameters` if it is absent.
     [[nodiscard]] static llama3_scaling read(config_view root, std::int64_t head_dim) {
         auto at = root.optional_object("rope_scaling");
         if (!at) at = root.optional_object("rope_parameters");
@@ -42,7 +42,7 @@ struct llama3_scaling {
     }
 };
 
-/// What it prints, in its order.
+/// Results of llm-profiler, in its order.
 struct llm_profiler_counts {
     count add{}, mult{}, div{}, sqrt{}, params{}, cache{}, act{};
 
@@ -62,7 +62,7 @@ struct llm_profiler_counts {
     [[nodiscard]] count flops() const { return add + mult; }
 };
 
-/// Its parts: those of all layers, and what stands around them.
+/// Results by component: sums over all layers, rotary table and embedding.
 struct llm_profiler_parts {
     llm_profiler_counts attention{}, mlp{}, norms{}, residuals{}, rotary{}, embedding{};
 
@@ -73,7 +73,7 @@ struct llm_profiler_parts {
     }
 };
 
-/// What it says of a Llama's sizes with B sequences of T tokens.
+/// llm-profiler's results for the sizes of a Llama model.
 [[nodiscard]] inline llm_profiler_parts llm_profiler_of(const model_config& d, const llama3_scaling& rope,
                                                         std::int64_t batch, std::int64_t sequence) {
     const auto to_count = [](std::int64_t n) { return count(static_cast<std::uint64_t>(n)); };

@@ -10,26 +10,24 @@
 
 #include <llmcost/analysis/counts.hpp>
 
-// A forward pass as counters hear it: functions of PyTorch's by the names that Python calls them, modules by their
-// classes.
+// A forward pass as FLOP counters observe it: PyTorch functions with their Python names, and module classes.
 namespace llmcost {
 
-/// What counters multiply their coefficients by, summed over calls.
+/// Amounts that counters multiply by coefficients, summed over calls.
 struct call_amounts {
     count calls{};
-    count products{};    ///< multiplications of matrices and convolutions: rows · inner · columns
-    count by_columns{};  ///< elements of the first matrix times the columns of the second, whatever a broadcast repeats
-    count inputs{};      ///< elements of the first input
-    count outputs{};     ///< elements of the result
-    count added{};       ///< elements of the bias, once a call
-    count biased_outputs{};    ///< elements of results that a bias is added to
-    count addmm_outputs{};     ///< of these, those of ATen's addmm: where the input is contiguous
-    count affine_inputs{};     ///< inputs of norms that have a weight
-    count unfused_products{};  ///< of attention whose values are of another width than its keys: no kernel of the CPU's
-                               ///< takes it
+    count products{};          ///< multiplications of matrix products and convolutions: M · K · N
+    count by_columns{};        ///< elements of the first matrix times columns of the second, without broadcasting
+    count inputs{};            ///< elements of the first input
+    count outputs{};           ///< elements of the result
+    count added{};             ///< elements of the bias, once per call
+    count biased_outputs{};    ///< elements of results with a bias
+    count addmm_outputs{};     ///< of these, results of ATen's addmm: the input is contiguous
+    count affine_inputs{};     ///< input elements of norms with a weight
+    count unfused_products{};  ///< of attention with different key and value sizes, which has no fused CPU kernel
     count places{};            ///< elements of one channel of the result
-    count rows{};              ///< rows that a softmax goes over
-    count path_flops{};        ///< what numpy's `einsum_path` prints of a call: 2 a product, four digits of it
+    count rows{};              ///< softmax reductions
+    count path_flops{};        ///< FLOPs in numpy's `einsum_path`: 2 per product, four significant digits
 
     call_amounts& operator+=(const call_amounts& o) {
         calls += o.calls;
@@ -49,29 +47,27 @@ struct call_amounts {
     }
 };
 
-/// Calls of one function inside modules of one class that have no children, or outside of such.
+/// Calls of one function inside leaf modules of one class, or outside of leaf modules.
 struct observed_call {
-    std::string_view name;     ///< `F.linear`; what is no function of that kind by the operation's name
-    std::string module_class;  ///< class of the module; empty: one with children
+    std::string_view name;     ///< `F.linear`; other operations have their own names
+    std::string module_class;  ///< class of the leaf module; empty: not in a leaf module
     call_amounts amounts{};
-    count flops{};            ///< ADD and MULT that it executes
-    count torch_flops{};      ///< what FlopCounterMode says of it
-    bool has_weight = false;  ///< a product with weights: by a function that takes them
+    count flops{};            ///< ADD and MULT of the executed operations
+    count torch_flops{};      ///< FLOPs in FlopCounterMode
+    bool has_weight = false;  ///< a product with weights, by a function with weight arguments
 };
 
-/// Calls of modules of one class that have no children but parameters.
+/// Calls of leaf modules of one class with parameters.
 struct observed_module {
     std::string type;
     count calls{};
-    count outputs{};                          ///< elements that they return
-    count weight_elements_times_batch{};      ///< elements of `weight` and `bias` times the first dimension of what is
-                                              ///< returned
-    count weight_elements_times_positions{};  ///< the same times all of its dimensions but the second
-    count other_elements_times_positions{};   ///< elements of other parameters whose names have such a word, times its
-                                              ///< first two dimensions
+    count outputs{};                          ///< elements of their outputs
+    count weight_elements_times_batch{};      ///< elements of `weight` and `bias` · output size 0
+    count weight_elements_times_positions{};  ///< elements of `weight` and `bias` · output sizes except 1
+    count other_elements_times_positions{};   ///< elements of parameters with such a word in the name · sizes 0, 1
 };
 
-/// A module of the tree: what it owns, and whether the pass calls it.
+/// A module of the model: its parameters, and whether the pass calls it.
 struct module_node {
     struct owned_parameter {
         std::string_view name{};
@@ -89,19 +85,19 @@ struct module_node {
     std::vector<owned_parameter> parameters{};
 };
 
-/// Everything that counters hear of a pass.
+/// Everything that FLOP counters observe in a pass.
 struct observed_pass {
     std::vector<observed_call> calls;
     std::vector<observed_module> modules;
-    std::vector<module_node> places;  ///< parents before their children; the first is the model
-    count parameters{};               ///< elements, a tied tensor once
+    std::vector<module_node> places;  ///< parents before children; the first is the model
+    count parameters{};               ///< elements, tied tensors once
     count trainable{};
-    model_metrics total{};  ///< llmcost's own of the same pass
+    model_metrics total{};  ///< llmcost's results for the same pass
 };
 
 namespace detail {
 
-/// numpy's `f"{n:.3e}"` read again as an integer.
+/// The value of numpy's `f"{n:.3e}"` as an integer.
 [[nodiscard]] constexpr count to_four_digits(count n) {
     count unit(1);
     while (n / unit >= count(10000)) unit = unit * count(10);
@@ -111,8 +107,7 @@ namespace detail {
     return (head + count(twice > unit || (twice == unit && odd) ? 1 : 0)) * unit;
 }
 
-/// The name by which Python calls what an operation executes, where it is a function of `torch.nn.functional`; else the
-/// operation's own.
+/// The Python name of the function of an operation, if it is in `torch.nn.functional`, otherwise the operation's name.
 [[nodiscard]] constexpr std::string_view python_name_of(op kind) noexcept {
     switch (kind) {
         case op::softmax: return "F.softmax";
@@ -158,7 +153,9 @@ namespace detail {
                                        "F.relu, kept"};
     return names[static_cast<std::size_t>(function)];
 }
-/// What Python makes of ATen's addmm where tensors have no values: torch/_decomp/decompositions.py, `addmm`.
+/// The decomposition of ATen's addmm for tensors without values.
+///
+/// Source: torch/_decomp/decompositions.py, `addmm`.
 inline constexpr std::string_view decomposed_addmm = "torch.mm inside addmm";
 
 [[nodiscard]] inline count flops_of(op kind, count work, count rows) {
@@ -166,15 +163,16 @@ inline constexpr std::string_view decomposed_addmm = "torch.mm inside addmm";
     count plus, minus;
     for (const int coefficient : {p.per_work.add, p.per_work.mult}) add_cost(plus, minus, coefficient, work);
     for (const int coefficient : {p.per_row.add, p.per_row.mult}) add_cost(plus, minus, coefficient, rows);
-    // a row's addition less may outweigh the work of rows of one element: never more than it
+    // The negative cost per row never exceeds the cost of a row.
     return plus - minus;
 }
 
-/// Parameters that torchinfo multiplies by what a module returns, by their names (torchinfo/layer_info.py,
-/// `calculate_macs`).
+/// Names of the parameters that torchinfo multiplies by module outputs.
+///
+/// Source: torchinfo/layer_info.py, `calculate_macs`.
 inline constexpr std::string_view weights_by_name[]{"weight", "bias"};
 
-/// Hears a pass.
+/// Records the calls and modules of a pass.
 class call_observer final : public listener {
 public:
     explicit call_observer(observed_pass& out) : out_(out) {
@@ -261,7 +259,8 @@ public:
             row.torch_flops += llmcost::torch_flops(call_sums);
         }
         const bool adds = function_ == torch_function::baddbmm || function_ == torch_function::baddbmm_beta_zero;
-        if (adds && !biased_) amounts_.added = amounts_.outputs;  // to a tensor as large as the result
+        // The added tensor has the size of the result.
+        if (adds && !biased_) amounts_.added = amounts_.outputs;
         if (function_ == torch_function::einsum)
             amounts_.path_flops = to_four_digits(amounts_.products == count{} ? muls_ : amounts_.products * count(2));
         amounts_.calls = count(1);
@@ -337,7 +336,7 @@ private:
 
     observed_pass& out_;
     std::int32_t at_ = 0;
-    std::vector<std::vector<std::int32_t>> children_{};  ///< of each place
+    std::vector<std::vector<std::int32_t>> children_{};  ///< of each module
     int depth_ = 0;
     torch_function function_{};
     bool biased_ = false;
@@ -348,7 +347,7 @@ private:
 
 }  // namespace detail
 
-/// A forward pass of a model as counters hear it; they know no causal scores, so that all pairs count.
+/// A forward pass of a model as FLOP counters observe it. All scores count, because counters ignore causality.
 [[nodiscard]] inline observed_pass observe(const model& m, workload load) {
     load.attention = attention_scores::full;
     observed_pass out;

@@ -8,10 +8,10 @@
 #include <llmcost/flop_counters/flop_counter.hpp>
 #include <llmcost/flop_counters/verified_counter_types.hpp>
 
-// For which models a counter's figures are held against what it printed.
+// Models for which the results of a FLOP counter are verified.
 namespace llmcost {
 
-/// A model that a counter is asked about.
+/// A counter, a model type and an implementation.
 struct counter_case {
     std::string_view tool;
     std::string_view model_type;
@@ -19,7 +19,7 @@ struct counter_case {
     tensor_kind kind = tensor_kind::real;
 };
 
-/// Whether a word is one of a list that is parted by blanks.
+/// True if a space-separated list contains a name.
 [[nodiscard]] constexpr bool contains_name(std::string_view list, std::string_view name) noexcept {
     while (!list.empty()) {
         const std::size_t blank = list.find(' ');
@@ -29,7 +29,7 @@ struct counter_case {
     return false;
 }
 
-/// Why a counter's figures of a model type are not held against what it printed; empty: they are.
+/// Why the results of a counter are not verified for a model type. Empty: they are verified.
 [[nodiscard]] constexpr std::string_view unverified_reason(const counter_case& query) noexcept {
     for (const unverified_figure& open : unverified_figures) {
         const bool attention = open.attention.empty() || (open.attention == "sdpa") == query.sdpa;
@@ -40,7 +40,7 @@ struct counter_case {
     }
     for (const std::string_view type : verified_counter_types)
         if (type == query.model_type) return {};
-    return "nobody has run the counter on this model type";
+    return "the counter was not run on this model type";
 }
 
 }  // namespace llmcost

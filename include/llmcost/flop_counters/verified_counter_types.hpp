@@ -4,12 +4,12 @@
 
 #include <string_view>
 
-// What `tests/golden/flop_counters.txt` holds and what it does not: a test compares both with this file.
+// Contents of `tests/golden/flop_counters.txt`, and exceptions. A test compares this file with it.
 namespace llmcost {
 
-/// Figures of a counter that are not what it printed; empty fields mean all.
+/// Results of a counter that differ from what it prints. An empty field matches everything.
 struct unverified_figure {
-    std::string_view model_types;  ///< parted by blanks
+    std::string_view model_types;  ///< separated by spaces
     std::string_view tool;
     std::string_view attention;
     std::string_view kind_name;  ///< `meta` or `real` tensors
@@ -19,21 +19,21 @@ struct unverified_figure {
 // clang-format off
 namespace unsupported_counters {
 
-inline constexpr std::string_view frozen = "parameters that ask for no gradient are not among its params, and are among those of llmcost";
-inline constexpr std::string_view forward_without_sdpa = "llmcost's walk of this type knows no scaled_dot_product_attention";
-inline constexpr std::string_view tool_fails = "the tool fails on it";
-inline constexpr std::string_view embedding_called_outside = "the table of words is called from outside of the module that holds it, which counts it once more";
-inline constexpr std::string_view dead_code = "torch.jit leaves out of its trace what nothing reads, which llmcost counts";
-inline constexpr std::string_view meta_fails = "the model cannot run on tensors without values";
-inline constexpr std::string_view no_sdpa = "Transformers has no scaled_dot_product_attention for it";
-inline constexpr std::string_view needs_values = "the model needs values, and the tool was run without any";
+inline constexpr std::string_view frozen = "its params exclude parameters without gradients, those of llmcost include them";
+inline constexpr std::string_view forward_without_sdpa = "llmcost does not support scaled_dot_product_attention for this type";
+inline constexpr std::string_view tool_fails = "the tool fails for this model";
+inline constexpr std::string_view embedding_called_outside = "the embedding is called from outside of its parent module and counted twice";
+inline constexpr std::string_view dead_code = "torch.jit removes operations without readers from its trace, llmcost counts them";
+inline constexpr std::string_view meta_fails = "the model cannot run on meta tensors";
+inline constexpr std::string_view no_sdpa = "Transformers does not support scaled_dot_product_attention for this type";
+inline constexpr std::string_view needs_values = "the model needs tensors with values, and the tool was run on meta tensors";
 inline constexpr std::string_view not_traced = "not traced";
-inline constexpr std::string_view string_padding = "a convolution whose padding is a word is another operator in a trace, which has no handle";
-inline constexpr std::string_view written_out = "llmcost's walk of this type writes attention out where Transformers makes one call";
-inline constexpr std::string_view two_equations = "two equations are counted exactly, all others in four digits";
-inline constexpr std::string_view interpolation_in_python = "on the meta device interpolation is Python that multiplies by a vector, which the tool lines up with the batch";
-inline constexpr std::string_view shared_module = "one activation module stands in every block, and its sum is added once for each";
-inline constexpr std::string_view one_node = "what a torch.autograd.Function does is one node of a trace, which has no handle";
+inline constexpr std::string_view string_padding = "a convolution with padding given as a string is another operator in the trace, without a handle";
+inline constexpr std::string_view written_out = "llmcost traces attention as separate operations, Transformers makes one call";
+inline constexpr std::string_view two_equations = "two equations are counted exactly, all others with four significant digits";
+inline constexpr std::string_view interpolation_in_python = "on the meta device interpolation is Python code that multiplies by a vector, which the tool aligns with the batch";
+inline constexpr std::string_view shared_module = "all blocks share one activation module, whose sum is added once per block";
+inline constexpr std::string_view one_node = "a torch.autograd.Function is one node of the trace, without a handle";
 
 }  // namespace why_open
 

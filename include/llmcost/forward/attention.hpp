@@ -8,26 +8,33 @@
 #include <llmcost/layers/linear.hpp>
 #include <llmcost/model/model_spec.hpp>
 
-// The words that attentions are made of, in the order in which most of them say them. A family with another order says
-// its own sentence with the same words, as `attention` of its row.
+// Building blocks of self-attention, in the order in which a forward pass calls them.
+//
+// `attention` is the default. A family with another order of operations composes the same functions in its own
+// `attention` function and sets `model_spec::attention`.
+//
+// Shapes: B = batch, S = sequence (new tokens), T = past + sequence, H = query heads, K = key/value heads, d =
+// head_dim.
 namespace llmcost {
 
-/// Queries, keys and values on their way through an attention.
+/// The query, key and value tensors of one attention layer.
 struct query_key_value {
     tensor query, key, value;
 };
 
-/// x times the weight of a projection, (B, S, hidden) -> (B, S, features).
+/// A linear projection of the hidden states: (B, S, hidden) -> (B, S, features).
 constexpr tensor project(const layer_context& ctx, trace& t, literal name, std::int64_t features, const tensor& x) {
     return t.call(name, linear{ctx.config.hidden_size, features, ctx.config.attention_bias}, x);
 }
 
-/// A norm of queries or keys over so many features.
+/// A norm of queries or keys over the last dimension, which has `features` elements.
 constexpr tensor apply_norm(const layer_context& ctx, trace& t, literal name, std::int64_t features, const tensor& x) {
     return call_norm(t, name, ctx.spec.norm, features, ctx.class_of(ctx.spec.names.norm_class), x);
 }
 
-/// Queries, keys and values by a projection each: (B, S, heads · d), (B, S, kv heads · d) twice.
+/// Projects queries, keys and values with three linear layers.
+///
+/// Shapes: x (B, S, hidden) -> query (B, S, H · d), key and value (B, S, K · d).
 constexpr query_key_value project_qkv(const layer_context& ctx, trace& t, const tensor& x) {
     const decoder_module_names& n = ctx.spec.names;
     const std::int64_t d = ctx.config.head_dim, width = ctx.config.num_attention_heads * d;
@@ -36,7 +43,9 @@ constexpr query_key_value project_qkv(const layer_context& ctx, trace& t, const 
             project(ctx, t, n.v_proj, kv_size, x)};
 }
 
-/// The same by one projection, whose parts lie one behind the other.
+/// Projects queries, keys and values with one fused linear layer, then splits the result.
+///
+/// Shapes: x (B, S, hidden) -> query (B, S, H · d), key and value (B, S, K · d). The parts are views.
 constexpr query_key_value project_fused_qkv(const layer_context& ctx, trace& t, const tensor& x) {
     const std::int64_t d = ctx.config.head_dim, width = ctx.config.num_attention_heads * d;
     const std::int64_t kv_size = ctx.config.num_key_value_heads * d;
@@ -44,7 +53,7 @@ constexpr query_key_value project_fused_qkv(const layer_context& ctx, trace& t, 
     return {t.slice(all, -1, width), t.slice(all, -1, kv_size), t.slice(all, -1, kv_size)};
 }
 
-/// (B, S, heads · d) -> (B, S, heads, d), of queries, keys and values.
+/// Splits the last dimension into heads: (B, S, heads · d) -> (B, S, heads, d). A view, no copy.
 constexpr void split_heads(const layer_context& ctx, query_key_value& qkv) {
     const std::int64_t batch = qkv.query.dim(0), sequence = qkv.query.dim(1), d = ctx.config.head_dim;
     qkv.query = qkv.query.view({batch, sequence, ctx.config.num_attention_heads, d});
@@ -52,36 +61,40 @@ constexpr void split_heads(const layer_context& ctx, query_key_value& qkv) {
     qkv.value = qkv.value.view({batch, sequence, ctx.config.num_key_value_heads, d});
 }
 
-/// (B, S, heads, d) -> (B, heads, S, d), of queries, keys and values.
+/// Moves heads before positions: (B, S, heads, d) -> (B, heads, S, d). A view, no copy.
 constexpr void transpose_heads(query_key_value& qkv) {
     for (tensor* const x : {&qkv.query, &qkv.key, &qkv.value}) *x = x->transpose(1, 2);
 }
 
-/// Norms of queries and keys, each over so many features.
+/// Normalizes queries and keys (QK-norm). The sizes are the normalized dimensions.
 constexpr void apply_qk_norm(const layer_context& ctx, trace& t, query_key_value& qkv, std::int64_t query_size,
                              std::int64_t key_size) {
     qkv.query = apply_norm(ctx, t, ctx.spec.names.q_norm, query_size, qkv.query);
     qkv.key = apply_norm(ctx, t, ctx.spec.names.k_norm, key_size, qkv.key);
 }
 
-/// Queries or keys turned by their positions, (B, heads, S, d).
+/// Applies rotary position embeddings to x: (B, heads, S, d). Returns x if the model has none.
 constexpr tensor apply_rotary(const layer_context& ctx, trace& t, const tensor& x) {
     if (ctx.spec.rotary == rotary_style::none) return x;
     return rotate_partial(t, ctx.spec.rotary, x, ctx.config.rotary_dim, ctx.inputs->cos, ctx.inputs->sin,
                           ctx.spec.has_partial_rotary);
 }
+/// Applies rotary position embeddings to queries and keys.
 constexpr void apply_rotary(const layer_context& ctx, trace& t, query_key_value& qkv) {
     qkv.query = apply_rotary(ctx, t, qkv.query);
     qkv.key = apply_rotary(ctx, t, qkv.key);
 }
 
-/// Appends keys and values to the cache.
+/// Appends keys and values to the KV cache. Afterwards they contain all T positions.
 constexpr void update_kv_cache(const layer_context& ctx, trace& t, query_key_value& qkv) {
     qkv.key = update_kv_cache(t, qkv.key, ctx.inputs->pattern);
     qkv.value = update_kv_cache(t, qkv.value, ctx.inputs->pattern);
 }
 
-/// What queries find in keys and values, heads side by side: (B, S, heads · d).
+/// softmax(query · keyᵀ · scale + mask) · value, with the heads concatenated.
+///
+/// Shapes: query (B, H, S, d), key and value (B, K, T, d) -> (B, S, H · d).
+/// The mask and the soft cap of the layer are added to `options`.
 constexpr tensor scaled_dot_product_attention(const layer_context& ctx, trace& t, const query_key_value& qkv,
                                               attention_options options = {}) {
     options.mask = &ctx.inputs->mask;
@@ -90,12 +103,12 @@ constexpr tensor scaled_dot_product_attention(const layer_context& ctx, trace& t
     return t.contiguous(t.reshape(mixed, {mixed.dim(0), mixed.dim(1), -1}));
 }
 
-/// The output projection: (B, S, heads · d) -> (B, S, hidden).
+/// The output projection (`o_proj`): (B, S, H · d) -> (B, S, hidden).
 constexpr tensor output_projection(const layer_context& ctx, trace& t, const tensor& x) {
     return t.call(ctx.spec.names.o_proj, linear{x.dim(-1), ctx.config.hidden_size, ctx.config.output_bias}, x);
 }
 
-/// From projections on: norms where the row has them, positions, cache, scores; (B, S, heads · d).
+/// Attention after the projections: QK-norm, clamp, RoPE, KV cache, scores. Returns (B, S, H · d).
 constexpr tensor attention_from_qkv(const layer_context& ctx, trace& t, query_key_value qkv,
                                     const attention_options& options = {}) {
     const std::int64_t d = ctx.config.head_dim;
@@ -112,17 +125,17 @@ constexpr tensor attention_from_qkv(const layer_context& ctx, trace& t, query_ke
     return scaled_dot_product_attention(ctx, t, qkv, options);
 }
 
-/// Attention as Llama has it, with the norms of queries and keys that the row says: (B, S, hidden) -> the same.
+/// Self-attention with separate projections (Llama): (B, S, hidden) -> (B, S, hidden).
 constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
     return output_projection(ctx, t, attention_from_qkv(ctx, t, project_qkv(ctx, t, x)));
 }
 
-/// The same with one projection for queries, keys and values.
+/// Self-attention with a fused QKV projection: (B, S, hidden) -> (B, S, hidden).
 constexpr tensor fused_qkv_attention(const layer_context& ctx, trace& t, const tensor& x) {
     return output_projection(ctx, t, attention_from_qkv(ctx, t, project_fused_qkv(ctx, t, x)));
 }
 
-/// The module around a row's `attention`.
+/// The attention module of a layer. It calls `model_spec::attention`.
 struct attention_module {
     layer_context ctx;
 
@@ -132,11 +145,14 @@ struct attention_module {
     constexpr tensor forward(trace& t, const tensor& x) const { return ctx.spec.attention(ctx, t, x); }
 };
 
+/// The default `model_spec::token_mixer`: calls the attention module of the layer.
 constexpr tensor attention_token_mixer(const layer_context& ctx, trace& t, const tensor& x) {
     return t.call(ctx.spec.names.attention, attention_module{ctx}, x);
 }
 
-/// Attention with a low-rank cache (DeepSeek), its rotation chosen by row and configuration.
+/// Multi-head latent attention of the layer (DeepSeek).
+///
+/// `rope_interleave` selects the RoPE style, unless the model spec has complex RoPE or none.
 constexpr latent_attention make_latent_attention(const layer_context& ctx) {
     const rotary_style in_pairs =
         ctx.config.rope_interleave ? rotary_style::interleaved_split : rotary_style::rotate_half;
@@ -154,6 +170,7 @@ constexpr latent_attention make_latent_attention(const layer_context& ctx) {
             s.sin,
             rotated};
 }
+/// The `model_spec::token_mixer` of models with multi-head latent attention.
 constexpr tensor latent_attention_token_mixer(const layer_context& ctx, trace& t, const tensor& x) {
     return t.call(ctx.spec.names.attention, make_latent_attention(ctx), x);
 }

@@ -9,30 +9,37 @@
 #include <llmcost/layers/linear.hpp>
 #include <llmcost/layers/norm.hpp>
 
-// What models of sound are made of: recordings, gated and normed convolutions, labels of a whole recording.
+// Building blocks of audio models: frame counts, gated and normalized convolutions, classification heads.
+//
+// Shapes: B = batch, S = frames.
 namespace llmcost {
 
-/// Samples of a workload's recording; who reads nothing but sound has no pass without one.
+/// Number of audio samples of the workload.
+///
+/// Throws: `description_error` if the workload has no audio.
 constexpr std::int64_t num_audio_samples(const audio_preprocessing_config& s, const workload& load) {
-    if (load.audio_milliseconds == 0)
-        throw_description_error("this model reads sound: say how much by --audio SECONDS");
+    if (load.audio_milliseconds == 0) throw_description_error("audio input required: set --audio SECONDS");
     return s.samples_from_milliseconds(load.audio_milliseconds);
 }
 
-/// Frames that begin every so many samples and end with the recording or before (Kaldi's filter banks).
+/// Number of frames of Kaldi filter banks, one per `hop_length` samples. Incomplete frames are discarded.
+///
+/// Throws: `description_error` if the audio is shorter than one frame.
 constexpr std::int64_t num_filter_bank_frames(const audio_preprocessing_config& s, std::int64_t samples) {
-    if (samples < s.win_length) throw_description_error("the recording is shorter than a frame of its spectrum");
+    if (samples < s.win_length) throw_description_error("the audio is shorter than one frame of its spectrogram");
     return (samples - s.win_length) / s.hop_length + 1;
 }
 
-/// The same of which several are read as one, filled up to an even number.
+/// Number of stacks of filter bank frames, with frames padded to an even number.
+///
+/// Throws: `description_error` if the audio is shorter than one stack.
 constexpr std::int64_t stacked_frames(const audio_preprocessing_config& s, std::int64_t samples) {
     const std::int64_t rows = (num_filter_bank_frames(s, samples) + 1) / 2 * 2 / s.stacked_frames;
-    if (rows < 1) throw_description_error("the recording is shorter than the frames that are read as one");
+    if (rows < 1) throw_description_error("the audio is shorter than one stack of frames");
     return rows;
 }
 
-/// `nn.GLU` over channels, (B, 2 · channels, length) -> (B, channels, length).
+/// `nn.GLU` over channels: (B, 2 · channels, length) -> (B, channels, length).
 struct gated_channels {
     int dim = 1;
 
@@ -42,7 +49,7 @@ struct gated_channels {
     constexpr tensor forward(trace& t, const tensor& x) const { return t.glu(x, dim); }
 };
 
-/// `nn.SiLU`, which no configuration names.
+/// `nn.SiLU`. It is not selected by the configuration.
 struct torch_silu {
     static constexpr role module_role = role::none;
     static constexpr bool is_leaf = true;
@@ -65,7 +72,7 @@ struct group_norm_module {
     }
 };
 
-/// The weight that `weight_norm` makes in every pass.
+/// The weight that `weight_norm` computes in every forward pass.
 struct normed_weight {
     static constexpr role module_role = role::none;
     static constexpr bool is_leaf = true;
@@ -75,7 +82,7 @@ struct normed_weight {
     }
 };
 
-/// `nn.Conv1d` whose kernel is normed at each of its places (`parametrizations.weight_norm`, `dim=2`).
+/// `nn.Conv1d` with a kernel normalized per position (`parametrizations.weight_norm`, `dim=2`).
 struct normed_convolution_1d {
     std::int64_t in;
     std::int64_t out;
@@ -103,10 +110,12 @@ struct normed_convolution_1d {
     }
 };
 
-/// A number for each layer's states and those in front of the first (`use_weighted_layer_sum`).
+/// Learned weights of the hidden states: one per layer, and one for the input (`use_weighted_layer_sum`).
 constexpr tensor layer_weights(trace& t, std::int64_t layers) { return t.param("layer_weights", {layers + 1}); }
 
-/// The states of all layers, of which x are the last, each times the softmax of its number, summed: (B, S, width).
+/// Sum of the hidden states of all layers, weighted with softmax(weights): (B, S, width). `x` has the last states.
+///
+/// Returns x if the model has no weights.
 constexpr tensor weighted_layer_sum(trace& t, const tensor& x, const tensor& weights) {
     if (weights.rank == 0) return x;
     const tensor all = t.cat({x.unsqueeze(1).expand({x.dim(0), weights.dim(0), x.dim(1), x.dim(2)})}, 1);
@@ -114,7 +123,7 @@ constexpr tensor weighted_layer_sum(trace& t, const tensor& x, const tensor& wei
     return t.sum(t.mul(all, shares), 1);
 }
 
-/// Labels of each recording: a projection, the mean of all places, scores.
+/// Audio classification head: projection, mean over frames, classifier. (B, S, hidden) -> (B, labels).
 ///
 /// Source: transformers/models/wav2vec2/modeling_wav2vec2.py, `Wav2Vec2ForSequenceClassification`.
 constexpr tensor classify_states(const layer_context& ctx, trace& t, const tensor& x, std::int64_t width) {
@@ -122,7 +131,7 @@ constexpr tensor classify_states(const layer_context& ctx, trace& t, const tenso
     return t.call("classifier", head_linear{{width, ctx.config.num_labels, true}}, t.mean(projected, 1));
 }
 
-/// A model of sound, bare, or under scores of letters at every place or labels of the whole.
+/// An audio encoder without a head, with a CTC head, or with a classification head.
 constexpr tensor forward_audio_encoder(const layer_context& ctx, trace& t, bool weighs_layers,
                                        std::int64_t summary_width) {
     const decoder_module_names& n = ctx.spec.names;

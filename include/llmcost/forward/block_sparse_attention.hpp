@@ -8,16 +8,20 @@
 #include <llmcost/layers/attention.hpp>
 #include <llmcost/layers/einsum.hpp>
 
-// Attention in blocks: the first and last see and are seen by all, each sees its neighbours and a few at random
-// (BigBird).
+// Block-sparse attention (BigBird).
+//
+// The first and last block attend to all blocks, and all blocks attend to them. Every other block attends to its
+// neighbors and to a few random blocks.
+//
+// Shapes: B = batch, H = heads, S = sequence, d = head_dim.
 namespace llmcost {
 
 struct sparse_blocks {
     std::int64_t size = 0;
-    std::int64_t random = 0;     ///< blocks that each sees beside its neighbours, the first and the last
-    bool integer_masks = false;  ///< masks cost nothing until scores are hidden
+    std::int64_t random = 0;     ///< number of random blocks per block, in addition to neighbors, first and last block
+    bool integer_masks = false;  ///< integer masks have no cost before they are applied to scores
 
-    /// A text no longer than this is attended to in full.
+    /// Maximum sequence length with dense attention, in tokens.
     [[nodiscard]] constexpr std::int64_t max_dense_length() const noexcept { return (5 + 2 * random) * size; }
     [[nodiscard]] constexpr std::int64_t padded(std::int64_t sequence) const noexcept {
         return (sequence + size - 1) / size * size;
@@ -26,12 +30,14 @@ struct sparse_blocks {
 
 namespace detail {
 
-/// What is hidden from some queries: `(1.0 - mask) * penalty`, added to their scores.
+/// Adds `(1.0 - mask) * penalty` to the scores.
 constexpr void mask_scores(trace& t, tensor& scores, const tensor& mask) {
     t.add_(scores, t.mul_scalar(t.add_scalar(mask)));
 }
 
-/// Queries of one block at all keys of the text.
+/// Attention of one block of queries to all keys: q (B, H, size, d) -> (B, H, 1, size, d).
+///
+/// Writes the attention weights to `features`.
 constexpr tensor global_attention(trace& t, const tensor& q, const tensor& k, const tensor& v, const tensor& text,
                                   tensor& features) {
     tensor scores = t.mul_scalar(t.matmul(q, k.transpose(-1, -2)));
@@ -42,9 +48,9 @@ constexpr tensor global_attention(trace& t, const tensor& q, const tensor& k, co
 
 }  // namespace detail
 
-/// Attention through blocks, q, k, v (B, H, S, d) -> (B, S, H · d), S a multiple of the blocks' size.
+/// Block-sparse attention: q, k, v (B, H, S, d) -> (B, S, H · d). S is a multiple of the block size.
 ///
-/// `text` (B, S) is the mask of words and padding, `band` that of neighbours, (B, 1, blocks - 4, size, 3 · size).
+/// `text` (B, S) is the padding mask, `band` (B, 1, blocks − 4, size, 3 · size) the mask of neighbors.
 /// Source: transformers/models/big_bird/modeling_big_bird.py, `bigbird_block_sparse_attention`.
 constexpr tensor block_sparse_attention(trace& t, const tensor& q, const tensor& k, const tensor& v,
                                         const sparse_blocks& blocks, const tensor& text, const tensor& band) {
@@ -58,10 +64,11 @@ constexpr tensor block_sparse_attention(trace& t, const tensor& q, const tensor&
     const tensor neighbours = integers ? band : t.to(band, q.type), token_embeddings = text.view({batch, n, size});
     const auto blocked = [&](const tensor& x) { return x.view({batch, heads, n, size, d}); };
     const tensor queries = blocked(q), keys = blocked(k), values = blocked(v);
-    const auto block = [&](const tensor& x) { return t.select(x, 2); };  // one of them: where it stands changes nothing
+    // The cost is independent of the block index.
+    const auto block = [&](const tensor& x) { return t.select(x, 2); };
     const auto inner = [&](const tensor& x, std::int64_t count_of) { return t.slice(x, 2, count_of); };
 
-    // random blocks of each, and which of their words are none (`_create_rand_mask_from_inputs`)
+    // Random blocks, and the mask of padding in them (`_create_rand_mask_from_inputs`).
     tensor drawn_mask;
     {
         const recorder::not_executed_guard free{t, integers};
@@ -75,7 +82,7 @@ constexpr tensor block_sparse_attention(trace& t, const tensor& q, const tensor&
     };
     const tensor drawn_keys = draw(keys), drawn_values = draw(values);
 
-    // the second block and the last but one: four blocks beside the random ones
+    // The second and the second-last block: four blocks, and the random blocks.
     const auto second_block_attention = [&](tensor& features) {
         const tensor block_keys = t.cat({block(keys), block(keys), block(keys), block(keys), block(drawn_keys)}, 2);
         const tensor block_values =
@@ -99,7 +106,7 @@ constexpr tensor block_sparse_attention(trace& t, const tensor& q, const tensor&
     const tensor first = detail::global_attention(t, block(queries), k, v, to, attention_weights[0]);
     const tensor second = second_block_attention(attention_weights[1]);
 
-    // all in between: three neighbours, random blocks, the first and the last
+    // All other blocks: three neighbors, random blocks, first and last block.
     const auto concatenate_neighbors = [&](const tensor& x) {
         return t.cat({inner(x, middle), inner(x, middle), inner(x, middle)}, 3);
     };
@@ -124,14 +131,15 @@ constexpr tensor block_sparse_attention(trace& t, const tensor& q, const tensor&
     const tensor all = t.cat({first, second, mixed, second_last, last}, 2).view({batch, heads, length, d});
     const tensor out = t.mul(all, query_mask).transpose(1, 2);
     {
-        const recorder::detach_guard detached{t};  // what each has seen of the whole text, handed out beside
+        // The returned attention weights over the full sequence, which have no gradient.
+        const recorder::detach_guard detached{t};
         tensor probabilities = t.full({batch, heads, length, length}, q.type);
         for (const tensor& part : attention_weights) t.copy_into_slice(probabilities, part);
     }
     return t.contiguous(out).view({batch, length, heads * d});
 }
 
-/// The mask of neighbours, made once for all layers (`create_band_mask_from_inputs`).
+/// The mask of neighbors, computed once for all layers (`create_band_mask_from_inputs`).
 constexpr tensor block_band_mask(trace& t, const sparse_blocks& blocks, const tensor& text) {
     const recorder::not_executed_guard free{t, blocks.integer_masks};
     const std::int64_t batch = text.dim(0), n = text.dim(1) / blocks.size;

@@ -4,17 +4,19 @@
 
 #include <llmcost/forward/decoder.hpp>
 
-// Models that hold others: towers that read images or sound beside a text model.
+// Composite models: encoders of images or audio, and a text model.
 namespace llmcost {
 
-/// The text model under a path of its own, as its row describes it without a head.
+/// The base model of the text model, as child module `name`.
 constexpr tensor forward_text_model(const layer_context& ctx, trace& t, literal name) {
     const layer_context text = ctx.text_model();
     return forward_in_module({.name = name, .class_of_module = text.class_of(text.spec.names.model_class)},
                              text.spec.base_model, text, t);
 }
 
-/// The same where the whole makes the masks (modeling_gemma3.py, `create_masks_for_generate` in `Gemma3Model`).
+/// The base model of the text model, with masks created by the parent.
+///
+/// Source: transformers/models/gemma3/modeling_gemma3.py, `create_masks_for_generate` in `Gemma3Model`.
 constexpr tensor forward_masked_text_model(const layer_context& ctx, trace& t, literal name) {
     const layer_context text = ctx.text_model();
     const decoder_inputs made = make_masks(text, t);
@@ -25,7 +27,7 @@ constexpr tensor forward_masked_text_model(const layer_context& ctx, trace& t, l
     return t.leave(m, apply_norm(text, t, text.spec.names.norm, forward_layers(text, t, shared, x)));
 }
 
-/// A tower under a path of its own.
+/// The base model of an encoder, as child module `name`.
 constexpr tensor forward_encoder_component(const layer_context& ctx, trace& t, std::size_t component_index,
                                            literal name, role module_role) {
     const layer_context tower = ctx.component(component_index);
@@ -34,7 +36,7 @@ constexpr tensor forward_encoder_component(const layer_context& ctx, trace& t, s
     return forward_in_module(m, tower.spec.base_model, tower, t);
 }
 
-/// What brings a tower's features to the width of the text: two projections with an activation between them.
+/// Projects encoder features to the text model's hidden size: linear, activation, linear.
 struct projector {
     class_name named;
     std::int64_t in;
@@ -52,10 +54,10 @@ struct projector {
     }
 };
 
-/// The classes that most models with towers have: bare, and under the head of a language model.
+/// Heads of most composite models: none, or a language model head.
 inline constexpr head_set composite_heads{head_kind::none, head_kind::conditional_generation};
 
-/// Where rows of models begin that hold a text model and towers.
+/// Base model spec of composite models.
 inline constexpr model_spec shared_composite = [](model_spec spec) {
     spec.forward = forward_decoder;
     spec.supported_heads = composite_heads;

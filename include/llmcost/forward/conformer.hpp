@@ -7,14 +7,16 @@
 #include <llmcost/forward/audio.hpp>
 #include <llmcost/layers/einsum.hpp>
 
-// Conformers: attention between two halves of a feed-forward block, and a convolution (arXiv 2005.08100).
+// Conformers: attention between two half-step feed-forward blocks, and a convolution (arXiv 2005.08100).
+//
+// Shapes: B = batch, H = heads, S = frames, width = hidden size.
 namespace llmcost {
 
-/// What scores of a conformer's attention know of positions.
+/// Position bias of conformer attention scores.
 enum class distance_rule : std::uint8_t {
     none,
-    relative,      ///< a table of sines, projected in every layer, against queries with a bias (Transformer-XL)
-    relative_key,  ///< a learned row for each distance, against queries
+    relative,      ///< sinusoidal table, projected in every layer, times queries with a bias (Transformer-XL)
+    relative_key,  ///< learned embedding per distance, times queries
 };
 
 struct conformer_sizes {
@@ -22,16 +24,16 @@ struct conformer_sizes {
     std::int64_t heads;
     std::int64_t inner;
     activation act;
-    std::int64_t kernel;  ///< of the convolution over places
+    std::int64_t kernel;  ///< of the depthwise convolution, in frames
     distance_rule distances = distance_rule::none;
-    std::int64_t rows = 0;   ///< of learned distances
-    bool is_causal = false;  ///< a place's convolution reads those before it, with a layer norm behind
+    std::int64_t rows = 0;   ///< number of learned distance embeddings
+    bool is_causal = false;  ///< causal convolution, followed by a layer norm
     literal prefix;
-    bool divides = false;  ///< scores of learned distances, by the root of a head's width
-    bool masked = false;   ///< a mask of truth values is added to all scores
+    bool divides = false;  ///< the bias of learned distances is divided by √d
+    bool masked = false;   ///< a boolean mask is added to all scores
 };
 
-/// Two projections with an activation between, each with dropout behind.
+/// Feed-forward block: linear, activation, dropout, linear, dropout. (B, S, width) -> (B, S, width).
 struct conformer_feed_forward {
     conformer_sizes s;
 
@@ -46,15 +48,16 @@ struct conformer_feed_forward {
     }
 };
 
-/// Scores of relative positions, (B, H, S, 2 · S − 1) -> (B, H, S, S): each row is moved by one place more, by a column
-/// of zeros and a view.
+/// Relative shift of Transformer-XL: (B, H, S, 2 · S − 1) -> (B, H, S, S).
+///
+/// A column of zeros and a view shift each query by one more position.
 constexpr tensor skewed(trace& t, const tensor& x) {
     const tensor padded = t.pad(x, -1, 1).view({x.dim(0), x.dim(1), x.dim(3) + 1, x.dim(2)});
     const tensor moved = t.slice(padded, 2, x.dim(3)).view({x.dim(0), x.dim(1), x.dim(2), x.dim(3)});
     return t.slice(moved, -1, x.dim(2));
 }
 
-/// Attention of all places to all, with what the rule says of distances; `table` is that of sines.
+/// Bidirectional attention with a position bias: (B, S, width) -> (B, S, width). `table` is the sinusoidal table.
 ///
 /// Source: transformers/models/wav2vec2_bert/modeling_wav2vec2_bert.py, `Wav2Vec2BertSelfAttention`.
 struct conformer_attention {
@@ -100,7 +103,9 @@ struct conformer_attention {
     }
 };
 
-/// A gate, a convolution of each channel by itself, a norm and an activation between two projections of channels.
+/// Convolution module: (B, S, width) -> (B, S, width).
+///
+///     pointwise_conv2(act(norm(depthwise_conv(glu(pointwise_conv1(layer_norm(x)))))))
 struct conformer_convolution {
     conformer_sizes s;
 
@@ -144,7 +149,7 @@ struct conformer_layer {
     }
 };
 
-/// Attention and a feed-forward block over fewer places, which gated convolutions pick, one around attention.
+/// Adapter layer: attention and feed-forward block on fewer frames. Gated strided convolutions reduce the frames.
 struct conformer_adapter {
     conformer_sizes s;
     std::int64_t kernel;
@@ -167,9 +172,9 @@ struct conformer_adapter {
     }
 };
 
-/// A module that hands out rows of a table of sines, one for each distance of two places: (1, 2 · places − 1, width).
+/// Sinusoidal table with one entry per distance: (1, 2 · places − 1, width).
 ///
-/// A longer recording makes the table longer once, which is no pass's work.
+/// A longer audio extends the table once. This is not part of a forward pass.
 struct sines_of_distances {
     std::int64_t width;
     class_name named;

@@ -11,31 +11,33 @@
 #include <llmcost/layers/heads.hpp>
 #include <llmcost/layers/linear.hpp>
 
-// A decoder as most of them are: what a row's parts are put into.
+// The default decoder. It calls the functions of a model spec.
+//
+// Shapes: B = batch, S = sequence (new tokens).
 namespace llmcost {
 
-/// Word embeddings, (B, S) -> (B, S, hidden).
+/// Token embeddings: (B, S) -> (B, S, hidden).
 constexpr tensor embed_tokens(const layer_context& ctx, trace& t) {
     const workload& load = t.load();
     return t.call(ctx.spec.names.embed_tokens, embedding{ctx.config.vocab_size, ctx.config.hidden_size},
                   shape{load.batch, load.sequence});
 }
-/// The same times a constant.
+/// Token embeddings times a constant: (B, S) -> (B, S, hidden).
 constexpr tensor embed_tokens_scaled(const layer_context& ctx, trace& t) { return t.mul_scalar(embed_tokens(ctx, t)); }
-/// The same times a constant inside of a module of the family's own.
+/// Token embeddings times a constant, with the product in the family's embedding module: (B, S) -> (B, S, hidden).
 constexpr tensor scaled_embedding(const layer_context& ctx, trace& t) {
     const workload& load = t.load();
     const embedding token_embedding{ctx.config.vocab_size, ctx.config.hidden_size, true,
                                     ctx.class_of(ctx.spec.names.embedding_class)};
     return t.call(ctx.spec.names.embed_tokens, token_embedding, shape{load.batch, load.sequence});
 }
-/// The same, the constant a buffer.
+/// Token embeddings times a constant that is a buffer of the family's embedding module: (B, S) -> (B, S, hidden).
 constexpr tensor scaled_embedding_with_buffer(const layer_context& ctx, trace& t) {
     t.register_buffer(count(bits_of(t.activation_type()) / 8));
     return scaled_embedding(ctx, t);
 }
 
-/// The layers of a row over x, each with what its kind of attention reads.
+/// Calls all layers: (B, S, hidden) -> (B, S, hidden). Each layer uses the inputs of its kind of attention.
 constexpr tensor forward_layers(const layer_context& ctx, trace& t, const decoder_inputs& shared, tensor x) {
     for (loop layer_loop = t.loop_modules(ctx.config.num_hidden_layers, ctx.config.layers, x); layer_loop.next();)
         x = t.call({ctx.spec.names.layers, layer_loop.index()},
@@ -43,41 +45,42 @@ constexpr tensor forward_layers(const layer_context& ctx, trace& t, const decode
     return x;
 }
 
-/// Embedding, masks and tables, layers, last norm: the model under a head, or on its own.
+/// The base model: embedding, masks, rotary tables, layers, final norm. Returns (B, S, hidden).
 constexpr tensor forward_base_model(const layer_context& ctx, trace& t) {
     const tensor x = ctx.spec.embed_tokens(ctx, t);
     const decoder_inputs shared = ctx.spec.prepare_inputs(ctx, t);
     return apply_norm(ctx, t, ctx.spec.names.norm, forward_layers(ctx, t, shared, x));
 }
 
-/// The positions a head looks at: all, the last one, or none.
+/// Hidden states of the positions with logits: all, or the last one.
 constexpr tensor logits_to_keep(trace& t, const tensor& x) {
     return t.load().head == logits::last ? t.slice(x, 1, 1) : x;
 }
 
-/// Logits times a constant, or by one.
+/// Logits times a constant.
 constexpr tensor scale_logits(const layer_context&, trace& t, const tensor& logits) { return t.mul_scalar(logits); }
+/// Logits divided by a constant.
 constexpr tensor divide_logits_by_scale(const layer_context&, trace& t, const tensor& logits) {
     return t.div_scalar(logits);
 }
 
-/// Scores of words for the positions that the workload asks for.
+/// Logits of the language model head for the positions of the workload: (B, S, hidden) -> (B, S, vocab).
 constexpr tensor lm_head_logits(const layer_context& ctx, trace& t, const tensor& x) {
     const model_config& config = ctx.config;
     const linear head{x.dim(-1), config.vocab_size, config.head_bias, config.tie_word_embeddings};
     tensor out = t.call(ctx.spec.names.lm_head, head_linear{head}, logits_to_keep(t, x));
     if (ctx.spec.process_logits != nullptr) out = ctx.spec.process_logits(ctx, t, out);
     if (config.logits_soft_cap) out = t.mul_scalar(t.tanh(t.div_scalar(out)));
-    const recorder::detach_guard unread{t};  // the balance is added to a loss over labels
+    const recorder::detach_guard unread{t};  // the load-balancing loss requires labels
     if (config.moe.has_load_balancing_loss)
         load_balancing_loss(t, config.layers.num_layers_with_experts(config.num_hidden_layers), x.dim(0) * x.dim(1),
                             config.moe);
     return out;
 }
 
-/// The head of a decoder over its last hidden states; (B, S, width) -> logits.
+/// Logits of the head of a decoder: (B, S, hidden) -> (B, S, vocab), (B, labels) or (B, S, labels).
 ///
-/// Source: transformers/modeling_layers.py, `GenericForSequenceClassification` and its relatives.
+/// Source: transformers/modeling_layers.py, `GenericForSequenceClassification` and similar classes.
 constexpr tensor forward_head(const layer_context& ctx, trace& t, const tensor& x) {
     const recorder::not_executed_guard unused{t, t.load().head == logits::none};
     const std::int64_t labels = ctx.config.num_labels;
@@ -94,17 +97,18 @@ constexpr tensor forward_head(const layer_context& ctx, trace& t, const tensor& 
     }
 }
 
-/// Modules that predict further tokens, where they are asked for; of a model that holds others, by its text model's
-/// row.
+/// Multi-token prediction modules of the model or, in a composite model, of its text model, if enabled.
+///
+/// Throws: `description_error` if the model spec has none.
 constexpr void forward_multi_token_prediction(const layer_context& ctx, trace& t, const tensor& x) {
     if (ctx.config.mtp_layers == 0) return;
     const layer_context place = ctx.model.text_spec != nullptr ? ctx.text_model() : ctx;
     if (place.spec.multi_token_prediction == nullptr)
-        throw_description_error("no row describes modules that predict further tokens");
+        throw_description_error("multi-token prediction is not supported for this model");
     place.spec.multi_token_prediction(place, t, x);
 }
 
-/// A decoder, bare or under its head: what most `model_type`s are.
+/// A decoder, with or without a head. Most model types use this function.
 constexpr tensor forward_decoder(const layer_context& ctx, trace& t) {
     const model_spec& row = ctx.spec;
     const class_name type = ctx.class_of(row.names.model_class);
@@ -115,7 +119,7 @@ constexpr tensor forward_decoder(const layer_context& ctx, trace& t) {
                                      ctx.class_of(ctx.config.head == head_kind::causal_lm ? row.names.causal_lm_class
                                                                                           : name_of(ctx.config.head))};
     t.enter(model_info);
-    // modeling_layers.py: what these two return has no `past_key_values`
+    // modeling_layers.py: the outputs of these two heads have no `past_key_values`.
     const trace::discarded_cache_guard dropped{t, answers || ctx.config.head == head_kind::token_classification};
     const tensor x = forward_in_module({.name = name, .class_of_module = type}, row.base_model, ctx, t);
     const tensor out = t.select_model_output(x, forward_head(ctx, t, x));
@@ -123,7 +127,7 @@ constexpr tensor forward_decoder(const layer_context& ctx, trace& t) {
     return t.leave(model_info, out);
 }
 
-/// The same where the class over sequences' labels is called a text's, beside one that sees.
+/// A decoder with a sequence classification head named `TextForSequenceClassification`, in a multimodal family.
 constexpr tensor forward_text_decoder(const layer_context& ctx, trace& t) {
     if (ctx.config.head != head_kind::sequence_classification) return forward_decoder(ctx, t);
     const module_info model_info{.class_of_module = ctx.class_of("TextForSequenceClassification")};
@@ -134,7 +138,7 @@ constexpr tensor forward_text_decoder(const layer_context& ctx, trace& t) {
     return t.leave(model_info, t.select_model_output(x, forward_head(ctx, t, x)));
 }
 
-/// The kinds of layers that the shared decoder tells apart.
+/// Layer kinds that the default decoder supports.
 inline constexpr supported_layer_set attention_layers = [] {
     supported_layer_set k =
         supported_layer_set{} | token_mixer_kind::full_attention | token_mixer_kind::sliding_attention;
@@ -142,18 +146,18 @@ inline constexpr supported_layer_set attention_layers = [] {
     return k;
 }();
 
-/// Rates of a decoder that drops probabilities only, and what is in front of a classifier of tokens.
+/// Dropout rates of attention probabilities and of the token classification head.
 ///
 /// Source: transformers/modeling_layers.py, `GenericForTokenClassification`.
 inline constexpr dropout_key decoder_dropout[]{{dropout_position::attention, "attention_dropout"},
                                                {dropout_position::classifier, "hidden_dropout", 0.1},
                                                {dropout_position::classifier, "classifier_dropout", same_as_previous}};
 
-/// The same with noise on what routers read (Mixtral).
+/// Dropout rates of a decoder with router jitter noise (Mixtral).
 inline constexpr dropout_key router_jitter_dropout[]{
     decoder_dropout[0], decoder_dropout[1], decoder_dropout[2], {dropout_position::stochastic, "router_jitter_noise"}};
 
-/// The parts of a decoder as Llama has them: where every row begins that is put together from the shared ones.
+/// Base model spec of decoders (Llama).
 inline constexpr model_spec default_decoder{
     .forward = forward_decoder,
     .base_model = forward_base_model,

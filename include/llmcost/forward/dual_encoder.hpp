@@ -9,18 +9,20 @@
 #include <llmcost/forward/multimodal.hpp>
 #include <llmcost/forward/vision_encoder.hpp>
 
-// Models that compare texts with images: a half for each, and scores of every text and image.
+// Dual encoders (CLIP): a text encoder, an image encoder, and similarity scores of all texts and images.
+//
+// Shapes: B = batch, S = sequence.
 namespace llmcost {
 
-// ---- the texts' half
+// ---- text encoder
 
-/// What a text's tokens see.
+/// Attention mask of the text encoder.
 enum class text_mask : std::uint8_t {
-    none,   ///< every token
-    causal  ///< those before, without a cache
+    none,   ///< bidirectional
+    causal  ///< causal, without a KV cache
 };
 
-/// Attention under the mask that was made for all layers, where there is one: (B, S, width) -> the same.
+/// Self-attention with the mask of the encoder, if there is one: (B, S, width) -> (B, S, width).
 constexpr tensor text_attention(const layer_context& ctx, trace& t, const tensor& x) {
     const decoder_module_names& n = ctx.spec.names;
     const std::int64_t width = ctx.config.hidden_size;
@@ -33,7 +35,7 @@ constexpr tensor text_attention(const layer_context& ctx, trace& t, const tensor
     return t.call(n.o_proj, linear{width, width, ctx.config.output_bias}, attention_output);
 }
 
-/// Words and learned positions, layers, a norm: (B, S, width).
+/// Text encoder: token and position embeddings, layers, final norm. Returns (B, S, width).
 constexpr tensor forward_text_encoder(const layer_context& ctx, trace& t, text_mask mask) {
     const workload& load = t.load();
     const std::int64_t width = ctx.config.hidden_size;
@@ -52,7 +54,7 @@ constexpr tensor forward_text_encoder(const layer_context& ctx, trace& t, text_m
     return t.call("final_layer_norm", norm_module{norm_kind::layer, width}, x);
 }
 
-/// What pools the texts of a pair.
+/// Calls `part`, which returns the pooled text features, in the text model's module.
 template <class Text>
 constexpr tensor forward_pooled_text(const layer_context& ctx, trace& t, const Text& part,
                                      literal name = "text_model") {
@@ -63,17 +65,18 @@ constexpr tensor forward_pooled_text(const layer_context& ctx, trace& t, const T
     return t.leave(m, part());
 }
 
-/// Where rows of such halves begin.
+/// Base model spec of text encoders.
 inline constexpr model_spec text_tower = [](model_spec spec) {
     spec.names.model_class = "TextModel";
     spec.attention = text_attention;
     return spec;
 }(shared_tower);
 
-// ---- the images' half
+// ---- image encoder
 
-/// What pools the images of a pair: one for each text, or as many as the workload shows, each as large as the tower's
-/// own.
+/// Calls `tower`, which returns the pooled image features, in the image model's module.
+///
+/// The number of images is that of the workload, or one per text. All images have the encoder's image size.
 template <class Tower>
 constexpr tensor forward_pooled_images(const layer_context& ctx, trace& t, const Tower& tower,
                                        literal name = "vision_model") {
@@ -85,7 +88,7 @@ constexpr tensor forward_pooled_images(const layer_context& ctx, trace& t, const
     return t.leave(m, tower());
 }
 
-/// The images' half by itself, under a classifier of its states.
+/// The image encoder with a classification head.
 template <class Classify>
 constexpr tensor forward_image_encoder(const layer_context& ctx, trace& t, const Classify& classify,
                                        literal name = "vision_model") {
@@ -99,7 +102,7 @@ constexpr tensor forward_image_encoder(const layer_context& ctx, trace& t, const
     return t.leave(model_info, t.select_model_output(x, classify(ctx, t, x)));
 }
 
-/// A class that holds the images' half alone reads pixels: that half's sizes become the model's.
+/// Makes the image encoder's sizes those of the model, for classes with the image encoder only.
 constexpr void select_image_encoder(model& m) {
     if (m.config.head != head_kind::image_classification) return;
     model_config config = m.components[0].config;
@@ -111,27 +114,29 @@ constexpr void select_image_encoder(model& m) {
     m.config = config;
 }
 
-// ---- scores
+// ---- similarity scores
 
-/// x over its length, which is spelled by powers (modeling_clip.py, `_get_vector_norm`): (B, width) -> the same.
+/// x / ‖x‖₂, with the norm computed with powers: (B, width) -> (B, width).
+///
+/// Source: transformers/models/clip/modeling_clip.py, `_get_vector_norm`.
 constexpr tensor normalize_l2_by_power(trace& t, const tensor& x) {
     return t.div(x, t.pow_half(t.sum(t.pow(x, 2), -1, true)));
 }
-/// x over its length, `x / x.norm(p=2, dim=-1, keepdim=True)`.
+/// x / ‖x‖₂, `x / x.norm(p=2, dim=-1, keepdim=True)`: (B, width) -> (B, width).
 constexpr tensor normalize_l2(trace& t, const tensor& x) { return t.div(x, t.vector_norm(x, -1, true)); }
 
-/// Products of every text with every image times the exponential of a learned scale: (texts, images).
+/// Similarity scores texts · imagesᵀ · exp(scale): (texts, images).
 constexpr tensor similarity_logits(trace& t, const tensor& texts, const tensor& images, const tensor& scale) {
     return t.mul(t.matmul(texts, images.transpose(0, 1)), t.exp(scale));
 }
 
-/// A processor makes every image as large as the tower's own; none of them stands in the text.
+/// Size of the preprocessed images: that of the encoder. Images add no tokens to the text.
 constexpr media_shapes expand_image_inputs(const model& m, const workload&) {
     const vision_config& image = m.components[0].config.vision;
     return {.image = {.height = image.image_height, .width = image.image_width}};
 }
 
-/// Where rows of such pairs begin.
+/// Base model spec of dual encoders.
 inline constexpr model_spec shared_pair = [](model_spec spec) {
     spec.supported_heads = {head_kind::none, head_kind::image_classification};
     spec.defaults.head = head_kind::none;

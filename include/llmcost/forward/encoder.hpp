@@ -8,17 +8,20 @@
 #include <llmcost/layers/linear.hpp>
 #include <llmcost/model/model_spec.hpp>
 
+// Building blocks of encoder layers (BERT, ViT).
+//
+// Shapes: B = batch, S = sequence, T = keys, H = heads, d = head_dim.
+
 namespace llmcost {
 
-/// Names of an attention's four projections.
+/// Names of the query, key and value projections.
 struct projection_names {
     literal q = "query";
     literal k = "key";
     literal v = "value";
 };
 
-/// What a layer's queries see: all positions, or behind a mask those before them, which a cache keeps (BERT as a
-/// decoder).
+/// Attention pattern and mask of an encoder layer: bidirectional, or causal with a KV cache (BERT as a decoder).
 struct bidirectional_pattern {
     attention_pattern pattern{};
     tensor mask{};
@@ -26,14 +29,14 @@ struct bidirectional_pattern {
     [[nodiscard]] constexpr const tensor* mask_or_none() const noexcept { return pattern.is_causal ? &mask : nullptr; }
 };
 
-/// The reach of an encoder: every position, no mask, no cache.
+/// The pattern of bidirectional attention to all positions, without a mask and a cache.
 [[nodiscard]] constexpr bidirectional_pattern full_pattern(std::int64_t sequence) noexcept {
     return {.pattern = {.query_length = sequence, .is_causal = false}};
 }
 
-/// Queries, keys and values of x against each other (BERT, ViT).
+/// Self-attention before the output projection (BERT, ViT): (B, S, width) -> (B, S, width).
 ///
-/// x (B, S, width) -> (B, S, width), before the output projection; see `eager_attention` for the scores.
+/// For the scores, see `attention_forward`.
 constexpr tensor bidirectional_attention(trace& t, const tensor& x, std::int64_t width, std::int64_t heads, bool bias,
                                          const projection_names& names, bool float_softmax,
                                          const bidirectional_pattern& reach) {
@@ -52,8 +55,9 @@ constexpr tensor bidirectional_attention(trace& t, const tensor& x, std::int64_t
     return t.contiguous(t.reshape(mixed, {batch, sequence, -1}));
 }
 
-/// Scores as older models spell them: divided, a bias added in place, dropout a module; q, k, v (B, H, S, d) -> (B, S,
-/// H · d).
+/// Self-attention with divided scores: q (B, H, S, d), k and v (B, H, T, d) -> (B, S, H · d).
+///
+/// An optional bias is added in place. Dropout is a module.
 constexpr tensor divided_score_attention(trace& t, const tensor& q, const tensor& k, const tensor& v,
                                          const bidirectional_pattern& reach, const tensor* bias = nullptr) {
     const recorder::fused_kernel_guard fused{t, fused_attention_kernel(q, k.dim(1), reach.pattern, k.dim(2))};
@@ -66,7 +70,7 @@ constexpr tensor divided_score_attention(trace& t, const tensor& q, const tensor
     return t.contiguous(mixed).view({q.dim(0), q.dim(2), q.dim(1) * v.dim(3)});
 }
 
-/// Queries, keys and values by a projection each, in heads.
+/// Projects queries, keys and values with three linear layers: (B, S, width) -> (B, H, S, d) each.
 constexpr void project_to_heads(trace& t, const tensor& x, std::int64_t width, std::int64_t heads,
                                 const projection_names& names, tensor& q, tensor& k, tensor& v, bool bias = true) {
     const auto split = [&](literal name) {
@@ -80,9 +84,9 @@ constexpr void project_to_heads(trace& t, const tensor& x, std::int64_t width, s
 
 namespace bert_layers {
 
-/// A projection, dropout, and a norm of the sum with what came in (`BertSelfOutput`, `BertOutput`).
+/// Linear layer, dropout, residual, and optional norm (`BertSelfOutput`, `BertOutput`).
 ///
-/// Where norms stand in front of blocks, the sum is all (`RobertaPreLayerNormOutput`).
+/// Pre-norm models have no norm here (`RobertaPreLayerNormOutput`).
 struct output_block {
     std::int64_t in;
     std::int64_t width;
@@ -101,12 +105,12 @@ struct output_block {
     }
 };
 
-/// The second half of the feed-forward block; a role of its own path, as the first half has one.
+/// Output block of the MLP. It has the role of the MLP, as the intermediate block.
 struct mlp_output : output_block {
     static constexpr role module_role = role::mlp;
 };
 
-/// The module around a row's `attention`, without its output projection.
+/// The module that calls `model_spec::attention`, without the output projection.
 struct self_attention_block {
     const layer_context& ctx;
     literal inner_type = "SelfAttention";
@@ -117,12 +121,12 @@ struct self_attention_block {
     constexpr tensor forward(trace& t, const tensor& x) const { return ctx.spec.attention(ctx, t, x); }
 };
 
-/// Where a layer has its norms: behind each block's sum, or in front of blocks under these names.
+/// Positions of the norms of a layer. Without names: post-norm.
 struct norm_places {
-    literal attention = "";     ///< in front of attention, a child of its module
-    literal intermediate = "";  ///< in front of the feed-forward block, a child of its first half
-    literal layer = "";         ///< the same, a child of the layer
-    bool drops = true;          ///< the feed-forward block ends with dropout
+    literal attention = "";     ///< pre-norm of attention, a child of the attention module
+    literal intermediate = "";  ///< pre-norm of the MLP, a child of the intermediate module
+    literal layer = "";         ///< pre-norm of the MLP, a child of the layer
+    bool drops = true;          ///< the MLP ends with dropout
 
     [[nodiscard]] constexpr bool is_post_norm() const noexcept { return is_empty(attention); }
 };
@@ -165,14 +169,14 @@ struct intermediate_block {
     }
 };
 
-/// What a layer's queries see.
+/// The attention pattern and mask of the layer.
 [[nodiscard]] constexpr bidirectional_pattern bidirectional_pattern_of(const layer_context& ctx) noexcept {
     return {ctx.inputs->pattern, ctx.inputs->mask};
 }
 
 }  // namespace bert_layers
 
-/// A decoder's attention to an encoder: parameters, as nothing calls it without an encoder's states.
+/// Declares cross-attention of a decoder. Not executed, because there are no encoder states.
 constexpr void declare_bert_cross_attention(const layer_context& ctx, trace& t, const tensor& x,
                                             const bert_layers::norm_places& norms = {},
                                             literal inner_type = "CrossAttention") {
@@ -185,13 +189,13 @@ constexpr void declare_bert_cross_attention(const layer_context& ctx, trace& t, 
     (void)t.call("crossattention", bert_layers::cross_attention_block{{cross_ctx, norms, inner_type}}, x);
 }
 
-/// The attention of a BERT layer, in front of its output projection.
+/// Self-attention of a BERT layer before the output projection: (B, S, hidden) -> (B, S, hidden).
 constexpr tensor bert_attention(const layer_context& ctx, trace& t, const tensor& x) {
     return bidirectional_attention(t, x, ctx.config.hidden_size, ctx.config.num_attention_heads, true, {}, false,
                                    bert_layers::bidirectional_pattern_of(ctx));
 }
 
-/// The same with divided scores (MegatronBERT, RemBERT).
+/// Self-attention with divided scores (MegatronBERT, RemBERT): (B, S, hidden) -> (B, S, hidden).
 constexpr tensor divided_attention(const layer_context& ctx, trace& t, const tensor& x) {
     const bidirectional_pattern reach = bert_layers::bidirectional_pattern_of(ctx);
     tensor q, k, v;
@@ -203,7 +207,7 @@ constexpr tensor divided_attention(const layer_context& ctx, trace& t, const ten
     return divided_score_attention(t, q, k, v, reach);
 }
 
-/// The feed-forward block of a BERT layer, in two modules.
+/// The MLP of a BERT layer, in two modules: (B, S, hidden) -> (B, S, hidden).
 constexpr tensor bert_mlp(const layer_context& ctx, trace& t, const tensor& x,
                           const bert_layers::norm_places& norms = {}) {
     const tensor normed = bert_layers::apply_norm_if_named(ctx, t, norms.layer, x);
@@ -213,7 +217,7 @@ constexpr tensor bert_mlp(const layer_context& ctx, trace& t, const tensor& x,
     return t.call("output", bert_layers::mlp_output{out}, h, x);
 }
 
-/// A BERT layer: attention and feed-forward, each with residual and norm.
+/// A BERT layer: attention and MLP, each with residual and norm. (B, S, hidden) -> (B, S, hidden).
 ///
 /// Source: transformers/models/bert/modeling_bert.py, `BertLayer`.
 constexpr tensor bert_layer_with_norms(const layer_context& ctx, trace& t, const tensor& x,

@@ -8,14 +8,18 @@
 #include <llmcost/layers/linear.hpp>
 #include <llmcost/model/model_spec.hpp>
 
+// Attention of encoder-decoder models (BART, T5).
+//
+// Shapes: B = batch, S = sequence (new decoder tokens), T = keys.
+
 namespace llmcost {
 
-/// Tokens that the encoder reads: the workload's, or as many as the decoder holds.
+/// Number of encoder tokens: that of the workload. Default: the number of decoder positions.
 [[nodiscard]] constexpr std::int64_t encoder_length(const workload& load) noexcept {
     return load.encoder_sequence > 0 ? load.encoder_sequence : load.past + load.sequence;
 }
 
-/// What an encoder is asked for, where its words are those of a model that reads the workload's tokens.
+/// The workload of an encoder that is traced as a model of its own.
 [[nodiscard]] constexpr workload encoder_workload(const workload& load) noexcept {
     workload adjusted = load;
     adjusted.sequence = encoder_length(load);
@@ -24,34 +28,36 @@ namespace llmcost {
     return adjusted;
 }
 
-/// Whether the encoder's work lies behind: its output and the cross keys and values come from the cache.
+/// True if the encoder was executed before. Its output and the cross-attention keys and values are cached.
 [[nodiscard]] constexpr bool is_encoder_cached(const workload& load) noexcept { return load.past > 0; }
 
-/// The decoder's state where the encoder reads a sequence's one end-of-sequence token: (B, S, width) -> (B, width).
+/// The decoder state at the end-of-sequence token: (B, S, width) -> (B, width).
 ///
-/// Both halves read the same length (modeling_bart.py, `hidden_states[eos_mask, :]`); the reference has no cached pass.
+/// Encoder and decoder have the same length. The reference has no cached pass.
+/// Source: transformers/models/bart/modeling_bart.py, `hidden_states[eos_mask, :]`.
 constexpr tensor state_at_last_token(trace& t, const tensor& x) { return t.gather(x, {x.dim(0), x.dim(2)}); }
 
-/// Sizes and names of an attention that reads its own or another sequence.
+/// Sizes and module names of self-attention or cross-attention.
 struct sequence_attention_sizes {
     std::int64_t width;
     std::int64_t heads;
     std::int64_t head_dim;
     bool bias;
-    bool caches;  ///< a decoder's
+    bool caches;  ///< true for a decoder
     class_name named;
     literal q, k, v, o;
-    std::int64_t buckets = 0;  ///< of distances, which have biases
+    std::int64_t buckets = 0;  ///< number of relative position buckets; 0: no relative position bias
 };
 
-/// A table of one number per bucket and head; no embedding of tokens.
+/// Table of relative position biases, one per bucket and head. Its role is not that of a token embedding.
 struct bucket_table : embedding {
     static constexpr role module_role = role::none;
 };
 
-/// Bias of relative positions, (1, heads, S, T): distances in logarithmic buckets, looked up in a table.
+/// Relative position bias, looked up by logarithmic distance bucket: (1, heads, S, T).
 ///
-/// Per (query, key) pair DIV 2, LOG 1, MULT 1 (modeling_t5.py, `_relative_position_bucket`).
+/// Cost per (query, key) pair: DIV 2, LOG 1, MULT 1.
+/// Source: transformers/models/t5/modeling_t5.py, `_relative_position_bucket`.
 constexpr tensor relative_bias(trace& t, std::int64_t buckets, std::int64_t heads, std::int64_t queries,
                                std::int64_t keys) {
     const tensor distance = t.full({queries, keys});
@@ -60,11 +66,11 @@ constexpr tensor relative_bias(trace& t, std::int64_t buckets, std::int64_t head
     return t.call("relative_attention_bias", table, shape{queries, keys}).permute({2, 0, 1}).unsqueeze(0);
 }
 
-/// Attention of x (B, S, width) over itself or over an encoder's states.
+/// Self-attention, or cross-attention to encoder states: x (B, S, width) -> (B, S, width).
 ///
-/// Cross keys and values are computed in the first pass and come from the cache afterwards. A bias that is still empty
-/// is made here, to be read by all that follow; none knows a distance to another sequence, so that zeros stand for it
-/// there. Source: transformers/models/bart/modeling_bart.py, `BartAttention`; t5/modeling_t5.py, `T5Attention`.
+/// Cross-attention keys and values are computed in the first pass, then cached. An empty `bias` is created here for all
+/// later layers. It is zero in cross-attention, which has no relative positions.
+/// Source: transformers/models/bart/modeling_bart.py, `BartAttention`; t5/modeling_t5.py, `T5Attention`.
 struct sequence_attention {
     sequence_attention_sizes config;
     bool crosses = false;
@@ -104,7 +110,7 @@ struct sequence_attention {
     }
 };
 
-/// The same over an encoder's states.
+/// Cross-attention to encoder states.
 struct cross_attention : sequence_attention {
     static constexpr role module_role = role::cross_attn;
     constexpr explicit cross_attention(const sequence_attention_sizes& s) noexcept : sequence_attention{s, true} {}

@@ -7,10 +7,10 @@
 #include <llmcost/forward/encoder_decoder.hpp>
 #include <llmcost/layers/heads.hpp>
 
-// Encoder-decoders with positions added to words: BART and those that were written after it.
+// Encoder-decoders with absolute position embeddings (BART and derived families).
 namespace llmcost {
 
-/// Sizes of the encoder's or the decoder's stack.
+/// Sizes of the encoder stack or the decoder stack.
 struct stack_sizes {
     std::int64_t width;
     std::int64_t heads;
@@ -20,54 +20,55 @@ struct stack_sizes {
     bool decodes;
 };
 
-/// Who multiplies words by a constant.
+/// The place where token embeddings are multiplied by a constant.
 enum class embedding_scaling : std::uint8_t {
-    module,        ///< the table of words, a class of its own
-    stack,         ///< each stack
+    module,        ///< the embedding module, a class of the family
+    stack,         ///< encoder and decoder
     encoder_only,  ///< the encoder
     none
 };
 
 struct stack_style;
 
-/// Attention of x over itself or a source, inside of its module, as the family executes it.
+/// Family-specific attention inside its module. `source`: encoder states for cross-attention, null for self-attention.
 using stack_attention = tensor (*)(const layer_context&, trace&, const stack_sizes&, const tensor& x,
                                    const tensor* source, const attention_pattern&, const tensor* mask);
-/// A whole stack, by a family that has one of its own.
+/// Family-specific encoder stack.
 using stack_part = tensor (*)(const layer_context&, trace&, const stack_style&);
 
-/// How the stacks of a family differ from BART's.
+/// Differences between a family and BART.
 struct stack_style {
-    bool norm_first = false;                         ///< norms in front of blocks, not behind their sums
-    literal norm_embedding = "layernorm_embedding";  ///< of words and positions; empty: none
-    literal norm_last = "";                          ///< behind the last layer; empty: none
-    bool has_token_only_norm = false;                ///< the decoder's norm of embeddings leaves positions out
-    bool has_ones_mask = true;                       ///< the decoder makes a mask of ones where none is given
-    bool uses_shared_embeddings = true;              ///< a table in front of both stacks, where embeddings are tied
-    bool logits_bias = true;                         ///< a buffer that is added to the scores of words
+    bool norm_first = false;                         ///< pre-norm instead of post-norm
+    literal norm_embedding = "layernorm_embedding";  ///< norm of token plus position embeddings; empty: none
+    literal norm_last = "";                          ///< norm after the last layer; empty: none
+    bool has_token_only_norm = false;    ///< the decoder normalizes token embeddings before adding positions
+    bool has_ones_mask = true;           ///< the decoder creates a mask of ones if none is given
+    bool uses_shared_embeddings = true;  ///< both stacks share an embedding table if embeddings are tied
+    bool logits_bias = true;             ///< logits have a bias, which is a buffer
     embedding_scaling scale = embedding_scaling::module;
     literal conditional_type = "ForConditionalGeneration";
     literal decoder_type = "Decoder";
     literal encoder_attention = "Attention";
     literal decoder_attention = "Attention";
-    /// Positions of so many tokens, called under `embed_positions`.
+    /// Position embeddings of `length` tokens. The module name is `embed_positions`.
     tensor (*positions)(const layer_context&, trace&, std::int64_t length, bool decodes) = nullptr;
-    /// What else the layers of a stack read, made in front of them.
+    /// Computes additional inputs of the layers before the first layer. Null: none.
     void (*prepare)(const layer_context&, trace&, bool decodes, attention_inputs& into) = nullptr;
     layer_forward_function lengthen =
-        nullptr;  ///< what stands behind an encoder's states in its layers, cut off at last
-    stack_attention attend_in_encoder = nullptr;  ///< none: as BART
-    stack_attention attend_in_decoder = nullptr;  ///< none: as BART
-    stack_part encoder = nullptr;                 ///< none: as BART
+        /// appends tokens to the encoder states before the layers; they are removed after the last layer; null: none
+        nullptr;
+    stack_attention attend_in_encoder = nullptr;  ///< null: as in BART
+    stack_attention attend_in_decoder = nullptr;  ///< null: as in BART
+    stack_part encoder = nullptr;                 ///< null: as in BART
 };
 
-/// Rates of BART and its relatives.
+/// Dropout rates of BART and derived families.
 inline constexpr dropout_key stack_dropout[]{
     {dropout_position::hidden, "dropout", 0.1},          {dropout_position::attention, "attention_dropout"},
     {dropout_position::mlp, "activation_dropout"},       {dropout_position::classifier, "classifier_dropout"},
     {dropout_position::stochastic, "encoder_layerdrop"}, {dropout_position::stochastic, "decoder_layerdrop"}};
 
-/// A table of learned positions with so many rows in front of the first token's.
+/// Learned position embeddings with `ahead` additional entries at the start.
 struct position_table : embedding {
     constexpr position_table(const layer_context& ctx, std::int64_t ahead, literal named = "LearnedPositionalEmbedding")
         : embedding{ctx.config.max_position_embeddings + ahead,
@@ -78,37 +79,37 @@ struct position_table : embedding {
                     true} {}
 };
 
-/// Tokens that a stack looks up positions of, those of its cache included: more than its table has are refused.
+/// Checks that a stack has enough position embeddings. A decoder's length includes cached tokens.
 constexpr void check_positions(const layer_context& ctx, trace& t, std::int64_t length, bool decodes) {
     t.check_positions(ctx.config.max_position_embeddings, decodes ? t.load().past + length : length);
 }
 
-/// BART's positions: looked up for every sequence in the encoder, once in the decoder; two rows more.
+/// Position embeddings of BART, with two additional entries. The encoder looks them up per sequence, the decoder once.
 constexpr tensor learned_positions_after_two(const layer_context& ctx, trace& t, std::int64_t length, bool decodes) {
     check_positions(ctx, t, length, decodes);
     const shape ids{decodes ? 1 : t.load().batch, length};
     return t.call("embed_positions", position_table{ctx, 2}, ids);
 }
 
-/// Positions looked up once for all sequences.
+/// Learned position embeddings, looked up once for all sequences: (length, width).
 constexpr tensor learned_positions(const layer_context& ctx, trace& t, std::int64_t length, bool decodes) {
     check_positions(ctx, t, length, decodes);
     return t.call("embed_positions", position_table{ctx, 0}, shape{length});
 }
 
-/// The same in a table of sines that nobody trains.
+/// Sinusoidal position embeddings without gradients, looked up once for all sequences: (length, width).
 constexpr tensor frozen_positions(const layer_context& ctx, trace& t, std::int64_t length, bool decodes) {
     check_positions(ctx, t, length, decodes);
     const recorder::no_grad_guard frozen{t};
     return t.call("embed_positions", position_table{ctx, 0, "SinusoidalPositionalEmbedding"}, shape{length});
 }
 
-/// The class of a table of words.
+/// Class name of the token embedding module.
 constexpr class_name embedding_class_of(const layer_context& ctx, const stack_style& style) {
     return style.scale == embedding_scaling::module ? ctx.class_of("ScaledWordEmbedding") : class_name{"", "Embedding"};
 }
 
-/// Words of a stack, whose table is the one in front of both where embeddings are tied.
+/// Token embeddings of a stack: (B, length, width). With `shared`, the table is tied to that of both stacks.
 constexpr tensor embed_stack_tokens(const layer_context& ctx, trace& t, const stack_style& style, std::int64_t rows,
                                     std::int64_t length, bool shared) {
     const bool module = style.scale == embedding_scaling::module;
@@ -124,7 +125,7 @@ constexpr tensor stack_norm(trace& t, literal name, const tensor& x) {
     return t.call(name, norm_module{norm_kind::layer, x.dim(-1)}, x);
 }
 
-/// A module that attends by a family's own function.
+/// A module that calls a family-specific attention function.
 struct custom_stack_attention {
     const layer_context& ctx;
     const stack_sizes& config;
@@ -143,7 +144,7 @@ struct custom_stack_cross_attention : custom_stack_attention {
     static constexpr role module_role = role::cross_attn;
 };
 
-/// Attention and what stands around it.
+/// Attention with residual and norm: (B, S, width) -> (B, S, width).
 constexpr tensor stack_attention_block(const layer_context& ctx, trace& t, const stack_style& style,
                                        const stack_sizes& s, const tensor& x, const tensor* source,
                                        const attention_pattern& pattern, const tensor* mask) {
@@ -178,7 +179,7 @@ constexpr tensor stack_mlp(trace& t, bool norm_first, const stack_sizes& s, cons
     return norm_first ? sum : stack_norm(t, "final_layer_norm", sum);
 }
 
-/// What all layers of a decoder read: the encoder's states, where there are any, and the mask.
+/// Inputs of all decoder layers: encoder states (null: none), attention pattern and mask.
 struct decoder_reach {
     const tensor* encoded = nullptr;
     attention_pattern pattern{};
@@ -189,8 +190,8 @@ struct stack_layer {
     layer_context ctx;
     const stack_style& style;
     const stack_sizes& config;
-    const decoder_reach* reach;  ///< none: an encoder's
-    bool masked = true;          ///< a decoder's layers read the mask
+    const decoder_reach* reach;  ///< null in an encoder
+    bool masked = true;          ///< the layers of a decoder use the mask
 
     static constexpr role module_role = role::none;
     static constexpr bool is_leaf = false;
@@ -219,7 +220,7 @@ struct stack_layer {
     }
 };
 
-/// Sizes of each stack.
+/// Sizes of the encoder stack.
 [[nodiscard]] constexpr stack_sizes encoder_stack_of(const layer_context& ctx) {
     const encoder_config& e = ctx.config.encoder;
     return {ctx.config.hidden_size, e.num_attention_heads, e.intermediate_size,
@@ -230,7 +231,7 @@ struct stack_layer {
             ctx.config.hidden_act,  ctx.spec.class_prefix,          true};
 }
 
-/// Words, positions, layers and norms of an encoder.
+/// Encoder stack: token and position embeddings, layers, norms. Returns (B, encoder length, width).
 constexpr tensor forward_encoder_stack(const layer_context& ctx, trace& t, const stack_style& style) {
     const std::int64_t length = encoder_length(t.load());
     tensor x = embed_stack_tokens(ctx, t, style, ctx.config.vocab_size, length, has_shared_embeddings(ctx, style));
@@ -268,7 +269,7 @@ constexpr tensor forward_decoder_module(const layer_context& ctx, trace& t, cons
     decoder_reach reach{.encoded = encoded, .pattern = attention_pattern_of(t, 0)};
     tensor x = embed_stack_tokens(ctx, t, style, rows, load.sequence, has_shared_embeddings(ctx, style));
     if (style.scale == embedding_scaling::stack) x = t.mul_scalar(x);
-    // a mask of ones where none is given, the causal mask, positions: modeling_bart.py, `BartDecoder.forward`
+    // modeling_bart.py, `BartDecoder.forward`: default mask of ones, causal mask, positions.
     if (style.has_ones_mask) (void)t.full({load.batch, reach.pattern.key_length()});
     reach.mask = eager_mask(t, reach.pattern, load.batch);
     const tensor places = style.positions(ctx, t, load.sequence, true);
@@ -284,7 +285,7 @@ constexpr tensor forward_decoder_module(const layer_context& ctx, trace& t, cons
     return t.leave(decoder, is_empty(style.norm_last) ? x : stack_norm(t, style.norm_last, x));
 }
 
-/// Both stacks behind the table of words that they share, or each with words of its own.
+/// Encoder and decoder with a shared token embedding table, or with one table each.
 constexpr tensor forward_encoder_decoder(const layer_context& ctx, trace& t, const stack_style& style,
                                          std::int64_t rows_of_decoder) {
     {
@@ -299,7 +300,7 @@ constexpr tensor forward_encoder_decoder(const layer_context& ctx, trace& t, con
     return forward_encoder_decoder(ctx, t, style, ctx.config.vocab_size);
 }
 
-/// Scores of words, to which a buffer may be added.
+/// Logits of the language model head, plus a bias that is a buffer.
 constexpr tensor stack_lm_head_logits(const layer_context& ctx, trace& t, const tensor& x, std::int64_t rows,
                                       bool biased, literal name = "lm_head") {
     const tensor selected = t.load().head == logits::last ? t.slice(x, 1, 1) : x;
@@ -322,9 +323,9 @@ constexpr tensor forward_stack_head(const layer_context& ctx, trace& t, const st
     return stack_lm_head_logits(ctx, t, x, ctx.config.vocab_size, biased);
 }
 
-/// An encoder-decoder, bare or under its head, or its decoder as a language model.
+/// An encoder-decoder with or without a head, or its decoder as a language model.
 ///
-/// The language model is given no encoder's states, so that its cross attention is parameters only.
+/// The language model has no encoder states. Its cross-attention is declared, but not executed.
 constexpr tensor forward_sequence_model(const layer_context& ctx, trace& t, const stack_style& style) {
     const class_name type = ctx.class_of("Model");
     const module_info bare{.class_of_module = type};

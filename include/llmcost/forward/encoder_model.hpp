@@ -9,18 +9,19 @@
 #include <llmcost/layers/heads.hpp>
 #include <llmcost/layers/sequence_summary.hpp>
 
-// A text encoder as BERT's relatives are: what a row's parts are put into, and the words of embeddings, poolers and
-// heads.
+// Encoder-only text models (BERT): the default functions of a model spec, and embeddings, poolers and heads.
+//
+// Shapes: B = batch, S = sequence.
 namespace llmcost {
 
 // ---- embeddings
 
-/// The width of word embeddings, which may be narrower than the layers.
+/// Size of the word embeddings, which can be smaller than the hidden size.
 [[nodiscard]] constexpr std::int64_t embedding_width(const model_config& config) noexcept {
     return config.embedding_size != 0 ? config.embedding_size : config.hidden_size;
 }
 
-/// A table that is looked up for every token, (B, S) -> (B, S, width).
+/// An embedding with one lookup per token: (B, S) -> (B, S, width).
 constexpr tensor embedding_lookup(const layer_context& ctx, trace& t, literal name, std::int64_t rows) {
     return t.call(name, embedding{rows, embedding_width(ctx.config)}, shape{t.load().batch, t.load().sequence});
 }
@@ -30,7 +31,7 @@ constexpr tensor word_embeddings(const layer_context& ctx, trace& t) {
 constexpr tensor segment_embeddings(const layer_context& ctx, trace& t) {
     return embedding_lookup(ctx, t, "token_type_embeddings", ctx.config.type_vocab_size);
 }
-/// Learned positions: one row for all sequences, or for each where padding moves them.
+/// Learned position embeddings, looked up once, or once per sequence if padding changes positions.
 constexpr tensor position_embeddings(const layer_context& ctx, trace& t, std::int64_t sequences = 1) {
     const workload& load = t.load();
     t.check_positions(ctx.config.max_position_embeddings - ctx.config.position_offset,
@@ -40,29 +41,29 @@ constexpr tensor position_embeddings(const layer_context& ctx, trace& t, std::in
                            .creates_indices = true};
     return t.call("position_embeddings", places, shape{sequences, load.sequence});
 }
-/// A norm over embeddings, and dropout.
+/// Norm and dropout of embeddings.
 constexpr tensor norm_embeddings(const layer_context& ctx, trace& t, const tensor& x) {
     return dropout(t, "dropout", t.call("LayerNorm", norm_module{norm_kind::layer, embedding_width(ctx.config)}, x));
 }
-/// The module around a family's embeddings.
+/// Calls the embedding function of a family in its module.
 constexpr tensor embed_in_module(const layer_context& ctx, trace& t, forward_function part,
                                  literal type = "Embeddings") {
     return forward_in_module(
         {.name = "embeddings", .class_of_module = ctx.class_of(type), .module_role = role::embedding}, part, ctx, t);
 }
 
-/// Words, segments and positions, normed.
+/// Sum of word, segment and position embeddings, followed by norm and dropout: (B, S, width).
 constexpr tensor sum_embeddings(const layer_context& ctx, trace& t) {
-    // `position_ids` and `token_type_ids`, a row of integers each
+    // `position_ids` and `token_type_ids`, one int64 vector each.
     t.register_buffer(count(2 * 8) * count(ctx.config.max_position_embeddings));
     const tensor x = t.add(word_embeddings(ctx, t), segment_embeddings(ctx, t));
     return norm_embeddings(ctx, t, t.add(x, position_embeddings(ctx, t)));
 }
 constexpr tensor bert_embeddings(const layer_context& ctx, trace& t) { return embed_in_module(ctx, t, sum_embeddings); }
 
-// ---- the model under a head
+// ---- base model
 
-/// Every position; of a decoder those before, behind a mask.
+/// Decoder inputs without rotary tables: bidirectional, or causal with a mask if `is_causal`.
 constexpr decoder_inputs causal_or_bidirectional(const layer_context& ctx, trace& t) {
     decoder_inputs c;
     c.full.pattern = full_pattern(t.load().sequence).pattern;
@@ -73,10 +74,10 @@ constexpr decoder_inputs causal_or_bidirectional(const layer_context& ctx, trace
     return c;
 }
 
-/// A mask of ones that the reference makes where nobody gives one, (batch, past + sequence); nothing reads it in full.
+/// The default padding mask of ones, (batch, past + sequence). No operation reads it.
 constexpr void make_padding_mask(trace& t) { (void)t.full({t.load().batch, t.load().past + t.load().sequence}); }
 
-/// Every position, and rotary tables.
+/// Inputs of bidirectional attention with rotary tables.
 constexpr decoder_inputs bidirectional_with_rotary(const layer_context& ctx, trace& t) {
     decoder_inputs c;
     c.full.pattern = full_pattern(t.load().sequence).pattern;
@@ -84,10 +85,10 @@ constexpr decoder_inputs bidirectional_with_rotary(const layer_context& ctx, tra
     return c;
 }
 
-/// Every position; of layers that slide those so far around each, through a mask where the text is as long as that.
+/// Inputs of bidirectional layers, some of them with a local window of `radius` tokens on each side.
 ///
-/// Source: transformers/masking_utils.py, `_ignore_bidirectional_mask_sdpa`. The mask is made whether layers slide or
-/// not.
+/// Local layers use a mask if the sequence has at least `radius` tokens. The mask is created even without local layers.
+/// Source: transformers/masking_utils.py, `_ignore_bidirectional_mask_sdpa`.
 constexpr decoder_inputs bidirectional_or_local(const layer_context& ctx, trace& t, std::int64_t radius) {
     const std::int64_t sequence = t.load().sequence, layers = ctx.config.num_hidden_layers;
     decoder_inputs c;
@@ -100,7 +101,7 @@ constexpr decoder_inputs bidirectional_or_local(const layer_context& ctx, trace&
     return c;
 }
 
-/// What queries find in all positions, or through a mask where there is one: (B, S, heads · d).
+/// Bidirectional attention, with the mask of the layer if there is one: (B, H, S, d) -> (B, S, H · d).
 constexpr tensor bidirectional_sdpa(const layer_context& ctx, trace& t, const query_key_value& qkv,
                                     bool float_softmax) {
     const tensor* const mask = ctx.inputs->mask.rank != 0 ? &ctx.inputs->mask : nullptr;
@@ -109,28 +110,28 @@ constexpr tensor bidirectional_sdpa(const layer_context& ctx, trace& t, const qu
     return t.contiguous(t.reshape(mixed, {mixed.dim(0), mixed.dim(1), -1}));
 }
 
-/// Rotated attention over all positions, from projections on.
+/// Bidirectional attention with RoPE after the projections: returns (B, S, H · d).
 constexpr tensor local_attention(const layer_context& ctx, trace& t, query_key_value qkv, bool float_softmax = true) {
     split_heads(ctx, qkv);
     transpose_heads(qkv);
     apply_rotary(ctx, t, qkv);
     return bidirectional_sdpa(ctx, t, qkv, float_softmax);
 }
-/// The same with a projection each, and one of what was found.
+/// Bidirectional attention with RoPE, with separate projections: (B, S, hidden) -> (B, S, hidden).
 constexpr tensor local_attention(const layer_context& ctx, trace& t, const tensor& x) {
     return output_projection(ctx, t, local_attention(ctx, t, project_qkv(ctx, t, x)));
 }
 
-/// What stands around an encoder's layers, and what its class is called.
+/// Module and class names of an encoder and its layers.
 struct encoder_frame {
     class_name type{};
-    literal mapping_in = "";  ///< from the width of embeddings to that of layers
+    literal mapping_in = "";  ///< linear layer from the embedding size to the hidden size; empty: none
     literal last_norm = "";
     literal name = "encoder";
-    class_name layer{};  ///< of layers, where it does not begin as the model's does
+    class_name layer{};  ///< class of the layers; empty: the class prefix of the model plus `layer_class`
 };
 
-/// The module around a row's `layer`, of a class of its own.
+/// A layer module with its own class name. It calls `model_spec::decoder_layer`.
 struct layer_of_class {
     layer_context ctx;
     class_name named;
@@ -141,7 +142,7 @@ struct layer_of_class {
     constexpr tensor forward(trace& t, const tensor& x) const { return ctx.spec.decoder_layer(ctx, t, x); }
 };
 
-/// From narrow embeddings to the width of layers, where the two differ.
+/// Projects embeddings to the hidden size if the sizes differ.
 constexpr tensor project_embeddings(const layer_context& ctx, trace& t, const tensor& x) {
     if (x.dim(-1) == ctx.config.hidden_size) return x;
     return t.call("embeddings_project", linear{x.dim(-1), ctx.config.hidden_size, true}, x);
@@ -150,7 +151,7 @@ constexpr tensor embed_and_project(const layer_context& ctx, trace& t) {
     return project_embeddings(ctx, t, bert_embeddings(ctx, t));
 }
 
-/// Embeddings, then layers in a module of their own.
+/// Embeddings, then the layers in an encoder module. Returns (B, S, hidden).
 constexpr tensor forward_encoder_with(const layer_context& ctx, trace& t, const encoder_frame& frame) {
     tensor x = ctx.spec.embed_tokens(ctx, t);
     const decoder_inputs shared = ctx.spec.prepare_inputs(ctx, t);
@@ -167,7 +168,7 @@ constexpr tensor forward_encoder(const layer_context& ctx, trace& t) {
     return forward_encoder_with(ctx, t, {.type = ctx.class_of("Encoder")});
 }
 
-/// A dense layer over each sequence's first position.
+/// Pooler: a linear layer and an activation over the first token. (B, S, hidden) -> (B, hidden).
 constexpr tensor pool_sequence(const layer_context& ctx, trace& t, const tensor& x, activation act) {
     const module_info pooler{.name = "pooler", .class_of_module = ctx.class_of("Pooler")};
     t.enter(pooler);
@@ -180,41 +181,43 @@ constexpr tensor pool_first_token(const layer_context& ctx, trace& t, const tens
 
 // ---- heads
 
-/// Makes scores of hidden states and what the pooler gives.
+/// Computes logits from the hidden states and the pooler output.
 using score_part = tensor (*)(const layer_context&, trace&, const tensor_pair&);
 
-/// What stands on an encoder.
+/// Head functions of an encoder model.
 struct encoder_heads {
     score_part score = nullptr;
     head_set pooled{};                               ///< heads whose base model has a pooler
     layer_forward_function pool = pool_first_token;  ///< (B, S, width) -> (B, width)
-    layer_forward_function last = nullptr;           ///< what the base model does to states behind its pooler
+    layer_forward_function last = nullptr;           ///< applied to the hidden states after the pooler; null: none
 };
 
-/// Dropout and scores of labels.
+/// Dropout and a linear classifier: (…, hidden) -> (…, labels).
 constexpr tensor classify(const layer_context& ctx, trace& t, std::int64_t labels, const tensor& x) {
     return t.call("classifier", head_linear{{ctx.config.hidden_size, labels, true}},
                   dropout(t, "dropout", x, dropout_position::classifier));
 }
-/// Labels of whole sequences from their first states.
+/// Sequence classification from the first token: (B, S, hidden) -> (B, labels).
 constexpr tensor classify_first_state(const layer_context& ctx, trace& t, const tensor& x,
                                       activation act = activation::tanh, literal act_name = "") {
     const classification_head labels{ctx.config.hidden_size, ctx.config.num_labels, ctx.class_of("ClassificationHead"),
                                      act, act_name};
     return t.call("classifier", labels, t.select(x, 1));
 }
-/// One score of each choice from a summary of its text.
+/// Multiple choice: one logit per choice, from a sequence summary. (B, S, hidden) -> (B, 1).
 constexpr tensor choose_by_summary(const layer_context& ctx, trace& t, const tensor& x, std::int64_t packed) {
     const sequence_summary sum{summary_form::unpacked(packed), ctx.config.hidden_size, ctx.config.num_labels,
                                ctx.class_of("SequenceSummary")};
     return t.call("classifier", head_linear{{ctx.config.hidden_size, 1, true}}, t.call("sequence_summary", sum, x));
 }
-/// The positions whose words are scored, beside what the pooler gives.
+/// The hidden states with logits, and the pooler output.
 constexpr tensor_pair select_states(trace& t, const tensor_pair& out) {
     return {logits_to_keep(t, out.first), out.second};
 }
 
-/// Labels of sequences and choices from what the pooler gives, of tokens and answers from hidden states; else words.
+/// Logits of the head.
+///
+/// Sequence classification and multiple choice use the pooler output, all other heads the hidden states.
 constexpr tensor forward_encoder_head(const layer_context& ctx, trace& t, const tensor_pair& out, score_part lm_head,
                                       bool copies_answers = true) {
     switch (ctx.config.head) {
@@ -227,18 +230,18 @@ constexpr tensor forward_encoder_head(const layer_context& ctx, trace& t, const 
     }
 }
 
-/// Scores of words: a decoder tied to the word embeddings, with a bias of its own; `named_first`: they are tied to it.
+/// Logits over the vocabulary with a bias. `named_first`: the word embeddings are tied to this weight, not vice versa.
 constexpr tensor mlm_logits(const model_config& config, trace& t, const tensor& h, bool named_first = false) {
     const bool tied = config.tie_word_embeddings;
     return t.call("decoder", linear{h.dim(-1), config.vocab_size, true, tied && !named_first, tied}, h);
 }
-/// The bias of the scores, executed as the decoder's that is tied to it; nobody reads one that is not.
+/// Declares the bias of the logits, to which the decoder's bias is tied. Not executed without tied weights.
 constexpr void declare_lm_head_bias(const model_config& config, trace& t) {
     const recorder::not_executed_guard unread{t, !config.tie_word_embeddings};
     (void)t.param("bias", {config.vocab_size});
 }
 
-/// A dense layer, the activation and a norm in front of the scores.
+/// Masked language model head: linear, activation, norm, logits. (B, S, hidden) -> (B, S, vocab).
 constexpr tensor transform_and_score(const layer_context& ctx, trace& t, const tensor& x,
                                      literal norm_name = "LayerNorm") {
     const module_info predictions{.name = "predictions", .class_of_module = ctx.class_of("LMPredictionHead")};
@@ -254,7 +257,7 @@ constexpr tensor transform_and_score(const layer_context& ctx, trace& t, const t
     return t.leave(predictions, mlm_logits(ctx.config, t, h));
 }
 
-/// The same in a module of its own, and scores beside it (ELECTRA).
+/// Masked language model head with a separate module for linear, activation and norm (ELECTRA).
 constexpr tensor generate_and_score(const layer_context& ctx, trace& t, const tensor_pair& out) {
     const module_info predictions{.name = "generator_predictions",
                                   .class_of_module = ctx.class_of("GeneratorPredictions"),
@@ -268,7 +271,7 @@ constexpr tensor generate_and_score(const layer_context& ctx, trace& t, const te
     return t.call("generator_lm_head", head_linear{lm_head}, h);
 }
 
-/// Scores of words, of what the next sentence is, or of both, in a module `cls`.
+/// Masked language model logits, next sentence logits, or both, in the module `cls`.
 constexpr tensor score_in_cls(const layer_context& ctx, trace& t, const tensor_pair& out) {
     const bool is_next_sentence = ctx.config.head == head_kind::next_sentence,
                pretrains = ctx.config.head == head_kind::pretraining;
@@ -285,9 +288,9 @@ constexpr tensor score_in_cls(const layer_context& ctx, trace& t, const tensor_p
     return t.leave(cls, scores);
 }
 
-/// An encoder, bare or under its head.
+/// An encoder model with or without a head.
 ///
-/// Of a multiple-choice head one batch entry is one choice.
+/// With a multiple-choice head, one batch entry is one choice.
 constexpr tensor forward_encoder_model(const layer_context& ctx, trace& t, const encoder_heads& heads) {
     const head_kind head = ctx.config.head;
     const bool bare = head == head_kind::none;
@@ -311,16 +314,16 @@ constexpr tensor forward_encoder_model(const layer_context& ctx, trace& t, const
     return t.leave(model_info, t.select_model_output(out.first, heads.score(ctx, t, out)));
 }
 
-/// Rates of BERT and its relatives.
+/// Dropout rates of BERT and derived families.
 inline constexpr dropout_key encoder_dropout[]{{dropout_position::hidden, "hidden_dropout_prob", 0.1},
                                                {dropout_position::attention, "attention_probs_dropout_prob", 0.1},
                                                {dropout_position::classifier, "classifier_dropout", same_as_hidden}};
 
-/// The same of relatives whose heads have no rate of their own.
+/// Dropout rates of families whose heads have no rate of their own.
 inline constexpr dropout_key headless_encoder_dropout[]{
     encoder_dropout[0], encoder_dropout[1], {dropout_position::classifier, "hidden_dropout_prob", 0.1}};
 
-/// The parts of an encoder as BERT has them: where its relatives begin.
+/// Base model spec of text encoders (BERT).
 inline constexpr model_spec shared_encoder{
     .base_model = forward_encoder,
     .embed_tokens = bert_embeddings,

@@ -9,10 +9,10 @@
 #include <llmcost/layers/linear.hpp>
 #include <llmcost/model/model_spec.hpp>
 
-// Models of images: what surrounds their stages.
+// Building blocks of image models with stages: inputs, drop path, position embeddings, classification heads.
 namespace llmcost {
 
-/// Defaults of a row whose stages have sizes of their own.
+/// Default configuration of image models with sizes per stage.
 [[nodiscard]] constexpr model_config image_defaults(activation act) {
     model_config config;
     config.hidden_size = config.num_hidden_layers = 1;
@@ -21,23 +21,24 @@ namespace llmcost {
     return config;
 }
 
-/// `int(width * ratio)`.
+/// Size `int(width * ratio)`, where the family key `at` stores the ratio.
 [[nodiscard]] constexpr std::int64_t times_ratio(const model_config& config, std::size_t at, std::int64_t width) {
     return static_cast<std::int64_t>(static_cast<double>(width) * __builtin_bit_cast(double, config.family[at]));
 }
 
-/// The number of a stage's list that begins at `at`.
+/// Entry of a stage in the list that begins at family key `at`.
 [[nodiscard]] constexpr std::int64_t of_stage(const model_config& config, std::size_t at, std::int64_t stage) {
     return config.family[at + static_cast<std::size_t>(stage)];
 }
 
-/// A module that drops what a block adds for some of the images in training, or where its rate is zero hands it on.
+/// Stochastic depth: drops the output of a block for some images in training. The identity if the rate is zero.
 ///
-/// Source: transformers/models/swin/modeling_swin.py, `SwinDropPath`; drawing costs nothing.
+/// Sampling has no cost.
+/// Source: transformers/models/swin/modeling_swin.py, `SwinDropPath`.
 struct drop_path_module {
     literal prefix;
     bool drops;
-    bool always_named = false;  ///< of this class where its rate is zero, too
+    bool always_named = false;  ///< has this class even if the rate is zero
 
     static constexpr role module_role = role::none;
     static constexpr bool is_leaf = true;
@@ -53,8 +54,9 @@ struct drop_path_module {
     }
 };
 
-/// The images of a workload: one for each batch entry, of the sides that the configuration says or the workload asks
-/// for.
+/// Input images, one per batch entry: (B, channels, height, width).
+///
+/// The size is that of the workload. Default: that of the configuration.
 constexpr tensor image_input(const layer_context& ctx, trace& t) {
     const vision_config& image = ctx.config.vision;
     const workload& load = t.load();
@@ -63,7 +65,7 @@ constexpr tensor image_input(const layer_context& ctx, trace& t) {
                     uses_config_size ? image.image_width : load.image_width});
 }
 
-/// Rows and columns of the patches of these images.
+/// Rows and columns of patches of the input images.
 [[nodiscard]] constexpr shape patch_grid(const layer_context& ctx, const trace& t) noexcept {
     const vision_config& image = ctx.config.vision;
     const workload& load = t.load();
@@ -71,7 +73,7 @@ constexpr tensor image_input(const layer_context& ctx, trace& t) {
             (load.image_width > 0 ? load.image_width : image.image_width) / image.patch_size};
 }
 
-/// A model of images, bare, or under a classifier of what the base hands out.
+/// An image model with or without a classifier.
 constexpr tensor forward_image_model(const layer_context& ctx, trace& t, literal name, forward_function base,
                                      layer_forward_function classify) {
     const class_name type = ctx.class_of(ctx.spec.names.model_class);
@@ -83,18 +85,18 @@ constexpr tensor forward_image_model(const layer_context& ctx, trace& t, literal
     return t.leave(model_info, t.select_model_output(x, classify(ctx, t, x)));
 }
 
-/// `classifier`: a linear layer, or nothing where there are no labels.
+/// `classifier`: a linear layer, or the identity without labels.
 constexpr tensor classify_linear(const layer_context& ctx, trace& t, const tensor& x) {
     if (ctx.config.num_labels == 0) return t.call("classifier", identity{"Identity"}, x);
     return t.call("classifier", head_linear{{x.dim(-1), ctx.config.num_labels, true}}, x);
 }
 
-/// The same behind a dropout module.
+/// `classifier` after a dropout module.
 constexpr tensor classify_with_dropout(const layer_context& ctx, trace& t, const tensor& x) {
     return classify_linear(ctx, t, dropout(t, "dropout", x));
 }
 
-/// `classifier` behind `nn.Flatten`, in an `nn.Sequential`.
+/// `classifier` as `nn.Sequential` of `nn.Flatten` and a linear layer.
 constexpr tensor classify_flat(const layer_context& ctx, trace& t, const tensor& x) {
     const module_info classifier{
         .name = "classifier", .class_of_module = {"", "Sequential"}, .module_role = role::head};
@@ -104,9 +106,10 @@ constexpr tensor classify_flat(const layer_context& ctx, trace& t, const tensor&
     return t.leave(classifier, t.call("1", linear{flat.dim(-1), ctx.config.num_labels, true}, flat));
 }
 
-/// Learned positions of the configuration's patches behind those of tokens in front, resampled where the images have
-/// others: (1, ahead + patches, width).
+/// Learned position embeddings, resampled if the image size differs from the configuration: (1, ahead + patches,
+/// Learned position embeddings, resampled for other image sizes than the configuration's: (1, ahead + patches, width).
 ///
+/// `ahead`: number of tokens before the patches, which are not resampled.
 /// Source: transformers/models/dinov2/modeling_dinov2.py, `interpolate_pos_encoding`.
 constexpr tensor resample_position_embeddings(const layer_context& ctx, trace& t, const tensor& places,
                                               std::int64_t ahead) {
@@ -127,8 +130,9 @@ constexpr tensor resample_position_embeddings(const layer_context& ctx, trace& t
     return ahead > 0 ? t.cat({first, resampled}, 1) : resampled;
 }
 
-/// Means of images under `avg_pool` and `flatten`, which `classifier` lists again, and `fc`: a linear layer, or nothing
-/// where there are no labels.
+/// Classifier on mean image features, in the modules `avg_pool`, `flatten` and `fc`. `classifier` lists these again.
+///
+/// `fc` is a linear layer, or the identity without labels.
 constexpr tensor classify_sequential(const layer_context& ctx, trace& t, const tensor& x) {
     const module_info classifier_info{.name = "classifier", .class_of_module = {"", "ModuleList"}};
     const tensor flat = t.call("flatten", flatten{}, t.call("avg_pool", global_average_pool{}, x));

@@ -5,40 +5,48 @@
 #include <llmcost/layers/activation.hpp>
 #include <llmcost/model/model_spec.hpp>
 
-// Layers of a decoder: where norms and residuals stand around what mixes tokens and what feeds forward.
+// Decoder layers: order of norms, residual connections, token mixer and MLP.
+//
+// Shapes: B = batch, S = sequence (new tokens).
 namespace llmcost {
 
-/// A norm of a layer or behind all of them.
+/// The norm `name` of the layer or the model: (B, S, hidden) -> (B, S, hidden).
 constexpr tensor apply_norm(const layer_context& ctx, trace& t, literal name, const tensor& x) {
     return call_norm(t, name, ctx.spec.norm, ctx.config.hidden_size, ctx.class_of(ctx.spec.names.norm_class), x);
 }
 
-/// What mixes the tokens of this layer: its recurrence, or attention.
+/// The token mixer of the layer: attention, or the recurrent block of a hybrid model.
+///
+/// Throws: `description_error` if the layer is recurrent and the model spec has no recurrent block.
 constexpr tensor mix_tokens(const layer_context& ctx, trace& t, const tensor& x) {
     if (ctx.layer.token_mixer != token_mixer_kind::recurrent) return ctx.spec.token_mixer(ctx, t, x);
-    if (ctx.spec.recurrent_block == nullptr) throw_description_error("a recurrent layer of a row without a recurrence");
+    if (ctx.spec.recurrent_block == nullptr)
+        throw_description_error("the layer is recurrent, but the model spec has no recurrent_block");
     return ctx.spec.recurrent_block(ctx, t, x);
 }
 
-/// A dropout module, where the row has one of this name.
+/// The dropout module `name`. Returns x if the name is empty.
 constexpr tensor apply_dropout(trace& t, literal name, const tensor& x) {
     return is_empty(name) ? x : dropout(t, name, x);
 }
 
-/// x + h.
+/// residual + x.
 constexpr tensor add_residual(const layer_context&, trace& t, const tensor& residual, const tensor& x) {
     return t.add(residual, x);
 }
-/// x + h, of which something is dropped.
+/// residual + dropout(x).
 constexpr tensor add_residual_with_dropout(const layer_context&, trace& t, const tensor& residual, const tensor& x) {
     return t.add(residual, functional_dropout(t, x, dropout_position::hidden));
 }
-/// x + h · constant.
+/// residual + x · multiplier.
 constexpr tensor add_scaled_residual(const layer_context&, trace& t, const tensor& residual, const tensor& x) {
     return t.add(residual, t.mul_scalar(x));
 }
 
-/// Norm, mixer, residual; norm, feed-forward, residual (Llama).
+/// Pre-norm decoder layer (Llama): (B, S, hidden) -> (B, S, hidden).
+///
+///     h = x + mix_tokens(norm(x))
+///     y = h + mlp(norm(h))
 constexpr tensor pre_norm_layer(const layer_context& ctx, trace& t, const tensor& x) {
     const decoder_module_names& n = ctx.spec.names;
     tensor h = mix_tokens(ctx, t, apply_norm(ctx, t, n.pre_attention_norm, x));
@@ -47,7 +55,10 @@ constexpr tensor pre_norm_layer(const layer_context& ctx, trace& t, const tensor
     return ctx.spec.add_residual(ctx, t, middle, apply_dropout(t, n.mlp_dropout, h));
 }
 
-/// Norms on each block's output, inside of the residual (OLMo 2).
+/// Post-norm decoder layer, with norms before the residual addition (OLMo 2): (B, S, hidden) -> (B, S, hidden).
+///
+///     h = x + norm(mix_tokens(x))
+///     y = h + norm(mlp(h))
 constexpr tensor post_norm_layer(const layer_context& ctx, trace& t, const tensor& x) {
     const decoder_module_names& n = ctx.spec.names;
     tensor h = apply_norm(ctx, t, n.post_attention_norm, apply_dropout(t, n.attention_dropout, mix_tokens(ctx, t, x)));
@@ -56,7 +67,10 @@ constexpr tensor post_norm_layer(const layer_context& ctx, trace& t, const tenso
     return ctx.spec.add_residual(ctx, t, middle, h);
 }
 
-/// Norms before and after each block (Gemma 2).
+/// Decoder layer with norms before and after each block (Gemma 2): (B, S, hidden) -> (B, S, hidden).
+///
+///     h = x + norm(mix_tokens(norm(x)))
+///     y = h + norm(mlp(norm(h)))
 constexpr tensor sandwich_norm_layer(const layer_context& ctx, trace& t, const tensor& x) {
     const decoder_module_names& n = ctx.spec.names;
     tensor h = mix_tokens(ctx, t, apply_norm(ctx, t, n.pre_attention_norm, x));
@@ -65,7 +79,10 @@ constexpr tensor sandwich_norm_layer(const layer_context& ctx, trace& t, const t
     return ctx.spec.add_residual(ctx, t, middle, apply_norm(ctx, t, n.post_mlp_norm, h));
 }
 
-/// Mixer and feed-forward side by side behind one norm (Cohere).
+/// Decoder layer with parallel attention and MLP (Cohere): (B, S, hidden) -> (B, S, hidden).
+///
+///     h = norm(x)
+///     y = x + mix_tokens(h) + mlp(h)
 constexpr tensor parallel_residual_layer(const layer_context& ctx, trace& t, const tensor& x) {
     const tensor h = apply_norm(ctx, t, ctx.spec.names.pre_attention_norm, x);
     const tensor a = mix_tokens(ctx, t, h);
@@ -73,7 +90,7 @@ constexpr tensor parallel_residual_layer(const layer_context& ctx, trace& t, con
     return t.add(t.add(x, a), f);
 }
 
-/// The module around a row's `layer`.
+/// The module of a decoder layer. It calls `model_spec::decoder_layer`.
 struct decoder_layer {
     layer_context ctx;
 

@@ -4,10 +4,10 @@
 
 #include <llmcost/model/model_spec.hpp>
 
-// What a decoder makes once in front of its layers: masks, and tables of rotary positions.
+// Inputs that a decoder computes once for all layers: masks and rotary tables.
 namespace llmcost {
 
-/// The rotary tables of a row, into what layers read.
+/// Computes the rotary tables of the model and stores them in `inputs`.
 constexpr void compute_rotary_embeddings(const layer_context& ctx, trace& t, attention_inputs& inputs,
                                          bool sliding = false) {
     const class_name named = ctx.class_of(ctx.spec.names.rotary_class);
@@ -23,16 +23,17 @@ constexpr void compute_rotary_embeddings(const layer_context& ctx, trace& t, att
     inputs.sin = tables.second;
 }
 
-/// One mask for layers of both kinds, as long as the caches of those that slide: while these have forgotten nothing.
+/// One mask for full and sliding layers, with the length of the sliding cache. Valid until the window is full.
 ///
-/// Later the reference adds it to longer scores and fails (Mistral with `layer_types`).
+/// The reference fails for longer caches, because the mask is shorter than the scores (Mistral with `layer_types`).
+/// Throws: a position error if the cache is longer than the window.
 constexpr tensor make_shared_mask(trace& t, const attention_pattern& slides) {
     const std::int64_t past = t.load().past;
     if (past > slides.cached_length && !t.is_not_executed()) throw_position_error(slides.cached_length, past);
     return eager_mask(t, slides, t.load().batch);
 }
 
-/// Masks by the row's rule, for each kind of attention that layers are of.
+/// Masks for each kind of attention in the model, following `model_spec::mask_policy`.
 constexpr decoder_inputs make_masks(const layer_context& ctx, trace& t) {
     const model_spec& row = ctx.spec;
     const workload& load = t.load();
@@ -50,7 +51,8 @@ constexpr decoder_inputs make_masks(const layer_context& ctx, trace& t) {
         c.full.mask = c.sliding.mask = make_shared_mask(t, c.sliding.pattern);
         return c;
     }
-    // as long as the cache of a layer that reads it, or where none does, of the first (masking_utils.py, `layer_idx`)
+    // The mask has the length of the cache of a layer that uses it, else of the first layer (masking_utils.py,
+    // `layer_idx`).
     const attention_pattern& longest = slides && !full ? c.sliding.pattern : c.full.pattern;
     const attention_pattern& shortest = slides ? c.sliding.pattern : c.full.pattern;
     const bool by_layers = row.mask_policy == mask_kind::by_window || row.mask_policy == mask_kind::present;
@@ -59,7 +61,7 @@ constexpr decoder_inputs make_masks(const layer_context& ctx, trace& t) {
     return c;
 }
 
-/// Rotary tables beside masks: one for all layers, or one for each kind of attention.
+/// Adds rotary tables to the masks: one for all layers, or one for each kind of attention.
 constexpr decoder_inputs add_rotary_embeddings(const layer_context& ctx, trace& t, decoder_inputs c) {
     const model_spec& row = ctx.spec;
     const layer_plan& plan = ctx.config.layers;
@@ -76,12 +78,12 @@ constexpr decoder_inputs add_rotary_embeddings(const layer_context& ctx, trace& 
     return c;
 }
 
-/// Elements of a head that each kind of attention rotates.
+/// Number of rotated elements of a head, for each kind of attention.
 struct rotary_dims {
     std::int64_t full;
     std::int64_t sliding;
 };
-/// Masks, then rotary tables for each kind of attention that there is, over parts of their own.
+/// Masks and rotary tables, with a rotary dimension for each kind of attention in the model.
 constexpr decoder_inputs prepare_inputs_per_token_mixer(const layer_context& ctx, trace& t, rotary_dims dims,
                                                         rotary_style form) {
     decoder_inputs c = make_masks(ctx, t);
@@ -99,7 +101,7 @@ constexpr decoder_inputs prepare_inputs_per_token_mixer(const layer_context& ctx
     return c;
 }
 
-/// Masks, then rotary tables.
+/// Masks and rotary tables of a decoder. The default of `model_spec::prepare_inputs`.
 constexpr decoder_inputs prepare_decoder_inputs(const layer_context& ctx, trace& t) {
     return add_rotary_embeddings(ctx, t, make_masks(ctx, t));
 }

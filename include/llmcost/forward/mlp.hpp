@@ -7,10 +7,12 @@
 #include <llmcost/layers/linear.hpp>
 #include <llmcost/model/model_spec.hpp>
 
-// The words that feed-forward blocks are made of, dense and with experts.
+// Building blocks of MLPs: dense, and mixture of experts (MoE).
+//
+// Shapes: n = tokens, k = experts per token, width = hidden size.
 namespace llmcost {
 
-/// A dense feed-forward block of a row, under this name and with this inner width.
+/// A dense MLP of the model, as child module `name`: (…, width) -> (…, width).
 constexpr tensor call_mlp(const layer_context& ctx, trace& t, literal name, std::int64_t intermediate_size,
                           const tensor& x) {
     const decoder_module_names& n = ctx.spec.names;
@@ -20,7 +22,7 @@ constexpr tensor call_mlp(const layer_context& ctx, trace& t, literal name, std:
     return t.call(name, block, x);
 }
 
-/// The row's router over tokens (n, width): weights (n, k).
+/// The router of the model: tokens (n, width) -> weights (n, k).
 constexpr tensor call_router(const layer_context& ctx, trace& t, const tensor& tokens) {
     const moe_config& moe = ctx.config.moe;
     const router_config r{ctx.config.hidden_size,  moe.num_experts,
@@ -32,7 +34,7 @@ constexpr tensor call_router(const layer_context& ctx, trace& t, const tensor& t
         .second;
 }
 
-/// The row's routed experts over tokens (n, width) and weights (n, k).
+/// The routed experts of the model: tokens (n, width), weights (n, k) -> (n, width).
 constexpr tensor call_experts(const layer_context& ctx, trace& t, const tensor& tokens, const tensor& weights) {
     const moe_config& moe = ctx.config.moe;
     const routed_experts_base all{ctx.config.hidden_size, moe.intermediate_size,
@@ -43,7 +45,7 @@ constexpr tensor call_experts(const layer_context& ctx, trace& t, const tensor& 
     return t.call("experts", experts<expert_kind::clamped_swiglu>{all}, tokens, weights);
 }
 
-/// Router, routed experts and what stands beside them.
+/// MoE block: router, routed experts and optional shared experts. (B, S, width) -> (B, S, width).
 struct moe_block {
     layer_context ctx;
 
@@ -69,10 +71,10 @@ struct moe_block {
     }
 };
 
-/// What a router of a family's own makes of tokens (n, width): logits (n, experts) and weights (n, k).
+/// A family-specific router: tokens (n, width) -> logits (n, experts) and weights (n, k).
 using router_function = tensor_pair (*)(const layer_context&, trace&, const tensor&);
 
-/// The module around one.
+/// A module that calls a family-specific router.
 struct custom_router_module {
     layer_context ctx;
     router_function rule;
@@ -86,7 +88,7 @@ constexpr tensor call_custom_router(const layer_context& ctx, trace& t, router_f
     return t.call(ctx.spec.names.router, custom_router_module{ctx, rule}, tokens).second;
 }
 
-/// The module around a mixture of experts of a family's own.
+/// A module that calls a family-specific MoE block.
 struct custom_moe_module {
     layer_context ctx;
     layer_forward_function mixture;
@@ -97,7 +99,7 @@ struct custom_moe_module {
     constexpr tensor forward(trace& t, const tensor& x) const { return mixture(ctx, t, x); }
 };
 
-/// A mixture of a family's own in layers that have experts, else a dense block.
+/// A family-specific MoE block if the layer has experts, otherwise a dense MLP: (B, S, width) -> (B, S, width).
 constexpr tensor moe_or_dense_mlp(const layer_context& ctx, trace& t, layer_forward_function moe_block,
                                   const tensor& x) {
     const literal name = ctx.spec.names.mlp;
@@ -106,8 +108,9 @@ constexpr tensor moe_or_dense_mlp(const layer_context& ctx, trace& t, layer_forw
                     ctx.layer.intermediate_size != 0 ? ctx.layer.intermediate_size : ctx.config.intermediate_size, x);
 }
 
-/// How evenly routers pick that cast their logits to float32: for rows whose `finish` says it, where a file asks for
-/// it.
+/// Adds the load-balancing loss of routers with float32 logits, if enabled.
+///
+/// For the `model_spec::process_logits` of a family.
 constexpr void add_load_balancing_loss(const layer_context& ctx, trace& t, bool is_enabled) {
     if (!is_enabled) return;
     const recorder::detach_guard unread{t};
@@ -115,7 +118,7 @@ constexpr void add_load_balancing_loss(const layer_context& ctx, trace& t, bool 
     load_balancing_loss(t, routers, t.load().batch * t.load().sequence, ctx.config.moe, dtype::float32);
 }
 
-/// The feed-forward block of a layer: experts where the layer has them, else a dense one.
+/// The default `model_spec::mlp`: an MoE block if the layer has experts, otherwise a dense MLP.
 constexpr tensor default_mlp(const layer_context& ctx, trace& t, const tensor& x) {
     const literal name = ctx.spec.names.mlp;
     if (ctx.layer.has_experts) return t.call(name, moe_block{ctx}, x);

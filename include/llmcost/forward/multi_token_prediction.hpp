@@ -5,16 +5,20 @@
 #include <llmcost/forward/layers.hpp>
 #include <llmcost/layers/linear.hpp>
 
-// Multi-token prediction: modules behind a model that predict a token further each, with its embedding and its head.
+// Multi-token prediction (MTP): modules after the model, each of which predicts one more token.
+//
+// They share the model's embedding and head.
 namespace llmcost {
 
-/// What the layers of these modules are.
+/// Layer kind and norms of MTP modules.
 struct mtp_layer_options {
     layer_spec kind{};
-    bool has_final_norm = true;  ///< a norm behind the layer
+    bool has_final_norm = true;  ///< a norm after the layer
 };
 
-/// The next token's embedding and the states so far, normed, side by side, through a projection and a layer.
+/// One MTP module: next token embedding and previous states -> states. (B, S, width) -> (B, S, width).
+///
+///     x = layer(eh_proj([enorm(embedding), hnorm(states)]))
 struct mtp_layer {
     layer_context ctx;
     bool post_norm;
@@ -32,11 +36,12 @@ struct mtp_layer {
     }
 };
 
-/// All of them, one behind the other, each with scores of its last position; x is what the model's own head reads.
+/// Traces all MTP modules in sequence, each with logits of the last position. `x` is the input of the model's head.
 ///
-/// Source: transformers/modeling_layers.py, `MtpModel.forward`, which makes masks and tables anew for each.
+/// Throws: `description_error` in training.
+/// Source: transformers/modeling_layers.py, `MtpModel.forward`, which computes masks and tables for each module.
 constexpr void trace_mtp_layers(const layer_context& ctx, trace& t, tensor x, const mtp_layer_options& options) {
-    if (t.is_training()) throw_description_error("no training step of modules that predict further is described");
+    if (t.is_training()) throw_description_error("multi-token prediction is not supported in training");
     const model_config& config = ctx.config;
     const embedding table{config.vocab_size, config.hidden_size, false, {"", "Embedding"}, true};
     const module_info all{.name = "mtp", .class_of_module = {"", "MtpModel"}};
@@ -55,12 +60,12 @@ constexpr void trace_mtp_layers(const layer_context& ctx, trace& t, tensor x, co
     {
         const recorder::not_executed_guard unused{t, t.load().head == logits::none};
         (void)t.cat({trace::buffer({t.load().batch, config.mtp_layers, config.vocab_size})},
-                    1);  // all that were drafted
+                    1);  // draft logits of all modules
     }
     t.leave(all, x);
 }
 
-/// With layers as the last one of the model.
+/// MTP modules whose layers are of the kind of the model's last layer.
 constexpr void mtp_with_last_layer_spec(const layer_context& ctx, trace& t, const tensor& x) {
     trace_mtp_layers(ctx, t, x, {ctx.config.layers[static_cast<int>(ctx.config.num_hidden_layers - 1)]});
 }

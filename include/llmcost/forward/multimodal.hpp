@@ -6,10 +6,12 @@
 
 #include <llmcost/forward/composite.hpp>
 
-// What a text model reads beside words: states of images, videos and sound in the places that stand for them.
+// Inputs of multimodal models: features of images, videos and audio at the positions of placeholder tokens.
+//
+// Shapes: B = batch, S = sequence.
 namespace llmcost {
 
-/// Whether towers run: in a first pass that shows something.
+/// True if vision encoders are executed: in a prefill with images or videos.
 [[nodiscard]] constexpr bool has_vision_inputs(const trace& t) noexcept {
     const workload& load = t.load();
     return load.past == 0 && (load.images > 0 || load.videos > 0);
@@ -20,12 +22,12 @@ namespace llmcost {
     return t.load().past == 0 && t.load().audio_milliseconds > 0;
 }
 
-/// Images of the whole batch; as many as sequences where none is seen and a tower is declared only.
+/// Number of images in the batch. Without images, one per sequence, for the declaration of the encoder.
 [[nodiscard]] constexpr std::int64_t images_in(const trace& t) noexcept {
     return t.load().batch * (t.load().images > 0 ? t.load().images : 1);
 }
 
-/// A workload of a tower: so many pictures of these sides, without a text.
+/// The workload of an image encoder: `num_images` images of this size.
 [[nodiscard]] constexpr workload image_workload(workload load, std::int64_t num_images, std::int64_t height,
                                                 std::int64_t width) {
     load.batch = num_images;
@@ -34,8 +36,9 @@ namespace llmcost {
     return load;
 }
 
-/// Features of all images in one tensor (rows, width), put into the words; that there are as many places for them is
-/// counted among the words.
+/// Writes image features to the positions of placeholder tokens: (B, S, hidden) -> (B, S, hidden).
+///
+/// The gather is a check of the number of placeholders.
 constexpr tensor scatter_features(trace& t, const tensor& token_embeddings, const tensor& features) {
     const tensor concatenated = t.cat({features}, 0);
     {
@@ -45,7 +48,7 @@ constexpr tensor scatter_features(trace& t, const tensor& token_embeddings, cons
     return t.masked_scatter(token_embeddings, concatenated);
 }
 
-/// Height and width of what is shown: as the workload says, else as large as the model's own images.
+/// Height and width of the input images: those of the workload. Default: those of the configuration.
 struct image_size {
     std::int64_t height;
     std::int64_t width;
@@ -55,20 +58,20 @@ struct image_size {
     return {load.image_height, load.image_width};
 }
 
-/// Every image is made as large as a tower's own; each of its patches is a token.
+/// Resized image size and number of tokens: every image has the encoder's size, and one token per patch.
 [[nodiscard]] constexpr media_shapes count_patch_tokens(const model& m, const workload&) {
     const vision_config& image = m.components[0].config.vision;
     const std::int64_t tokens = (image.image_height / image.patch_size) * (image.image_width / image.patch_size);
     return {.image = {.num_tokens = tokens, .height = image.image_height, .width = image.image_width}};
 }
 
-/// Embeddings that were placed before, as a row's part.
+/// The `model_spec::embed_tokens` of a text model whose multimodal embeddings are precomputed.
 constexpr tensor embed_multimodal(const layer_context& ctx, trace&) { return ctx.inputs->family_tensors[0]; }
 
-/// The text model behind what a part makes of its embeddings, `own[0]` of what it is handed: (B, S, hidden), media in
-/// it.
+/// The text model with features in its embeddings: (B, S, hidden).
 ///
-/// Where nothing is shown, the part declares towers only, and the text model embeds its words itself.
+/// `place` reads the embeddings from `family_tensors[0]` and replaces them. Without multimodal inputs, it declares the
+/// encoders only, and the text model embeds its tokens itself.
 template <class Place>
 constexpr tensor forward_text_with_features(const layer_context& ctx, trace& t, literal name, const Place& place) {
     attention_inputs inputs;
@@ -87,15 +90,16 @@ constexpr tensor forward_text_with_features(const layer_context& ctx, trace& t, 
     return forward_in_module(m, placed.base_model, {text.model, placed, text.config, &inputs}, t);
 }
 
-/// The same where nothing else than embeddings is handed on: the part takes and gives them.
+/// The text model with features in its embeddings, where `place` maps embeddings to embeddings: (B, S, hidden).
 template <class Place>
 constexpr tensor forward_text_after_encoder(const layer_context& ctx, trace& t, literal name, const Place& place) {
     return forward_text_with_features(
         ctx, t, name, [&](attention_inputs& inputs) { inputs.family_tensors[0] = place(inputs.family_tensors[0]); });
 }
 
-/// Calls `look` for images, then for videos, the workload set to the pictures of all sequences; once for what it
-/// declares where neither is seen.
+/// Calls `encode` for images, then for videos, with a workload of all images or frames of the batch.
+///
+/// Without images and videos, one call declares the encoder without execution.
 template <class Look>
 constexpr void encode_images(const layer_context& ctx, trace& t, const Look& encode) {
     const workload load = t.load();
@@ -117,8 +121,7 @@ constexpr void encode_images(const layer_context& ctx, trace& t, const Look& enc
     encode();
 }
 
-/// Features of images, then of videos, in the places of the words that stand for them: `tower` describes one call of
-/// it.
+/// Writes features of images, then of videos, to the positions of placeholder tokens. `tower` traces the encoder once.
 template <class Tower>
 constexpr tensor insert_image_features(const layer_context& ctx, trace& t, tensor token_embeddings,
                                        const Tower& tower) {
@@ -129,8 +132,9 @@ constexpr tensor insert_image_features(const layer_context& ctx, trace& t, tenso
     return token_embeddings;
 }
 
-/// The same where the whole makes the masks, behind what it puts into the embeddings (modeling_gemma3.py,
-/// `Gemma3Model`).
+/// The text model with features in its embeddings and masks created by the parent: (B, S, hidden).
+///
+/// Source: transformers/models/gemma3/modeling_gemma3.py, `Gemma3Model`.
 template <class Place>
 constexpr tensor forward_masked_text_after_encoder(const layer_context& ctx, trace& t, literal name,
                                                    const Place& place) {

@@ -6,25 +6,25 @@
 
 #include <llmcost/forward/packed_sequences.hpp>
 
-// Towers that read images of any shape: what stands around a packed row of patches.
+// Vision encoders with native image resolution: patches of all images in one packed sequence.
 namespace llmcost {
 
-/// How a table of places is resampled to an image's grid: rows of the table for each patch along an axis, and their
-/// weights.
+/// Number of table entries per axis in the resampling of position embeddings.
 enum class place_taps : std::uint8_t {
     two,  ///< bilinear
     four  ///< bicubic, Keys' kernel
 };
 
-/// Weights of an axis for `n` patches: (n, taps).
+/// Interpolation weights of `n` patches along one axis: (n, taps).
 ///
-/// Source: transformers/vision_utils.py, `_interpolation_axis_taps_weights`; rows of the table are integers.
+/// Table indices are integers and have no cost.
+/// Source: transformers/vision_utils.py, `_interpolation_axis_taps_weights`.
 constexpr tensor weights_of_axis(trace& t, std::int64_t n, place_taps taps, bool aligns_corners) {
     const std::int64_t rows = taps == place_taps::two ? 2 : 4;
     const tensor index = t.full({n});
     const tensor source = aligns_corners ? t.div_scalar(t.mul_scalar(index))
                                          : t.sub(t.div_scalar(t.mul_scalar(t.add_scalar(index))), trace::buffer({}));
-    const tensor below = t.floor(source);  // floor
+    const tensor below = t.floor(source);
     const tensor distance = t.abs(t.sub(t.sub(source.unsqueeze(1), below.unsqueeze(1)), trace::buffer({rows})));
     if (taps == place_taps::two) return t.relu(t.add_scalar(distance));  // (1 − d).clamp(min=0)
     const tensor near = t.add_scalar(t.mul(t.mul(t.add_scalar(t.mul_scalar(distance)), distance), distance));
@@ -33,10 +33,10 @@ constexpr tensor weights_of_axis(trace& t, std::int64_t n, place_taps taps, bool
     return t.where(near, outer_weights);
 }
 
-/// Places of `n` patches, rows of a square table weighted and summed: table (rows, width) -> (n, width).
+/// Position embeddings of `n` patches, interpolated from a square table: table (entries, width) -> (n, width).
 ///
-/// MULT taps² · n · width, ADD (taps² − 1) · n · width beside the weights
-/// (`get_vision_interpolation_indices_and_weights`, `F.embedding_bag`).
+/// Cost in addition to the weights: MULT taps²·n·width, ADD (taps² − 1)·n·width.
+/// Source: transformers, `get_vision_interpolation_indices_and_weights`, `F.embedding_bag`.
 constexpr tensor resampled_places(trace& t, const tensor& table, std::int64_t n, place_taps taps, bool aligns_corners) {
     const auto axis = [&] { return weights_of_axis(t, n, taps, aligns_corners); };
     const tensor rows = axis(), columns = axis();
@@ -50,24 +50,24 @@ constexpr tensor resampled_places(trace& t, const tensor& table, std::int64_t n,
     return out;
 }
 
-/// What an image of any shape becomes by Qwen2-VL's processor: each square of `merge` patches is a token.
+/// Resized image size and number of tokens in Qwen2-VL's processor. One token is a square of `merge` · `merge` patches.
+///
+/// Throws: `description_error` if the workload has no image size.
 [[nodiscard]] constexpr media_shape resized_to_patches(const workload& load, std::int64_t patch, std::int64_t merge,
                                                        std::int64_t minimum, std::int64_t maximum) {
-    if (load.image_height == 0)
-        throw_description_error("this model reads images of any size: say --image WIDTHxHEIGHT");
+    if (load.image_height == 0) throw_description_error("image size required: set --image WIDTHxHEIGHT");
     const std::int64_t step = patch * merge;
     const resized to =
         smart_resize(load.image_height, load.image_width, {.factor = step, .minimum = minimum, .maximum = maximum});
     return {.num_tokens = (to.height / step) * (to.width / step), .height = to.height, .width = to.width};
 }
 
-/// The images of a workload as grids of patches.
+/// The images of the workload as grids of patches.
 [[nodiscard]] constexpr packed_images pack_images(const workload& load, std::int64_t patch) noexcept {
     return {.frames = load.batch, .rows = load.image_height / patch, .columns = load.image_width / patch};
 }
 
-/// A workload of a tower of patches: what a sequence shows, or where it shows nothing, one image that becomes one
-/// token.
+/// The workload of a vision encoder. Without images, it has one image of one token, for the declaration.
 [[nodiscard]] constexpr workload packed_workload(const trace& t, const media_shape& shape, std::int64_t step) noexcept {
     if (!has_images(t)) return image_workload(t.load(), 1, step, step);
     return image_workload(t.load(), images_in(t), shape.height, shape.width);

@@ -11,14 +11,14 @@
 
 namespace llmcost {
 
-/// Modules that a pass over text does not call: their tensors and classes, in the order in which they are registered.
+/// Declares modules that the forward pass does not execute: parameters and classes, in registration order.
 ///
-/// Towers for images and sound are said in these words where nothing asks what they execute.
+/// Used for encoders of images and audio whose operations are not supported.
 class not_executed_modules {
 public:
     constexpr explicit not_executed_modules(trace& t) noexcept : t_(t), not_executed_(t) {}
 
-    /// A module with children, which `inside` says.
+    /// A module with children, which `inside` declares.
     template <class Inside>
     constexpr void module(child_name at, class_name type, const Inside& declare_children,
                           role module_role = role::none) {
@@ -27,7 +27,7 @@ public:
         declare_children();
         t_.leave(m);
     }
-    /// A list of `n` such modules.
+    /// A list of `n` modules with the children that `inside` declares.
     template <class Inside>
     constexpr void list(literal name, std::int64_t n, class_name type, const Inside& declare_children) {
         tensor x = trace::buffer({1});
@@ -40,11 +40,11 @@ public:
     constexpr void layer_norm(child_name at, std::int64_t width, bool bias = true) {
         leaf_module(at, {"", "LayerNorm"}, [&] { weight({width}, bias, width); });
     }
-    /// A norm with a weight and a class of its own.
+    /// A norm with a weight.
     constexpr void norm(child_name at, std::int64_t width, class_name type) {
         leaf_module(at, type, [&] { weight({width}, false, 0); });
     }
-    /// `nn.BatchNorm1d` and the like, whose statistics are no parameters.
+    /// `nn.BatchNorm1d` and similar modules, whose statistics are buffers.
     constexpr void batch_norm(child_name at, std::int64_t width, literal type = "BatchNorm1d") {
         leaf_module(at, {"", type}, [&] { weight({width}, true, width); });
     }
@@ -52,14 +52,14 @@ public:
                              class_name type = {"", "Embedding"}) {
         leaf_module(at, type, [&] { weight({rows, width}, false, 0); });
     }
-    /// A module of this class with a weight of these sizes: a convolution has (out, in / groups, kernel…).
+    /// A module with a weight of these sizes. A convolution has (out, in / groups, kernel…).
     constexpr void module_with_weight(child_name at, class_name type, const shape& sizes, bool bias = true) {
         leaf_module(at, type, [&] { weight(sizes, bias, sizes.size[0]); });
     }
     constexpr void act(child_name at, activation kind) {
         leaf_module(at, activation_module{kind}.type_name(), [] {});
     }
-    /// A module without tensors or children.
+    /// A module without parameters and children.
     constexpr void module_without_parameters(child_name at, class_name type) {
         leaf_module(at, type, [] {});
     }

@@ -10,16 +10,18 @@
 #include <llmcost/layers/linear.hpp>
 #include <llmcost/layers/rotary.hpp>
 
-// Towers that take pictures of any shape: patches of all of them in one row, attention within each picture or window.
+// Vision encoders with packed sequences: patches of all images in one sequence, attention within images or windows.
+//
+// Shapes: S = patches of all images, d = head_dim.
 namespace llmcost {
 
-/// Neighbours in a packed row that attend to each other: so many runs of one length.
+/// Consecutive sequences of equal length in a packed sequence.
 struct packed_sequence_group {
     std::int64_t length = 0;
     std::int64_t num_sequences = 0;
 };
 
-/// The runs of a packed row: whole pictures, or windows of up to four shapes.
+/// Sequence lengths of a packed sequence: full images, or windows of up to four shapes.
 struct packed_sequences {
     packed_sequence_group groups[4]{};
     int count = 0;
@@ -29,9 +31,9 @@ struct packed_sequences {
     }
 };
 
-/// A picture as a grid of patches, `frames` of them in a video; merged patches are `merge` along each side.
+/// Images as grids of patches. A video has one grid per frame.
 struct packed_images {
-    std::int64_t frames = 1;  ///< grids of all pictures together
+    std::int64_t frames = 1;  ///< number of grids of all images
     std::int64_t rows = 1;
     std::int64_t columns = 1;
 
@@ -41,7 +43,7 @@ struct packed_images {
         runs.add(rows * columns, frames);
         return runs;
     }
-    /// Windows of `side` merged patches, cut off at the right and below.
+    /// Windows of `side` · `side` merged patches, smaller at the right and bottom border.
     ///
     /// Source: transformers/vision_utils.py, `get_vision_window_index`.
     [[nodiscard]] constexpr packed_sequences windows(std::int64_t merge, std::int64_t side) const noexcept {
@@ -56,7 +58,7 @@ struct packed_images {
     }
 };
 
-/// A value that stands for so many like it, side by side.
+/// A tensor that represents `n` equal tensors, concatenated along `dim`.
 [[nodiscard]] constexpr tensor window_tiling(const tensor& part, int dim, std::int64_t n) {
     tensor all = part;
     all.size[part.normalize_dim(dim)] *= n;
@@ -64,10 +66,10 @@ struct packed_images {
     return all;
 }
 
-/// Attention within each run: q, k, v (S, heads, d) -> (S, heads · d).
+/// Attention within each sequence: q, k, v (S, heads, d) -> (S, heads · d).
 ///
-/// Source: transformers/models/qwen2_5_vl/modeling_qwen2_5_vl.py, `Qwen2_5_VLVisionAttention.forward`, which splits a
-/// row for every implementation but flash attention.
+/// The reference splits the sequence for every implementation except flash attention.
+/// Source: transformers/models/qwen2_5_vl/modeling_qwen2_5_vl.py, `Qwen2_5_VLVisionAttention.forward`.
 constexpr tensor packed_scaled_dot_product_attention(trace& t, const tensor& q, const tensor& k, const tensor& v,
                                                      const packed_sequences& runs) {
     const std::int64_t rows = q.dim(0);
@@ -85,7 +87,7 @@ constexpr tensor packed_scaled_dot_product_attention(trace& t, const tensor& q, 
     return t.contiguous(t.reshape(t.cat(parts, runs.count, 1), {rows, -1}));
 }
 
-/// Cosines and sines of where patches stand, (S, dim) each: rows and columns have half of the frequencies each.
+/// Cosines and sines of patch positions: (S, d) each. Rows and columns use half of the frequencies each.
 ///
 /// Source: transformers/models/qwen2_5_vl/modeling_qwen2_5_vl.py, `Qwen2_5_VLVisionRotaryEmbedding`.
 struct packed_position_table {
@@ -97,8 +99,9 @@ struct packed_position_table {
     [[nodiscard]] constexpr class_name type_name() const { return named; }
     constexpr tensor_pair forward(trace& t, std::int64_t patches) const {
         const recorder::no_grad_guard constants{t};
-        if (dim % 4 != 0) {  // the reference's tables then do not meet its heads
-            if (has_vision_inputs(t)) throw_description_error("positions of two axes need heads of a multiple of four");
+        if (dim % 4 != 0) {  // the reference's tables do not have the size of its heads
+            if (has_vision_inputs(t))
+                throw_description_error("two-axis rotary positions require head_dim to be a multiple of 4");
             return {trace::buffer({patches, dim}), trace::buffer({patches, dim})};
         }
         t.register_buffer(count(dim / 4 * 8));
@@ -112,28 +115,27 @@ struct packed_position_table {
     }
 };
 
-/// What turns a packed row and who attends to whom, in a tower's layers.
+/// Inputs of packed attention: image grids and rotary tables.
 struct packed_attention_pattern {
     packed_images pictures{};
     tensor cos{};
     tensor sin{};
 };
 
-/// How a tower's attention of a packed row is made.
+/// Packed attention of a vision encoder.
 struct packed_attention {
     class_name named;
     std::int64_t heads;
     const packed_attention_pattern& made;
     packed_sequences runs;
-    bool bias = true;      ///< of queries, keys and values
-    bool bias_out = true;  ///< of the projection behind
-    class_name normed{};   ///< of norms of queries and keys, per head; empty: none
+    bool bias = true;      ///< of the query, key and value projections
+    bool bias_out = true;  ///< of the output projection
+    class_name normed{};   ///< class of the query and key norms, per head; empty: none
 
     static constexpr role module_role = role::attn;
     static constexpr bool is_leaf = false;
     [[nodiscard]] constexpr class_name type_name() const { return named; }
-    /// Queries and keys turned by where their patches stand, attention within runs, a projection: (S, width) -> the
-    /// same.
+    /// Attention within each sequence with RoPE, followed by the output projection: (S, width) -> (S, width).
     constexpr tensor forward(trace& t, const tensor& x) const {
         const std::int64_t rows = x.dim(0), width = x.dim(1);
         const tensor all =
@@ -156,7 +158,7 @@ struct packed_attention {
     }
 };
 
-/// Weights of the taps of a resampled table along one axis: (S, taps), for the places of S patches.
+/// Interpolation weights of S patches along one axis: (S, taps).
 ///
 /// Source: transformers/vision_utils.py, `_interpolation_axis_taps_weights` with `align_corners`.
 constexpr tensor bilinear_taps(trace& t, std::int64_t patches) {
@@ -166,7 +168,7 @@ constexpr tensor bilinear_taps(trace& t, std::int64_t patches) {
     return t.clamp_min(t.add_scalar(distance));
 }
 
-/// Learned positions of a square, resampled to where patches of pictures of any shape stand: (S, width).
+/// Learned position embeddings of a square grid, interpolated at the patches of all images: (S, width).
 ///
 /// Source: transformers/models/qwen3_vl/modeling_qwen3_vl.py, `Qwen3VLVisionModel.forward`.
 constexpr tensor resampled_positions(trace& t, literal name, std::int64_t places, std::int64_t width,
@@ -181,13 +183,14 @@ constexpr tensor resampled_positions(trace& t, literal name, std::int64_t places
     return t.sum(t.mul(found, weights), 1);
 }
 
-// of a whole: bounds of an image's pixels and of a video's, first in the table of its own sizes
+// Family keys of the pixel bounds of images and videos, the first entries in the family's table.
 enum pixel_bound : std::uint8_t { min_pixels, max_pixels, min_video_pixels, max_video_pixels, pixel_bounds };
 
-/// An image's sides as multiples of `factor`, its pixels within bounds, its shape kept as far as that goes.
+/// Resizes an image to multiples of `factor` and to a number of pixels within bounds, preserving its aspect ratio.
 ///
-/// Source: transformers/models/qwen2_vl/image_processing_qwen2_vl.py, `smart_resize`; with `frames` as Qwen3-VL and
-/// GLM-4V count a video's (image_processing_glm4v.py).
+/// `frames`: Qwen3-VL and GLM-4V count the pixels of all frames of a video (image_processing_glm4v.py).
+/// Throws: `description_error` if the aspect ratio exceeds 200.
+/// Source: transformers/models/qwen2_vl/image_processing_qwen2_vl.py, `smart_resize`.
 struct resized {
     std::int64_t height;
     std::int64_t width;
@@ -196,17 +199,17 @@ struct resize_bounds {
     std::int64_t factor;
     std::int64_t minimum;
     std::int64_t maximum;
-    std::int64_t frames = 1;     ///< that the bounds hold for together
-    bool enlarges_thin = false;  ///< first, what is thinner than `factor`
+    std::int64_t frames = 1;     ///< the bounds apply to the pixels of all frames
+    bool enlarges_thin = false;  ///< first enlarges images with a side shorter than `factor`
 };
 constexpr std::int64_t nearest_multiple(std::int64_t n, std::int64_t factor) noexcept {
     const std::int64_t q = n / factor, twice = n % factor * 2;
-    return (twice > factor || (twice == factor && q % 2 != 0) ? q + 1 : q) * factor;  // Python's round: halves to even
+    return (twice > factor || (twice == factor && q % 2 != 0) ? q + 1 : q) * factor;  // Python's round: half to even
 }
 constexpr resized smart_resize(std::int64_t height, std::int64_t width, const resize_bounds& to) {
     const std::int64_t longer = height > width ? height : width, shorter = height > width ? width : height;
     if (longer > 200 * shorter)
-        throw_description_error("an image more than 200 times as long as wide is refused by its processor");
+        throw_description_error("image: the aspect ratio exceeds 200, the limit of the processor");
     const auto f = static_cast<double>(to.factor);
     if (to.enlarges_thin && shorter < to.factor) {
         const double scale = f / static_cast<double>(shorter);
@@ -236,8 +239,10 @@ constexpr resized smart_resize(std::int64_t height, std::int64_t width, const re
     return out;
 }
 
-/// A block whose queries, keys and values have projections of their own: norm, attention within whole pictures,
-/// residual; norm, two layers, residual. (S, width) -> the same.
+/// Encoder layer with separate projections and attention within full images: (S, width) -> (S, width).
+///
+///     h = x + attention(norm(x))
+///     y = h + mlp(norm(h))
 ///
 /// Source: transformers/models/video_llama_3/modeling_video_llama_3.py, `VideoLlama3VisionEncoderLayer`.
 struct packed_encoder_layer {
@@ -278,8 +283,9 @@ struct packed_encoder_layer {
     }
 };
 
-/// Learned positions of a square, resampled from the middles of patches: (S, width). Taps outside of it are its
-/// border's, or weigh nothing.
+/// Learned position embeddings of a square grid, interpolated at the patch centers: (S, width).
+///
+/// Taps outside of the grid use border entries or have weight zero.
 ///
 /// Source: transformers/vision_utils.py, `_interpolation_axis_taps_weights` without `align_corners`.
 constexpr tensor resample_patch_centers(trace& t, literal name, std::int64_t places, std::int64_t width,

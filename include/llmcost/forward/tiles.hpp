@@ -6,10 +6,10 @@
 
 #include <llmcost/forward/multimodal.hpp>
 
-// How processors cut an image into tiles, and how squares of patches become one.
+// Image tiling of processors, and merging of patches (pixel shuffle).
 namespace llmcost {
 
-/// Tiles of an image, below and beside each other.
+/// Number of rows and columns of image tiles.
 struct tile_grid {
     std::int64_t rows = 1;
     std::int64_t columns = 1;
@@ -17,9 +17,10 @@ struct tile_grid {
     [[nodiscard]] constexpr std::int64_t tiles() const noexcept { return rows * columns; }
 };
 
-/// The grid of `minimum` to `maximum` square tiles whose ratio of sides is closest to an image's; of those that are
-/// equally close the one with most tiles, as long as these hold less than twice the image; at most so many along a
-/// side.
+/// The grid of `minimum` to `maximum` square tiles whose aspect ratio is closest to that of the image.
+///
+/// Among equally close grids, it has the most tiles, if these have less than twice the area of the image.
+/// `max_tiles_per_side` limits rows and columns.
 ///
 /// Source: transformers/models/got_ocr2/image_processing_got_ocr2.py, `get_optimal_tiled_canvas`.
 [[nodiscard]] constexpr tile_grid closest_grid(std::int64_t height, std::int64_t width, std::int64_t side,
@@ -28,7 +29,7 @@ struct tile_grid {
     const double ratio = static_cast<double>(width) / static_cast<double>(height);
     const double area = static_cast<double>(width * height), tile = 0.5 * static_cast<double>(side * side);
     tile_grid best;
-    double nearest = -1;  // none yet
+    double nearest = -1;  // no grid yet
     for (std::int64_t n = minimum; n <= maximum; ++n)
         for (std::int64_t columns = 1; columns <= n; ++columns) {
             if (n % columns != 0) continue;
@@ -43,22 +44,24 @@ struct tile_grid {
     return best;
 }
 
-/// The same with the whole image as one more tile, where there is more than one.
+/// Number of tiles, plus a thumbnail of the image if there is more than one.
 [[nodiscard]] constexpr std::int64_t add_thumbnail(const tile_grid& grid) noexcept {
     return grid.tiles() > 1 ? grid.tiles() + 1 : 1;
 }
 
-/// Squares of `by` · `by` patches side by side: (B, rows · columns, width) -> (B, rows · columns / by², width · by²);
-/// two copies.
+/// Merges squares of patches: (B, rows · columns, width) -> (B, rows · columns / f², width · f²), f = scale_factor.
+///
+/// Two copies. Throws: `description_error` if rows or columns are no multiple of f.
 ///
 /// Source: transformers/models/internvl/modeling_internvl.py, `pixel_shuffle`.
 constexpr tensor shuffle_patches(trace& t, const tensor& x, std::int64_t rows, std::int64_t columns,
                                  std::int64_t scale_factor) {
     const std::int64_t batch = x.dim(0), width = x.dim(2);
     if (rows % scale_factor != 0 || columns % scale_factor != 0) {
-        if (has_vision_inputs(t)) throw_description_error("patches along a side do not come out even in squares");
+        if (has_vision_inputs(t))
+            throw_description_error("the number of patches per side is not a multiple of the pixel shuffle factor");
         return trace::buffer({batch, rows / scale_factor * (columns / scale_factor),
-                              width * scale_factor * scale_factor});  // declared only
+                              width * scale_factor * scale_factor});  // not executed
     }
     const tensor grid =
         t.reshape(x, {batch, rows, columns, width}).view({batch, rows, columns / scale_factor, width * scale_factor});
@@ -69,17 +72,19 @@ constexpr tensor shuffle_patches(trace& t, const tensor& x, std::int64_t rows, s
         .view({batch, rows * columns / (scale_factor * scale_factor), width * scale_factor * scale_factor});
 }
 
-/// Squares of patches side by side, (B, patches, width) -> (B, rows, columns, width · square); the last change of rows
-/// and columns is a view.
+/// Merges squares of patches: (B, rows · columns, width) -> (B, rows / f, columns / f, width · f²), f = scale_factor.
+///
+/// The last permutation is a view. Throws: `description_error` if rows or columns are no multiple of f.
 ///
 /// Source: transformers/models/aya_vision/modeling_aya_vision.py, `pixel_shuffle`.
 constexpr tensor merge_patches(trace& t, const tensor& x, std::int64_t rows, std::int64_t columns,
                                std::int64_t scale_factor) {
     const std::int64_t batch = x.dim(0), width = x.dim(2);
     if (rows % scale_factor != 0 || columns % scale_factor != 0) {
-        if (has_vision_inputs(t)) throw_description_error("patches along a side do not come out even in squares");
-        return trace::buffer({batch, rows / scale_factor, columns / scale_factor,
-                              width * scale_factor * scale_factor});  // declared only
+        if (has_vision_inputs(t))
+            throw_description_error("the number of patches per side is not a multiple of the pixel shuffle factor");
+        return trace::buffer(
+            {batch, rows / scale_factor, columns / scale_factor, width * scale_factor * scale_factor});  // not executed
     }
     const tensor grid = t.reshape(x, {batch, rows, columns, width});
     const tensor pairs = t.reshape(grid, {batch, rows, columns / scale_factor, width * scale_factor});
@@ -88,7 +93,7 @@ constexpr tensor merge_patches(trace& t, const tensor& x, std::int64_t rows, std
     return squares.permute({0, 2, 1, 3});
 }
 
-/// Shares of a side where one of `n` patches ends and the next begins: `len(torch.arange(1 / n, 1.0, 1 / n))`.
+/// Number of boundaries between `n` patches, `len(torch.arange(1 / n, 1.0, 1 / n))`.
 ///
 /// Source: transformers/models/idefics3/modeling_idefics3.py, `Idefics3VisionEmbeddings`.
 [[nodiscard]] constexpr std::int64_t num_boundaries(std::int64_t n) noexcept {

@@ -7,11 +7,12 @@
 #include <llmcost/forward/images.hpp>
 #include <llmcost/model/model_spec.hpp>
 
-// Models of videos: one for each batch entry, of the frames and sides that the configuration says or the workload asks
-// for.
+// Video models, with one video per batch entry. The configuration or the workload determines its frames and size.
+//
+// Shapes: B = batch.
 namespace llmcost {
 
-/// Frames and sides of the videos of a workload.
+/// Frames and size of the input videos.
 struct video_sizes {
     std::int64_t frames, height, width;
     friend constexpr bool operator==(const video_sizes&, const video_sizes&) = default;
@@ -20,24 +21,26 @@ struct video_sizes {
     return load.videos == 0 ? default_shape : video_sizes{load.video_frames, load.video_height, load.video_width};
 }
 
-/// What is shown to a model of videos alone, as it is.
+/// The input video of a video model, which is not resized.
+///
+/// Throws: `description_error` for several videos per batch entry, for images, and for an unsupported size.
 constexpr media_shapes validate_single_video(const workload& load, const video_sizes& default_shape,
                                              bool allows_any_size) {
-    if (load.videos > 1) throw_description_error("one video for each sequence: say how many by --batch");
-    if (load.images > 0 || load.image_height > 0) throw_description_error("this model reads videos, no images");
+    if (load.videos > 1) throw_description_error("expected one video per batch entry; for more, use --batch");
+    if (load.images > 0 || load.image_height > 0) throw_description_error("images are not supported, only videos");
     const video_sizes shape = video_shape_of(load, default_shape);
     if (!allows_any_size && !(shape == default_shape))
-        throw_description_error("this model's videos have the frames and the size that its configuration says");
+        throw_description_error("frames and size of the video must be those of the configuration");
     return {.video = {.num_tiles = shape.frames, .height = shape.height, .width = shape.width}};
 }
 
-/// Pixels: (B, frames, channels, height, width).
+/// Input pixels: (B, frames, channels, height, width).
 constexpr tensor pixels_of_videos(const layer_context& ctx, trace& t, const video_sizes& default_shape) {
     const video_sizes shape = video_shape_of(t.load(), default_shape);
     return t.input({t.load().batch, shape.frames, ctx.config.vision.num_channels, shape.height, shape.width});
 }
 
-/// `nn.Conv3d` whose windows do not overlap: (B, in, frames, height, width) -> (B, out, steps, rows, columns).
+/// `nn.Conv3d` without overlap: (B, in, frames, height, width) -> (B, out, steps, rows, columns).
 struct tubelet_convolution {
     std::int64_t in, out, frames, rows, columns;
 
@@ -51,19 +54,19 @@ struct tubelet_convolution {
     }
 };
 
-/// (B, channels, steps, rows, columns) -> (B, steps · rows · columns, channels), a view.
+/// Flattens tubelets to tokens: (B, channels, steps, rows, columns) -> (B, steps · rows · columns, channels). A view.
 constexpr tensor tubelets_as_tokens(const tensor& x) { return x.view({x.dim(0), x.dim(1), -1}).transpose(1, 2); }
 
-/// The same with frames and channels changing places first.
+/// Moves channels before frames: (B, frames, channels, …) -> (B, channels, frames, …). A view, no copy.
 constexpr tensor channels_first(const tensor& pixels) { return pixels.permute({0, 2, 1, 3, 4}); }
 
-/// A model of videos, bare, or under a classifier of what the base hands out.
+/// A video model with or without a classifier.
 constexpr tensor forward_video_model(const layer_context& ctx, trace& t, forward_function base,
                                      layer_forward_function classify) {
     return forward_image_model(ctx, t, ctx.spec.names.base_model, base, classify);
 }
 
-/// Sizes of its defaults, as most of them have them.
+/// Default configuration of most video models.
 [[nodiscard]] constexpr model_config video_defaults(activation act) {
     model_config config = image_defaults(act);
     config.hidden_size = 768;

@@ -10,21 +10,23 @@
 #include <llmcost/layers/mlp.hpp>
 #include <llmcost/layers/norm.hpp>
 
-// Towers: encoders of images, as CLIP has them and most others copied them.
+// Vision encoders (CLIP).
+//
+// Shapes: B = images, S = patches.
 namespace llmcost {
 
-/// Pixels of a square image, one for each sequence.
+/// Input pixels of square images, one per sequence: (B, channels, size, size).
 constexpr tensor pixel_values(const layer_context& ctx, trace& t) {
     const vision_config& image = ctx.config.vision;
     return t.input({t.load().batch, image.num_channels, image.image_height, image.image_width});
 }
 
-/// Patches of a whole image.
+/// Number of patches of an image.
 [[nodiscard]] constexpr std::int64_t patches_of(const vision_config& image) noexcept {
     return (image.image_height / image.patch_size) * (image.image_width / image.patch_size);
 }
 
-/// Patches as tokens, by a convolution under this name.
+/// Patch embeddings by the convolution `name`: (B, channels, height, width) -> (B, S, width).
 constexpr tensor embed_patches(const layer_context& ctx, trace& t, literal name, bool bias, const tensor& pixels) {
     const vision_config& image = ctx.config.vision;
     const convolution_2d patches{
@@ -32,12 +34,12 @@ constexpr tensor embed_patches(const layer_context& ctx, trace& t, literal name,
     return as_tokens(t.call(name, patches, pixels));
 }
 
-/// Learned positions, one for each patch, looked up once for all images.
+/// Learned position embeddings, looked up once for all images.
 constexpr tensor learned_positions(trace& t, literal name, std::int64_t positions, std::int64_t width) {
     return t.call(name, embedding{positions, width}, shape{1, positions});
 }
 
-/// Attention over all patches with an output projection: (B, S, width) -> the same.
+/// Bidirectional attention with output projection: (B, S, width) -> (B, S, width).
 constexpr tensor patch_attention(const layer_context& ctx, trace& t, const tensor& x) {
     const decoder_module_names& n = ctx.spec.names;
     const std::int64_t width = ctx.config.hidden_size;
@@ -46,7 +48,7 @@ constexpr tensor patch_attention(const layer_context& ctx, trace& t, const tenso
     return t.call(n.o_proj, linear{width, width, ctx.config.output_bias}, mixed);
 }
 
-/// The same with queries and keys turned by where patches stand.
+/// Bidirectional attention with RoPE and output projection: (B, S, width) -> (B, S, width).
 constexpr tensor rotary_patch_attention(const layer_context& ctx, trace& t, const tensor& x) {
     query_key_value qkv = project_qkv(ctx, t, x);
     split_heads(ctx, qkv);
@@ -58,7 +60,7 @@ constexpr tensor rotary_patch_attention(const layer_context& ctx, trace& t, cons
     return output_projection(ctx, t, t.contiguous(t.reshape(mixed, {mixed.dim(0), mixed.dim(1), -1})));
 }
 
-/// Angles of rows and columns, each for half of a head: (1, patches, head) twice.
+/// Rotary tables of two axes, each with half of a head's elements: cosines and sines (1, patches, head) each.
 ///
 /// Source: transformers/models/pixtral/modeling_pixtral.py, `PixtralVisionRotaryEmbedding`.
 struct axial_position_table {
@@ -86,8 +88,8 @@ struct axial_position_table {
 struct hidden_state_outputs {
     static constexpr int maximum = 40;
 
-    std::uint64_t layer_mask = 0;  ///< a bit for each number of layers in front of states
-    tensor states[maximum]{};      ///< in this order; none of a tower that does not tell them apart
+    std::uint64_t layer_mask = 0;  ///< bit i: the states after i layers are an output
+    tensor states[maximum]{};      ///< in this order; empty in encoders that do not support it
     int count = 0;
 
     [[nodiscard]] constexpr bool is_layer_output(std::int64_t layers) const noexcept {
@@ -95,12 +97,15 @@ struct hidden_state_outputs {
     }
 };
 
-/// Whether states behind some layers are read, and not the last ones that a tower hands out.
+/// True if states of selected layers are the output, not the last states.
 [[nodiscard]] constexpr bool needs_hidden_states(const layer_context& ctx) noexcept {
     return ctx.inputs != nullptr && ctx.inputs->hidden_states != nullptr;
 }
 
-/// Norm, attention, residual; norm, two projections, residual.
+/// Pre-norm encoder layer: (B, S, width) -> (B, S, width).
+///
+///     h = x + attention(layer_norm1(x))
+///     y = h + mlp(layer_norm2(h))
 struct vision_encoder_layer {
     layer_context ctx;
 
@@ -125,8 +130,9 @@ struct vision_encoder_layer {
     }
 };
 
-/// The layers of such a tower in a module of their own, each with what turns its queries and keys; behind those whose
-/// states are read alone, no loss reads any.
+/// Calls the layers in the encoder module: (B, S, width) -> (B, S, width).
+///
+/// Layers after the last selected states have no gradients.
 constexpr tensor encode(const layer_context& ctx, trace& t, tensor x, literal type = "Encoder",
                         const attention_inputs& inputs = attention_inputs{}) {
     const module_info encoder{.name = "encoder", .class_of_module = ctx.class_of(type)};
@@ -151,16 +157,16 @@ constexpr tensor encode(const layer_context& ctx, trace& t, tensor x, literal ty
     return t.leave(encoder, x);
 }
 
-/// A tower by itself: a model without a head.
+/// An encoder as a model without a head.
 constexpr tensor forward_without_head(const layer_context& ctx, trace& t) {
     return forward_in_module({.class_of_module = ctx.class_of(ctx.spec.names.model_class)}, ctx.spec.base_model, ctx,
                              t);
 }
 
-/// What such a tower drops.
+/// Dropout rates of vision encoders.
 inline constexpr dropout_key tower_dropout[]{{dropout_position::attention, "attention_dropout"}};
 
-/// Where rows of such towers begin.
+/// Base model spec of vision encoders.
 inline constexpr model_spec shared_tower = [](model_spec spec) {
     spec.forward = forward_without_head;
     spec.rotary = rotary_style::none;

@@ -10,17 +10,17 @@
 
 #include <llmcost/graph/operator_graph.hpp>
 
-// Backward as operations of a graph: what each of them reads, and the gradients that it makes.
+// Backward as operations of a graph, with the tensors that each of them reads and the gradients that it computes.
 namespace llmcost {
 
-/// Whether backward hands a gradient on as it is to an input that is as large as the result.
+/// Whether backward passes a gradient on unchanged to an input of the same size as the output.
 [[nodiscard]] constexpr bool passes_gradient_through(op kind, bool first_input) noexcept {
     return kind == op::add || kind == op::copy || kind == op::cat || (kind == op::sub && first_input);
 }
 
 namespace detail {
 
-/// Goes back through the operations of a pass, last to first, and puts what backward executes behind them.
+/// Visits the operations of a forward pass in reverse order and appends their backward operations.
 class backward_builder {
 public:
     explicit backward_builder(operator_graph& g) : g_(g), arrived_(g.tensors.size()) {}
@@ -43,7 +43,7 @@ public:
             if (add_tensor(sum.tensor).name.empty()) add_tensor(sum.tensor).name = g_.tensors[t].name + ".grad";
             g_.gradients.push_back(sum.tensor);
         }
-        // what operations keep is read by their backward, which is there
+        // saved tensors are read by backward operations, which are part of the graph
         for (graph_tensor& t : g_.tensors) t.is_saved = false;
     }
 
@@ -74,7 +74,7 @@ private:
         g_.tensors.push_back(std::move(t));
         return in;
     }
-    /// A gradient that something outside of the pass makes: a loss.
+    /// A gradient from outside of the pass: that of the loss.
     [[nodiscard]] graph_input saved_input(std::int32_t tensor_id) {
         const graph_tensor& t = add_tensor(tensor_id);
         return add_tensor(t.sizes, t.type, t.bytes, -1);
@@ -83,7 +83,7 @@ private:
         add_tensor(in.tensor).consumers.push_back(next_operation());
         n.inputs.push_back(std::move(in));
     }
-    /// The gradient of a tensor, which is nobody else's then: a sum where several have arrived.
+    /// The gradient of a tensor. Adds a sum if several gradients have arrived.
     [[nodiscard]] graph_input add_gradient_sum(std::int32_t tensor_id, std::int32_t module) {
         std::vector<graph_input> all = std::move(arrived_[static_cast<std::size_t>(tensor_id)]);
         arrived_[static_cast<std::size_t>(tensor_id)].clear();
@@ -105,7 +105,7 @@ private:
         g_.operations.push_back(std::move(sum));
         return out;
     }
-    /// Gives a node its gradients: new ones, or what arrived where that is handed on.
+    /// Sets the gradients of a backward operation: new ones, or the arriving one if it is passed on.
     void set_gradient(graph_operation& n, const std::vector<graph_input>& to, const graph_input& arrived, bool passes) {
         for (std::size_t i = 0; i < to.size(); ++i) {
             if (!to[i].requires_grad) continue;
@@ -135,7 +135,7 @@ private:
         if (forward_operation.output >= 0 && !arrived_[static_cast<std::size_t>(forward_operation.output)].empty() &&
             requires_grad) {
             arrived = add_gradient_sum(forward_operation.output, forward_operation.module);
-        } else if (costs && function_ >= 0) {  // inside of a function, whose gradient it reads
+        } else if (costs && function_ >= 0) {  // inside a function, whose gradient it reads
             arrived = function_gradient_;
         } else if (costs && forward_operation.output >= 0) {
             arrived = saved_input(forward_operation.output);
@@ -151,7 +151,7 @@ private:
         static_cast<primitives<count>&>(n.metrics_of_op) = forward_operation.metrics_of_op.backward;
         n.metrics_of_op.torch_flops = forward_operation.metrics_of_op.backward_torch_flops;
         set_gradient(n, forward_operation.inputs, arrived, true);
-        if (n.output < 0 && !costs) return;  // all is handed on
+        if (n.output < 0 && !costs) return;  // all gradients are passed on
         n.bytes_read = arrived.bytes;
         read(n, arrived);
         for (const graph_input& saved : forward_operation.saved) {
@@ -190,17 +190,17 @@ private:
 
     operator_graph& g_;
     std::vector<std::vector<graph_input>> arrived_;  ///< by tensor
-    graph_input function_gradient_{};                ///< what arrived at the function that is gone back through
+    graph_input function_gradient_{};                ///< gradient of the output of the current function
     std::int32_t function_ = -1;
 };
 
 }  // namespace detail
 
-/// The graph of a training step: the forward pass, and behind it what goes back, last to first.
+/// The graph of a training step: the forward pass, followed by backward in reverse order.
 ///
-/// Each operation of backward reads the gradient that arrives and what its forward operation kept, and makes a gradient
-/// for each input that wants one; where several gradients of a tensor meet, an addition stands in front of whoever
-/// reads their sum. FLOPs are those of the trace: torch's add up to `total.backward_torch_flops`.
+/// A backward operation reads the arriving gradient and the saved tensors, and computes a gradient for each input that
+/// needs one. If several gradients of a tensor arrive, an addition precedes the operations that read their sum. FLOPs
+/// are those of the trace: torch FLOPs sum to `total_metrics.backward_torch_flops`.
 [[nodiscard]] inline operator_graph training_graph_of(const model& m, workload load) {
     load.training = true;
     operator_graph g = graph_of(m, load);

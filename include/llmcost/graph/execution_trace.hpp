@@ -11,27 +11,29 @@
 
 #include <llmcost/graph/split.hpp>
 
-// What each device of a split executes, sends and receives, and what waits for what: for simulators of networks.
+// Execution traces for network simulators: what each device of a split computes, sends and receives, with dependencies.
 namespace llmcost {
 
 enum class trace_kind : std::uint8_t { compute, send, receive, collective };
 enum class collective_kind : std::uint8_t { all_reduce, all_gather, all_to_all, reduce_scatter };
 
-/// Something that a device does once all that it depends on is done.
+/// A node of an execution trace. It starts when all its dependencies are done.
 struct trace_node {
-    std::uint64_t id = 0;  ///< of a part its number from 1; messages follow behind all parts
+    std::uint64_t id = 0;  ///< of a part: its index from 1; ids of messages follow those of all parts
     std::string name;
     trace_kind kind = trace_kind::compute;
-    std::vector<std::uint64_t> data{};     ///< whose results it reads
-    std::vector<std::uint64_t> control{};  ///< what is executed right before it
-    double begins = 0, seconds = 0;        ///< of a part, beside the others of its device
+    std::vector<std::uint64_t> data{};     ///< ids of nodes whose results it reads
+    std::vector<std::uint64_t> control{};  ///< ids of nodes that precede it
+    double begins = 0, seconds = 0;        ///< start and duration of a part on its device
     std::uint64_t flops = 0;
-    std::uint64_t bytes = 0;  ///< read and written; of a message those that are sent, of a collective those handed in
-    std::int32_t source_device = 0, to = 0, tag = 0;  ///< of a message: its devices, its cut
-    collective_kind collective{};                     ///< what all devices do together
+    std::uint64_t bytes = 0;  ///< bytes read and written; of a message: bytes sent; of a collective: input bytes
+    std::int32_t source_device = 0, to = 0, tag = 0;  ///< of a message: source device, destination device and cut
+    collective_kind collective{};                     ///< kind of a collective operation
 };
 
-/// The nodes of every device of a split, or of one device without stages; `seconds` of parts by device may be empty.
+/// The execution trace of each device of a split, or of one device without stages.
+///
+/// The seconds of parts in `devices` may be empty.
 [[nodiscard]] inline std::vector<std::vector<trace_node>> execution_traces_of(
     const node_graph& g, std::vector<graph_stage> stages = {}, const std::vector<pipeline_device>& devices = {}) {
     if (stages.empty()) stages.emplace_back().end = detail::length_of(g.parts);
@@ -61,7 +63,7 @@ struct trace_node {
         std::vector<std::vector<std::uint64_t>> reads(g.parts.size());
         std::vector<std::uint64_t> sent;
         for (const graph_edge& e : g.edges) {
-            if (e.producer < 0) continue;  // what is handed in is there
+            if (e.producer < 0) continue;  // inputs of the model have no dependency
             const std::uint64_t made = e.source >= s.first ? static_cast<std::uint64_t>(e.source) + 1 : received;
             if (e.source < s.end && e.to >= s.end && d + 1 < stages.size()) add_unique(sent, made);
             if (e.to >= s.first && e.to < s.end) add_unique(detail::at_place(reads, e.to), made);

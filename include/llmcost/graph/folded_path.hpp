@@ -10,7 +10,7 @@
 
 namespace llmcost {
 
-/// Numbers of a path as `*`: `model.layers.12.mlp` -> `model.layers.*.mlp`.
+/// Replaces the indices of a path by `*`: `model.layers.12.mlp` -> `model.layers.*.mlp`.
 [[nodiscard]] inline std::string fold_indices(std::string_view path) {
     std::string out;
     for (std::size_t i = 0; i < path.size();) {
@@ -24,7 +24,7 @@ namespace llmcost {
     return out;
 }
 
-/// `0-4,6-10`: numbers in ascending order, runs together; cut where it would be long.
+/// Ascending numbers with consecutive ones combined, truncated if long: `0-4,6-10`.
 [[nodiscard]] inline std::string number_ranges(const std::vector<std::string>& numbers) {
     std::string out;
     for (std::size_t i = 0; i < numbers.size();) {

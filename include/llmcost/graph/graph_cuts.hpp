@@ -11,23 +11,23 @@
 
 #include <llmcost/graph/module_graph.hpp>
 
-// Where a pass can be cut in two, in the order of its execution.
+// Positions at which a pass can be cut in two, in execution order.
 namespace llmcost {
 
-/// A cut in front of a part: what lies on either side, and what must go across.
+/// A cut before a part: the sizes of both sides, and the tensors that cross it.
 struct graph_cut {
-    std::int32_t at = 0;      ///< the first part behind it
-    std::uint64_t bytes = 0;  ///< of tensors that are made before it and read behind it, each once
+    std::int32_t at = 0;      ///< the first part after the cut
+    std::uint64_t bytes = 0;  ///< bytes of tensors written before and read after the cut, each once
     std::vector<std::int32_t> tensors{};
-    std::uint64_t weights_before = 0, weights_after = 0;  ///< what both sides read is on both
+    std::uint64_t weights_before = 0, weights_after = 0;  ///< weights that both sides read count on both
     std::uint64_t cache_before = 0, cache_after = 0;
     double seconds_before = 0, seconds_after = 0;
 };
 
-/// The cuts of a graph: one in front of each part but the first that executes something.
+/// The cuts of a graph: one before each part except the first that executes an operation.
 ///
-/// What is handed in goes to whoever reads it, and what a side gives out stays there: neither goes across. A tensor of
-/// which parts alone are read behind a cut goes across as those parts.
+/// Inputs of the model and outputs do not cross a cut. If only slices of a tensor are read after a cut, only these
+/// cross.
 [[nodiscard]] inline std::vector<graph_cut> find_cuts(const operator_graph& graph, const node_graph& g) {
     std::vector<graph_cut> cuts;
     const std::int32_t first = 2, end = detail::length_of(g.parts) - 1;
@@ -79,7 +79,7 @@ struct graph_cut {
         detail::at_place(ends, last_part[i]) += bytes;
         all.weight_bytes += bytes;
     }
-    std::uint64_t done_with = 0;  // weights that nobody behind reads
+    std::uint64_t done_with = 0;  // weights that no later part reads
     for (std::int32_t i = 0; i + 1 < end; ++i) {
         const graph_node& p = detail::at_place(g.parts, i);
         prefix.cache_bytes += p.cache_bytes;

@@ -13,28 +13,27 @@
 
 namespace llmcost {
 
-/// What flows into a module and out of it, in elements: activations, no parameters; what is written in place goes in
-/// alone.
+/// Elements that a module reads and writes: activations without parameters. In-place results count as inputs only.
 struct activation_elements {
     count in{}, out{};
     [[nodiscard]] count total() const { return in + out; }
 };
 
-/// A module with operations of its own, or several that are alike: a layer, as frameworks call it.
+/// A module with operations of its own, or several equal ones: a layer, as frameworks define it.
 struct layer_level {
     operator_group group{};
     bool is_leaf = false;
     activation_elements activations{};  ///< of one of them
 };
 
-/// A model on three levels: itself, its layers, its kinds of operations.
+/// A model on three levels: total, layers, operator types.
 struct model_levels {
     operator_costs total{};
     count parameters{};
-    count total_activations{};  ///< what is handed in, and what each layer without children gives
-    count peak_activations{};   ///< the most that goes into one of them and out
+    count total_activations{};  ///< inputs of the model, and outputs of all leaf modules
+    count peak_activations{};   ///< maximum of inputs plus outputs over leaf modules
     std::string peak_at{};
-    count largest_operation{};  ///< the same of single operations
+    count largest_operation{};  ///< maximum of inputs plus outputs over single operations
     std::string largest_at{};
     std::vector<layer_level> layers{};
     std::vector<operator_group> operators{};
@@ -42,7 +41,7 @@ struct model_levels {
 
 namespace detail {
 
-/// Tensors that a module's own operations read from outside of them, and those that they make for others.
+/// Collects the tensors that a module's own operations read from outside, and those that they write for others.
 class activation_counter {
 public:
     explicit activation_counter(const operator_graph& g) : graph_(g), in_(g.modules.size()), out_(g.modules.size()) {
@@ -61,7 +60,7 @@ public:
         const std::vector<std::int64_t>& sizes = graph_.tensors[static_cast<std::size_t>(t)].sizes;
         return count(num_elements(sizes.data(), static_cast<int>(sizes.size())));
     }
-    /// The same of one operation.
+    /// The inputs and outputs of one operation, in elements.
     [[nodiscard]] activation_elements activations_of(const graph_operation& o) const {
         activation_elements n;
         if (o.output >= 0 && !o.in_place) n.out = elements(o.output);
@@ -94,7 +93,7 @@ private:
     std::vector<std::vector<std::int32_t>> in_, out_;
 };
 
-/// Whether one of two costs more: longer where times are known, then more FLOPs, then more bytes.
+/// Whether a costs more than b: by seconds if known, then by FLOPs, then by bytes.
 [[nodiscard]] inline bool has_larger_cost(const operator_costs& a, const operator_costs& b) {
     if (a.seconds != b.seconds) return a.seconds > b.seconds;
     if (a.flops() != b.flops()) return a.flops() > b.flops();
@@ -103,10 +102,9 @@ private:
 
 }  // namespace detail
 
-/// A graph on three levels, slowest and largest first.
+/// A graph on three levels, with the most expensive entries first.
 ///
-/// Peak activations are those of MIT 6.5940: the most that goes into a layer and out of it, layers being modules
-/// without children.
+/// Peak activations follow MIT 6.5940: the maximum of inputs plus outputs over layers, which are leaf modules.
 [[nodiscard]] inline model_levels levels_of(const operator_graph& g, const seconds_of_operations& time = {}) {
     model_levels all;
     const detail::activation_counter activations(g);

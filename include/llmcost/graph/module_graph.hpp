@@ -14,55 +14,59 @@
 
 #include <llmcost/graph/backward_graph.hpp>
 
-// A pass as a graph of parts: modules, layers or operations, with every tensor that goes from one to another.
+// A forward pass as a graph of parts (modules, layers or operations), with all tensors between them.
 namespace llmcost {
 
-/// Which modules are parts: each layer of a list and each module without children outside of one (EdgeShard's
-/// "module"), each module without children (its "layer"), none: operations alone.
+/// The parts of a graph.
+///
+/// - `module`: each layer of a list, and each leaf module outside of lists (EdgeShard's "module").
+/// - `layer`: each leaf module (EdgeShard's "layer").
+/// - `operation`: each operation.
 enum class graph_level : std::uint8_t { module, layer, operation };
 
-/// The same as a question; a depth takes the place of the level: modules so many below the model, or without children.
+/// The granularity of a graph: a level, or a depth.
+///
+/// With a depth, parts are modules that many levels below the model, and leaf modules above it.
 struct graph_granularity {
     graph_level level = graph_level::module;
-    int depth = 0;  ///< 0: by the level
+    int depth = 0;  ///< 0: uses the level
 };
 
-/// What a part is: what was handed in, one call of a module, an operation outside of all of them, what the model gives
-/// out.
+/// The kind of a part: inputs of the model, a module call, an operation outside of module parts, outputs of the model.
 enum class part_kind : std::uint8_t { input, module, operation, output };
 
 /// A part of a pass: consecutive operations.
 struct graph_node {
     part_kind kind = part_kind::operation;
-    std::string name;                        ///< path of the module; of an operation its module's and its own
+    std::string name;                        ///< path of the module; of an operation: path of its module and its name
     std::string type;                        ///< class name, or the operation
-    std::int32_t module = -1;                ///< of the operators' graph
-    std::int32_t first = 0, end = 0;         ///< operations, also of the operators' graph
-    std::vector<std::int32_t> parameters{};  ///< tensors that it reads, or owns and nobody reads; each once
+    std::int32_t module = -1;                ///< index in `operator_graph::modules`
+    std::int32_t first = 0, end = 0;         ///< range of indices in `operator_graph::operations`
+    std::vector<std::int32_t> parameters{};  ///< parameters that it reads, or owns without a reader; each once
     std::uint64_t parameter_elements = 0, weight_bytes = 0;
-    std::uint64_t cache_bytes = 0;   ///< of what it makes, held after the run
-    std::uint64_t saved_bytes = 0;   ///< of what it makes, kept for backward
-    std::uint64_t output_bytes = 0;  ///< of what it makes and other parts read
-    std::uint64_t live_bytes = 0;  ///< at most during its operations: of all tensors that are still read, also its own
+    std::uint64_t cache_bytes = 0;   ///< bytes of its outputs that are in the cache after the pass
+    std::uint64_t saved_bytes = 0;   ///< bytes of its outputs that are saved for backward
+    std::uint64_t output_bytes = 0;  ///< bytes of its outputs that other parts read
+    std::uint64_t live_bytes = 0;    ///< peak of all live tensors during its operations
     std::uint64_t bytes_read = 0, bytes_written = 0;
     model_metrics done{};  ///< primitives and FLOPs
     double seconds = 0;
 };
 
-/// A tensor that goes from one part to a later one, in the sizes in which that reads it.
+/// A tensor that one part writes and a later one reads, with the sizes of the reader.
 struct graph_edge {
     std::int32_t source = 0, to = 0;
-    std::int32_t tensor = -1;    ///< of the operators' graph
-    std::int32_t producer = -1;  ///< the operation that made or wrote it; -1: it was handed in
+    std::int32_t tensor = -1;    ///< index in `operator_graph::tensors`
+    std::int32_t producer = -1;  ///< the operation that wrote it; -1: an input of the model
     std::vector<std::int64_t> sizes{};
     dtype type = dtype::float32;
     std::uint64_t bytes = 0;
 };
 
-/// Parts in the order of their execution, what was handed in at the front, what is given out at the end.
+/// Parts in execution order, with the inputs of the model first and its outputs last.
 struct node_graph {
     std::vector<graph_node> parts;
-    std::vector<graph_edge> edges;  ///< by their ends
+    std::vector<graph_edge> edges;  ///< ordered by both ends
     bool timed = false;             ///< whether parts have seconds
 };
 
@@ -81,7 +85,7 @@ template <class Row>
     return static_cast<std::int32_t>(rows.size());
 }
 
-/// Cuts a graph of operations into parts.
+/// Groups the operations of a graph into parts.
 class node_graph_builder {
 public:
     node_graph_builder(const operator_graph& graph, graph_granularity grain) : graph_(graph) {
@@ -95,7 +99,7 @@ public:
     [[nodiscard]] node_graph take() { return std::move(out_); }
 
 private:
-    /// The chosen module around every module; -1: none.
+    /// Finds the part module that contains each module; -1: none.
     void choose(graph_granularity grain) {
         std::vector<bool> has_children(graph_.modules.size());
         for (const graph_module& m : graph_.modules)
@@ -183,10 +187,10 @@ private:
         out_.edges.erase(std::unique(out_.edges.begin(), out_.edges.end(), is_same_edge), out_.edges.end());
     }
     void add_parameter(std::int32_t part, std::int32_t tensor) {
-        std::vector<std::int32_t>& mine = at_place(out_.parts, part).parameters;
-        if (std::ranges::find(mine, tensor) == mine.end()) mine.push_back(tensor);
+        std::vector<std::int32_t>& part_parameters = at_place(out_.parts, part).parameters;
+        if (std::ranges::find(part_parameters, tensor) == part_parameters.end()) part_parameters.push_back(tensor);
     }
-    /// What no operation reads lies where its module would have been executed.
+    /// Assigns parameters that no operation reads to the part in which their module would run.
     void assign_unread_parameters() {
         for (const graph_module& m : graph_.modules)
             for (const std::int32_t tensor : m.parameter_ids)
@@ -223,7 +227,9 @@ private:
         for (const auto& [tensor, producer, part] : outputs)
             at_place(out_.parts, part).output_bytes += at_place(graph_.tensors, tensor).bytes;
     }
-    /// A tensor lives from its making, or its first reading, to its last one; what the cache holds is told apart.
+    /// Computes the live bytes of parts. A tensor is live from its write, or first read, to its last read.
+    ///
+    /// Cached tensors are excluded.
     void compute_live_bytes() {
         const std::size_t n = graph_.operations.size();
         if (n == 0) return;
@@ -264,15 +270,14 @@ private:
 
 }  // namespace detail
 
-/// The parts of a pass and what goes between them.
+/// The parts of a pass and the tensors between them.
 ///
-/// Every tensor that a part reads and did not make is an edge, a parameter of its own, or a parameter of another part,
-/// too.
+/// Each tensor that a part reads and did not write is an edge, or a parameter, which may be shared with other parts.
 [[nodiscard]] inline node_graph parts_of(const operator_graph& graph, graph_granularity grain = {}) {
     return detail::node_graph_builder(graph, grain).take();
 }
 
-/// Gives parts the seconds of their operations.
+/// Sets the seconds of parts from those of their operations.
 inline void set_times(node_graph& g, const std::vector<double>& seconds_of_operations) {
     for (graph_node& p : g.parts) {
         p.seconds = 0;
@@ -281,7 +286,7 @@ inline void set_times(node_graph& g, const std::vector<double>& seconds_of_opera
     g.timed = true;
 }
 
-/// `2x9x2048` of a tensor's sizes; nothing of a number's.
+/// The sizes of a tensor as text, `2x9x2048`; empty for a scalar.
 [[nodiscard]] inline std::string sizes_text(const std::vector<std::int64_t>& sizes, const char* separator = "x") {
     std::string out;
     for (const std::int64_t n : sizes) out.append(out.empty() ? "" : separator).append(std::to_string(n));

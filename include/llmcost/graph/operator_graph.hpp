@@ -17,7 +17,7 @@ namespace llmcost {
 
 namespace detail {
 
-/// Draws a graph while it listens to a walk.
+/// Records a graph from a trace.
 class graph_listener final : public listener {
 public:
     explicit graph_listener(operator_graph& out) : out_(out) {}
@@ -109,7 +109,7 @@ public:
         n.num_time_steps = r.multiplier().to_64();
         for (int i = 0; i < o.input_count; ++i) n.inputs.push_back(input_of(*o.inputs[i]));
         std::uint64_t parameter_bytes = 0;
-        count trained;  // of these
+        count trained;  // number of trained elements among them
         for (graph_input& i : pending_parameters_) {
             parameter_bytes += i.bytes;
             if (i.requires_grad) trained += count(num_elements(i.sizes.data(), static_cast<int>(i.sizes.size())));
@@ -140,13 +140,14 @@ public:
     void on_storage_renamed(const recorder&, std::int32_t old_storage, std::int32_t now) override {
         const auto old_index = static_cast<std::size_t>(old_storage);
         const std::int32_t tensor_id =
-            old_index < tensor_of_.size() ? tensor_of_[old_index] : -1;  // what is idle was never heard of
+            // tensors of modules that are not executed have no index
+            old_index < tensor_of_.size() ? tensor_of_[old_index] : -1;
         tensor_of_.resize(static_cast<std::size_t>(now), -1);
         tensor_of_.push_back(tensor_id);
     }
-    /// When the walk is over: what was told behind the last operation.
+    /// Ends the recording. Assigns the backward costs reported after the last operation.
     void finish(const recorder& r) { hand_back(r.totals().difference_from(previous_sums_).backward, {}); }
-    /// The number of a tensor; one that no operation made was handed in. -1: nothing is stored.
+    /// The index of a tensor. A tensor without an index is an input of the model. Returns -1 if nothing is stored.
     [[nodiscard]] std::int32_t tensor_of(const tensor& v) {
         if (const std::int32_t p = names_.number_of(v); p >= 0) return parameters_[static_cast<std::size_t>(p)];
         if (!v.is_stored()) return -1;
@@ -199,14 +200,15 @@ private:
         in.type = v.type;
         in.bytes = of_elements(count(v.unique_numel()), v.type);
         in.tensor = tensor_of(v);
-        if (in.tensor < 0) in.tensor = add(v, tensor_origin::input, v.numel);  // no memory of its own: a mask, a place
+        if (in.tensor < 0) in.tensor = add(v, tensor_origin::input, v.numel);  // no storage: a mask, positions
         in.producer = tensor_node(in.tensor).producer;
         in.is_view = tensor_node(in.tensor).sizes != in.sizes;
         in.requires_grad = v.requires_grad;
         return in;
     }
-    /// What backward will read, of an operation or, with -1, of a function; what nobody knows is a copy of what the
-    /// operation overwrites.
+    /// The inputs that the backward of an operation or, with -1, of a function reads.
+    ///
+    /// A saved tensor with an unknown id is a clone of what the operation overwrites.
     [[nodiscard]] std::vector<graph_input> take_saved_inputs(std::int32_t producer) {
         std::vector<graph_input> all;
         const auto add_saved_tensor = [&](std::vector<std::int64_t> sizes, dtype type, std::uint64_t bytes) {
@@ -243,7 +245,7 @@ private:
         besides_ = integers_ = 0;
         return all;
     }
-    /// What rows of parameters are picked by is handed in: ids, places.
+    /// Adds the integer input of a gather from parameters: token ids, positions.
     void read_ids(graph_operation& n, const tensor& picked) {
         for (const graph_input& in : n.inputs)
             if (tensor_node(in.tensor).source != tensor_origin::parameter) return;
@@ -270,7 +272,7 @@ private:
         }
         return (bytes * times).to_64();
     }
-    /// What backward of an operation executes for its inputs, each of which has this gradient alone.
+    /// The backward primitives of an operation, without the sums of gradients of shared inputs.
     [[nodiscard]] static primitives<count> compute_op_backward(const operation& o, count times,
                                                                count parameter_elements) {
         const backward_op_cost& price = backward_op_cost_of(o.kind);
@@ -293,12 +295,14 @@ private:
             if (price.gradient_size == gradient_size_kind::as_output) plus.add += numbers_of(o.output);
             if (price.gradient_size != gradient_size_kind::as_input) minus.add += numbers_of(in);
         }
-        for (const auto member : primitive_members<count>)  // an empty sum spares nothing
+        for (const auto member : primitive_members<count>)  // an empty sum has no first term to omit
             plus.*member = plus.*member > minus.*member ? plus.*member - minus.*member : count{};
         return plus;
     }
-    /// Shares out what was told of backward since the last operation: this one's own part, and what a description tells
-    /// by itself, in front of a fused call, else behind an operation. Whether this one goes back.
+    /// Distributes the backward primitives that the trace reported since the last operation.
+    ///
+    /// This operation gets those of its own rule. The rest belongs to a fused call, if this is one, or to the last
+    /// operation. Returns whether this operation has a backward.
     bool share_backward(const trace_totals& sums, const operation& o, count times, count parameter_elements,
                         primitives<count>& op_backward) {
         bool has_backward = o.output.requires_grad && sums.unsummed_gradients != count{};
@@ -315,7 +319,7 @@ private:
         hand_back(sums.backward, op_backward);
         return has_backward;
     }
-    /// To the last operation; ADDs alone are where gradients meet, and nobody's.
+    /// Adds the rest to the last operation. ADDs are omitted: they are sums of gradients.
     void hand_back(const primitives<count>& recorded, const primitives<count>& op_backward) {
         for (const auto member : primitive_members<count>) {
             if (member == &primitives<count>::add || recorded.*member == op_backward.*member || out_.operations.empty())
@@ -329,20 +333,20 @@ private:
     std::vector<std::int32_t> open_;
     std::vector<call_of_module> calls_;
     std::unordered_map<std::string, std::int32_t> by_path_;
-    std::vector<std::int32_t> tensor_of_;   ///< by storage
-    std::vector<std::int32_t> parameters_;  ///< tensors, by the parameter's number
+    std::vector<std::int32_t> tensor_of_;   ///< tensor index by storage id
+    std::vector<std::int32_t> parameters_;  ///< tensor index by parameter number
     parameter_names names_;
     std::vector<graph_input> pending_parameters_;
     std::vector<tensor> saved_, backward_reads_;
-    std::uint64_t besides_ = 0, integers_ = 0;  ///< bytes kept beside tensors, of integers
+    std::uint64_t besides_ = 0, integers_ = 0;  ///< saved bytes that are not in a tensor, and bytes of integers
     trace_totals previous_sums_{};
 };
 
 }  // namespace detail
 
-/// The graph of a forward pass; of a training step what autograd keeps is marked.
+/// The graph of a forward pass. For a training step, saved tensors are marked.
 ///
-/// Throws `overflow_error` where there are more modules than can be listed.
+/// Throws: `overflow_error` if there are too many modules.
 [[nodiscard]] inline operator_graph graph_of(const model& m, workload load) {
     operator_graph out;
     const storage_types types = storage_types_of(m, load);

@@ -16,11 +16,11 @@
 
 namespace llmcost {
 
-/// What a row of an operator table is; in torch.fx's words where it has them.
+/// The kind of a row in an operator table, with the names of torch.fx where they exist.
 enum class operator_row_kind : std::uint8_t {
-    module,    ///< executed by a module without children
-    function,  ///< executed by a module that has children
-    view,      ///< nothing executed: a tensor is read in other sizes than it was made in
+    module,    ///< executed by a leaf module
+    function,  ///< executed by a module with children
+    view,      ///< no operation: a tensor is read with other sizes
     backward
 };
 [[nodiscard]] constexpr literal name_of(operator_row_kind kind) noexcept {
@@ -28,7 +28,7 @@ enum class operator_row_kind : std::uint8_t {
     return names[static_cast<std::size_t>(kind)];
 }
 
-/// A tensor that a row reads or gives.
+/// A tensor that a row reads or writes.
 struct operator_tensor {
     std::vector<std::int64_t> sizes{};
     dtype type = dtype::float32;
@@ -36,19 +36,19 @@ struct operator_tensor {
     friend bool operator==(const operator_tensor&, const operator_tensor&) = default;
 };
 
-/// What operations cost together: theirs, not those of backward.
+/// Costs of operations, without their backward.
 struct operator_costs {
     primitives<count> executes{};
     count torch_flops{};
     count bytes_read{}, bytes_written{};
-    count parameters{};   ///< elements of parameters that nobody read before
-    count saved_bytes{};  ///< bytes for backward, which nobody kept before
+    count parameters{};   ///< elements of parameters that no earlier operation read
+    count saved_bytes{};  ///< bytes saved for backward that no earlier operation saved
     double seconds = 0;
 
     [[nodiscard]] count flops() const { return executes.add + executes.mult; }
     [[nodiscard]] count macs() const { return torch_flops / count(2); }
     [[nodiscard]] count bytes() const { return bytes_read + bytes_written; }
-    /// FLOPs of a byte that is moved; 0 where none is.
+    /// Arithmetic intensity: FLOPs per byte read or written; 0 if there are no bytes.
     [[nodiscard]] double intensity() const {
         return bytes() == count{} ? 0 : static_cast<double>(flops()) / static_cast<double>(bytes());
     }
@@ -65,54 +65,54 @@ struct operator_costs {
     friend bool operator==(const operator_costs&, const operator_costs&) = default;
 };
 
-/// A line of an operator table: an operation, or several of like layers.
+/// A row of an operator table: an operation, or the same operation in several equal layers.
 struct operator_row {
     operator_row_kind row_type = operator_row_kind::function;
-    std::string name{};    ///< its module's path and the operation; numbers of layers are `*` where several are meant
+    std::string name{};    ///< path of the module and the operation; layer indices are `*` if several are combined
     literal kind = "";     ///< the operation
-    std::string target{};  ///< what is called: a module's class, else the operation
+    std::string target{};  ///< call target: the class of a leaf module, otherwise the operation
     std::vector<operator_tensor> inputs{};
     std::vector<operator_tensor> outputs{};
-    std::uint64_t times = 1;  ///< operations that it stands for
-    std::int32_t first = -1;  ///< the first of them in the graph
+    std::uint64_t times = 1;  ///< number of operations in the row
+    std::int32_t first = -1;  ///< index of the first of them in the graph
     operator_costs costs{};   ///< of all of them
 };
 
-/// What a table shows besides operations, and in how many lines.
+/// Which rows a table contains.
 struct table_options {
-    bool backward = false;  ///< of a training step what goes back, behind the forward pass
-    bool views = false;     ///< rows for tensors that are read in other sizes
-    bool expand = false;    ///< every layer's operations by themselves
+    bool backward = false;  ///< training: appends backward operations
+    bool views = false;     ///< adds rows for views
+    bool expand = false;    ///< does not combine equal layers
 };
 
-/// Seconds of each operation of a graph, of all its times; empty: not known.
+/// Seconds of each operation of a graph, over all its repetitions; empty: unknown.
 struct seconds_of_operations {
     std::vector<double> forward{}, backward{};
 };
 
-/// An operator table and what its rows add up to.
+/// An operator table and its totals.
 struct operator_table {
     std::vector<operator_row> rows;
     operator_costs forward{}, backward{};
     count unread{};  ///< elements of parameters that no operation reads
 };
 
-/// What operations are taken together by.
+/// The key by which operations are grouped.
 enum class row_group : std::uint8_t { kind, module, layer };
 
-/// Operations taken together.
+/// A group of operations.
 struct operator_group {
     std::string name{};       ///< an operation, or a path
     std::string type{};       ///< class of the module
-    std::uint64_t times = 1;  ///< like modules that it stands for
+    std::uint64_t times = 1;  ///< number of equal modules in the group
     std::uint64_t operations = 0;
-    std::int32_t module = -1;  ///< the first of them
+    std::int32_t module = -1;  ///< index of the first of them
     operator_costs costs{};
 };
 
 namespace detail {
 
-/// Costs of one operation, forwards.
+/// Costs of one operation in forward.
 [[nodiscard]] inline operator_costs costs_of(const operator_graph& g, std::size_t i,
                                              const seconds_of_operations& time) {
     const graph_operation& o = g.operations[i];
@@ -135,7 +135,7 @@ namespace detail {
     if (!time.forward.empty()) c.seconds = time.forward[i];
     return c;
 }
-/// The same of what goes back.
+/// Costs of one operation in backward.
 [[nodiscard]] inline operator_costs backward_costs_of(const operator_graph& g, std::size_t i,
                                                       const seconds_of_operations& time) {
     operator_costs c;
@@ -144,14 +144,14 @@ namespace detail {
     if (!time.backward.empty()) c.seconds = time.backward[i];
     return c;
 }
-/// ADDs where gradients of one tensor meet, which are no operation's.
+/// ADDs that sum several gradients of one tensor. They belong to no operation.
 [[nodiscard]] inline count gradient_sum_costs(const operator_graph& g) {
     count all = g.total_metrics.backward.add;
     for (const graph_operation& o : g.operations) all -= o.metrics_of_op.backward.add;
     return all;
 }
 
-/// Writes rows down one by one, like ones together.
+/// Builds a table row by row and combines equal rows.
 class table_builder {
 public:
     table_builder(const operator_graph& g, const table_options& choice, const seconds_of_operations& time)
@@ -172,7 +172,7 @@ private:
     [[nodiscard]] const graph_module& module_of(const graph_operation& o) const {
         return graph_.modules[static_cast<std::size_t>(o.module)];
     }
-    /// `add`, `add_1`: operations of a module that are called alike are numbered, as torch.fx numbers them.
+    /// Names operations as torch.fx does: `add`, `add_1` within a module.
     void name_operations() {
         std::unordered_map<std::string, int> num_uses;
         std::vector<std::string> folded(graph_.modules.size());
@@ -207,7 +207,7 @@ private:
         out_.forward += row.costs;
         add_row(std::move(row));
     }
-    /// A row for each tensor that an operation reads in other sizes.
+    /// Adds a row for each tensor that an operation reads with other sizes.
     void add_views(std::size_t i) {
         const graph_operation& o = graph_.operations[i];
         for (std::size_t k = 0; k < o.inputs.size(); ++k) {
@@ -225,7 +225,7 @@ private:
             add_row(std::move(row));
         }
     }
-    /// What makes such sizes of those; of several views, one behind the other, what they come to.
+    /// The kind of view that maps one shape to another; the combined effect if there are several views.
     [[nodiscard]] static literal kind_of_view(std::vector<std::int64_t> source_sizes, std::vector<std::int64_t> to) {
         const auto elements = [](const std::vector<std::int64_t>& sizes) {
             return num_elements(sizes.data(), static_cast<int>(sizes.size()));
@@ -264,7 +264,7 @@ private:
         out_.backward += gradient_sum_row.costs;
         if (gradient_sum_row.costs.executes.add != count{}) add_row(std::move(gradient_sum_row));
     }
-    /// Whether two rows say the same of like layers.
+    /// Whether two rows describe the same operation of equal layers.
     [[nodiscard]] static bool is_same_operator(const operator_row& a, const operator_costs& unit_costs,
                                                const operator_row& b) {
         return a.row_type == b.row_type && a.kind == b.kind && a.inputs == b.inputs && a.outputs == b.outputs &&
@@ -296,13 +296,13 @@ private:
 
 }  // namespace detail
 
-/// The operator table of a graph: a row for each operation, like layers folded unless they are to be expanded.
+/// The operator table of a graph: one row per operation. Equal layers are combined unless `expand` is set.
 [[nodiscard]] inline operator_table operator_table_of(const operator_graph& g, const table_options& choice = {},
                                                       const seconds_of_operations& time = {}) {
     return detail::table_builder(g, choice, time).build();
 }
 
-/// The module that stands for a layer: the outermost member of a list around it, or itself.
+/// The layer of a module: the outermost list item that contains it, or the module itself.
 [[nodiscard]] inline std::int32_t layer_of(const operator_graph& g, std::int32_t module) {
     std::int32_t layer = module;
     for (std::int32_t at = module; at >= 0; at = g.modules[static_cast<std::size_t>(at)].parent)
@@ -310,7 +310,7 @@ private:
     return layer;
 }
 
-/// Operations of a kind, of a module by itself, or of a layer; like modules are one row unless they are to be expanded.
+/// Groups operations by operator type, module or layer. Equal modules are combined unless `expand` is set.
 [[nodiscard]] inline std::vector<operator_group> operator_groups_of(const operator_graph& g, row_group grouping,
                                                                     const table_options& choice = {},
                                                                     const seconds_of_operations& time = {}) {

@@ -14,18 +14,17 @@
 
 namespace llmcost::detail {
 
-/// Which parameter a value of a walk is, whose module may be called several times and whose tensor may have several
-/// names.
+/// Maps tensors of a trace to parameters, also if a module is called several times or a tensor has several names.
 class parameter_names {
 public:
     static constexpr std::int32_t none = -1;
 
     struct declaration {
         std::int32_t number;  ///< in order of first names
-        bool fresh;           ///< nobody has named its tensor before
+        bool fresh;           ///< the tensor had no name before
     };
 
-    /// A parameter that is declared; a tied one is that of the same sizes, which may be named later.
+    /// Registers a declared parameter. A tied one is matched by its sizes, and may be declared before its original.
     declaration declared(const std::string& name, const tensor& v, bool tied) {
         const auto match = std::ranges::find_if(all_, [&](const parameter& p) {
             return (tied || p.awaited) && p.sizes == std::vector(v.size, v.size + v.rank);
@@ -40,14 +39,13 @@ public:
         is(v, number);
         return {number, fresh};
     }
-    /// A parameter of a module that is called once more: the same, by its name or, where the module has several, its
-    /// sizes.
+    /// Registers a parameter of a repeated module call, matched by its name or else by its sizes.
     void on_reuse(const std::string& name, const tensor& v) {
         if (const auto known = by_name_.find(name); known != by_name_.end()) return is(v, known->second);
         const auto match = std::ranges::find(all_, std::vector(v.size, v.size + v.rank), &parameter::sizes);
         is(v, match == all_.end() ? none : static_cast<std::int32_t>(match - all_.begin()));
     }
-    /// The number of a value's parameter; `none` of one that is no parameter.
+    /// The number of a tensor's parameter. Returns `none` if the tensor is no parameter.
     [[nodiscard]] std::int32_t number_of(const tensor& v) const noexcept {
         const auto at = static_cast<std::size_t>(tensor::no_storage_id - 1 - v.storage_id);
         return v.storage_id < tensor::no_storage_id && at < by_storage_.size() ? by_storage_[at] : none;
@@ -56,7 +54,7 @@ public:
 private:
     struct parameter {
         std::vector<std::int64_t> sizes;
-        bool awaited = false;  ///< named as a tied one alone
+        bool awaited = false;  ///< declared as tied only
     };
     void is(const tensor& v, std::int32_t number) {
         const auto at = static_cast<std::size_t>(tensor::no_storage_id - 1 - v.storage_id);

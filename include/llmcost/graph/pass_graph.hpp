@@ -10,102 +10,103 @@
 
 namespace llmcost {
 
-/// The name of a tensor's element type; `unspecified` is that of ids, which have 64 bits.
+/// The name of an element type; `unspecified` is that of token ids, which are int64.
 [[nodiscard]] constexpr literal element_name(dtype type) noexcept {
     return type == dtype::unspecified ? literal("int64") : name_of(type);
 }
 
-/// Where a tensor of a graph comes from.
+/// The origin of a tensor in a graph.
 enum class tensor_origin : std::uint8_t {
-    operation,  ///< an operation of the pass made it
+    operation,  ///< the output of an operation
     parameter,
-    input,  ///< ids, pixels, masks, buffers of modules, what earlier passes left in the cache
+    input,  ///< token ids, pixels, masks, module buffers, the cache of earlier passes
 };
 
-/// A tensor: a storage with the sizes in which it was made.
+/// A tensor: a storage with the sizes of its creation.
 struct graph_tensor {
-    std::string name;  ///< of a parameter its full name; else empty
+    std::string name;  ///< full name of a parameter; empty for other tensors
     std::vector<std::int64_t> sizes{};
     dtype type = dtype::float32;
     std::uint64_t bytes = 0;
     tensor_origin source = tensor_origin::operation;
-    std::int32_t producer = -1;             ///< the operation that made it, or wrote into it last
+    std::int32_t producer = -1;             ///< the operation that wrote it last
     std::vector<std::int32_t> consumers{};  ///< operations that read it, in order
-    bool is_cached = false;                 ///< the cache holds it after the run
-    bool is_saved = false;                  ///< autograd keeps it until backward
+    bool is_cached = false;                 ///< in the cache after the pass
+    bool is_saved = false;                  ///< saved for backward
 };
 
-/// A tensor as an operation reads it: a view has sizes of its own.
+/// A tensor as an operation reads it. A view has its own sizes.
 struct graph_input {
     std::int32_t tensor = -1;
-    std::int32_t producer = -1;  ///< the operation whose result is read; -1: a parameter, or handed in
+    std::int32_t producer = -1;  ///< the operation that wrote the value; -1: a parameter or an input of the model
     std::vector<std::int64_t> sizes{};
     dtype type = dtype::float32;
-    std::uint64_t bytes = 0;  ///< what an expansion repeats once
-    bool is_view = false;     ///< in other sizes than it was made in
+    std::uint64_t bytes = 0;  ///< bytes; broadcast elements count once
+    bool is_view = false;     ///< has other sizes than at its creation
     bool requires_grad = false;
 };
 
-/// What an operation belongs to: the forward pass, backward, or the sums of gradients that meet there.
+/// The phase of an operation: forward, backward, or sums of gradients in backward.
 enum class graph_pass : std::uint8_t { forward, backward, gradient_sum };
 
 /// One executed operation.
 struct graph_operation {
     op kind{};
-    std::int32_t module = -1;          ///< of `modules`
-    std::uint64_t num_time_steps = 1;  ///< steps through time that it stands for
+    std::int32_t module = -1;          ///< index in `operator_graph::modules`
+    std::uint64_t num_time_steps = 1;  ///< number of time steps that it represents
     std::vector<graph_input> inputs{};
-    std::int32_t output = -1;  ///< of `tensors`
+    std::int32_t output = -1;  ///< index in `operator_graph::tensors`
     std::vector<std::int64_t> sizes{};
     dtype type = dtype::float32;
-    bool in_place = false;  ///< it writes into a tensor that was there
+    bool in_place = false;  ///< writes into an existing tensor
     bool has_backward = false;
-    model_metrics metrics_of_op{};  ///< what it executes and keeps, of all its times; of backward what is its own
+    model_metrics metrics_of_op{};  ///< metrics over all repetitions; `backward` is the part of its own rule
     std::uint64_t bytes_read = 0, bytes_written = 0;
-    std::vector<graph_input> saved{};  ///< what its backward reads beside the gradient that arrives
+    std::vector<graph_input> saved{};  ///< inputs of its backward in addition to the arriving gradient
     graph_pass pass = graph_pass::forward;
-    std::int32_t backward_of = -1;              ///< of backward: the operation of the forward pass
-    std::vector<std::int32_t> extra_outputs{};  ///< of backward: gradients that it makes beside `output`
+    std::int32_t backward_of = -1;              ///< of a backward operation: the forward operation
+    std::vector<std::int32_t> extra_outputs{};  ///< of a backward operation: gradients in addition to `output`
 };
 
-/// What goes back beside operations: a `torch.autograd.Function`, whose output was made without gradients and whose
-/// inputs get theirs at once; a tensor, parts of whose gradient are those of what was written into it.
+/// A backward without an operation.
+///
+/// Either a `torch.autograd.Function` that computes `output` without gradients and all input gradients at once, or a
+/// write of `inputs` into slices of `output`, whose gradients are slices of that of `output`.
 struct graph_function {
-    std::int32_t position = 0;   ///< so many operations
-    bool writes_output = false;  ///< its inputs into its output
+    std::int32_t position = 0;   ///< number of preceding operations
+    bool writes_output = false;  ///< writes its inputs into its output
     std::int32_t module = -1;
     std::int32_t output = -1;
     std::vector<graph_input> inputs{}, saved{};
 };
 
-/// A module of the reference; `operations` from `first` to `end` are its own and its children's.
+/// A module of the reference. Operations from `first` to `end` belong to it and its children.
 struct graph_module {
-    std::string path;  ///< empty for the whole model
+    std::string path;  ///< empty for the model
     std::string type;  ///< class name
     role module_role = role::none;
     std::int32_t parent = -1;
-    std::int64_t index = -1;  ///< its place in a list
+    std::int64_t index = -1;  ///< index in its list
     int depth = 0;
     bool is_leaf = false;
     std::int32_t first = 0, end = 0;
-    std::uint64_t parameters = 0;                  ///< elements of its own, tied ones where they are named first
-    std::vector<std::int32_t> parameter_ids{};     ///< those tensors
+    std::uint64_t parameters = 0;  ///< elements of its own parameters; tied ones count where they are declared first
+    std::vector<std::int32_t> parameter_ids{};     ///< tensor indices of its own parameters
     std::vector<std::int32_t> reuse_operations{};  ///< operations of later calls
-    std::vector<std::int32_t> calls{};             ///< where later calls begin
+    std::vector<std::int32_t> calls{};             ///< first operations of later calls
 };
 
-/// A forward pass as a graph: modules in the order of their first call, operations in the order of their execution.
+/// A forward pass as a graph: modules in order of their first call, operations in order of execution.
 ///
-/// Every tensor that an operation reads is a parameter, was handed in, or has its producer before it.
+/// Each tensor that an operation reads is a parameter, an input of the model, or the output of an earlier operation.
 struct operator_graph {
     std::vector<graph_module> modules;
     std::vector<graph_operation> operations;
     std::vector<graph_tensor> tensors;
-    std::int32_t output = -1;  ///< the tensor that the model gives out
+    std::int32_t output = -1;  ///< index of the model's output
     std::vector<graph_function> functions{};
-    std::vector<std::int32_t> gradients{};  ///< of parameters, where backward stands behind the pass
-    model_metrics
-        total_metrics{};  ///< of the whole model; of backward also what is added where gradients of a tensor meet
+    std::vector<std::int32_t> gradients{};  ///< of parameters, if the graph contains backward
+    model_metrics total_metrics{};          ///< metrics of the complete model; `backward` includes sums of gradients
 };
 
 }  // namespace llmcost

@@ -11,46 +11,45 @@
 
 #include <llmcost/graph/graph_cuts.hpp>
 
-// A pass over several devices in a row: each executes consecutive parts and hands what is read behind it to the next
-// one.
+// Pipeline parallelism: each device executes consecutive parts and sends the tensors that later parts read.
 namespace llmcost {
 
-/// One of the devices: how long it takes for each part, and what it holds.
+/// A device of a pipeline: its time for each part, and its memory.
 struct pipeline_device {
-    std::vector<double> seconds{};       ///< of parts
-    std::vector<double> host_seconds{};  ///< of issuing them, which the device waits for where they are more
+    std::vector<double> seconds{};       ///< device seconds of each part
+    std::vector<double> host_seconds{};  ///< host seconds to launch each part; the device waits if they are larger
     std::uint64_t memory = ~std::uint64_t{};
 };
 
-/// Consecutive parts on one device.
+/// A stage: consecutive parts on one device.
 struct graph_stage {
-    std::int32_t first = 0, end = 0;  ///< parts
-    std::uint64_t received = 0;       ///< bytes from the device before
-    double link_seconds = 0;          ///< for those
+    std::int32_t first = 0, end = 0;  ///< range of parts
+    std::uint64_t received = 0;       ///< bytes from the previous device
+    double link_seconds = 0;          ///< seconds to receive them
     double seconds = 0;               ///< of its parts
     std::uint64_t weights = 0, cache = 0;
-    std::uint64_t live = 0;  ///< at most, of other tensors, also of those that it only hands on
+    std::uint64_t live = 0;  ///< peak of other tensors, including those that are only forwarded
 
     [[nodiscard]] double all_seconds() const noexcept { return link_seconds + seconds; }
     [[nodiscard]] std::uint64_t memory() const noexcept { return weights + cache + live; }
 };
 
-/// A pass over several devices.
+/// A pass split over several devices.
 struct graph_split {
-    std::vector<graph_stage> stages;  ///< empty: there is no way in which every device holds its part
-    double slowest = 0;               ///< seconds from one pass to the next, where passes follow each other
-    double pass_seconds = 0;          ///< of one pass, through all devices
+    std::vector<graph_stage> stages;  ///< empty: no split in which each device has enough memory for its stage
+    double slowest = 0;               ///< seconds between consecutive passes in steady state
+    double pass_seconds = 0;          ///< latency of one pass through all devices
 };
 
 namespace detail {
 
-/// What consecutive parts are on a device, whatever the device.
+/// Costs of all ranges of consecutive parts, independent of the device.
 class pipeline_dp_table {
 public:
     pipeline_dp_table(const operator_graph& graph, const node_graph& g)
         : parts_(g.parts), crossing_(g.parts.size() + 1) {
         for (const graph_cut& cut : find_cuts(graph, g)) at_place(crossing_, cut.at) = cut.bytes;
-        std::vector<std::int32_t> last(graph.tensors.size(), -1);  // part that has read a parameter
+        std::vector<std::int32_t> last(graph.tensors.size(), -1);  // the last part that has read a parameter
         for (std::int32_t i = 0; i < length_of(g.parts); ++i) {
             std::vector<weight>& node_weights = weights_.emplace_back();
             for (const std::int32_t tensor : at_place(g.parts, i).parameters) {
@@ -59,7 +58,7 @@ public:
             }
         }
     }
-    /// Calls `visit(stage)` for ever more parts from `first` on, until it says no; seconds are those of a device.
+    /// Calls `visit(stage)` for stages from `first` on with increasing length, until it returns false.
     template <class Visit>
     void each_stage(std::int32_t first, const pipeline_device& device, double bytes_per_second, Visit visit) const {
         graph_stage s;
@@ -85,20 +84,20 @@ public:
 private:
     struct weight {
         std::uint64_t bytes;
-        std::int32_t previous_reader;  ///< the last part before that reads it, too; -1: none
+        std::int32_t previous_reader;  ///< the last earlier part that reads it; -1: none
     };
     const std::vector<graph_node>& parts_;
-    std::vector<std::uint64_t> crossing_;  ///< by the part behind the cut
+    std::vector<std::uint64_t> crossing_;  ///< by the first part after the cut
     std::vector<std::vector<weight>> weights_;
 };
 
 }  // namespace detail
 
-/// The split over all of these devices in their order whose slowest stage, with what it receives, is the fastest, and
-/// of those the one whose stages take the least together; each device has a part and holds what it needs.
+/// The split with the smallest bottleneck over the given devices in order; ties are broken by the total time.
 ///
-/// `links` are bytes per second from each device to the next, one fewer than there are devices. Exact: of two splits of
-/// the same parts over the same devices the better one stays the better one whatever follows.
+/// The time of a stage includes receiving its inputs. Each device gets at least one part and has enough memory for its
+/// stage. `links`: bytes per second from each device to the next, one fewer than devices. The result is exact: the
+/// better of two splits of the same parts over the same devices remains the better one for any continuation.
 [[nodiscard]] inline graph_split partition_over(const operator_graph& graph, const node_graph& g,
                                                 const std::vector<pipeline_device>& devices,
                                                 const std::vector<double>& links) {
@@ -108,7 +107,7 @@ private:
     const auto k = devices.size();
     if (k == 0) return out;
     constexpr double infinity = std::numeric_limits<double>::infinity();
-    // what was handed in stays with the first part, what is given out with the last one
+    // the first part has the inputs of the model, the last one its outputs
     const auto may_end = [&](std::int32_t at) { return at == n || (at > 1 && at < n - 1); };
     const auto each_way = [&](std::size_t d, const std::vector<double>& prefix_costs, double maximum, auto reach) {
         for (std::int32_t first = 0; first < n; ++first) {

@@ -11,18 +11,18 @@
 
 namespace llmcost {
 
-/// The shape of a graph of parts.
+/// Statistics of a graph of parts.
 struct graph_statistics {
     std::int32_t parts = 0, modules = 0, operations = 0, edges = 0;
-    std::uint64_t edge_bytes = 0;               ///< every tensor once for each part that reads it
-    std::int32_t depth = 0;                     ///< parts on the longest way
-    std::int32_t width = 0;                     ///< parts that are as many steps away from the front, at most
-    std::int32_t max_readers = 0;               ///< parts that read of one
-    std::int32_t max_read = 0;                  ///< the part that they read of
-    double mean_readers = 0;                    ///< of parts that anybody reads of
-    double seconds = 0;                         ///< of all parts, one behind the other
+    std::uint64_t edge_bytes = 0;               ///< bytes of all edges: a tensor counts once per reader
+    std::int32_t depth = 0;                     ///< parts on the longest path
+    std::int32_t width = 0;                     ///< maximum number of parts at the same depth
+    std::int32_t max_readers = 0;               ///< maximum number of parts that read from one part
+    std::int32_t max_read = 0;                  ///< index of that part
+    double mean_readers = 0;                    ///< mean number of readers, over parts with readers
+    double seconds = 0;                         ///< sum over all parts
     double critical_seconds = 0;                ///< of the critical path
-    std::vector<std::int32_t> critical_path{};  ///< the slowest way through the graph; without times the longest one
+    std::vector<std::int32_t> critical_path{};  ///< the slowest path; without times: the longest path
 };
 
 [[nodiscard]] inline graph_statistics statistics_of(const node_graph& g) {
@@ -35,7 +35,7 @@ struct graph_statistics {
         s.edge_bytes += e.bytes;
         detail::at_place(predecessors, e.to).push_back(e.source);
         std::vector<std::int32_t>& all = detail::at_place(readers, e.source);
-        if (all.empty() || all.back() != e.to) all.push_back(e.to);  // edges lie in order of their ends
+        if (all.empty() || all.back() != e.to) all.push_back(e.to);  // edges are ordered by their ends
     }
     std::vector<std::int32_t> steps(n), of_level(n + 1), slowest(n, -1);
     std::vector<double> path_seconds(n);

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/base/error.hpp>
 #include <llmcost/files/regular_file.hpp>
 #include <llmcost/hub/folder.hpp>
 #include <llmcost/hub/hash.hpp>
 #include <llmcost/hub/text.hpp>
+#include <llmcost/text/error.hpp>
 
 #include <cstddef>
 #include <cstdint>

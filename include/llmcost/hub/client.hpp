@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/base/error.hpp>
 #include <llmcost/hub/curl.hpp>
 #include <llmcost/hub/options.hpp>
 #include <llmcost/hub/url.hpp>
+#include <llmcost/text/error.hpp>
 
 #include <algorithm>
 #include <chrono>

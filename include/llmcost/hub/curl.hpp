@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/base/error.hpp>
 #include <llmcost/base/version.hpp>
 #include <llmcost/hub/headers.hpp>
+#include <llmcost/text/error.hpp>
 
 #include <chrono>
 #include <cstddef>

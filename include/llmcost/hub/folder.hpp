@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/base/error.hpp>
 #include <llmcost/files/regular_file.hpp>
 #include <llmcost/hub/text.hpp>
+#include <llmcost/text/error.hpp>
 
 #include <cerrno>
 #include <cstddef>

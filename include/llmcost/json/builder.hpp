@@ -16,9 +16,9 @@
 #include <nlohmann/json.hpp>
 
 #include <llmcost/base/config_view.hpp>
-#include <llmcost/base/error.hpp>
 #include <llmcost/json/strings.hpp>
 #include <llmcost/json/text.hpp>
+#include <llmcost/text/error.hpp>
 
 namespace llmcost {
 

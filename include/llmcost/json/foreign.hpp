@@ -12,8 +12,8 @@
 #include <system_error>
 
 #include <llmcost/base/config_view.hpp>
-#include <llmcost/base/error.hpp>
 #include <llmcost/json/text.hpp>
+#include <llmcost/text/error.hpp>
 
 // Names what a person gave in the place of a config.json: another file of a model's folder, a download that failed.
 namespace llmcost::detail {

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include <llmcost/base/config_view.hpp>
-#include <llmcost/base/error.hpp>
 #include <llmcost/json/builder.hpp>
+#include <llmcost/text/error.hpp>
 
 namespace llmcost::detail {
 

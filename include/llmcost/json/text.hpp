@@ -13,7 +13,7 @@
 #include <vector>
 
 #include <llmcost/base/config_view.hpp>
-#include <llmcost/base/error.hpp>
+#include <llmcost/text/error.hpp>
 
 namespace llmcost::detail {
 

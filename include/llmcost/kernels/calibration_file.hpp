@@ -20,15 +20,15 @@
 
 namespace llmcost {
 
-/// The kernels of one calibration, with the memory that they look at; moving it keeps them valid.
+/// The kernels of a calibration file and the memory that they refer to. Moving it preserves references.
 class calibration_document {
 public:
-    /// Reads a calibration (docs/latency.md). Throws `config_error` with the JSON pointer where it is none.
+    /// Parses a calibration (docs/latency.md). Throws: `config_error` with a JSON pointer.
     explicit calibration_document(const config_document& file) : characters_(file.characters()) {
         file.read_with([this](config_view root) {
             check_keys(root, {"device", "source", "licence", "kernels"});
             device_ = root.string("device");
-            if (root.string("source").empty()) throw_invalid_value(root, "source", "who measured");
+            if (root.string("source").empty()) throw_invalid_value(root, "source", "the source of the measurements");
             for (const config_view kernel : root.array("kernels")) parse_kernel(kernel.as_object());
             return 0;
         });
@@ -36,12 +36,12 @@ public:
     calibration_document(calibration_document&&) noexcept = default;
     calibration_document& operator=(calibration_document&&) noexcept = default;
 
-    /// The device that was measured.
+    /// The measured device.
     [[nodiscard]] string_ref device_name() const noexcept { return device_; }
     [[nodiscard]] const std::vector<kernel_calibration>& kernels() const noexcept { return kernels_; }
 
 private:
-    /// What is larger is no measurement, and times must stay finite.
+    /// Bounds measurements, so that times are finite.
     static double positive(config_view object, literal key, double minimum = 1e-6) {
         const double n = object.real(key);
         if (!(n >= minimum && n <= 1e6))
@@ -55,19 +55,20 @@ private:
             throw_invalid_value(object, key, minimum < 0 ? "from -64 to 0" : "from 0 to 64");
         return n;
     }
-    /// Whole numbers from 0, rising.
+    /// Ascending non-negative integers.
     const std::vector<std::int64_t>& rising_numbers(config_view list) {
         std::vector<std::int64_t>& all = numbers_.emplace_back();
         for (const config_view n : list) {
             all.push_back(n.as_non_negative());
             if (all.size() > 1 && all[all.size() - 2] >= all.back())
-                throw_invalid_value(n, "more than the number before it");
+                throw_invalid_value(n, "a number above the previous one");
         }
         if (all.empty()) throw_invalid_value(list, "numbers");
         return all;
     }
-    /// Whole numbers in a text, thousands of which are read in no time; of `together` a comma behind so many but the
-    /// last.
+    /// Parses integers in a string, which is much faster than a JSON array.
+    ///
+    /// With `group_size`, a comma follows each group except the last.
     const std::vector<std::int64_t>& numbers_in(config_view json, literal key, std::size_t group_size,
                                                 std::int64_t minimum, std::int64_t maximum) {
         std::vector<std::int64_t>& all = numbers_.emplace_back();
@@ -78,18 +79,18 @@ private:
             const auto [number_end, problem] = std::from_chars(at, end, all.emplace_back());
             const bool is_written_once = !rest.starts_with("-0") && !(rest.starts_with('0') && number_end > at + 1);
             if (problem != std::errc{} || !is_written_once || all.back() < minimum || all.back() > maximum)
-                fail_numbers(json, key,
-                             "whole numbers from " + std::to_string(minimum) + " to " + std::to_string(maximum) +
-                                 "; none such is",
-                             all.size());
+                fail_numbers(
+                    json, key,
+                    "integers from " + std::to_string(minimum) + " to " + std::to_string(maximum) + "; invalid:",
+                    all.size());
             const bool may_end = group_size == 0 || all.size() % group_size == 0;
             if (number_end == end && may_end) return all;
             const std::string_view separator = group_size != 0 && may_end ? ", " : " ";
             if (!std::string_view(number_end, end).starts_with(separator) || number_end + separator.size() == end)
                 fail_numbers(json, key,
-                             may_end ? (group_size == 0 ? "nothing, or a blank and another, behind"
-                                                        : "nothing, or a comma and the next site, behind")
-                                     : "a blank and another behind",
+                             may_end ? (group_size == 0 ? "the end, or a space and another integer, after"
+                                                        : "the end, or a comma and the next site, after")
+                                     : "a space and another integer after",
                              all.size());
             at = number_end + separator.size();
         }
@@ -97,7 +98,7 @@ private:
     [[noreturn]] static void fail_numbers(config_view json, literal key, const std::string& expected, std::size_t n) {
         throw_invalid_value(json, key, (expected + " number " + std::to_string(n)).c_str());
     }
-    /// A number for each site.
+    /// One number per layer shape.
     const std::vector<std::int64_t>& of_sites(config_view json, literal key, std::size_t count, std::int64_t minimum) {
         constexpr std::int64_t maximum = 4096;  // steps
         const std::vector<std::int64_t>& all = numbers_in(json, key, 0, minimum, maximum);
@@ -105,7 +106,7 @@ private:
             throw_invalid_value(json, key, ("a number for each of " + std::to_string(count) + " sites").c_str());
         return all;
     }
-    /// Throws for a key that is none of these: one that is misspelt must not count as one that is missing.
+    /// Throws: `config_error` for an unknown key, so that a misspelled key does not count as missing.
     static void check_keys(config_view object, std::initializer_list<literal> keys) {
         for (const config_view member : object) {
             const auto is_member_key = [&](literal key) { return member.key() == key; };
@@ -143,7 +144,7 @@ private:
         if (find_operand_type(c.operand) == nullptr)
             throw_invalid_value(json, "operand", require_one_of(operand_types).c_str());
         if (!(c.work_fraction > 0 && c.work_fraction <= 1))
-            throw_invalid_value(json, "work_share", "a share above 0 and up to 1");
+            throw_invalid_value(json, "work_share", "a fraction above 0 and up to 1");
         const config_view base = json.object("roofline");
         check_keys(base, {"launch_us", "compute_efficiency", "bandwidth_efficiency", "smoothness"});
         c.roofline_model = {1e-6 * positive(base, "launch_us"), positive(base, "compute_efficiency"),
@@ -158,7 +159,7 @@ private:
         const string_ref name = json.string("takes_decodes", "no");
         if (name == "no") return mixed_decode_kind::separate_kernel;
         if (family != "context_attention")
-            throw_invalid_value(json, "takes_decodes", "no, which context_attention alone can do");
+            throw_invalid_value(json, "takes_decodes", "no, except for context_attention");
         if (name == "in_launch") return mixed_decode_kind::same_launch;
         if (name == "in_tiles") return mixed_decode_kind::as_prefill_tiles;
         throw_invalid_value(json, "takes_decodes", "one of no, in_launch, in_tiles");
@@ -174,7 +175,8 @@ private:
         r.step = positive(json, "step");
         r.columns = family.num_layer_shape_sizes;
         const config_view axes = json.array("axes");
-        if (axes.size() != family.num_axes) throw_invalid_value(axes, "a list of numbers for each axis of the family");
+        if (axes.size() != family.num_axes)
+            throw_invalid_value(axes, "a list of numbers for each axis of the operator type");
         std::size_t cells = 1;
         for (std::size_t i = 0; i < family.num_axes; ++i) {
             const std::vector<std::int64_t>& axis = rising_numbers(axes[i].as_array());
@@ -188,7 +190,7 @@ private:
         for (std::size_t i = 1; i < r.num_layer_shapes; ++i) {
             const std::int64_t* const at = r.sites + r.columns * i;
             if (!std::lexicographical_compare(at - r.columns, at, at, at + r.columns))
-                throw_invalid_value(json, "sites", "sites in rising order");
+                throw_invalid_value(json, "sites", "sites in ascending order");
         }
         std::vector<double>& octaves = octaves_.emplace_back();
         for (const std::int64_t n : sites) octaves.push_back(std::log2(static_cast<double>(n < 1 ? 1 : n)));
@@ -209,7 +211,7 @@ private:
             const string_ref text = page.as_string();
             const std::size_t num_on_page = left < r.sites_per_page ? left : r.sites_per_page;
             if (num_on_page == 0 || text.size() != num_on_page * cells)
-                throw_invalid_value(page, "a character per site and place on the axes");
+                throw_invalid_value(page, "one character per site and point of the axes");
             for (const char c : text)
                 if (!correction_code::is_one(c))
                     throw_invalid_value(page, "characters from # to ~ without vowels and the backslash");
@@ -224,7 +226,8 @@ private:
     std::vector<std::shared_ptr<const char[]>> characters_;
     string_ref device_{};
     std::vector<kernel_calibration> kernels_;
-    std::deque<std::vector<std::int64_t>> numbers_;  // what the residuals look at: growing moves none of it
+    std::deque<std::vector<std::int64_t>>
+        numbers_;  // referenced by the correction tables; a deque does not move its elements
     std::deque<std::vector<double>> octaves_;
     std::deque<std::vector<string_ref>> pages_;
 };

@@ -6,21 +6,25 @@
 #include <string_view>
 
 #include <llmcost/kernels/kernel_database.hpp>
+#include <llmcost/serving/engines.hpp>
 #include <llmcost/serving/kernels.hpp>
 #include <llmcost/serving/prediction_intervals.hpp>
 #include <llmcost/serving/step.hpp>
 
-// Whose measurements a server's times stand on.
+// The evidence for the times of a server.
 namespace llmcost {
 
-/// Whether engines' own constants are fitted to runs on a device, on so many of them (bench/fit_engines).
-[[nodiscard]] constexpr bool has_measured_runs(const device& device, std::int64_t devices) noexcept {
-    return devices <= execution::default_devices_per_node &&
-           (device.names[0] == "h100_sxm" || device.names[0] == "h200_sxm");
+/// Whether the constants of engines are fitted to runs on `num_devices` devices (bench/fit_engines).
+[[nodiscard]] constexpr bool has_measured_runs(const device& device, std::int64_t num_devices) noexcept {
+    for (const fitted_device& fitted : fitted_devices)
+        if (fitted.device == device.names[0]) return num_devices <= fitted.max_devices;
+    return false;
 }
 
-/// What the times of a model on a device under an engine stand on: by the kernels of a prompt of so many tokens, and of
-/// its share of as many steps in which sixteen sequences write behind them, each by its share of the time.
+/// The evidence for the times of a model on a device with an engine.
+///
+/// Kernels are weighted by their time in the prefill of `tokens` tokens and in `tokens` decode steps of 16 sequences,
+/// divided by 16.
 [[nodiscard]] inline serving_evidence find_evidence(const model& model, const execution& execution_config,
                                                     const engine& engine, const device& device, kernel_source& kernels,
                                                     std::int64_t devices, std::int64_t tokens = 1024) {
@@ -43,7 +47,7 @@ namespace llmcost {
         }
     }
     if (none > all / 2 || devices > execution_config.devices_per_node)
-        return serving_evidence::datasheet;  // no run over several nodes was measured
+        return serving_evidence::datasheet;  // no multi-node run was measured
     if (measured_seconds < 0.75 * all) return serving_evidence::fallback_kernels;
     return has_measured_runs(device, devices) ? serving_evidence::measured_runs : serving_evidence::measured_kernels;
 }

@@ -12,7 +12,7 @@
 
 namespace llmcost {
 
-/// One measurement of a kernel, with the times that the datasheet's peak and bandwidth would need; seconds.
+/// A measurement of a kernel, with its seconds at the peak and bandwidth of the datasheet.
 struct timing {
     double compute = 0;
     double memory = 0;
@@ -21,7 +21,7 @@ struct timing {
 
 namespace detail {
 
-using roofline_point = std::array<double, 4>;  // logarithms of the four constants
+using roofline_point = std::array<double, 4>;  // logarithms of the four parameters
 
 inline roofline roofline_at(const roofline_point& p, double min_launch_seconds) {
     const auto clamp_exp = [](double x, double low, double high) { return std::clamp(std::exp(x), low, high); };
@@ -29,7 +29,7 @@ inline roofline roofline_at(const roofline_point& p, double min_launch_seconds) 
             clamp_exp(p[3], 0.5, 8)};
 }
 
-/// Mean of a soft absolute value of log(predicted / measured): outliers pull like a median's.
+/// Mean soft absolute value of log(predicted / measured), robust against outliers.
 inline double roofline_loss(const std::vector<timing>& timings, const roofline_point& p, double min_launch_seconds) {
     constexpr double soft = 0.1;
     const roofline r = roofline_at(p, min_launch_seconds);
@@ -41,7 +41,7 @@ inline double roofline_loss(const std::vector<timing>& timings, const roofline_p
     return sum / static_cast<double>(timings.size());
 }
 
-/// Nelder and Mead's simplex (The Computer Journal 7, 1965) from one start.
+/// The Nelder-Mead simplex method from one start (The Computer Journal 7, 1965).
 template <class Loss>
 roofline_point simplex_minimum(const Loss& loss, const roofline_point& start) {
     struct vertex {
@@ -90,10 +90,10 @@ roofline_point simplex_minimum(const Loss& loss, const roofline_point& start) {
 
 }  // namespace detail
 
-/// The roofline that follows measurements best: least soft absolute error of logarithms, from three starts.
+/// Fits a roofline: minimal soft absolute error of logarithms, from three starts.
 ///
-/// At most so many measurements are looked at, evenly spaced; nothing is fitted to none. `least_launch`, in seconds, is
-/// known otherwise: long times alone tell little of it.
+/// Uses at most `max_seconds` measurements, evenly spaced. Returns the default for none.
+/// `min_launch_seconds`: a lower bound from another source, as long times alone do not determine the launch.
 [[nodiscard]] inline roofline fit_roofline(const std::vector<timing>& timings, std::size_t max_seconds = 4000,
                                            double min_launch_seconds = 1e-7) {
     if (timings.empty()) return {};
@@ -118,7 +118,7 @@ roofline_point simplex_minimum(const Loss& loss, const roofline_point& start) {
     return detail::roofline_at(best, min_launch_seconds);
 }
 
-/// The rising sequence that is nearest in the mean square: neighbours that fall are pooled.
+/// Isotonic regression: the nearest monotonic sequence in the mean square. Pools adjacent violators.
 [[nodiscard]] inline std::vector<double> make_monotonic(const std::vector<double>& values) {
     struct pool {
         double mean = 0;
@@ -140,9 +140,9 @@ roofline_point simplex_minimum(const Loss& loss, const roofline_point& start) {
     return out;
 }
 
-/// The same for a grid of so many rows, each as long: values that rise along both of its axes, near in the mean square.
+/// A grid of `rows` rows that is monotonic along both axes, near in the mean square.
 ///
-/// Projects on both in turn, and what is then left of falls is lifted to the largest value before it.
+/// Projects on both axes in turn. Raises remaining violations to the largest preceding value.
 [[nodiscard]] inline std::vector<double> make_monotonic(std::vector<double> grid, std::size_t rows) {
     const std::size_t columns = rows == 0 ? 0 : grid.size() / rows;
     const auto project = [&](std::size_t lines, std::size_t length, std::size_t line_step, std::size_t step) {

@@ -26,17 +26,17 @@
 #include <llmcost/text/messages.hpp>
 #include <llmcost/text/nearest_name.hpp>
 
-// The device and the measured kernel of a choice in words.
+// Devices, and measured kernels for a query.
 namespace llmcost {
 
-/// What is asked for, in words, and where it is to run; an empty word leaves it open.
+/// A query for a kernel. An empty string matches everything.
 struct kernel_query {
     std::string device, software, version, kernel, operand, variant;
-    std::array<std::int64_t, max_operator_sizes> layer_shape{};  ///< sizes of the family's site
+    std::array<std::int64_t, max_operator_sizes> layer_shape{};  ///< of the operator type
     friend auto operator<=>(const kernel_query&, const kernel_query&) = default;
 };
 
-/// What was found: without a kernel the datasheet must do.
+/// The result of a query. Without a calibration, default efficiencies apply.
 struct kernel_match {
     const device* target_device = nullptr;
     const operand_type* operand = nullptr;
@@ -44,33 +44,32 @@ struct kernel_match {
     const kernel_calibration* calibration = nullptr;
 };
 
-/// Whether a kernel that was found is another software's than the one that is asked for. A family's own library (NCCL)
-/// is everybody's.
+/// Whether a kernel belongs to another software than the requested one. A library of the operator type (NCCL) does not.
 [[nodiscard]] inline bool is_fallback(const operator_type& family, std::string_view software,
                                       const kernel_calibration* k) {
     return k != nullptr && !software.empty() && !(k->software == software) && !(k->software == family.name);
 }
-/// `generation_attention bfloat16 fp8`: what calibrations tell apart.
+/// The properties of a calibrated kernel, as `generation_attention bfloat16 fp8`.
 [[nodiscard]] inline std::string kernel_label(const operator_type& family, const operand_type& operand,
                                               string_ref variant) {
     const bool has_variant = !variant.empty() && !(variant == operand.name);
     return std::string(family.name) + ' ' + std::string(operand.name) + (has_variant ? ' ' + printable(variant) : "");
 }
-/// That one software's kernels answer for another's.
+/// The warning for kernels of another software.
 [[nodiscard]] inline std::string fallback_warning(std::string_view name, const device& device,
                                                   const std::string& labels, std::string_view replacement) {
-    return quote(name) + " was not measured on " + printable(device.names[0]) + " for " + labels + ": " +
-           printable(replacement) + " stands in for it";
+    return "no measurements of " + quote(name) + " on " + printable(device.names[0]) + " for " + labels +
+           "; using those of " + printable(replacement);
 }
 
-/// What a word for a device may name: a row of a table opens no files, an option does.
+/// What a device string may be. Only options may name files, rows of tables may not.
 enum class device_lookup { name, name_or_file };
 
-/// Devices and calibrations that have been read, each once.
+/// A cache of devices and calibrations.
 class kernel_database {
 public:
     /// `calibrations` (`calibration_paths`): a file, or folders with
-    /// DEVICE/FAMILY/SOFTWARE-VERSION/OPERAND-VARIANT.json.
+    /// DEVICE/OPERATOR_TYPE/SOFTWARE-VERSION/OPERAND-VARIANT.json.
     kernel_database(const operator_type& family, std::vector<std::string> calibrations)
         : family_(family), calibrations_at_(std::move(calibrations)) {
         is_one_file_ = calibrations_at_.size() == 1 && !is_folder_at(calibrations_at_.front());
@@ -78,25 +77,27 @@ public:
 
     [[nodiscard]] const operator_type& family() const noexcept { return family_; }
 
-    /// Reads the one file of measurements that an option names, before rows ask for it.
+    /// Reads a calibration file that an option names, before rows need it.
     void preload() {
         if (is_one_file_) (void)document_at(calibrations_at_.front());
     }
-    /// The device of a name or file, which `by` says; throws where there is none.
+    /// The device with a name or in a file. Throws: `usage` with `source` if there is none.
     [[nodiscard]] const device& resolve_device(const std::string& name, std::string_view source = "device",
                                                device_lookup may_name = device_lookup::name_or_file) {
         if (const auto known = devices_.find(name); known != devices_.end()) return *known->second;
         return *devices_.emplace(name, &find_or_load_device(name, source, may_name)).first->second;
     }
-    /// The device, operand and kernel of a choice.
+    /// The device, operand type and kernel for a query.
     ///
-    /// Of the kernels for the operand and the variant the one that shares most with the choice: its software, then its
-    /// version, then its name; of equals the one that was measured nearest to its site, then at most sites,
-    /// then with the shortest launch: in a CUDA graph. Software and
-    /// version are those of files, which are read only as far as they are needed; of equals the last by name, which is
-    /// the newest. Of those that are not the software's own, one that was measured with its host's launch gives way to
-    /// one that was not. Throws
-    /// for a device or an operand that nobody knows, or that has no unit there; `type_by` is what says the operand.
+    /// The kernel has the requested operand and variant. Preferred are, in this order:
+    /// - the same software, then version, then kernel name;
+    /// - the nearest layer shape, then the most layer shapes;
+    /// - the shortest launch, as in a CUDA graph.
+    ///
+    /// Software and version are those of files, which are read lazily. The last name in order is the newest version.
+    /// Among kernels of other software, those measured without host time are preferred.
+    /// Throws: `usage` for an unknown device or operand type, or without a peak. `type_by`: the source of the operand
+    /// type.
     [[nodiscard]] kernel_match find_kernel(const kernel_query& name, std::string_view type_by = "dtype") {
         kernel_match found;
         found.target_device = &resolve_device(name.device);
@@ -113,7 +114,7 @@ public:
             const calibration_document* file = calibration_at(path, *found.target_device);
             return file == nullptr ? nullptr : best_match(*file, found, name);
         };
-        if (name.software.empty() && !name.kernel.empty())  // who names a kernel means no other software's
+        if (name.software.empty() && !name.kernel.empty())  // a kernel name without software selects the software
             for (const std::string& path : known_files_for(found, name)) {
                 const kernel_calibration* candidate = best_at(path);
                 if (candidate == nullptr || !(candidate->kernel == name.kernel)) continue;
@@ -131,13 +132,13 @@ public:
                  (is_previous_exact && candidate->roofline_model.launch >= found.calibration->roofline_model.launch)))
                 continue;
             found.calibration = candidate;
-            // an engine's own kernel goes before another's in the very operand
+            // the requested software is preferred over an exact operand type
             if (!name.software.empty() && candidate->software == name.software) break;
             if (is_exact && !includes_host_time(*candidate, probe_shape)) break;
         }
         return found;
     }
-    /// Throws where the device's datasheet lacks what an operator of these sizes asks for.
+    /// Throws: `usage` if the datasheet does not have the peak or bandwidth of an operator.
     static void validate_operand(const device& device, const operator_shape& shape,
                                  std::string_view type_by = "dtype") {
         const kernel_work work = shape.work();
@@ -151,7 +152,7 @@ public:
                                                       ? "no bandwidth between nodes in its file (links.network_gbps)"
                                                       : "no bandwidth of links in its datasheet");
     }
-    /// The same where another word's kernel may stand in (`stand_ins`).
+    /// The device, operand type and kernel for a query, with a fallback to other variants (`fallback_variants`).
     [[nodiscard]] kernel_match find_nearest_kernel(kernel_query requested, std::string_view type_by = "dtype") {
         kernel_match found = find_kernel(requested, type_by);
         if (found.calibration != nullptr) return found;
@@ -162,7 +163,7 @@ public:
         }
         return found;
     }
-    /// The names of kernels that a choice could have had in place of the one that was found for it.
+    /// The names of other kernels that match a query, for the kernel that was found.
     [[nodiscard]] std::set<string_ref> fallback_kernels(const kernel_query& name, kernel_match found) {
         const kernel_calibration& known = *found.calibration;
         found.variant = known.variant;
@@ -180,29 +181,29 @@ public:
     }
 
 private:
-    /// Whether what was measured is a host's launch rather than the kernel's: far longer than its family's anywhere.
+    /// Whether a measurement includes the host's launch: far longer than the default launch of the operator type.
     static bool includes_host_time(const kernel_calibration& c, const operator_shape& shape) noexcept {
         return c.roofline_model.launch > 2 * detail::typical_of(shape).roofline_model.launch;
     }
-    /// The operands that a device multiplies, and how to ask for the usual one of them.
+    /// The operand types of a device, and how to select the default one.
     static std::string operands_of(const device& device, std::string_view type_by) {
         std::string all;
         for (const operand_type& row : operand_types)
-            if (device.*row.unit > 0) all += (all.empty() ? "it has " : ", ") + std::string(row.name);
-        if (all.empty()) return "it has none of any type";
+            if (device.*row.unit > 0) all += (all.empty() ? "supported: " : ", ") + std::string(row.name);
+        if (all.empty()) return "supported: none";
         const operand_type& usual = *default_operand_type(device);
         return type_by.empty() || device.*usual.unit == 0
                    ? all
-                   : all + ": say " + std::string(type_by) + ' ' + std::string(usual.name);
+                   : all + "; use " + std::string(type_by) + ' ' + std::string(usual.name);
     }
-    /// Whether a measured operand costs the same: its own type, or another as wide and as fast whose elements arrive as
-    /// they are read (bfloat16 and float16).
+    /// Whether a measured operand type has the same cost: equal widths and peak, without quantization (bfloat16,
+    /// float16).
     static bool can_replace(const operand_type& measured, const operand_type& name, const device& device) {
         return &measured == &name ||
                (name.weight_bytes == name.activation_bytes && measured.weight_bytes == name.weight_bytes &&
                 measured.activation_bytes == name.activation_bytes && device.*measured.unit == device.*name.unit);
     }
-    /// The kernel of a file for a choice; null where none was measured.
+    /// The best kernel of a file for a query; null if there is none.
     const kernel_calibration* best_match(const calibration_document& file, const kernel_match& found,
                                          const kernel_query& name) const {
         const kernel_calibration* best = nullptr;
@@ -229,7 +230,7 @@ private:
         }
         return best;
     }
-    /// The word that is asked for, by the name that calibrations use; kept here, as the caller's may go.
+    /// The canonical name of the requested variant. Stored here, as the caller's string may end its lifetime.
     string_ref variant_of(const kernel_query& name, const operand_type& operand) {
         if (family_.variant_column.empty()) return {};
         if (name.variant.empty()) return family_.default_variant.empty() ? operand.name : family_.default_variant;
@@ -240,7 +241,7 @@ private:
         const std::string name = requested == "here" ? local_device() : requested;
         if (name.empty() && !requested.empty())
             throw_usage(source,
-                        "nothing was measured here yet: run llmcost-calibrate, or name a device of llmcost devices");
+                        "no measurements of this machine; run llmcost-calibrate, or use a device of llmcost devices");
         if (const device* known = find_device(name)) return *known;
         if (const auto read = files_.find(name); read != files_.end()) return read->second.second;
         const bool files = may_name == device_lookup::name_or_file;
@@ -266,13 +267,14 @@ private:
         if (const auto known = paths_.find(key); known != paths_.end()) return known->second;
         return paths_.emplace(std::move(key), files_for(found, name)).first->second;
     }
-    /// Files that may have a kernel: DEVICE/FAMILY/SOFTWARE-VERSION/OPERAND-VARIANT.json, those of the software and
-    /// version that are asked for first, in each the operand's own before what stands for it.
+    /// Files that may contain a kernel: DEVICE/OPERATOR_TYPE/SOFTWARE-VERSION/OPERAND-VARIANT.json.
+    ///
+    /// The requested software and version first, then the exact operand type.
     [[nodiscard]] std::vector<std::string> files_for(const kernel_match& found, const kernel_query& requested) const {
         if (is_one_file_) return {calibrations_at_.front()};
         struct measured_version {
-            int shared;            ///< with what is asked for
-            std::size_t priority;  ///< folders behind its own
+            int shared;            ///< with the query
+            std::size_t priority;  ///< number of folders after its own
             std::string name;
             std::string folder;
         };
@@ -307,8 +309,8 @@ private:
     const calibration_document* calibration_at(const std::string& path, const device& d) {
         const calibration_document& read = document_at(path);
         if (has_name(d, read.device_name())) return &read;
-        if (!is_one_file_) throw_usage(path, "is of another device: " + quote(read.device_name()));
-        return nullptr;  // rows of other devices have no calibration
+        if (!is_one_file_) throw_usage(path, "is a calibration of another device: " + quote(read.device_name()));
+        return nullptr;  // a calibration file for one device does not apply to rows of others
     }
     const calibration_document& document_at(const std::string& path) {
         if (const auto known = calibrations_.find(path); known != calibrations_.end()) return known->second;
@@ -321,7 +323,7 @@ private:
     std::set<std::string> variants_;
     std::unordered_map<std::string, std::pair<config_document, device>> files_;
     std::unordered_map<std::string, const device*> devices_;
-    std::unordered_map<std::string, std::vector<std::string>> paths_;  ///< of what is asked for in words, line by line
+    std::unordered_map<std::string, std::vector<std::string>> paths_;  ///< files by query
     std::unordered_map<std::string, calibration_document> calibrations_;
 };
 

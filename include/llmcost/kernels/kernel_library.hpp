@@ -17,10 +17,10 @@
 #include <llmcost/kernels/kernel_database.hpp>
 #include <llmcost/serving/step.hpp>
 
-// The measured kernels of one engine on one device, for all families.
+// The measured kernels of one engine on one device, for all operator types.
 namespace llmcost {
 
-/// Finds what measurements say of a model's kernels, reading each calibration once.
+/// Finds the calibrations of a model's kernels. Each file is read once.
 class kernel_library final : public kernel_source {
 public:
     kernel_library(std::string device, std::string software, std::string version, const std::string& calibration)
@@ -29,29 +29,28 @@ public:
           version_(std::move(version)),
           calibrations_(calibration_paths(calibration)) {}
 
-    /// The device, which `by` says.
+    /// The device. `source`: option or column for errors.
     [[nodiscard]] const device& target_device(std::string_view source = "device",
                                               device_lookup lookup = device_lookup::name_or_file) {
         return database_of("gemm").resolve_device(device_, source, lookup);
     }
-    /// Which options or columns say the types of products and of routed experts; empty: none that would be heard.
+    /// Sets the options or columns that errors name for the types of products and experts; empty: none.
     void set_type_sources(std::string_view products, std::string_view experts) {
         products_by_ = products;
         experts_by_ = experts;
     }
 
-    /// The kernel for an operand and a variant at a site.
+    /// The kernel for an operand type, variant and layer shape.
     ///
-    /// Where the software was not measured on this device, its kernel on a device with the same chip goes before
-    /// another software's; where the variant was not measured, that of 16 bits, of tokens that are spread otherwise, or
-    /// of any map, stands in; where nothing was measured here, what the software reaches of another device's datasheet.
+    /// Fallbacks, in this order: a device with the same chip, other software, another variant (16 bits, other token
+    /// distributions, `map`). The last fallback is the same software on another device, by its efficiencies.
     const kernel_calibration* find(const operator_shape& shape) override {
         kernel_query query{
             device_, software_, version_, "", std::string(shape.operand->name), std::string(shape.variant), {}};
         std::copy_n(shape.layer_shape(), shape.type->num_layer_shape_sizes, query.layer_shape.begin());
         std::string key = key_of(shape);
         if (const auto known = found_.find(key); known != found_.end()) return known->second.kernel;
-        if (shape.work().uses_network) {  // of no device
+        if (shape.work().uses_network) {  // independent of the device
             found_.emplace(std::move(key),
                            requested_kernel{shape.type, shape.operand, std::string(shape.variant), nullptr});
             return nullptr;
@@ -73,7 +72,7 @@ public:
         if (kernel != nullptr && kernel->mixed_decode_mode != mixed_decode_kind::separate_kernel &&
             (kernel->is_fallback_device || is_fallback(*shape.type, software_, kernel))) {
             kernel_calibration& separate =
-                borrowed_.emplace_back(*kernel);  // how a call mixes is the software's on a chip
+                borrowed_.emplace_back(*kernel);  // mixing of decodes is specific to software and chip
             separate.mixed_decode_mode = mixed_decode_kind::separate_kernel;
             kernel = &separate;
         }
@@ -81,7 +80,7 @@ public:
             .emplace(std::move(key), requested_kernel{shape.type, shape.operand, std::string(shape.variant), kernel})
             .first->second.kernel;
     }
-    /// What was asked for so far and nobody measured on this device: kernels of another or typical efficiencies answer.
+    /// Labels of the requested kernels that are not measured on this device.
     [[nodiscard]] std::set<std::string> unmeasured_kernels() const {
         std::set<std::string> labels;
         for (const auto& [key, request] : found_)
@@ -89,12 +88,12 @@ public:
                 labels.insert(kernel_label(*request.family, *request.operand, request.variant));
         return labels;
     }
-    /// Whether measurements said nothing of all that was asked for so far, of this device or of another.
+    /// Whether no requested kernel is measured on any device.
     [[nodiscard]] bool has_no_matches() const {
         return !found_.empty() && std::all_of(found_.begin(), found_.end(),
                                               [](const auto& known) { return known.second.kernel == nullptr; });
     }
-    /// Which other software's kernels were found so far, one note for each.
+    /// One warning per other software whose kernels are used.
     [[nodiscard]] std::vector<std::string> warnings() {
         std::vector<std::string> all;
         for (auto at = others_.begin(); at != others_.end();) {
@@ -108,14 +107,14 @@ public:
     }
 
 private:
-    /// What was asked for, and the kernel that answers; null where nobody measured one.
+    /// A requested kernel and its calibration; null if not measured.
     struct requested_kernel {
         const operator_type* family;
         const operand_type* operand;
         std::string variant;
         const kernel_calibration* kernel;
     };
-    /// What an answer depends on beside the device and the software.
+    /// The cache key of a query.
     static std::string key_of(const operator_shape& shape) {
         std::string key;
         for (const string_ref part : {string_ref(shape.type->name), string_ref(shape.operand->name), shape.variant})
@@ -124,12 +123,12 @@ private:
             key += std::to_string(shape.layer_shape()[i]) + ' ';
         return key;
     }
-    /// Whether two devices have the same chip: as many units with the same peaks, whatever memory stands beside it.
+    /// Whether two devices have the same chip: equal compute units and peaks, with any memory.
     static bool has_same_chip(const device& a, const device& b) noexcept {
         return a.vendor == b.vendor && a.num_compute_units == b.num_compute_units && a.fp32 == b.fp32 &&
                a.fp16 == b.fp16 && a.bf16 == b.bf16 && a.fp8 == b.fp8 && a.fp4 == b.fp4;
     }
-    /// Whether a kernel's operand is the one that is asked for, or another of 16 bits for one of these.
+    /// Whether the operand type of a kernel is the requested one, or both are 16-bit types.
     static bool has_same_activation_width(const kernel_calibration& c, const operand_type& requested) noexcept {
         const operand_type& measured_type = *find_operand_type(c.operand);
         return &measured_type == &requested || (measured_type.weight_bytes == requested.weight_bytes &&
@@ -152,8 +151,10 @@ private:
         }
         return match.calibration;
     }
-    /// The software's kernel on the vendor's device whose bandwidth is nearest, with a wider interval: efficiencies
-    /// carry over between generations to 12 to 25 % (KernelSight-LM, arXiv 2606.28565; docs/accuracy-serving.md).
+    /// The kernel of the same software on the vendor's device with the nearest bandwidth, with a wider interval.
+    ///
+    /// Efficiencies differ by 12 to 25 % between generations (KernelSight-LM, arXiv 2606.28565;
+    /// docs/accuracy-serving.md).
     const kernel_calibration* find_on_similar_device(kernel_database& database, kernel_query query) {
         if (software_.empty() || calibrations_.empty()) return nullptr;
         const device& target = target_device();
@@ -199,7 +200,8 @@ private:
     std::unordered_map<std::string, kernel_database> shelves_;
     std::deque<kernel_calibration> borrowed_;
     std::unordered_map<std::string, requested_kernel> found_;
-    std::set<std::pair<std::string, std::string>> others_;  ///< what software stands in, and for what
+    std::set<std::pair<std::string, std::string>>
+        others_;  ///< software that is used as a fallback, and the labels of its kernels
 };
 
 }  // namespace llmcost

@@ -13,24 +13,24 @@
 #include <utility>
 #include <vector>
 
-#include <llmcost/base/error.hpp>
 #include <llmcost/devices/all.hpp>
 #include <llmcost/files/user_files.hpp>
 #include <llmcost/kernels/calibration_file.hpp>
 #include <llmcost/serving/engines.hpp>
+#include <llmcost/text/error.hpp>
 #include <llmcost/text/messages.hpp>
 #include <llmcost/text/nearest_name.hpp>
 
-// The words that people choose kernels by, and those that there are.
+// The names that select kernels.
 namespace llmcost {
 
-/// Where calibrations lie: folders, or one file; empty: a person's own and the program's; `none`: nowhere.
+/// Calibration folders or one file. Empty: the user's and the bundled ones. `none`: no calibrations.
 [[nodiscard]] inline std::vector<std::string> calibration_paths(const std::string& calibration) {
     if (calibration.empty()) return default_calibration_paths();
     return calibration == "none" ? std::vector<std::string>{} : std::vector<std::string>{calibration};
 }
 
-/// The type of operands of a name; `where` says it.
+/// The operand type with a name. Throws: `usage` with `source`.
 [[nodiscard]] inline const operand_type& require_operand_type(std::string_view source, std::string_view name) {
     if (const operand_type* row = find_operand_type(name)) return *row;
     name_suggestions near(name);
@@ -38,12 +38,12 @@ namespace llmcost {
     throw_usage(source, "no type " + quote(name) + near.suggestion_or_list());
 }
 
-/// Whether a format packs weights alone, which are unpacked to 16 bits before they are multiplied.
+/// Whether a type is weight-only: unpacked to 16 bits before the product.
 [[nodiscard]] constexpr bool is_weight_only(const operand_type& row) noexcept {
     return row.weight_bytes < row.activation_bytes && row.unit == &device::bf16;
 }
 
-/// The words that a family knows; types among them are those of a cache, which no format of weights alone is.
+/// The variants of an operator type. Element types among them are those of a KV cache, which are never weight-only.
 [[nodiscard]] inline std::set<string_ref> variants_of(const operator_type& family) {
     std::set<string_ref> variants;
     for (std::size_t i = 0; family.variants.get != nullptr && !family.variants.get(i).empty(); ++i) {
@@ -53,7 +53,7 @@ namespace llmcost {
     return variants;
 }
 
-/// `expected one of a, b; found 'c'`; empty where it is one of them, or there are none.
+/// `expected one of a, b; found 'c'`; empty if the name is one of them, or if there are none.
 [[nodiscard]] inline std::string unknown_name_message(const std::set<string_ref>& known, std::string_view text) {
     if (known.empty() || known.contains(text)) return {};
     std::string names;
@@ -61,7 +61,7 @@ namespace llmcost {
     return "expected one of " + names + "; found " + quote(text);
 }
 
-/// A word that ends in `_` and a number, as `power_law_1.2`: what stands before the number, and it.
+/// A name with a number at its end, as `power_law_1.2`, split into both.
 struct version_number {
     std::string_view stem;
     double number = 0;
@@ -74,8 +74,7 @@ struct version_number {
     return problem == std::errc{} && stop == end && n.stem.ends_with('_') ? std::optional(n) : std::nullopt;
 }
 
-/// The words whose kernels may stand in where that of a word was not measured: the same with another number, the
-/// nearest first, then what the family names.
+/// The variants whose kernels replace those of an unmeasured variant: nearest number first, then `fallback_variant`.
 [[nodiscard]] inline std::vector<string_ref> fallback_variants(const operator_type& family, std::string_view name) {
     std::vector<string_ref> variants;
     if (const auto requested = numbered(name)) {
@@ -92,12 +91,12 @@ struct version_number {
     return variants;
 }
 
-/// What calibrations have, by the names of their folders and files.
+/// The available calibrations, by the names of their folders and files.
 class available_kernels {
 public:
     explicit available_kernels(const std::string& calibration) : at_(calibration_paths(calibration)) {}
 
-    /// What is wrong with the name of a software; empty: nothing, or nothing was measured that it could choose among.
+    /// An error message for the name of a software; empty if it is valid, or if no calibrations are available.
     [[nodiscard]] std::string unknown_software_message(std::string_view name) {
         std::set<string_ref> known;
         for (const place& p : all()) known.insert(p.software);
@@ -105,7 +104,7 @@ public:
             for (const engine& e : engines) known.insert(e.kernel_software);
         return unknown_name_message(known, name);
     }
-    /// The same of a version: one of those that were measured on a device for a family (or any), or else anywhere.
+    /// An error message for a version: expects those measured on the device for the operator type, otherwise anywhere.
     [[nodiscard]] std::string unknown_version_message(std::string_view software, std::string_view version,
                                                       const operator_type* family, const device* device) {
         std::set<string_ref> device_versions, anywhere;
@@ -118,7 +117,7 @@ public:
         }
         return unknown_name_message(device_versions.empty() ? anywhere : device_versions, version);
     }
-    /// The same of a family's word: one that it knows, but for the number at its end, or that was measured.
+    /// An error message for a variant: expects the known variants, with any number at the end, and the measured ones.
     [[nodiscard]] std::string unknown_variant_message(const operator_type& family, std::string_view name) {
         std::set<string_ref> known = variants_of(family);
         const auto requested = numbered(name);

@@ -15,36 +15,35 @@
 
 namespace llmcost {
 
-/// How far predictions were from measurements that took no part in the fit, as log2(measured / predicted).
+/// Prediction errors for measurements outside of the fit, as log2(measured / predicted).
 struct cross_validation_error {
     std::int64_t num_rows = 0;
     double median = 0;  ///< of |measured / predicted - 1|
-    double low = 0;     ///< one in twenty is below
-    double high = 0;    ///< one in twenty is above
+    double low = 0;     ///< 5 % quantile
+    double high = 0;    ///< 95 % quantile
 };
 
-/// What measurements say of one kernel of an engine on a device: a roofline, and how it deviates from it.
+/// The calibration of one kernel of an engine on a device: a roofline and the deviations from it.
 struct kernel_calibration {
-    string_ref device{};    ///< that was measured
-    string_ref family{};    ///< `gemm`
+    string_ref device{};    ///< measured device
+    string_ref family{};    ///< operator type, as `gemm`
     string_ref software{};  ///< `trtllm`, `vllm`, `sglang`, `torch`
     string_ref version{};
-    string_ref kernel{};  ///< as the software names it
+    string_ref kernel{};  ///< name in the software
     string_ref operand{};
-    string_ref variant{};  ///< of families that have one: the cache's type, how tokens are spread, which collective
-    double work_fraction =
-        1;  ///< of the family's work that this kernel does: two of three matrices where nothing gates
+    string_ref variant{};  ///< if the operator type has variants: type of the KV cache, token distribution, collective
+    double work_fraction = 1;  ///< fraction of the operator's work: 2/3 for experts without a gate
     roofline roofline_model{};
-    double past_bandwidth_efficiency = 0;  ///< of tokens before a prompt, where decoding says it; 0: the roofline's
+    double past_bandwidth_efficiency =
+        0;  ///< for cached tokens before a prompt, from decode measurements; 0: that of the roofline
     correction_table correction{};
     mixed_decode_kind mixed_decode_mode = mixed_decode_kind::separate_kernel;
-    bool is_fallback_device = false;  ///< that stands in for one where nothing was measured
+    bool is_fallback_device = false;  ///< measured on another device, as a fallback
     cross_validation_error error{};
     cross_validation_error
-        unseen_shape_error{};  ///< at sites that were left out whole; no rows where there were too few sites
+        unseen_shape_error{};  ///< for layer shapes outside of the fit; `num_rows` is 0 if there are too few
 
-    /// How far predictions at a site are off: where it was not measured, those of sites that were left out whole, or
-    /// twice those of shapes.
+    /// The error for a layer shape. Unmeasured shapes: that of left-out shapes, or twice that of measured ones.
     [[nodiscard]] cross_validation_error error_for(const std::int64_t* layer_shape) const noexcept {
         if (correction.has(layer_shape)) return error;
         const cross_validation_error& unseen_error = unseen_shape_error;
@@ -54,21 +53,20 @@ struct kernel_calibration {
     }
 };
 
-/// A time with the interval that nine in ten measurements fall into, and what binds it.
+/// A time with its interval, which contains 90 % of measurements, and its bound.
 struct latency_estimate {
     double seconds = 0;
     double lower = 0;
     double upper = 0;
     roofline_bound bound = roofline_bound::launch;
-    double roofline_efficiency =
-        0;  ///< the time at the datasheet's peak or bandwidth, whichever is longer, of the predicted
+    double roofline_efficiency = 0;  ///< (roofline time by the datasheet) / (predicted time)
     bool is_calibrated = false;
-    const kernel_calibration* calibration = nullptr;  ///< whose measurements say it; null: typical efficiencies
+    const kernel_calibration* calibration = nullptr;  ///< source of the prediction; null: default efficiencies
 };
 
 namespace detail {
 
-/// What a kernel does of an operator's work.
+/// The work of an operator that a kernel does.
 [[nodiscard]] constexpr kernel_work work_of(const operator_shape& shape, const kernel_calibration* known) {
     kernel_work work = shape.work();
     if (known != nullptr) {
@@ -78,20 +76,20 @@ namespace detail {
     return work;
 }
 
-/// log2 of the time of an operator by its kernel's roofline and residual.
+/// log2 of the seconds of an operator: roofline plus correction.
 [[nodiscard]] inline double log_seconds(const device& d, const operator_shape& shape, const kernel_calibration& c,
                                         const correction_table::layer_shape_position& layer_shape_position) {
     const datasheet_seconds s = roofline_terms(d, work_of(shape, &c));
     return std::log2(c.roofline_model(s.compute, s.memory)) + c.correction(layer_shape_position, shape.sizes);
 }
 
-/// Whether an operator is what a kernel's deviations were taken from: its device, type and word, at a measured site.
+/// Whether the corrections of a kernel were measured for the device, type, variant and layer shape of an operator.
 [[nodiscard]] inline bool was_measured(const device& d, const operator_shape& shape, const kernel_calibration& c) {
     return has_name(d, c.device) && c.variant == shape.variant && find_operand_type(c.operand) == shape.operand &&
            c.correction.has(shape.layer_shape());
 }
 
-/// Interpolated between the measured places around it along this axis and those behind it.
+/// log2 of the seconds, interpolated between the measured sizes of this and the following axes.
 [[nodiscard]] inline double log_seconds_between(const device& d, const operator_shape& shape,
                                                 const kernel_calibration& c,
                                                 const correction_table::layer_shape_position& layer_shape_position,
@@ -106,11 +104,11 @@ namespace detail {
     return low + at.share * (log_seconds_between(d, end, c, layer_shape_position, axis + 1) - low);
 }
 
-/// The places along an axis that a size stands behind or between: the measured ones before it, and the next or itself.
+/// The measured sizes of an axis before a size, and the next one or the size itself.
 struct places_before {
-    std::size_t measured = 0;  ///< of them; one more is the last
+    std::size_t measured = 0;  ///< number of them; `last` follows
     std::int64_t last = 0;
-    double share = 1;  ///< of the last, the rest is of the one before
+    double share = 1;  ///< weight of `last`; the remainder is that of the size before it
     places_before(const correction_table& r, std::size_t axis, std::size_t axes, std::int64_t size) noexcept
         : last(size) {
         if (axis >= axes || r.num_layer_shapes == 0) return;
@@ -123,16 +121,16 @@ struct places_before {
     }
 };
 
-/// A time at sizes of a shape along its axes, as its logarithm: between the places of a table, at each of them no less
-/// than at any measured one with less along the axes.
+/// log2 of the seconds for a shape, made monotonic along the axes and interpolated between measured sizes.
 ///
-/// `log_seconds_at(shape, i, k)` says it at one place; it is the i-th and k-th measured one, if there are such.
+/// At each measured size, the result is at least that of all smaller measured sizes.
+/// `log_seconds_at(shape, i, k)`: the value at one point, which is the measured point i, k if there is one.
 template <class LogSecondsAt>
 [[nodiscard]] double monotonic_seconds(const correction_table& r, operator_shape shape, LogSecondsAt&& log_seconds_at) {
     const std::size_t axes = shape.type->num_axes;
     const places_before a(r, 0, axes, shape.sizes[0]), b(r, 1, axes, shape.sizes[1]);
     double maximum[2][2]{{-HUGE_VAL, -HUGE_VAL},
-                         {-HUGE_VAL, -HUGE_VAL}};  // up to the place before the last, and to the last
+                         {-HUGE_VAL, -HUGE_VAL}};  // up to the size before the last one, and up to the last one
     for (std::size_t i = 0; i <= a.measured; ++i)
         for (std::size_t k = 0; k <= b.measured; ++k) {
             shape.sizes[0] = i < a.measured ? r.axis[0][i] : a.last;
@@ -148,10 +146,10 @@ template <class LogSecondsAt>
     return interpolate(a, interpolate(b, maximum[0][0], maximum[0][1]), interpolate(b, maximum[1][0], maximum[1][1]));
 }
 
-/// log2 of an operator's time, made to rise: a deviation that is laid on another roofline than it was taken from, or
-/// mixed of several sites', may fall where that does not rise.
+/// log2 of the seconds of an operator, made monotonic along the axes.
 ///
-/// `known(i, k)` is that time at the i-th and k-th measured places, or NaN.
+/// A correction may decrease where it is applied to another roofline, or is a mean over several layer shapes.
+/// `known(i, k)`: the value at measured sizes i and k, or NaN.
 template <class Known>
 [[nodiscard]] double log_seconds_risen(const device& d, const operator_shape& shape, const kernel_calibration& c,
                                        const correction_table::layer_shape_position& layer_shape_position,
@@ -165,7 +163,7 @@ template <class Known>
     });
 }
 
-/// The row of typical efficiencies for an operator.
+/// The default efficiencies of an operator.
 [[nodiscard]] inline const default_efficiency_model& typical_of(const operator_shape& shape) noexcept {
     const bool quantises = shape.operand->weight_bytes < shape.operand->activation_bytes;
     return quantises ? shape.type->quantized_efficiency : shape.type->default_efficiency;
@@ -177,19 +175,18 @@ template <class Known>
 
 }  // namespace detail
 
-/// The shape without what only adds to it.
+/// The shape without its additive size.
 [[nodiscard]] inline operator_shape without_added(operator_shape shape) noexcept {
     if (const std::size_t added = shape.type->additive_size_index(); added < shape.type->size_count)
         shape.sizes[added] = 0;
     return shape;
 }
 
-/// Seconds that what is added to a shape takes by a roofline: what all units compute more, or, where that is longer,
-/// what the parts of one unit are more (`flops_with_occupancy`), beside what is moved more. More of any size adds no
-/// less.
+/// Seconds that the additive size of a shape takes, by a roofline.
 ///
-/// The roofline is the kernel's own for tokens before a prompt, the typical one for proposed tokens: where each
-/// sequence has one new token, measurements say nothing of products of several.
+/// The additional FLOPs of all units or of the busiest unit (`flops_with_occupancy`), and the additional bytes. The
+/// result is monotonic in all sizes. Cached tokens before a prompt use the roofline of the kernel. Draft tokens use the
+/// default roofline, because decode measurements with one token per sequence contain no products of several.
 [[nodiscard]] inline double seconds_added(const device& d, const operator_shape& shape,
                                           const kernel_calibration* known) {
     const operator_type& family = *shape.type;
@@ -209,11 +206,10 @@ template <class Known>
     return base(s.compute, s.memory) - base.launch;
 }
 
-/// Seconds of an operator on a device that can price it, by typical efficiencies where nobody has measured the kernel
-/// (`known` is null); `where` is its site's place in the kernel's residual.
+/// Seconds of an operator on a device. Default efficiencies if `known` is null.
 ///
-/// Between measured places along an axis the logarithm of the time is interpolated, so that where those rise with it
-/// all do. Never less than `roofline_seconds`.
+/// log2 of the seconds is interpolated between the measured sizes of an axis, which preserves monotonicity.
+/// At least `roofline_seconds`. Requires that the device has the peaks (`has_peak`).
 [[nodiscard]] inline double predicted_seconds(const device& d, const operator_shape& shape,
                                               const kernel_calibration* known,
                                               const correction_table::layer_shape_position& layer_shape_position) {
@@ -234,7 +230,7 @@ template <class Known>
     return predicted < minimum ? minimum : predicted;
 }
 
-/// The time of an operator, which is predicted to be `seconds`, with its interval and what binds it.
+/// The time of an operator predicted as `seconds`, with its interval and bound.
 [[nodiscard]] inline latency_estimate estimate_with_interval(double seconds, const device& d,
                                                              const operator_shape& shape,
                                                              const kernel_calibration* known) {
@@ -262,7 +258,7 @@ template <class Known>
     e.calibration = known;
     return e;
 }
-/// The same by `predicted_seconds`.
+/// The time of an operator by `predicted_seconds`, with its interval and bound.
 [[nodiscard]] inline latency_estimate estimate(const device& d, const operator_shape& shape,
                                                const kernel_calibration* known) {
     const auto layer_shape_position = known == nullptr ? correction_table::layer_shape_position{}

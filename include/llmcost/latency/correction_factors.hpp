@@ -12,8 +12,7 @@ namespace llmcost {
 
 namespace detail {
 
-/// Printable, so that a table is a string in a file: from `#` to `~` without the backslash, and without vowels, so that
-/// no words arise by chance.
+/// Printable characters without the backslash, so that a table is a JSON string. No vowels, so that no words appear.
 inline constexpr char correction_alphabet[] =
     "#$%&'()*+,-./0123456789:;<=>?@BCDFGHJKLMNPQRSTVWXYZ[]^_`bcdfghjklmnpqrstvwxyz{|}~";
 
@@ -30,7 +29,7 @@ inline constexpr correction_code_table places_in_alphabet{};
 
 }  // namespace detail
 
-/// One character of a residual: so many units of its site around the site's centre.
+/// One character of a correction table: an integer number of units relative to the center of a layer shape.
 struct correction_code {
     static constexpr int max_units = sizeof detail::correction_alphabet / 2 - 1;
 
@@ -50,35 +49,35 @@ private:
 };
 static_assert(correction_code::max_units == 40);
 
-/// How measurements of a kernel deviate from its roofline: at sites (the sizes of weights, the heads of an attention)
-/// along one or two axes (tokens, lengths), each on a logarithmic scale.
+/// Measured deviations of a kernel from its roofline, for layer shapes (sizes of weights, heads) and one or two axes.
 ///
-/// log2(measured / roofline) is (centre + unit · character) steps, with a centre and a unit for each site. It looks at
-/// somebody else's memory: sites lie one behind the other in rising order, their characters in pages.
+/// All scales are logarithmic. `log2(measured / roofline) = step * (center + unit * code)`, with a center and a unit
+/// per layer shape. A non-owning view: layer shapes are sorted and contiguous, their codes are in pages.
 struct correction_table {
     double step = 0;          ///< log2 of a ratio
-    std::size_t columns = 0;  ///< numbers of a site
+    std::size_t columns = 0;  ///< sizes of a layer shape
     std::size_t num_layer_shapes = 0;
     const std::int64_t* centres = nullptr;
     const std::int64_t* units = nullptr;
-    const std::int64_t* sites = nullptr;       ///< site_count · columns
-    const double* octaves_of_sites = nullptr;  ///< log2 of those; where it is null they are worked out each time
-    const std::int64_t* axis[2]{};             ///< rising
+    const std::int64_t* sites = nullptr;       ///< num_layer_shapes · columns
+    const double* octaves_of_sites = nullptr;  ///< log2 of `sites`; null: computed at each access
+    const std::int64_t* axis[2]{};             ///< ascending
     std::size_t length[2]{0, 1};
     const string_ref* pages = nullptr;
     std::size_t sites_per_page = 1;
 
-    /// A site among those that were measured: itself, or its nearest with their weights. Looking one up is what costs
-    /// time.
+    /// A layer shape in terms of measured ones: itself, or its nearest ones with weights. Expensive to compute.
     struct layer_shape_position {
         static constexpr std::size_t maximum = 4;
         std::size_t indices[maximum]{};
         double weight[maximum]{};
         std::size_t n = 0;
     };
-    /// Where a site stands: at itself where it was measured. Else sites of one number (devices, columns) lie on a line:
-    /// it is between two of them by octaves, or at the last. Others stand among the four nearest, weighted by the
-    /// inverse cube of their distance in octaves, less the farther they are.
+    /// The position of a layer shape.
+    ///
+    /// A measured shape has only itself. A shape of one size (devices, columns) is interpolated in octaves between two
+    /// measured ones, or is the nearest end. Any other shape is the mean of the four nearest, weighted by the inverse
+    /// cube of the distance in octaves. The weights decrease to 0 with the distance of the nearest shape.
     [[nodiscard]] layer_shape_position find_position(const std::int64_t* layer_shape) const noexcept {
         layer_shape_position at;
         if (num_layer_shapes == 0) return at;
@@ -108,12 +107,12 @@ struct correction_table {
             at.weight[i] = 1 / (distance[i] * distance[i] * distance[i] + 1e-9);
             weights += at.weight[i];
         }
-        constexpr double reach = 2;  // octaves within which a neighbour tells anything
+        constexpr double reach = 2;  // octaves within which a neighbor is relevant
         const double fade = distance[0] < reach ? 1 - distance[0] / reach : 0;
         for (std::size_t i = 0; i < at.n; ++i) at.weight[i] *= fade / weights;
         return at;
     }
-    /// log2(time / roofline) at a place: interpolated along the axes, held beyond their ends.
+    /// log2(time / roofline): interpolated along the axes, constant beyond their ends.
     [[nodiscard]] double operator()(const layer_shape_position& position, const std::int64_t* at) const noexcept {
         if (position.n == 0) return 0;
         const place a = place_of(0, at[0]), b = length[1] > 1 ? place_of(1, at[1]) : place{};
@@ -125,11 +124,11 @@ struct correction_table {
     [[nodiscard]] double operator()(const std::int64_t* layer_shape, const std::int64_t* at) const noexcept {
         return (*this)(find_position(layer_shape), at);
     }
-    /// Whether a site was measured itself, or nothing says how sites differ.
+    /// Whether a layer shape was measured, or the table has no layer shapes.
     [[nodiscard]] bool has(const std::int64_t* layer_shape) const noexcept {
         return num_layer_shapes == 0 || find(layer_shape) != num_layer_shapes;
     }
-    /// Octaves from a site to the nearest that was measured.
+    /// Octaves to the nearest measured layer shape.
     [[nodiscard]] double distance(const std::int64_t* layer_shape) const noexcept {
         const position origin(layer_shape, columns);
         double minimum = num_layer_shapes == 0 ? 64 : octaves_to(origin, 0);
@@ -139,7 +138,7 @@ struct correction_table {
         }
         return minimum;
     }
-    /// The measured places around one along an axis, and the share of the upper one in octaves; itself beyond the ends.
+    /// The measured sizes around a size of an axis, and the weight of the upper one; the size itself beyond the ends.
     struct bracket {
         std::int64_t low = 0;
         std::int64_t high = 0;
@@ -183,7 +182,7 @@ private:
         return 0;
     }
     static constexpr std::size_t max_columns = 8;
-    /// A site on logarithmic scales.
+    /// The log2 sizes of a layer shape.
     struct position {
         double at[max_columns]{};
         position(const std::int64_t* layer_shape, std::size_t columns) noexcept {
@@ -202,7 +201,7 @@ private:
 
     struct place {
         std::size_t low = 0;
-        double share = 0;  ///< of the next one
+        double share = 0;  ///< weight of the next size
     };
     [[nodiscard]] place place_of(std::size_t a, std::int64_t n) const noexcept {
         const std::int64_t* values = axis[a];

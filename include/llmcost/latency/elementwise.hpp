@@ -6,15 +6,13 @@
 
 namespace llmcost {
 
-/// Where a kernel's time lies that nobody measured here, as of `cross_validation_error`: log2 of a ratio to the typical
-/// one.
+/// The interval of times of unmeasured kernels, as log2 of the ratio to the default prediction.
 struct typical_interval {
     double low = 0;
     double high = 0;
 };
 
-/// An operation on each element by itself: elements that it reads and writes for each that it gives, and how its
-/// measured rows lie around the typical time.
+/// An elementwise operation: elements read and written per output element, and its interval.
 struct elementwise_operation {
     string_ref name;
     double moved = 2;
@@ -22,14 +20,13 @@ struct elementwise_operation {
 };
 
 namespace detail {
-/// PyTorch's arithmetic, whose kernels share one template: rows of eleven operations in float32 on four boards
-/// (NeuSight) and of sums in 16 bits (Vidur), which caches help.
+/// PyTorch's arithmetic kernels share one template. Data: eleven operations in float32 on four GPUs (NeuSight), and
+/// sums in 16 bits (Vidur), which benefit from caches.
 inline constexpr typical_interval of_arithmetic{-0.81, 0.29};
 }  // namespace detail
 
-// The interval is the widest of a device's rows, nine in ten of them (NeuSight, Vidur, LLMServingSim). A scalar is no
-// element; silu_mul is of activation times gate; add_norm a residual sum, written too, and the norm of it; a map is any
-// of them.
+// The interval is the widest 90 % interval of a device (NeuSight, Vidur, LLMServingSim). A scalar is not an element.
+// silu_mul: activation(x) · gate. add_norm: a residual sum, which is written, and its norm. map: any operation.
 // clang-format off
 inline constexpr elementwise_operation elementwise_operations[]{
     {"map",          2, {-0.9, 2.34}},
@@ -51,7 +48,7 @@ inline constexpr elementwise_operation elementwise_operations[]{
 };
 // clang-format on
 
-/// The row of an operation; of one that has none, that of any map.
+/// The entry of an operation; `map` for an unknown operation.
 [[nodiscard]] constexpr const elementwise_operation& find_elementwise_operation(string_ref operation) noexcept {
     for (const elementwise_operation& row : elementwise_operations)
         if (row.name == operation) return row;

@@ -9,58 +9,71 @@
 
 namespace llmcost {
 
-/// What a kernel must do, whatever runs it: the least that any device gets away with.
+/// The work of a kernel, independent of its implementation: a lower bound for all devices.
 struct kernel_work {
     double flops = 0;
-    double bytes = 0;                        ///< to and from memory, each tensor once; or sent over links
-    double device::*compute_unit = nullptr;  ///< whose peak bounds it; null: nothing is computed
-    bool uses_links = false;                 ///< bytes go over links
-    double min_fraction = 1;    ///< the share that no kernel gets away without, where the sizes leave it open
-    double additions = 0;       ///< what vector units do, as so many additions (`additions_per_operation`)
-    double num_tiles = 0;       ///< each of which one of the device's units computes by itself
-    double max_tile_flops = 0;  ///< FLOPs
-    double min_tile_flops = 0;  ///< FLOPs
-    bool uses_network = false;  ///< bytes go over a network
+    double bytes = 0;                        ///< to and from memory, each tensor once; or over links
+    double device::*compute_unit = nullptr;  ///< member with its peak; null: no arithmetic
+    bool uses_links = false;                 ///< `bytes` go over links
+    double min_fraction = 1;  ///< fraction that every kernel needs, if the sizes do not determine the work
+    double additions = 0;     ///< work of vector units in additions (`additions_per_operation`)
+    double num_tiles = 0;     ///< each is computed by one unit
+    double max_tile_flops = 0;
+    double min_tile_flops = 0;
+    bool uses_network = false;  ///< `bytes` go over a network
 };
 
-/// Element types as engines name them: what an operator reads its weights and its activations in.
+/// The element types of weights and activations of an operator, with the names of engines.
 struct operand_type {
     string_ref name;
-    string_ref aliases[2];
-    double weight_bytes;      ///< per element, scales of blocks included
-    double activation_bytes;  ///< as they arrive: quantised inside of the operator where the weights are smaller
+    string_ref aliases[2]{};
+    double weight_bytes;  ///< per element, including block scales
+    double
+        activation_bytes;  ///< per element of the input, which is quantized inside the operator if weights are narrower
     double device::*unit;
-    bool has_per_tensor_scale = false;  ///< one scale for all activations, which a checkpoint may bring along
-    string_ref unpacked_type{};  ///< what its weights are run as where a device does not multiply it; empty: not at all
+    bool has_per_tensor_scale = false;  ///< one scale for all activations, which may be static
+    string_ref unpacked_type{};         ///< type for devices that do not multiply this one; empty: none
 };
 
-// nvfp4: 4 bits and a scale of 8 bits per 16 elements; w4a16_mxfp4: 4 bits and 8 per 32, unpacked to bfloat16 as
-// int4_wo, 4 bits and 16 per 128. fp8_wo and nvfp4_wo are weights alone, as Marlin unpacks them
-// (vllm/model_executor/layers/quantization/utils/marlin_utils_fp8.py, marlin_utils_fp4.py)
-// clang-format off
+// Weights of nvfp4 have 4 bits, and an 8-bit scale per 16 elements. Those of w4a16_mxfp4 have 8 bits per 32 elements,
+// those of int4_wo 16 bits per 128 elements. Both are unpacked to bfloat16. fp8_wo and nvfp4_wo are weight-only types,
+// as Marlin unpacks them. Source: vllm/model_executor/layers/quantization/utils/marlin_utils_fp8.py,
+// marlin_utils_fp4.py.
 inline constexpr operand_type operand_types[]{
-    {"float32",     {"fp32", "float"}, 4,      4, &device::fp32},
-    {"bfloat16",    {"bf16", ""},     2,       2, &device::bf16},
-    {"float16",     {"fp16", "half"}, 2,       2, &device::fp16},
-    {"fp8",         {"", ""},         1,       2, &device::fp8, true,  "fp8_wo"},
-    {"fp8_block",   {"", ""},         1,       2, &device::fp8, false, "fp8_wo"},
-    {"int8",        {"", ""},         1,       2, &device::int8},
-    {"nvfp4",       {"", ""},         0.5625,  2, &device::fp4, false, "nvfp4_wo"},
-    {"w4a16_mxfp4", {"mxfp4", ""},    0.53125, 2, &device::bf16},
-    {"int4_wo",     {"int4", ""},     0.515625, 2, &device::bf16},
-    {"fp8_wo",      {"w8a16_fp8", ""},   1,       2, &device::bf16},
-    {"nvfp4_wo",    {"w4a16_nvfp4", ""}, 0.5625,  2, &device::bf16},
+    {.name = "float32", .aliases = {"fp32", "float"}, .weight_bytes = 4, .activation_bytes = 4, .unit = &device::fp32},
+    {.name = "bfloat16", .aliases = {"bf16"}, .weight_bytes = 2, .activation_bytes = 2, .unit = &device::bf16},
+    {.name = "float16", .aliases = {"fp16", "half"}, .weight_bytes = 2, .activation_bytes = 2, .unit = &device::fp16},
+    {.name = "fp8",
+     .weight_bytes = 1,
+     .activation_bytes = 2,
+     .unit = &device::fp8,
+     .has_per_tensor_scale = true,
+     .unpacked_type = "fp8_wo"},
+    {.name = "fp8_block", .weight_bytes = 1, .activation_bytes = 2, .unit = &device::fp8, .unpacked_type = "fp8_wo"},
+    {.name = "int8", .weight_bytes = 1, .activation_bytes = 2, .unit = &device::int8},
+    {.name = "nvfp4", .weight_bytes = 0.5625, .activation_bytes = 2, .unit = &device::fp4, .unpacked_type = "nvfp4_wo"},
+    {.name = "w4a16_mxfp4",
+     .aliases = {"mxfp4"},
+     .weight_bytes = 0.53125,
+     .activation_bytes = 2,
+     .unit = &device::bf16},
+    {.name = "int4_wo", .aliases = {"int4"}, .weight_bytes = 0.515625, .activation_bytes = 2, .unit = &device::bf16},
+    {.name = "fp8_wo", .aliases = {"w8a16_fp8"}, .weight_bytes = 1, .activation_bytes = 2, .unit = &device::bf16},
+    {.name = "nvfp4_wo",
+     .aliases = {"w4a16_nvfp4"},
+     .weight_bytes = 0.5625,
+     .activation_bytes = 2,
+     .unit = &device::bf16},
 };
-// clang-format on
 
-/// What a kernel of prompts does with the sequences of its step that have one new token.
+/// How a prefill kernel treats the decodes of its step.
 enum class mixed_decode_kind : std::uint8_t {
-    separate_kernel,  ///< another kernel computes them
-    same_launch,      ///< computes them as if they were alone, in its own launch
-    as_prefill_tiles  ///< computes them as prompts of one token, a tile for each head
+    separate_kernel,  ///< decodes have a kernel of their own
+    same_launch,      ///< as in a kernel of their own, but in the same launch
+    as_prefill_tiles  ///< as prompts of one token: one tile per head
 };
 
-/// The row of an operand by one of its names; nullptr where there is none.
+/// The operand type with a name or alias; nullptr if there is none.
 [[nodiscard]] constexpr const operand_type* find_operand_type(string_ref name) noexcept {
     if (name.empty()) return nullptr;
     for (const operand_type& row : operand_types)
@@ -68,31 +81,31 @@ enum class mixed_decode_kind : std::uint8_t {
     return nullptr;
 }
 
-/// GB/s between which a kernel's bytes go: of memory, of links, of PCIe where there are no links.
+/// The bandwidth for a kernel's bytes in GB/s: memory, links (PCIe without links), or network.
 [[nodiscard]] constexpr double bandwidth_of(const device& d, const kernel_work& work) noexcept {
     if (work.uses_network) return d.network_bandwidth;
     if (!work.uses_links) return d.memory_bandwidth;
     return d.link_bandwidth > 0 ? d.link_bandwidth : d.pcie_bandwidth;
 }
-/// Whether the datasheet has the peaks and the bandwidth that some work asks for; additions are done at the peak of
-/// float32.
+/// Whether the datasheet has the peak and the bandwidth for some work. Additions use the float32 peak.
 [[nodiscard]] constexpr bool has_peak(const device& d, const kernel_work& work) noexcept {
     return (work.compute_unit == nullptr || d.*work.compute_unit > 0) && (work.additions == 0 || d.fp32 > 0) &&
            bandwidth_of(d, work) > 0;
 }
 
-/// Seconds that some work needs at a datasheet's peak, and at its bandwidth.
+/// Seconds of some work at the peak and at the bandwidth of the datasheet.
 struct datasheet_seconds {
     double compute = 0;
     double memory = 0;
 };
-/// FLOPs that keep the unit busy which computes longest, times all units: those of all work, of its largest part, or of
-/// the parts that one unit gets at least where there are more of them than units (Graham, SIAM Journal on Applied
-/// Mathematics 17, 1969).
+/// FLOPs of the busiest unit, times all units.
+///
+/// The maximum of all work, of the largest tile on every unit, and of full waves of the smallest tiles.
+/// Source: Graham, SIAM Journal on Applied Mathematics 17, 1969.
 [[nodiscard]] constexpr double flops_with_occupancy(const device& d, const kernel_work& work) noexcept {
     const auto units = static_cast<double>(d.num_compute_units);
     if (units == 0 || work.num_tiles == 0) return work.flops;
-    constexpr double max_exact_integer = 9007199254740992;  // 2^53: from here on every double is one
+    constexpr double max_exact_integer = 9007199254740992;  // 2^53: from here on, all doubles are integers
     double waves = work.num_tiles / units;
     if (waves < max_exact_integer) waves = static_cast<double>(static_cast<std::uint64_t>(waves));
     if (waves * units < work.num_tiles) ++waves;
@@ -100,8 +113,10 @@ struct datasheet_seconds {
         work.max_tile_flops > waves * work.min_tile_flops ? work.max_tile_flops : waves * work.min_tile_flops;
     return of_one * units > work.flops ? of_one * units : work.flops;
 }
-/// An addition takes the place of two FLOPs of a vector unit's peak, which counts fused products and sums; a step on a
-/// device whose datasheet has no such peak has them for nothing beside its bytes.
+/// Seconds of some work at peak and bandwidth.
+///
+/// An addition counts as two FLOPs of the float32 peak, which counts fused multiply-adds. Additions are free if the
+/// datasheet has no such peak.
 [[nodiscard]] constexpr datasheet_seconds roofline_terms(const device& d, const kernel_work& work) noexcept {
     const double flops = flops_with_occupancy(d, work);
     const double of_unit = work.compute_unit == nullptr ? 0 : flops / (d.*work.compute_unit * 1e12);
@@ -109,12 +124,12 @@ struct datasheet_seconds {
     return {of_unit + of_vectors, work.bytes / (bandwidth_of(d, work) * 1e9)};
 }
 
-/// The least time of some work: at the peak of its unit, and at the bandwidth of memory for what its cache cannot hold.
+/// The minimum seconds of some work: at peak, and at bandwidth for bytes that exceed the cache.
 [[nodiscard]] constexpr double roofline_seconds(const device& d, kernel_work work) noexcept {
     const double bytes = work.bytes * work.min_fraction - (work.uses_links ? 0 : d.cache_megabytes * 1e6);
     work.flops *= work.min_fraction;
-    work.num_tiles = 0;  // a kernel may divide it
-    work.additions = 0;  // units differ in what an exponential costs
+    work.num_tiles = 0;  // a kernel may use smaller tiles
+    work.additions = 0;  // devices differ in the cost of an exponential
     work.bytes = bytes > 0 ? bytes : 0;
     const datasheet_seconds s = roofline_terms(d, work);
     return s.compute > s.memory ? s.compute : s.memory;

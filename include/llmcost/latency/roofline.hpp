@@ -7,32 +7,33 @@
 
 namespace llmcost {
 
-/// Which resource a prediction says binds.
+/// The resource that bounds a prediction.
 enum class roofline_bound : std::uint8_t { launch, compute, memory };
 
-/// How a kernel follows its device: t = launch + ((compute / ec)^p + (memory / em)^p)^(1/p).
+/// A roofline with overlap: `t = launch + ((compute / ec)^p + (memory / em)^p)^(1/p)`.
 ///
-/// Compute and memory are the times that the datasheet's peak and bandwidth would need. A smoothness of infinity would
-/// be the corner of a drawn roofline; real kernels round it off, at 1 they overlap nothing.
+/// compute, memory: seconds at the peak and bandwidth of the datasheet. ec, em: efficiencies. p: smoothness.
+/// p = infinity is the corner of the classical roofline. At p = 1, nothing overlaps.
 struct roofline {
-    double launch = 0;                ///< s: what an empty problem costs
-    double compute_efficiency = 1;    ///< of the peak
-    double bandwidth_efficiency = 1;  ///< of the datasheet's bandwidth; above 1 where a cache answers
+    double launch = 0;                ///< s, time of an empty problem
+    double compute_efficiency = 1;    ///< fraction of the peak
+    double bandwidth_efficiency = 1;  ///< fraction of the datasheet's bandwidth; above 1 with a cache
     double smoothness = 2;            ///< p
 
-    /// Seconds, from those that peak and bandwidth would need.
+    /// Seconds for the given seconds at peak and bandwidth.
     [[nodiscard]] double operator()(double compute, double memory) const noexcept {
         const double c = compute / compute_efficiency, m = memory / bandwidth_efficiency;
         const double larger = c > m ? c : m, smaller = c > m ? m : c;
         if (larger == 0) return launch;
         const double ratio = smaller / larger;
         if (smoothness == 2)
-            return launch + larger * std::sqrt(1 + ratio * ratio);  // what maps have, many times faster
+            return launch + larger * std::sqrt(1 + ratio * ratio);  // the most frequent case, many times faster
         const double share = smaller == 0 ? 0 : std::pow(ratio, smoothness);
-        if (share < 1e-6) return launch + larger * (1 + share / smoothness);  // the power's first terms, to 1 in 10^12
+        if (share < 1e-6)
+            return launch + larger * (1 + share / smoothness);  // first terms of the power series, to 1 in 10^12
         return launch + larger * std::pow(1 + share, 1 / smoothness);
     }
-    /// The largest of the three parts.
+    /// The largest of the three terms.
     [[nodiscard]] roofline_bound bound(double compute, double memory) const noexcept {
         const double c = compute / compute_efficiency, m = memory / bandwidth_efficiency;
         if (launch > c && launch > m) return roofline_bound::launch;

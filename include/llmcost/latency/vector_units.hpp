@@ -6,17 +6,16 @@
 
 namespace llmcost {
 
-/// What a primitive takes on a GPU's vector units, an addition being 1.
+/// The cost of a primitive on the vector units of a GPU, relative to an addition.
 struct vector_cost {
     string_ref name;
     double additions = 0;
 };
 
 // Results per clock and multiprocessor (CUDA C++ Programming Guide, "Arithmetic Instructions", compute capability 9.0):
-// 128 additions or products of 32 bits, 64 comparisons, 16 reciprocals, roots, exponentials, logarithms, sines. A
-// division is a reciprocal and its correction, a root a reciprocal one and its; tanh, erf, sines and powers are the
-// instructions of libdevice's polynomials around them.
-// In the order of `primitives`.
+// 128 additions or products in 32 bits, 64 comparisons, 16 reciprocals, roots, exponentials, logarithms, sines.
+// Division is a corrected reciprocal, sqrt a corrected reciprocal root. tanh, erf, trig and pow are polynomials of
+// libdevice. In the order of `primitives`.
 // clang-format off
 inline constexpr vector_cost vector_costs[]{
     {"add",   1}, {"mult", 1}, {"div",  16}, {"sqrt", 16}, {"exp",  9}, {"log", 9},
@@ -24,7 +23,7 @@ inline constexpr vector_cost vector_costs[]{
 };
 // clang-format on
 
-/// How many additions a primitive of this name is worth; 1 for one that nobody knows.
+/// The cost of a primitive in additions; 1 for an unknown primitive.
 [[nodiscard]] constexpr double additions_per_operation(string_ref name) noexcept {
     for (const vector_cost& c : vector_costs)
         if (c.name == name) return c.additions;

@@ -10,7 +10,7 @@
 
 namespace llmcost {
 
-/// Activation functions by the names that configurations use (transformers/activations.py).
+/// Activation functions, with the names in configurations (transformers/activations.py).
 enum class activation : std::uint8_t {
     silu,
     swish,
@@ -31,7 +31,7 @@ enum class activation : std::uint8_t {
 struct activation_row {
     activation kind;
     literal name;
-    literal type;  ///< class of the reference
+    literal type;  ///< class in the reference
 };
 
 // clang-format off
@@ -53,7 +53,7 @@ inline constexpr activation_row activation_table[]{
 };
 // clang-format on
 
-/// An activation applied to every element of x, as a function: no module of its own.
+/// The activation function as an operation on each element of x, without a module.
 constexpr tensor activate(trace& t, activation kind, const tensor& x) {
     switch (kind) {
         case activation::silu:
@@ -83,7 +83,7 @@ constexpr tensor activate(trace& t, activation kind, const tensor& x) {
     return t.sigmoid(x);
 }
 
-/// The module around an activation (`ACT2FN[…]`).
+/// The module of an activation function (`ACT2FN[…]`).
 struct activation_module {
     activation kind;
 
@@ -95,7 +95,7 @@ struct activation_module {
     constexpr tensor forward(trace& t, const tensor& x) const { return activate(t, kind, x); }
 };
 
-/// `nn.GELU`, which no configuration names.
+/// `nn.GELU`. It is not selected by the configuration.
 struct gelu_module {
     static constexpr role module_role = role::none;
     static constexpr bool is_leaf = true;
@@ -103,7 +103,7 @@ struct gelu_module {
     constexpr tensor forward(trace& t, const tensor& x) const { return t.gelu(x); }
 };
 
-/// A module that hands on what it is given: `nn.Identity`.
+/// `nn.Identity`: returns its input.
 struct identity {
     literal named = "Identity";
 
@@ -113,10 +113,10 @@ struct identity {
     constexpr tensor forward(trace&, const tensor& x) const { return x; }
 };
 
-/// `F.dropout` as the CPU executes it in training: a mask as large as x, drawn and divided in place, times x.
+/// `F.dropout` in training on the CPU: x · mask. Returns x if the workload has no dropout at this position.
 ///
-/// Nothing is kept but the mask, which has the type of x (ATen's Dropout.cpp, `_dropout_impl`). Drawing it costs
-/// nothing.
+/// The mask has the shape and the type of x. It is sampled and divided in place. Only the mask is saved for backward.
+/// Sampling has no cost. Source: ATen's Dropout.cpp, `_dropout_impl`.
 constexpr tensor functional_dropout(trace& t, const tensor& x, dropout_position position) {
     if (!t.applies_dropout(position)) return x;
     tensor mask = t.zeros_like(x);
@@ -124,7 +124,7 @@ constexpr tensor functional_dropout(trace& t, const tensor& x, dropout_position 
     return t.mul(x, mask);
 }
 
-/// The module around it, which outside of training hands on what it is given.
+/// `nn.Dropout`: dropout in training, the identity in inference.
 struct dropout_module {
     dropout_position place = dropout_position::hidden;
     literal named = "Dropout";

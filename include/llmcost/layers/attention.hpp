@@ -7,40 +7,51 @@
 #include <llmcost/layers/activation.hpp>
 #include <llmcost/trace/trace.hpp>
 
+// Functional attention: KV cache, masks, eager attention and `scaled_dot_product_attention`.
+//
+// Shapes: B = batch, S = sequence (new tokens), T = keys (cached plus new), H = query heads, K = key/value heads,
+// d = head_dim.
+
 namespace llmcost {
 
-/// Which of the last tokens a window shows to a query.
+/// Shape of a window of keys.
 enum class window_kind : std::uint8_t {
-    sliding,  ///< so many, its own included
-    chunked   ///< those of its chunk of so many, counted from the first token of all
+    sliding,  ///< the last `window` positions, including the query's own
+    chunked   ///< the query's chunk of `window` positions; chunks start at position 0
 };
 
-/// What a layer's queries see: how many positions its cache brings along, and through which window.
+/// Query, key and window lengths of one attention layer.
 struct attention_pattern {
-    std::int64_t query_length = 0;         ///< new tokens
-    std::int64_t cached_length = 0;        ///< positions that the cache holds for this layer
-    std::int64_t window = 0;               ///< in tokens, its own position included; 0: everything
-    std::int64_t num_previous_tokens = 0;  ///< tokens before this run, cached or already forgotten
+    std::int64_t query_length = 0;         ///< number of new tokens
+    std::int64_t cached_length = 0;        ///< number of cached positions of this layer
+    std::int64_t window = 0;               ///< tokens, including the query's own; 0: no window
+    std::int64_t num_previous_tokens = 0;  ///< tokens before this pass, cached or evicted
     bool is_causal = true;
     window_kind kind = window_kind::sliding;
 
     [[nodiscard]] constexpr std::int64_t key_length() const noexcept { return cached_length + query_length; }
-    /// Visible (query, key) pairs: Σ min(seen + i, window) over the new tokens i = 1 … sequence, in chunks
-    /// Σ (seen + i − 1) mod window + 1.
+    /// Number of visible (query, key) pairs of one head and one sequence.
+    ///
+    /// A sum over i = 1 … query_length:
+    ///  - without a window: `num_previous_tokens + i`;
+    ///  - sliding: `min(num_previous_tokens + i, window)`;
+    ///  - chunked: `(num_previous_tokens + i − 1) mod window + 1`.
+    ///
+    /// Throws: `std::overflow_error` if the number exceeds a signed 64-bit integer.
     [[nodiscard]] constexpr std::int64_t visible_pairs() const {
         if (window != 0 && kind == window_kind::chunked)
             return as_pairs(pairs_of_first_tokens(num_previous_tokens + query_length) -
                             pairs_of_first_tokens(num_previous_tokens));
         const count s(query_length), p(num_previous_tokens);
         if (window == 0 || num_previous_tokens + query_length <= window) return as_pairs(s * p + s * (s + 1) / 2);
-        const std::int64_t growing = num_previous_tokens < window ? window - num_previous_tokens
-                                                                  : 0;  // queries that see less than a whole window
+        const std::int64_t growing =
+            num_previous_tokens < window ? window - num_previous_tokens : 0;  // queries before the window is full
         const count g(growing);
         return as_pairs(g * p + g * (g + 1) / 2 + (s - g) * count(window));
     }
 
 private:
-    /// Pairs of the first n tokens in chunks: whole ones, and what the last one has of them.
+    /// Pairs of the first n tokens with chunked windows: complete chunks plus the last, partial chunk.
     [[nodiscard]] constexpr count pairs_of_first_tokens(std::int64_t n) const {
         const count chunk(window), rest(n % window);
         return count(n / window) * (chunk * (chunk + 1) / 2) + rest * (rest + 1) / 2;
@@ -51,10 +62,10 @@ private:
     }
 };
 
-/// The context of a layer with this window (0: none) in a workload; a full cache of a window holds window − 1
-/// positions.
+/// The attention pattern of a layer with this window in the workload of `r`; 0: no window.
 ///
-/// Source: transformers/cache_utils.py, to which sliding and chunked layers are the same; their masks differ.
+/// The cache of a window holds at most window − 1 positions.
+/// Source: transformers/cache_utils.py. Sliding and chunked layers have the same cache and different masks.
 constexpr attention_pattern attention_pattern_of(recorder& r, std::int64_t window,
                                                  window_kind kind = window_kind::sliding) {
     const workload& load = r.load();
@@ -70,25 +81,29 @@ constexpr attention_pattern attention_pattern_of(recorder& r, std::int64_t windo
             r.add_region_edge(a, (at / window + 1) * window);
         };
         add_chunk_edges(workload_axis::past, load.past);
-        add_chunk_edges(workload_axis::total, load.past + load.sequence);  // who sees what bends at each chunk
+        add_chunk_edges(workload_axis::total,
+                        load.past + load.sequence);  // the number of visible pairs has a kink at each chunk
     }
     const std::int64_t cached_length = window > 0 && load.past > window - 1 ? window - 1 : load.past;
     return {load.sequence, cached_length, window, load.past, true, kind};
 }
 
-/// The additive mask that eager attention builds from a boolean one: (batch, 1, sequence, length).
+/// The additive mask of eager attention, converted from a boolean mask: (B, 1, S, T).
 ///
-/// Written besides: the zero and the lowest number it chooses from (transformers/masking_utils.py, `eager_mask`).
+/// Empty for SDPA, which has a causal kernel. The two constants of the selection, zero and the lowest number, are
+/// written in addition.
+/// Source: transformers/masking_utils.py, `eager_mask`.
 constexpr tensor eager_mask(trace& t, const attention_pattern& pattern, std::int64_t batch) {
-    if (t.load().implementation == attention_implementation::sdpa) return {};  // causal by itself
+    if (t.load().implementation == attention_implementation::sdpa) return {};
     t.add_written_elements(2);
     return t.full({batch, 1, pattern.query_length, pattern.key_length()}, t.activation_type());
 }
 
-/// Appends new keys or values (batch, heads, sequence, dim) to what the cache holds and returns all of them.
+/// Appends new keys or values to the KV cache: (B, K, S, d) -> (B, K, T, d).
 ///
-/// A window leaves its last window − 1 positions in the cache (transformers/cache_utils.py,
-/// `DynamicSlidingWindowLayer`). A training step asks for no cache, but of heads that cannot be asked.
+/// With a window, the last window − 1 positions remain in the cache. A training step has no cache.
+/// Heads that cannot disable the cache and discard it are an exception.
+/// Source: transformers/cache_utils.py, `DynamicSlidingWindowLayer`.
 constexpr tensor update_kv_cache(trace& t, const tensor& new_states, const attention_pattern& pattern) {
     const shape sizes{new_states.dim(0), new_states.dim(1), pattern.cached_length, new_states.dim(3)};
     if (t.is_training() && !t.discards_cache()) {
@@ -105,14 +120,18 @@ constexpr tensor update_kv_cache(trace& t, const tensor& new_states, const atten
     return all;
 }
 
-/// (batch, kv heads, length, dim) -> (batch, heads, length, dim): every head of a group gets a copy.
+/// Repeats each key/value head for the query heads of its group: (B, K, T, d) -> (B, H, T, d).
+///
+/// A copy, except with one query head per group.
 constexpr tensor repeat_kv(trace& t, const tensor& x, std::int64_t num_key_value_groups) {
     if (num_key_value_groups == 1) return x;
     const tensor spread = x.unsqueeze(2).expand({x.dim(0), x.dim(1), num_key_value_groups, x.dim(2), x.dim(3)});
     return t.reshape(spread, {x.dim(0), x.dim(1) * num_key_value_groups, x.dim(2), x.dim(3)});
 }
 
-/// What a fused attention is told: q (B, H, S, d) over keys of so many heads, as many as a context shows, or `length`.
+/// Description of a fused attention kernel with queries q (B, H, S, d).
+///
+/// `length` is the number of keys. Only non-causal attention uses it; otherwise `pattern` determines the keys.
 [[nodiscard]] constexpr fused_kernel fused_attention_kernel(const tensor& q, std::int64_t kv_heads,
                                                             const attention_pattern& pattern, std::int64_t length) {
     return {.kind = fused_kernel_kind::attention,
@@ -126,22 +145,24 @@ constexpr tensor repeat_kv(trace& t, const tensor& x, std::int64_t num_key_value
             .head_dim = q.dim(3)};
 }
 
-/// What an attention does to its scores beside scaling them.
+/// Operations on attention scores.
 struct attention_options {
-    bool has_scale = true;            ///< scores times a constant after q · kᵀ
+    bool has_scale = true;            ///< scores are multiplied by a constant after q · kᵀ
     bool has_soft_cap = false;        ///< tanh(s / cap) · cap
-    const tensor* bias = nullptr;     ///< of positions, added before the mask
-    const tensor* mask = nullptr;     ///< added where there is one
-    const tensor* sinks = nullptr;    ///< one logit per head that takes part in the softmax only
-    bool has_float32_softmax = true;  ///< softmax in float32, cast back
-    std::int64_t num_extra_keys = 0;  ///< keys behind those of the context, which every query sees
+    const tensor* bias = nullptr;     ///< position bias, added before the mask; null: none
+    const tensor* mask = nullptr;     ///< additive mask; null: none
+    const tensor* sinks = nullptr;    ///< one logit per head that only the softmax includes; null: none
+    bool has_float32_softmax = true;  ///< softmax in float32, cast back to the type of q
+    std::int64_t num_extra_keys = 0;  ///< keys after those of `attention_pattern`, visible to every query
 };
 
-/// `scaled_dot_product_attention` as PyTorch executes it where no fused kernel takes it, and its CPU where
-/// probabilities are dropped: product by product, in float32; their mask is kept beside them and what is left of them.
-/// The heads stay first.
+/// `scaled_dot_product_attention` without a fused kernel, in float32: (B, H, S, d) -> (B, H, S, d).
 ///
-/// Source: ATen's transformers/attention.cpp, `_scaled_dot_product_attention_math`; no autocast reaches its inside.
+///     softmax((query · √scale) · (key · √scale)ᵀ + mask) · value
+///
+/// PyTorch also uses it on the CPU if attention probabilities have dropout. The dropout mask and the result are saved
+/// for backward. Autocast does not apply inside.
+/// Source: ATen's transformers/attention.cpp, `_scaled_dot_product_attention_math`.
 constexpr tensor math_attention_heads(trace& t, const tensor& query, const tensor& key, const tensor& value,
                                       const attention_pattern& pattern) {
     const tensor q = t.to_autocast_dtype(query), k = t.to_autocast_dtype(key), v = t.to_autocast_dtype(value);
@@ -157,31 +178,36 @@ constexpr tensor math_attention_heads(trace& t, const tensor& query, const tenso
     tensor scores = t.matmul(queries, t.mul_scalar(keys.transpose(2, 3)));
     if (pattern.is_causal) scores = t.add(scores, mask);
     const tensor features = functional_dropout(t, t.softmax(scores), dropout_position::attention);
-    if (q.type != dtype::float32) {  // handed out, and read by nobody
+    if (q.type != dtype::float32) {  // the returned probabilities, which are not read
         const recorder::detach_guard unread{t};
         (void)t.to(features, q.type);
     }
     return t.to(t.matmul(features, values), q.type);
 }
-/// The same with the heads behind the positions.
+/// Unfused attention with heads after positions: (B, H, S, d) -> (B, S, H, d). A copy.
 constexpr tensor math_attention_forward(trace& t, const tensor& q, const tensor& k, const tensor& v,
                                         const attention_pattern& pattern) {
     return t.contiguous(math_attention_heads(t, q, k, v, pattern).transpose(1, 2));
 }
 
-/// The same where nothing is dropped, causal or over everything, the heads first: scores stay inside, their log-sum-exp
-/// is kept.
+/// `scaled_dot_product_attention` as one fused kernel: q (B, H, S, d), k and v (B, K, T, d) -> (B, H, S, d).
 ///
-/// Backward makes five products (torch/utils/flop_counter.py, `sdpa_backward_flop_count`), of scores that are made
-/// again: times the scale, less the sum, exp; each row's gradient times its result, which is subtracted; times the
+/// Scores are not written. Their log-sum-exp is saved for backward. With dropout, attention is unfused.
+///
+/// Backward computes five products and recomputes the scores. Per score: MULT scale, ADD −log-sum-exp, EXP.
+/// The gradient of each query is multiplied by its output, summed and subtracted. The result is multiplied by the
 /// probability and the scale.
+/// Throws: `description_error` in training with a soft cap, a bias, sinks or a sliding window.
+/// Source: torch/utils/flop_counter.py, `sdpa_backward_flop_count`.
 constexpr tensor sdpa_attention_heads(trace& t, const tensor& query, const tensor& key, const tensor& value,
                                       const attention_pattern& pattern, const attention_options& options) {
     const bool windowed = pattern.window > 0 && pattern.window < pattern.key_length();
-    // kernels of engines do all of it in one call; PyTorch's own, whose savings backward reads, does not
+    // Inference engines fuse these options into their kernels. The kernels of PyTorch, which save tensors for backward,
+    // do not.
     if (t.is_training() && (options.has_soft_cap || options.bias != nullptr || options.sinks != nullptr || windowed))
         throw_description_error(
-            "scaled_dot_product_attention has no scores to change and no window: eager is described");
+            "scaled_dot_product_attention: soft caps, biases, sinks and windows are not supported in training; use "
+            "eager");
     if (t.applies_dropout(dropout_position::attention)) return math_attention_heads(t, query, key, value, pattern);
     tensor q = t.to_autocast_dtype(query), k = t.to_autocast_dtype(key), v = t.to_autocast_dtype(value);
     const count pairs = count(q.numel / static_cast<std::uint64_t>(q.dim(3))) * count(k.dim(2));
@@ -196,7 +222,7 @@ constexpr tensor sdpa_attention_heads(trace& t, const tensor& query, const tenso
     }
     const std::uint64_t rows = q.numel / static_cast<std::uint64_t>(q.dim(3));
     t.add_written_elements(rows);  // log-sum-exp
-    // laid out as the queries: (batch, sequence, heads, dim) in memory, unless they were joined or copied
+    // Memory layout of the queries: (B, S, H, d), unless the queries are concatenated or copied.
     tensor out = empty_tensor({q.dim(0), q.dim(1), q.dim(2), v.dim(3)}, q.type);
     if (!q.is_contiguous()) out = empty_tensor({q.dim(0), q.dim(2), q.dim(1), v.dim(3)}, q.type).transpose(1, 2);
     const bool has_backward = q.requires_grad || k.requires_grad || v.requires_grad;
@@ -216,19 +242,20 @@ constexpr tensor sdpa_attention_heads(trace& t, const tensor& query, const tenso
     t.record_op(op::attention, {}, {}, out, in, 3);
     return out;
 }
-/// The same with the heads behind the positions, as Transformers hands it on.
+/// `scaled_dot_product_attention` with heads after positions, as in Transformers: (B, H, S, d) -> (B, S, H, d).
 constexpr tensor sdpa_attention_forward(trace& t, const tensor& q, const tensor& k, const tensor& v,
                                         const attention_pattern& pattern, const attention_options& options) {
     return t.contiguous(sdpa_attention_heads(t, q, k, v, pattern, options).transpose(1, 2));
 }
 
-/// Attention as eager executes it: q (B, H, S, d), k and v (B, H or kv heads, T, d) -> context (B, S, H, d).
+/// Attention, eager or SDPA depending on the workload: `softmax(q · kᵀ · scale + bias + mask) · v`.
 ///
-/// MULT B·H·S·T·(d + d_v) + B·H·S·T, ADD the same without the last products' first, softmax over T; under causal
-/// scores the S·T pairs of a head are the visible ones.
+/// Shapes: q (B, H, S, d), k and v (B, K, T, d) -> (B, S, H, d).
+/// Cost of eager: MULT B·H·S·T·(d + d_v) + B·H·S·T, ADD without the first addition of each dot product, softmax over T.
+/// With causal scores, S·T is the number of visible pairs of a head.
 constexpr tensor attention_forward(trace& t, const tensor& q, const tensor& k, const tensor& v,
                                    const attention_pattern& pattern, const attention_options& options) {
-    // with keys beside, a call or a kernel sees no pattern
+    // With extra keys, function calls and fused kernels receive a full pattern.
     const attention_pattern all{.query_length = q.dim(2), .cached_length = k.dim(2) - q.dim(2), .is_causal = false};
     const attention_pattern& effective_pattern = options.num_extra_keys > 0 ? all : pattern;
     if (t.load().implementation == attention_implementation::sdpa)

@@ -10,22 +10,23 @@
 
 namespace llmcost {
 
-/// Whether the cache brings the states of recurrent layers along.
+/// True if the cache contains the states of recurrent layers.
 [[nodiscard]] constexpr bool has_recurrent_state(const trace& t) noexcept {
     return !t.is_training() && t.load().past > 0;
 }
 
-/// A state that the cache keeps: zeros of its own when it is new, overwritten in place from then on.
+/// Records the recurrent state of a layer in the cache.
 ///
-/// `tells` says so to the cache at once; what lies behind other parts of it is told later, by `t.cache`. Source:
-/// transformers/cache_utils.py, `LinearAttentionLayer`.
+/// A new state is initialized to zeros, then overwritten in place. With `records_cache` false, the caller records the
+/// cache: for a state that is part of a larger cached tensor, with `trace::add_to_cache`.
+/// Source: transformers/cache_utils.py, `LinearAttentionLayer`.
 constexpr void cache_recurrent_state(trace& t, const shape& sizes, bool records_cache = true) {
     if (t.is_training()) return;
     if (!has_recurrent_state(t)) (void)t.full(sizes);
     if (records_cache) t.add_to_cache(trace::buffer(sizes));
 }
 
-/// What an `nn.Conv1d` per channel has that a mixer applies by itself; no bias: of no dimensions.
+/// Parameters of a depthwise `nn.Conv1d` that its parent module applies. Without a bias, `bias` has rank 0.
 struct convolution_weights {
     tensor weight;
     tensor bias{};
@@ -42,19 +43,23 @@ constexpr convolution_weights declare_conv_weights(trace& t, literal name, std::
     return weights;
 }
 
-/// A causal convolution per channel over x (B, channels, S), its last inputs kept in the cache.
+/// Causal depthwise convolution: x (B, channels, S) -> (B, channels, S). The cache stores its last inputs.
 ///
-/// MULT B·channels·L·kernel over the L positions that it computes: S + kernel - 1 in training; max(S, kernel) + kernel
-/// - 1 where the cache is new; S + 2·kernel - 1 where it brings its state, but 2 for a single token. The activation
-/// works on those that are not behind the last position. Source: transformers/models/mamba/modeling_mamba.py,
-/// `causal_conv1d_fn`, `causal_conv1d_update`; transformers/cache_utils.py, `LinearAttentionLayer.update_conv_state`.
+/// Cost: MULT B·channels·L·kernel. L is the number of computed positions.
+///  - In training: S + kernel − 1.
+///  - With a new cache: max(S, kernel) + kernel − 1.
+///  - S + 2·kernel − 1 with a cached state, or 2 for a single token.
+///
+/// The activation excludes the positions after the last input.
+/// Source: transformers/models/mamba/modeling_mamba.py, `causal_conv1d_fn`, `causal_conv1d_update`;
+/// transformers/cache_utils.py, `LinearAttentionLayer.update_conv_state`.
 constexpr tensor causal_convolution(trace& t, const tensor& x, const convolution_weights& weights,
                                     maybe<activation> activation_kind, bool records_cache = true) {
     const std::int64_t channels = x.dim(1), sequence = x.dim(2), kernel = weights.weight.dim(2);
     const shape state{x.dim(0), channels, kernel};
     const bool follows = has_recurrent_state(t), steps = follows && sequence == 1;
     cache_recurrent_state(t, state, records_cache);
-    if (!t.is_training() && !follows) t.add_region_edge(workload_axis::sequence, kernel);  // shorter ones are padded
+    if (!t.is_training() && !follows) t.add_region_edge(workload_axis::sequence, kernel);  // shorter inputs are padded
     tensor all = x;
     if (follows)
         all = t.cat({trace::buffer(state), x}, -1);

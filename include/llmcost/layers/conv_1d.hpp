@@ -8,9 +8,10 @@
 
 namespace llmcost {
 
-/// The first GPTs' linear layer, its weight stored (in, out) and never without a bias: x (…, in) -> (…, out).
+/// The linear layer of GPT and GPT-2, with a weight (in, out) and a bias: x (…, in) -> (…, out).
 ///
-/// MULT rows·in·out, ADD the same. Source: transformers/pytorch_utils.py, `Conv1D`.
+/// Cost with n inputs: MULT n·in·out, ADD n·in·out.
+/// Source: transformers/pytorch_utils.py, `Conv1D`.
 struct conv_1d {
     std::int64_t in;
     std::int64_t out;

@@ -8,7 +8,7 @@
 
 namespace llmcost {
 
-/// `nn.Conv2d` with a square kernel: (B, in, height, width) -> (B, out, rows, columns).
+/// `nn.Conv2d` with a square kernel: (B, in, height, width) -> (B, out, output height, output width).
 struct convolution_2d {
     std::int64_t in;
     std::int64_t out;
@@ -49,7 +49,7 @@ struct convolution_1d {
     }
 };
 
-/// `nn.Conv3d`: x (batch, in, frames, height, width).
+/// `nn.Conv3d`: (B, in, frames, height, width) -> (B, out, output frames, output height, output width).
 struct convolution_3d {
     std::int64_t in;
     std::int64_t out;
@@ -67,7 +67,7 @@ struct convolution_3d {
     }
 };
 
-/// `nn.BatchNorm2d` in evaluation: its statistics are buffers.
+/// `nn.BatchNorm2d` in evaluation mode, where the statistics are buffers: (B, channels, height, width).
 struct batch_norm_2d {
     std::int64_t channels;
     literal named = "BatchNorm2d";
@@ -82,7 +82,7 @@ struct batch_norm_2d {
     }
 };
 
-/// `nn.MaxPool2d`.
+/// `nn.MaxPool2d` with a square kernel.
 struct max_pool_2d {
     std::int64_t kernel;
     std::int64_t stride;
@@ -96,7 +96,7 @@ struct max_pool_2d {
     }
 };
 
-/// `nn.AvgPool2d`.
+/// `nn.AvgPool2d` with a square kernel.
 struct average_pool_2d {
     std::int64_t kernel;
     std::int64_t stride;
@@ -118,7 +118,7 @@ struct global_average_pool {
     constexpr tensor forward(trace& t, const tensor& x) const { return t.mean_of_images(x).unsqueeze(2).unsqueeze(3); }
 };
 
-/// `nn.Flatten`: all dimensions but the first become one.
+/// `nn.Flatten`: (B, …) -> (B, features).
 struct flatten {
     static constexpr role module_role = role::none;
     static constexpr bool is_leaf = true;
@@ -126,7 +126,7 @@ struct flatten {
     constexpr tensor forward(trace& t, const tensor& x) const { return t.reshape(x, {x.dim(0), -1}); }
 };
 
-/// (batch, channels, rows, columns) -> (batch, rows · columns, channels), a view.
+/// Flattens the pixels of x: (B, channels, height, width) -> (B, height · width, channels). A view, no copy.
 constexpr tensor as_tokens(const tensor& x) {
     return x.view({x.dim(0), x.dim(1), x.dim(2) * x.dim(3)}).transpose(1, 2);
 }

@@ -11,7 +11,7 @@ namespace llmcost {
 
 namespace detail {
 
-/// Dimension numbers in an order.
+/// An ordered list of dimension indices.
 struct dimension_list {
     int at[max_rank]{};
     int n = 0;
@@ -40,9 +40,10 @@ constexpr std::int64_t size_of(const tensor& v, const dimension_list& dims) {
     return n;
 }
 
-/// An operand with one dimension for each label in this order; labels that it lacks have one element.
+/// A view of the operand with one dimension per label of `labels`. Dimensions of missing labels have size 1.
 constexpr tensor aligned(const tensor& v, string_ref operand_labels, string_ref labels) {
-    if (static_cast<int>(operand_labels.size()) != v.rank) throw_description_error("einsum: one label per dimension");
+    if (static_cast<int>(operand_labels.size()) != v.rank)
+        throw_description_error("einsum: expected one label per dimension");
     tensor out = v;
     out.rank = static_cast<int>(labels.size());
     for (int i = 0; i < out.rank; ++i) {
@@ -55,19 +56,20 @@ constexpr tensor aligned(const tensor& v, string_ref operand_labels, string_ref 
 
 }  // namespace detail
 
-/// `torch.einsum` of two tensors, `einsum(t, "bih,bjh->bij", a, b)`: one batched product, of copies where views will
-/// not do.
+/// `torch.einsum` of two tensors as one batched product: `einsum(t, "bih,bjh->bij", a, b)`.
 ///
-/// MULT: the product of the sizes of all labels, ADD the same less one per result. Labels that are summed over stand in
-/// both operands. Source: aten/src/ATen/native/Linear.cpp, `einsum`, `sumproduct_pair`.
+/// Operands are copied if a view is not sufficient.
+/// Cost: MULT the product of the sizes of all labels, ADD one less per result element.
+/// Throws: `description_error` if a summed label occurs in only one operand, or if sizes or ranks do not match.
+/// Source: aten/src/ATen/native/Linear.cpp, `einsum`, `sumproduct_pair`.
 constexpr tensor einsum(trace& t, string_ref equation, const tensor& a, const tensor& b) {
     const tensor* const in[2] = {&a, &b};
     const recorder::function_call_guard call{t, {torch_function::einsum, in, 2}};
-    const auto comma = equation.find(','), arrow = equation.find('-');  // of the "->"
+    const auto comma = equation.find(','), arrow = equation.find('-');  // of "->"
     if (comma > arrow || arrow == equation.npos) throw_description_error("einsum: expected two operands and a result");
     const string_ref result = equation.substr(arrow + 2);
 
-    // the result's labels, then those that are summed over, in the order of their characters
+    // Labels of the result, then summed labels in the order of their characters, as in ATen.
     char order[max_rank]{};
     std::size_t n = 0;
     const auto append_label = [&](char c) {

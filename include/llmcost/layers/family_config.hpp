@@ -9,23 +9,23 @@
 
 namespace llmcost {
 
-/// What the value of a key may be.
+/// Valid values of a configuration key.
 enum class family_key_type : std::uint8_t {
-    positive,      ///< an integer from 1
-    non_negative,  ///< an integer from 0
-    boolean,       ///< true is 1
-    computed       ///< no key: the family's `read` works it out
+    positive,      ///< an integer of at least 1
+    non_negative,  ///< an integer of at least 0
+    boolean,       ///< false is 0, true is 1
+    computed       ///< no key: the family's `parse_config` computes the value
 };
 
-/// How a size is divided when a layer is split over devices.
+/// Effect of tensor parallelism on a size.
 enum class tensor_parallel_split : std::uint8_t {
-    replicated,  ///< each device has all of it
-    sharded,     ///< each has its share, which must be whole
+    replicated,  ///< each rank has the full size
+    sharded,     ///< each rank has an equal, integral share
 };
 
-/// A size or a switch that only one family has: its key, what it is without one, and how it is divided.
+/// A size or switch that only one model family has: its configuration key, default value and sharding.
 ///
-/// The table stands in the family's file, beside an enumeration of the same order: `dims.own[rank]`.
+/// The table is in the family's file. An enumeration in the same order is the index: `config.family[rank]`.
 struct family_key {
     literal key = "";
     std::int64_t default_value = 0;
@@ -33,16 +33,16 @@ struct family_key {
     tensor_parallel_split split = tensor_parallel_split::replicated;
 };
 
-/// How many sizes of its own a family may have.
+/// Maximum number of family keys.
 inline constexpr std::size_t max_family_keys = 24;
 
-/// The values of a family's table, by its enumeration.
+/// Values of the family keys, indexed by the family's enumeration.
 struct family_config {
     std::int64_t values[max_family_keys]{};
 
     [[nodiscard]] constexpr std::int64_t operator[](std::size_t i) const noexcept { return values[i]; }
     [[nodiscard]] constexpr std::int64_t& operator[](std::size_t i) noexcept { return values[i]; }
-    /// The same with one value: `family_config{}.with(rank, 64)`.
+    /// A copy with one changed value: `family_config{}.with_value(rank, 64)`.
     [[nodiscard]] constexpr family_config with_value(std::size_t i, std::int64_t n) const noexcept {
         family_config changed = *this;
         changed.values[i] = n;
@@ -51,7 +51,7 @@ struct family_config {
     friend constexpr bool operator==(const family_config&, const family_config&) = default;
 };
 
-/// A family's table, as a row refers to it.
+/// A reference to the table of family keys of a model spec.
 struct family_key_table {
     const family_key* entries = nullptr;
     std::size_t size = 0;

@@ -8,9 +8,13 @@
 #include <llmcost/layers/linear.hpp>
 #include <llmcost/layers/norm.hpp>
 
+// Gated DeltaNet (linear attention with the gated delta rule).
+//
+// Shapes: B = batch, S = sequence (new tokens).
+
 namespace llmcost {
 
-/// Sizes of a gated delta rule mixer.
+/// Sizes of a Gated DeltaNet layer.
 struct gated_delta_net_dims {
     std::int64_t width;
     std::int64_t num_key_heads;
@@ -24,7 +28,9 @@ struct gated_delta_net_dims {
     [[nodiscard]] constexpr std::int64_t value_dim() const noexcept { return num_value_heads * value_head_dim; }
 };
 
-/// RMS norm of x (rows, width), times an activation of a gate of the same size.
+/// Gated RMS norm: x, gate (tokens, width) -> (tokens, width).
+///
+///     weight · x · rsqrt(mean(x²) + ε) · act(gate)
 struct gated_rms_norm {
     std::int64_t width;
     class_name named;
@@ -45,17 +51,19 @@ namespace delta_rule {
 
 inline constexpr std::int64_t chunk = 64;
 
-/// What the rule reads, all (B, S, heads, …) as the projections give it.
+/// Inputs of the delta rule, as the projections return them: (B, S, heads, …).
 struct inputs {
     tensor query, key, value_, decay, beta;
 };
 
-/// x · rsqrt(Σ x² + ε)
+/// L2 normalization over the last dimension: x · rsqrt(Σ x² + ε).
 constexpr tensor l2norm(trace& t, const tensor& x) {
     return t.mul(x, t.rsqrt(t.add_scalar(t.sum(t.mul(x, x), -1, true))));
 }
 
-/// Heads in front, float32, keys and queries of unit length, as many of them as values.
+/// Prepares the inputs of the delta rule: heads before positions, in float32, with normalized queries and keys.
+///
+/// Query and key heads are repeated to the number of value heads.
 constexpr inputs prepared(trace& t, inputs in, const gated_delta_net_dims& dims) {
     if (dims.num_key_heads != dims.num_value_heads) {
         in.query = t.repeat_interleave(in.query, 2, dims.num_value_heads / dims.num_key_heads);
@@ -68,16 +76,16 @@ constexpr inputs prepared(trace& t, inputs in, const gated_delta_net_dims& dims)
     return in;
 }
 
-/// Rows of a chunk, with the sequence padded to whole chunks.
+/// Splits positions into chunks: (B, heads, S, …) -> (B, heads, chunks, chunk, …). S is a multiple of `chunk`.
 constexpr tensor chunked(trace& t, const tensor& x, std::int64_t chunk) {
     shape to{x.dim(0), x.dim(1), -1, chunk};
     if (x.rank == 4) to.size[to.rank++] = x.dim(3);
     return t.reshape(x, to);
 }
 
-/// The rule by chunks of 64 tokens: two triangular solves inside of each, a scan over their states.
+/// The delta rule with chunks of 64 tokens: two triangular solves per chunk, then a scan over the chunk states.
 ///
-/// Returns (B, S, value heads, value_head_dim) and leaves the last state in `state`.
+/// Returns (B, S, value heads, value_head_dim). Writes the last state to `state`. `starts`: no state is cached.
 /// Source: transformers/models/qwen3_next/modeling_qwen3_next.py, `torch_chunk_gated_delta_rule`.
 constexpr tensor chunk_gated_delta_rule(trace& t, inputs in, const gated_delta_net_dims& dims, tensor& state,
                                         bool starts) {
@@ -106,7 +114,7 @@ constexpr tensor chunk_gated_delta_rule(trace& t, inputs in, const gated_delta_n
     query = t.mul(query, t.exp(decay).unsqueeze(-1));
     tensor chunk_decay;
     {
-        const recorder::detach_guard state_alone{t, chunks == 1};  // which nothing reads
+        const recorder::detach_guard state_alone{t, chunks == 1};  // used by the next state only, which is not read
         key = t.mul(key, t.exp(t.sub(t.slice(decay, -1, 1), decay)).unsqueeze(-1));
         chunk_decay = t.exp(t.select(decay, -1)).unsqueeze(-1).unsqueeze(-1);
     }
@@ -117,14 +125,15 @@ constexpr tensor chunk_gated_delta_rule(trace& t, inputs in, const gated_delta_n
         const recorder::detach_guard unread{t, !read};
         s = t.add(t.mul(s, t.select(chunk_decay, 2)), t.matmul_operator(t.select(key, 2).transpose(-1, -2), fresh));
     };
-    step(state, chunks > 1);  // the first state asks for no gradient, the others do; nothing reads the last one
+    // The first state requires no gradient, later ones do. The last state is not read.
+    step(state, chunks > 1);
     for (loop other_loop = t.loop_time_steps(chunks - 2, state); other_loop.next();) step(state, true);
     if (chunks > 1) step(state, false);
     const tensor flat = t.reshape(out, {batch, dims.num_value_heads, -1, dims.value_head_dim});
     return t.to_contiguous_format(t.slice(flat, 2, sequence).transpose(1, 2), type);
 }
 
-/// The rule for one token: the state decays, is corrected, and is read.
+/// The delta rule for one token: decays the state, adds the correction, and computes the output from it.
 ///
 /// Source: transformers/models/qwen3_next/modeling_qwen3_next.py, `torch_recurrent_gated_delta_rule`.
 constexpr tensor recurrent_gated_delta_rule(trace& t, inputs in, const gated_delta_net_dims& dims, tensor& state) {
@@ -137,11 +146,11 @@ constexpr tensor recurrent_gated_delta_rule(trace& t, inputs in, const gated_del
     const tensor kv_mem = t.sum(t.mul(state, k.unsqueeze(-1)), -2);
     const tensor delta = t.mul(t.add(v, kv_mem), in.beta.select(2).unsqueeze(-1));
     state = t.add(state, t.mul(k.unsqueeze(-1), delta.unsqueeze(-2)));
-    (void)t.sum(t.mul(state, q.unsqueeze(-1)), -2);  // copied into its place
+    (void)t.sum(t.mul(state, q.unsqueeze(-1)), -2);  // copied into `out`
     return t.to(t.contiguous(out.transpose(1, 2)), type);
 }
 
-/// The rule over a sequence, or for one token that follows a cached state: (B, S, value heads, value_head_dim).
+/// The delta rule for a sequence, or for one token with a cached state: (B, S, value heads, value_head_dim).
 constexpr tensor update_conv_state(trace& t, const inputs& in, const gated_delta_net_dims& dims, tensor& state,
                                    bool follows) {
     const recorder::fused_kernel_guard fused{t,
@@ -158,7 +167,7 @@ constexpr tensor update_conv_state(trace& t, const inputs& in, const gated_delta
     return chunk_gated_delta_rule(t, in, dims, state, t.load().past == 0);
 }
 
-/// The same with the state that a mixer keeps in the cache.
+/// The delta rule with the recurrent state of the layer in the cache: (B, S, value heads, value_head_dim).
 constexpr tensor cached(trace& t, const inputs& in, const gated_delta_net_dims& dims) {
     const bool caches = !t.is_training(), starts = t.load().past == 0;
     tensor state = trace::buffer({in.value_.dim(0), dims.num_value_heads, dims.key_head_dim, dims.value_head_dim});
@@ -172,17 +181,17 @@ constexpr tensor cached(trace& t, const inputs& in, const gated_delta_net_dims& 
 
 }  // namespace delta_rule
 
-/// Gated delta net: projections, a short convolution, the delta rule, a gated norm.
+/// Gated DeltaNet: projections, causal convolution, delta rule, gated norm. x (B, S, width) -> (B, S, width).
 ///
-/// x (B, S, width) -> (B, S, width); the cache holds the convolution's last inputs and one state per value head.
+/// The cache contains the last inputs of the convolution and one state per value head.
 /// Source: transformers/models/qwen3_next/modeling_qwen3_next.py, `Qwen3NextGatedDeltaNet`;
 /// transformers/models/qwen3_5/modeling_qwen3_5.py, `Qwen3_5GatedDeltaNet`.
 struct gated_delta_net {
     gated_delta_net_dims dims;
     literal prefix;
-    bool has_separate_projections = false;  ///< queries, keys and values, z, b and a have projections of their own
+    bool has_separate_projections = false;  ///< separate projections for qkv, z, b and a
     activation gate_act = activation::silu;
-    shape extra_cache_shape{};  ///< a state of something else that the cache lists behind the convolution's
+    shape extra_cache_shape{};  ///< another cached state, listed after that of the convolution; rank 0: none
 
     static constexpr role module_role = role::mixer;
     static constexpr bool is_leaf = false;
@@ -214,7 +223,7 @@ struct gated_delta_net {
     }
 
 private:
-    /// Queries, keys and values side by side; the gate of the norm, in heads; what beta and the decay are made of.
+    /// Concatenated queries, keys and values; gate `z` of the norm; `b` for beta; `a` for the decay.
     struct parts {
         tensor qkv, z, b, a;
     };
@@ -226,7 +235,9 @@ private:
         p.a = t.call("in_proj_a", linear{dims.width, dims.num_value_heads}, x);
         return p;
     }
-    /// Of each key head its query, key, values and gates: parts that are copied apart (`fix_query_key_value_ordering`).
+    /// Projects with two fused linear layers, interleaved by key head.
+    ///
+    /// The parts are copied separately (`fix_query_key_value_ordering`).
     constexpr parts project_fused(trace& t, const tensor& x) const {
         const std::int64_t batch = x.dim(0), sequence = x.dim(1), groups = dims.num_value_heads / dims.num_key_heads;
         tensor qkvz = t.call("in_proj_qkvz", linear{dims.width, 2 * dims.key_dim() + 2 * dims.value_dim()}, x);

@@ -9,16 +9,15 @@
 
 namespace llmcost {
 
-/// Labels of whole sequences from one state of each, (B, width) -> (B, labels): dense, an activation, scores.
+/// Sequence classification head: dense, activation, output projection. (B, width) -> (B, labels).
 ///
-/// Source: transformers/models/roberta/modeling_roberta.py, `RobertaClassificationHead`, and its relatives of BART and
-/// T5.
+/// Source: transformers/models/roberta/modeling_roberta.py, `RobertaClassificationHead`; BART and T5 have variants.
 struct classification_head {
     std::int64_t width;
     std::int64_t labels;
     class_name named;
     activation act = activation::tanh;
-    literal act_name = "";  ///< empty: a function
+    literal act_name = "";  ///< empty: a function, not a module
 
     static constexpr role module_role = role::head;
     static constexpr bool is_leaf = false;
@@ -30,10 +29,10 @@ struct classification_head {
     }
 };
 
-/// Scores of an answer's start and end, each copied out of both or left there: (B, S, 2) -> (B, S).
+/// Start logits of question answering: (B, S, 2) -> (B, S).
 ///
-/// The start's are what is returned first, and all that a loss of what is returned reads; its gradient is as large as
-/// both.
+/// With `copied`, start and end logits are copied, otherwise they are views. The loss reads only the start logits,
+/// which are the first output. Their gradient has the size of both.
 constexpr tensor start_of_answers(trace& t, const tensor& qa_logits, bool copied = true) {
     if (!copied) return t.slice(qa_logits, -1, 1).squeeze(-1);
     const tensor start = t.contiguous(t.slice(qa_logits, -1, 1).squeeze(-1));
@@ -41,7 +40,7 @@ constexpr tensor start_of_answers(trace& t, const tensor& qa_logits, bool copied
     (void)t.contiguous(qa_logits.slice(-1, 1).squeeze(-1));
     return start;
 }
-/// The same of their common product: (B, S, width) -> (B, S).
+/// The question answering head, a linear layer for start and end logits: (B, S, width) -> start logits (B, S).
 constexpr tensor question_answering_logits(trace& t, const tensor& x, literal name = "qa_outputs", bool copied = true) {
     return start_of_answers(t, t.call(name, head_linear{{x.dim(-1), 2, true}}, x), copied);
 }

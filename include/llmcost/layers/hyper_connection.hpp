@@ -8,7 +8,7 @@
 
 namespace llmcost {
 
-/// x · rsqrt(mean(x²) + ε), the factor in float32, without a weight.
+/// RMS norm without a weight: x · rsqrt(mean(x²) + ε), with the factor in float32.
 struct unweighted_norm {
     class_name named;
 
@@ -21,20 +21,22 @@ struct unweighted_norm {
     }
 };
 
-/// How a block reads streams of hidden states and writes them back.
+/// Tensors that connect a block to n streams of hidden states.
 struct stream_weights {
-    tensor post;       ///< of the block's output for each stream, (B, S, n)
-    tensor comb;       ///< of streams in each other, (B, S, n, n)
-    tensor collapsed;  ///< what the block reads, (B, S, width)
+    tensor post;       ///< weight of the block's output in each stream, (B, S, n)
+    tensor comb;       ///< mixing matrix of the streams, (B, S, n, n)
+    tensor collapsed;  ///< input of the block, (B, S, width)
 };
 
-/// Hyper-connections: a block among n streams x (B, S, n, width), whose mixture is made doubly stochastic step by step.
+/// Hyper-connections of a block with n streams: `post · block(pre · x) + combᵀ · x`.
 ///
-/// MULT tokens·n·(n + 2)·n·width and what norms and weights cost, DIV 2·steps·n² per token.
+/// Shapes: x (B, S, n, width) -> (B, S, n, width).
+/// `comb` is made doubly stochastic by alternating normalization of rows and columns.
+/// Cost: MULT tokens·n·(n + 2)·n·width, norms and weights; DIV 2·steps·n² per token.
 /// Source: transformers/models/deepseek_v4/modeling_deepseek_v4.py, `DeepseekV4HyperConnection`.
 struct hyper_connection {
     std::int64_t streams;
-    std::int64_t steps;  ///< of normalising rows and columns
+    std::int64_t steps;  ///< number of normalization steps of rows and columns
     literal prefix;
 
     [[nodiscard]] constexpr module_info module_of(literal name) const {
@@ -65,7 +67,7 @@ struct hyper_connection {
         t.leave(m);
         return out;
     }
-    /// The streams behind a block that gave this out.
+    /// The streams after the block: (B, S, n, width). `block` is the block's output.
     static constexpr tensor write(trace& t, const stream_weights& w, const tensor& block, const tensor& x) {
         const tensor spread = t.mul(t.to(w.post, x.type).unsqueeze(-1), block.unsqueeze(-2));
         return t.add(spread, t.matmul(t.to(w.comb, x.type).transpose(-1, -2), x));

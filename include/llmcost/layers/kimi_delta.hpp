@@ -8,22 +8,25 @@
 #include <llmcost/layers/linear.hpp>
 
 namespace llmcost {
+// Kimi Delta Attention: the delta rule with a decay per element.
+//
+// Shapes: B = batch, S = sequence (new tokens), L = chunk size.
 
 namespace kimi_delta {
 
 inline constexpr std::int64_t chunk = 64;
 
-/// What the rule reads, (B, S, heads, dim) each, beta (B, S, heads); every element of a head decays by itself.
+/// Inputs of the delta rule: (B, S, heads, dim) each, beta (B, S, heads). The decay has one value per element.
 struct inputs {
     tensor query, key, value_, decay, beta;
 };
 
-/// x / √(Σ x² + ε)
+/// L2 normalization over the last dimension: x / √(Σ x² + ε).
 constexpr tensor l2norm(trace& t, const tensor& x) {
     return t.div(x, t.sqrt(t.add_scalar(t.sum(t.mul(x, x), -1, true))));
 }
 
-/// The rule for one token: the state decays, is corrected, and is read.
+/// The delta rule for one token: decays the state, adds the correction, and computes the output from it.
 ///
 /// Source: transformers/models/kimi_linear/modeling_kimi_linear.py, `recurrent_kimi_delta_attention`.
 constexpr tensor recurrent_kimi_delta(trace& t, inputs in, tensor& state) {
@@ -37,11 +40,11 @@ constexpr tensor recurrent_kimi_delta(trace& t, inputs in, tensor& state) {
     const tensor kv_mem = t.sum(t.mul(state, k.unsqueeze(-1)), -2);
     const tensor delta = t.mul(t.sub(v, kv_mem), in.beta.select(1).unsqueeze(-1));
     state = t.add(state, t.mul(k.unsqueeze(-1), delta.unsqueeze(-2)));
-    (void)t.sum(t.mul(state, q.unsqueeze(-1)), -2);  // copied into its place
+    (void)t.sum(t.mul(state, q.unsqueeze(-1)), -2);  // copied into `out`
     return t.to(out, type);
 }
 
-/// I + A + A² + … of a strictly triangular A, (…, L, L), row by row in place.
+/// I + A + A² + … for a strictly lower triangular A, computed in place, row by row: (…, L, L) -> (…, L, L).
 constexpr tensor invert_triangular(trace& t, tensor a) {
     for (std::int64_t i = 1; i < chunk; ++i) {
         const tensor row = t.clone(t.slice(t.select(a, -2), -1, i));
@@ -51,15 +54,16 @@ constexpr tensor invert_triangular(trace& t, tensor a) {
     return t.add(a, t.full({chunk, chunk}));
 }
 
-/// Products of every two of a chunk's rows over the elements of a head, decayed and masked: (…, L, dim) -> (…, L, L).
+/// Decayed and masked dot products of all pairs of positions of a chunk: (…, L, dim) -> (…, L, L).
 constexpr tensor pairwise(trace& t, const tensor& left, const tensor& right, const tensor& decayed) {
     return t.masked_fill(t.sum(t.mul(t.mul(left.unsqueeze(-2), right.unsqueeze(-3)), decayed), -1));
 }
 
-/// The rule by chunks of 64 tokens: products of all pairs in each of them, a scan over their states.
+/// The delta rule with chunks of 64 tokens: products of all pairs in a chunk, then a scan over the chunk states.
 ///
-/// With c chunks, MULT of the pairs alone: 4·B·heads·c·64²·dim. Returns (B, S, heads, dim), leaves the last state in
-/// `state`. Source: transformers/models/kimi_linear/modeling_kimi_linear.py, `chunk_kimi_delta_attention`.
+/// Returns (B, S, heads, dim). Writes the last state to `state`. `starts`: no state is cached.
+/// Cost of the pairs with c chunks: MULT 4·B·heads·c·64²·dim.
+/// Source: transformers/models/kimi_linear/modeling_kimi_linear.py, `chunk_kimi_delta_attention`.
 constexpr tensor chunk_kimi_delta(trace& t, inputs in, tensor& state, bool starts) {
     const std::int64_t batch = in.key.dim(0), sequence = in.key.dim(1), heads = in.key.dim(2), dim = in.key.dim(3);
     const std::int64_t values = in.value_.dim(3);
@@ -94,14 +98,15 @@ constexpr tensor chunk_kimi_delta(trace& t, inputs in, tensor& state, bool start
         const tensor to_end = t.exp(t.sub(t.slice(g, 2, 1), g));
         s = t.add(decayed_state, t.matmul_operator(t.mul(k, to_end).transpose(-1, -2), fresh));
     };
-    step(state, chunks > 1);  // the first state asks for no gradient, the others do; nothing reads the last one
+    // The first state requires no gradient, later ones do. The last state is not read.
+    step(state, chunks > 1);
     for (loop other_loop = t.loop_time_steps(chunks - 2, state); other_loop.next();) step(state, true);
     if (chunks > 1) step(state, false);
     const tensor flat = t.reshape(out, {batch, heads, -1, values});
     return t.to(t.contiguous(t.slice(flat, 2, sequence).transpose(1, 2)), type);
 }
 
-/// The rule with the state that a mixer keeps in the cache: (B, S, heads, dim).
+/// The delta rule with the recurrent state of the layer in the cache: (B, S, heads, dim).
 constexpr tensor cached(trace& t, const inputs& in) {
     const std::int64_t batch = in.key.dim(0), sequence = in.key.dim(1), heads = in.key.dim(2), dim = in.key.dim(3);
     const bool caches = !t.is_training(), starts = t.load().past == 0;
@@ -127,7 +132,9 @@ constexpr tensor cached(trace& t, const inputs& in) {
     return out;
 }
 
-/// RMS norm of x (…, width) in float32, weight and all, times the sigmoid of a gate of the same size.
+/// Gated RMS norm in float32, including the weight: x, gate (…, width) -> (…, width).
+///
+///     weight · x · rsqrt(mean(x²) + ε) · sigmoid(gate)
 struct gated_norm {
     std::int64_t width;
     class_name named;
@@ -145,9 +152,9 @@ struct gated_norm {
 
 }  // namespace kimi_delta
 
-/// Kimi delta attention: projections, a short convolution, the rule, a gated norm. `Gates` makes the decay of every
-/// element, (B, S, heads, dim), and what the norm is gated by, (B, S, heads · dim).
+/// Kimi Delta Attention: projections, causal convolution, delta rule, gated norm. x (B, S, width) -> (B, S, width).
 ///
+/// `Gates` computes the decay of every element, (B, S, heads, dim), and the gate of the norm, (B, S, heads · dim).
 /// Source: transformers/models/kimi_linear/modeling_kimi_linear.py, `KimiLinearDeltaAttention`.
 template <class Gates>
 struct kimi_delta_attention {

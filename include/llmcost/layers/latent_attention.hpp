@@ -10,11 +10,16 @@
 #include <llmcost/layers/norm.hpp>
 #include <llmcost/layers/rotary.hpp>
 
+// Multi-head latent attention (MLA).
+//
+// Shapes: B = batch, S = sequence (new tokens), T = cached plus new tokens, H = heads. `nope`, `rope` and `v` are the
+// head sizes without and with position embeddings and of the values; `rank` is kv_lora_rank.
+
 namespace llmcost {
 
-/// Multi-head latent attention: keys and values expanded from a cached low-rank vector (DeepSeek V2, V3).
+/// Multi-head latent attention, whose keys and values are expanded from a cached low-rank vector (DeepSeek V2, V3).
 ///
-/// x (B, S, hidden) -> (B, S, hidden); the cache holds kv_lora_rank + qk_rope_head_dim elements per token.
+/// x (B, S, hidden) -> (B, S, hidden). The cache has kv_lora_rank + qk_rope_head_dim elements per token.
 /// Source: transformers/models/deepseek_v3/modeling_deepseek_v3.py, `DeepseekV3Attention`.
 struct latent_attention {
     std::int64_t width;
@@ -36,7 +41,9 @@ struct latent_attention {
                                  latent_attention_forward(t, update_latent_cache(t, x, project_queries(t, x)), mask));
     }
 
-    /// Queries of x, (B, H, S, nope + rope), by way of a low-rank vector where there is one, which is left in `low`.
+    /// Projects queries, in two steps if q_lora_rank is not 0: x (B, S, hidden) -> (B, H, S, nope + rope).
+    ///
+    /// Writes the low-rank queries to `low` if it is not null.
     constexpr tensor project_queries(trace& t, const tensor& x, tensor* low = nullptr) const {
         const std::int64_t qk_head_dim = config.qk_nope_head_dim + config.qk_rope_head_dim;
         tensor q = x;
@@ -50,7 +57,7 @@ struct latent_attention {
         }
         return q.view({x.dim(0), x.dim(1), heads, qk_head_dim}).transpose(1, 2);
     }
-    /// Queries with their positions, and what the cache holds: latents (B, 1, T, rank) and turned keys (B, 1, T, rope).
+    /// Queries after RoPE, cached latents (B, 1, T, rank), and cached keys after RoPE (B, 1, T, rope).
     struct projected_states {
         tensor q, latent, k_rope;
     };
@@ -72,14 +79,14 @@ struct latent_attention {
         p.q = rotated != rotary_style::none ? t.cat({q.slice(-1, nope), rotated_query}, -1) : q;
         return p;
     }
-    /// What queries find, heads side by side: (B, S, H · v).
+    /// Attention with concatenated heads, before the output projection: (B, S, H · v).
     constexpr tensor latent_attention_forward(trace& t, const projected_states& p, const tensor& masked) const {
         return t.contiguous(t.reshape(attended(t, p, masked), {p.q.dim(0), p.q.dim(2), -1}));
     }
     constexpr tensor output_projection(trace& t, const tensor& found) const {
         return t.call("o_proj", linear{heads * config.v_head_dim, width, bias}, found);
     }
-    /// The same in heads: (B, S, H, v).
+    /// Attention over the expanded keys and values: (B, S, H, v).
     constexpr tensor attended(trace& t, const projected_states& p, const tensor& masked) const {
         const auto& [q, latent, k_rope] = p;
         const std::int64_t nope = config.qk_nope_head_dim, rope = config.qk_rope_head_dim, rank = config.kv_lora_rank;

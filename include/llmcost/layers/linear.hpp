@@ -8,13 +8,15 @@
 
 namespace llmcost {
 
-/// `nn.Linear`: x (…, in) -> (…, out); MULT rows·in·out, ADD rows·(in−1)·out, a bias rows·out more.
+/// `nn.Linear`: x (…, in_features) -> (…, out_features).
+///
+/// Cost with n inputs: MULT n·in·out, ADD n·(in−1)·out; a bias adds ADD n·out.
 struct linear {
     std::int64_t in_features;
     std::int64_t out_features;
     bool bias = false;
-    bool is_weight_tied = false;  ///< tied to a tensor that another module names first
-    bool is_bias_tied = false;    ///< the same of its bias
+    bool is_weight_tied = false;  ///< tied to a tensor that another module declares
+    bool is_bias_tied = false;    ///< the bias is tied
     class_name reference_class{"", "Linear"};
 
     static constexpr role module_role = role::none;
@@ -43,24 +45,24 @@ private:
     }
 };
 
-/// A linear layer with the role of a model's head.
+/// A linear layer with the role of a model head.
 struct head_linear : linear {
     static constexpr role module_role = role::head;
 };
 
-/// A linear layer that brings a tower's features to the width of a text.
+/// A linear layer that projects encoder features to the text model's hidden size.
 struct projector_linear : linear {
     static constexpr role module_role = role::projector;
 };
 
-/// `nn.Embedding`: integers of these sizes -> (…, width), a copy of rows without arithmetic.
+/// `nn.Embedding`: indices (…) -> (…, embedding_dim). A gather of weight rows, without arithmetic.
 struct embedding {
     std::int64_t num_embeddings;
     std::int64_t embedding_dim;
-    bool has_scale = false;  ///< multiplied by a constant inside the module
+    bool has_scale = false;  ///< output is multiplied by a constant inside the module
     class_name named{"", "Embedding"};
-    bool shares_weight = false;    ///< tied to a tensor that another module names first
-    bool creates_indices = false;  ///< the pass makes the integers that are looked up: positions
+    bool shares_weight = false;    ///< tied to a tensor that another module declares
+    bool creates_indices = false;  ///< indices are created in the forward pass (positions)
 
     static constexpr role module_role = role::embedding;
     static constexpr bool is_leaf = true;
@@ -76,7 +78,7 @@ struct embedding {
         const tensor found = has_scale ? t.mul_scalar(x) : x;
         return policy == nullptr ? found : policy->transform_embedding_output(t, weight, has_scale, found);
     }
-    /// The module alone, for others that are tied to it.
+    /// Declares the parameters without a lookup, for modules with tied weights.
     constexpr void declare(trace& t, literal name) const {
         const module_info m{.name = name, .class_of_module = named, .module_role = module_role, .is_leaf = is_leaf};
         t.enter(m);

@@ -9,14 +9,14 @@
 
 namespace llmcost {
 
-/// How a feed-forward block is wired.
+/// Structure of an MLP.
 enum class mlp_kind : std::uint8_t {
     gated,        ///< down(act(gate(x)) · up(x))
-    fused_gated,  ///< gate and up in one projection
+    fused_gated,  ///< gated, with gate and up in one projection
     plain         ///< down(act(up(x)))
 };
 
-/// Names of a feed-forward block's children in the reference; no name of an activation: a function.
+/// Names of the child modules of an MLP. With an empty `act`, the activation is a function.
 struct mlp_names {
     literal gate = "gate_proj";
     literal up = "up_proj";
@@ -24,7 +24,7 @@ struct mlp_names {
     literal act = "act_fn";
 };
 
-/// A feed-forward block of any kind: x (…, width) -> (…, width) through `inner` features.
+/// An MLP of any kind: x (…, width) -> (…, width), with `inner` intermediate features.
 struct mlp_module {
     mlp_kind kind;
     std::int64_t width;

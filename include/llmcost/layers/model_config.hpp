@@ -14,7 +14,7 @@
 namespace llmcost {
 
 // clang-format off
-/// Which head sits on the base model; the class in `architectures` chooses it.
+/// The head of a model, selected by its class in `architectures`.
 enum class head_kind : std::uint8_t {
     none, causal_lm, masked_lm, conditional_generation, sequence_classification, token_classification,
     question_answering, image_classification, pretraining, encoder, next_sentence, multiple_choice, masked_image,
@@ -22,7 +22,7 @@ enum class head_kind : std::uint8_t {
 };
 // clang-format on
 
-/// What the class of a model with this head is called behind its prefix.
+/// The suffix of the class name of a model with this head.
 [[nodiscard]] constexpr literal name_of(head_kind head) noexcept {
     switch (head) {
         case head_kind::none: return "Model";
@@ -49,32 +49,33 @@ enum class head_kind : std::uint8_t {
     return "ForPreTraining";
 }
 
-/// What a pass does to the frequencies of rotary positions before it uses them.
+/// Scaling of the RoPE frequencies in each forward pass.
 enum class rope_scaling_kind : std::uint8_t {
     none,                   ///< nothing
-    longrope,               ///< chooses those of short or of long texts (longrope)
-    dynamic,                ///< makes them anew beyond `max_position_embeddings` (dynamic)
-    dynamic_integer_factor  ///< the same with a factor that is written as an integer, which multiplies integers
+    longrope,               ///< selects the short or the long factors (longrope)
+    dynamic,                ///< recomputes frequencies beyond `max_position_embeddings` (dynamic)
+    dynamic_integer_factor  ///< dynamic with an integer factor, whose product is an integer operation
 };
 
-/// Experts and their router.
+/// Sizes of the experts and their router.
 struct moe_config {
     std::int64_t num_experts = 0;
     std::int64_t num_experts_per_tok = 0;
     std::int64_t intermediate_size = 0;         ///< of one routed expert
-    std::int64_t shared_intermediate_size = 0;  ///< of all shared experts together; 0: none
+    std::int64_t shared_intermediate_size = 0;  ///< sum over all shared experts; 0: none
     std::int64_t n_group = 1;
     std::int64_t topk_group = 1;
     bool norm_topk_prob = false;
-    bool has_group_limit = false;  ///< experts are picked from the best groups only
+    bool has_group_limit = false;  ///< experts are selected from the best groups only
     bool has_load_balancing_loss =
-        false;  ///< behind a language model's head, how evenly all routers pick (`output_router_logits`)
+        /// load-balancing loss over all routers, after the language model head (`output_router_logits`)
+        false;
     friend constexpr bool operator==(const moe_config&, const moe_config&) = default;
 };
 
-/// Multi-head latent attention.
+/// Sizes of multi-head latent attention (MLA).
 struct mla_config {
-    std::int64_t q_lora_rank = 0;  ///< 0: queries without a low-rank step
+    std::int64_t q_lora_rank = 0;  ///< 0: one projection without a low-rank step
     std::int64_t kv_lora_rank = 0;
     std::int64_t qk_nope_head_dim = 0;
     std::int64_t qk_rope_head_dim = 0;
@@ -82,7 +83,7 @@ struct mla_config {
     friend constexpr bool operator==(const mla_config&, const mla_config&) = default;
 };
 
-/// Mamba-1 and Mamba-2 mixers, short convolutions.
+/// Sizes of Mamba-1 and Mamba-2 blocks and of short convolutions.
 struct state_space_config {
     std::int64_t state_size = 0;
     std::int64_t conv_kernel = 0;
@@ -98,7 +99,7 @@ struct state_space_config {
     friend constexpr bool operator==(const state_space_config&, const state_space_config&) = default;
 };
 
-/// Gated delta rule mixers.
+/// Sizes of Gated DeltaNet layers.
 struct gated_delta_net_config {
     std::int64_t num_key_heads = 0;
     std::int64_t num_value_heads = 0;
@@ -108,7 +109,7 @@ struct gated_delta_net_config {
     friend constexpr bool operator==(const gated_delta_net_config&, const gated_delta_net_config&) = default;
 };
 
-/// The encoder of an encoder-decoder, where it differs from the decoder.
+/// Sizes of an encoder-decoder's encoder that differ from those of the decoder.
 struct encoder_config {
     std::int64_t num_hidden_layers = 0;
     std::int64_t num_attention_heads = 0;
@@ -116,7 +117,7 @@ struct encoder_config {
     friend constexpr bool operator==(const encoder_config&, const encoder_config&) = default;
 };
 
-/// Pixels in.
+/// Size of the input images and patches, in pixels.
 struct vision_config {
     std::int64_t image_height = 0;
     std::int64_t image_width = 0;
@@ -125,7 +126,7 @@ struct vision_config {
     friend constexpr bool operator==(const vision_config&, const vision_config&) = default;
 };
 
-/// The sizes and switches of one model: what its configuration says, defaults filled in. A literal, trivially copyable.
+/// Sizes and switches of one model: the values of its configuration, or defaults. A literal type, trivially copyable.
 struct model_config {
     std::int64_t vocab_size = 0;
     std::int64_t hidden_size = 0;
@@ -134,35 +135,37 @@ struct model_config {
     std::int64_t num_attention_heads = 0;
     std::int64_t num_key_value_heads = 0;
     std::int64_t head_dim = 0;
-    std::int64_t rotary_dim = 0;  ///< rotated elements of a head
+    std::int64_t rotary_dim = 0;  ///< number of rotated elements per head
     std::int64_t max_position_embeddings = 0;
-    std::int64_t position_offset = 0;  ///< rows of the table of positions in front of the first token's
-    std::int64_t sliding_window = 0;   ///< of layers that slide, or chunks of those that see their chunk; 0: none
+    std::int64_t position_offset = 0;  ///< first used index of the position embedding table
+    std::int64_t sliding_window = 0;   ///< tokens, of sliding and chunked layers; 0: none
     std::int64_t type_vocab_size = 0;
-    std::int64_t embedding_size = 0;  ///< of word embeddings, where it is not hidden_size
+    std::int64_t embedding_size = 0;  ///< size of word embeddings, if not `hidden_size`; 0: `hidden_size`
     std::int64_t num_labels = 2;
     std::int64_t mtp_layers =
-        0;  ///< modules that predict a token further each, where they are asked for; no key says so
+        /// number of multi-token prediction modules; set by options, not by a key
+        0;
     activation hidden_act = activation::silu;
     dtype dtype_of_weights = dtype::unspecified;  ///< `dtype` or `torch_dtype` of the configuration
     head_kind head = head_kind::causal_lm;
     bool tie_word_embeddings = false;
     bool attention_bias = false;  ///< of the query, key and value projections
-    bool output_bias = false;     ///< of attention's output projection
+    bool output_bias = false;     ///< of the attention output projection
     bool mlp_bias = false;
-    bool is_causal = false;            ///< sees what came before only, and keeps it (types that are encoders else)
-    bool add_cross_attention = false;  ///< layers hold attention to an encoder, which nothing calls without one
+    bool is_causal = false;            ///< causal attention with a KV cache, for types that are encoders by default
+    bool add_cross_attention = false;  ///< layers have parameters of cross-attention, not executed without an encoder
     bool head_bias = false;
     bool qk_norm = false;
-    bool clamps_qkv = false;  ///< queries, keys and values clamped in place
+    bool clamps_qkv = false;  ///< queries, keys and values are clamped in place
     rope_scaling_kind rope_scaling = rope_scaling_kind::none;
-    rope_scaling_kind sliding_rope_scaling = rope_scaling_kind::none;  ///< of layers with tables of their own
-    bool rope_interleave = false;  ///< even and odd elements of a head are rotated together
+    rope_scaling_kind sliding_rope_scaling =
+        rope_scaling_kind::none;   ///< of sliding layers, which have their own tables
+    bool rope_interleave = false;  ///< rotates pairs of adjacent elements of a head
     bool parallel_residual = false;
-    bool is_bidirectional = false;  ///< tokens attend to later ones
+    bool is_bidirectional = false;  ///< tokens attend to later tokens
     bool attention_soft_cap = false;
     bool logits_soft_cap = false;
-    bool quantized = false;  ///< a `quantization_config` that the figures do not apply
+    bool quantized = false;  ///< the configuration has a `quantization_config`, which is not applied
     moe_config moe{};
     mla_config mla{};
     state_space_config ssm{};
@@ -170,7 +173,7 @@ struct model_config {
     encoder_config encoder{};
     vision_config vision{};
     dropout_set dropout_positions{};
-    family_config family{};  ///< what only this family has, by its `family_key` table
+    family_config family{};  ///< sizes of this family only, see `family_key`
     layer_plan layers{};
     friend constexpr bool operator==(const model_config&, const model_config&) = default;
 };

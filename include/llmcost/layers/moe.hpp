@@ -10,14 +10,14 @@
 
 namespace llmcost {
 
-/// How a router turns logits into weights of the experts it picks.
+/// Computation of expert weights from router logits.
 enum class router_kind : std::uint8_t {
     none,
-    softmax_top_k,        ///< softmax over all experts, the largest k, perhaps normed to one (Qwen, OLMoE)
-    softmax_top_k_float,  ///< the same, but the weights stay float32 (Mixtral)
-    top_k_softmax,        ///< the largest k logits, softmax over those (gpt-oss)
-    softmax_grouped,      ///< in float32: softmax, groups perhaps limited, weights times a constant (DeepSeek V2)
-    sigmoid_grouped  ///< in float32: sigmoid and a correction, groups limited, normed, times a constant (DeepSeek V3)
+    softmax_top_k,        ///< softmax over all experts, top k, optionally normalized (Qwen, OLMoE)
+    softmax_top_k_float,  ///< softmax over all experts, top k; the weights remain float32 (Mixtral)
+    top_k_softmax,        ///< top k logits, then softmax over these (gpt-oss)
+    softmax_grouped,      ///< float32: softmax, optional group limit, weights · constant (DeepSeek V2)
+    sigmoid_grouped  ///< float32: sigmoid with correction, group limit, weights normalized · constant (DeepSeek V3)
 };
 
 /// Sizes of a router.
@@ -28,13 +28,13 @@ struct router_config {
     std::int64_t n_group = 1;
     std::int64_t topk_group = 1;
     bool has_group_limit = false;
-    bool normalizes_weights = false;  ///< weights of the picked experts divided by their sum
+    bool normalizes_weights = false;  ///< weights of the selected experts are divided by their sum
     bool has_bias = false;
 };
 
-/// Picks experts by a rule of any kind: x (…, width) -> logits (tokens, experts) and weights (tokens, k).
+/// Top-k router: x (…, hidden_size) -> logits (tokens, experts) and weights (tokens, k).
 ///
-/// MULT tokens·width·experts and what the scoring costs; picking itself is free.
+/// Cost: MULT tokens·hidden_size·experts, and the scoring function. The selection has no cost.
 struct moe_router {
     router_kind kind;
     router_config config;
@@ -73,7 +73,7 @@ struct moe_router {
         return {logits, kind == router_kind::softmax_top_k_float ? weights : t.to(weights, logits.type)};
     }
 
-    /// The indices of the best experts of the best groups, by corrected scores.
+    /// Selects the best experts of the best groups by corrected scores. Only indices result, without gradients.
     constexpr void select_experts(trace& t, const tensor& scores) const {
         const recorder::detach_guard indices{t};
         const tensor choice = t.add(scores, trace::buffer({config.num_experts}));
@@ -81,7 +81,9 @@ struct moe_router {
         (void)t.topk(t.masked_fill(choice), config.num_experts_per_tok);
     }
 
-    /// A mask of the groups that are worth most, by their best expert or their two best, spread over experts.
+    /// Mask of the best groups, expanded to experts.
+    ///
+    /// A group is rated by its best expert, or by the sum of its two best.
     constexpr void make_group_mask(trace& t, const tensor& scores, bool uses_two_best_experts) const {
         const recorder::detach_guard indices{t};
         const tensor in_groups = scores.view({-1, config.n_group, config.num_experts / config.n_group});
@@ -93,7 +95,7 @@ struct moe_router {
     }
 };
 
-/// Scores of the k experts that are best by scores with a correction added: (n, experts) -> (n, k).
+/// Scores of the k experts with the highest corrected scores: (n, experts) -> (n, k).
 constexpr tensor select_with_correction(trace& t, const tensor& scores, const tensor& correction, std::int64_t k) {
     {
         const recorder::detach_guard indices{t};
@@ -102,13 +104,13 @@ constexpr tensor select_with_correction(trace& t, const tensor& scores, const te
     return t.gather(scores, {scores.dim(0), k});
 }
 
-/// How an expert's weights are stored and its gate applied.
+/// Weight layout and activation of an expert.
 enum class expert_kind : std::uint8_t {
-    gated,          ///< linear layers, gate and up in one, down(act(gate) · up)
-    clamped_swiglu  ///< transposed weights with biases, clamped gate and up, (up + 1) · gate · σ(α gate) (gpt-oss)
+    gated,          ///< linear layers with fused gate and up: down(act(gate) · up)
+    clamped_swiglu  ///< transposed weights with biases, clamped gate and up: (up + 1) · gate · σ(α gate) (gpt-oss)
 };
 
-/// What routed experts of every kind have in common: sizes, and the ways in and out of them.
+/// Sizes and token routing that all kinds of experts share.
 struct routed_experts_base {
     std::int64_t hidden_size;
     std::int64_t intermediate_size;
@@ -132,11 +134,11 @@ protected:
     constexpr tensor param(trace& t, literal name, const shape& sizes) const {
         return t.param(name, sizes, num_experts_per_tok, num_experts);
     }
-    /// What the experts are given: the rows of all tokens, one after the other for each expert.
+    /// Inputs of the experts, grouped by expert: (tokens, hidden_size) -> (tokens · k, hidden_size). A copy.
     constexpr tensor dispatch_tokens(trace& t, const tensor& x) const {
         return t.gather(x, {checked_product(x.dim(0), num_experts_per_tok), hidden_size});
     }
-    /// The experts' outputs, weighted, added up by token.
+    /// Weighted sum of the expert outputs per token: (tokens · k, hidden_size) -> (tokens, hidden_size).
     constexpr tensor combine_expert_outputs(trace& t, const tensor& x, const tensor& weights, tensor h) const {
         const std::int64_t tokens = x.dim(0);
         h = t.mul(h, t.gather(weights, {h.dim(0), 1}));
@@ -146,9 +148,9 @@ protected:
     }
 };
 
-/// All routed experts of a layer; every token meets exactly k of them.
+/// The routed experts of a layer: x (tokens, hidden_size), weights (tokens, k) -> (tokens, hidden_size).
 ///
-/// x (tokens, width), weights (tokens, k) -> (tokens, width); MULT tokens·k·3·width·inner and the gating.
+/// Every token is processed by exactly k experts. Cost: MULT tokens·k·3·hidden_size·intermediate_size, and the gating.
 template <expert_kind Kind>
 struct experts;
 
@@ -186,11 +188,11 @@ struct experts<expert_kind::clamped_swiglu> : routed_experts_base {
     }
 };
 
-/// How evenly the routers of all layers pick: a softmax of each one's logits again, summed over tokens.
+/// Load-balancing loss: a softmax of the logits of every router, summed over tokens.
 ///
-/// Source: transformers/models/mixtral/modeling_mixtral.py, `load_balancing_loss_func`. The result is returned beside
-/// the logits; counts of picks are integers. `type` is that of the routers' logits, the activations' where nothing is
-/// said.
+/// The loss is returned in addition to the logits. Counts of selected experts are integers.
+/// `type`: element type of the router logits. Default: the activation type.
+/// Source: transformers/models/mixtral/modeling_mixtral.py, `load_balancing_loss_func`.
 constexpr void load_balancing_loss(trace& t, std::int64_t num_routers, std::int64_t tokens, const moe_config& moe,
                                    dtype type = dtype::unspecified) {
     const shape per_expert{moe.num_experts};

@@ -9,20 +9,19 @@
 
 namespace llmcost {
 
-/// `nn.MultiheadAttention`, batch first, of queries (batch, L, width) over keys (batch, S, width) that are the values,
-/// too.
+/// `nn.MultiheadAttention` with `batch_first`: queries (B, L, width), keys (B, S, width) -> (B, L, width).
 ///
 /// Source: torch/nn/functional.py, `multi_head_attention_forward`.
 struct multihead_attention {
     std::int64_t width;
     std::int64_t heads;
-    bool weights = true;  ///< `need_weights`: the scores' mean over the heads is handed out, too
-    bool hides = false;   ///< keys stand behind a mask of truth values (`key_padding_mask`)
+    bool weights = true;  ///< `need_weights`: also returns the mean of the scores over the heads
+    bool hides = false;   ///< a boolean mask excludes keys (`key_padding_mask`)
 
     static constexpr role module_role = role::attn;
     static constexpr bool is_leaf = false;
     [[nodiscard]] constexpr class_name type_name() const { return {"", "MultiheadAttention"}; }
-    /// `mask` (batch · heads, L, S) is added to the scores where there is one.
+    /// Cross-attention to keys that are also the values. An additive `mask` (B · heads, L, S) is optional.
     constexpr tensor forward(trace& t, const tensor& queries, const tensor& keys, const tensor* mask = nullptr) const {
         const std::int64_t batch = queries.dim(0), others = keys.dim(1);
         tensor of_keys;
@@ -39,7 +38,7 @@ struct multihead_attention {
         const tensor unpacked_kv = t.copy(kv.view({others, batch, 2, width}).permute({2, 0, 1, 3}));
         return attend(t, q, t.select(unpacked_kv, 0), t.select(unpacked_kv, 0), mask);
     }
-    /// Of queries over keys and values of their own: a product for each, behind a mask that is made of booleans.
+    /// Cross-attention with separate keys and values: one projection each, and a mask converted from booleans.
     constexpr tensor forward(trace& t, const tensor& queries, const tensor& keys, const tensor& values) const {
         const tensor mask = t.full({queries.dim(0) * heads, queries.dim(1), keys.dim(1)}, queries.type);
         const tensor weight = t.param("in_proj_weight", {3 * width, width}),
@@ -51,7 +50,7 @@ struct multihead_attention {
         const tensor q = project(queries), k = project(keys);
         return attend(t, q, k, project(values), &mask);
     }
-    /// Of a sequence over itself: one product makes queries, keys and values.
+    /// Self-attention with one fused projection of queries, keys and values.
     constexpr tensor forward(trace& t, const tensor& x) const {
         const std::int64_t batch = x.dim(0), length = x.dim(1);
         const tensor weight = t.param("in_proj_weight", {3 * width, width}),
@@ -63,7 +62,7 @@ struct multihead_attention {
     }
 
 private:
-    /// All three are (length, batch, width).
+    /// Attention after the projections: q, k and v (length, B, width) -> (B, length, width).
     constexpr tensor attend(trace& t, const tensor& q, const tensor& k, const tensor& v,
                             const tensor* mask = nullptr) const {
         const std::int64_t length = q.dim(0), batch = q.dim(1), others = k.dim(0), d = width / heads;
@@ -85,7 +84,7 @@ private:
             mixed = t.reshape(features.permute({2, 0, 1, 3}), {batch * length, width});
         }
         const linear out{width, width, true, false, false, {"", "NonDynamicallyQuantizableLinear"}};
-        // its weights are read beside the module: `out_proj` is never called
+        // PyTorch reads the weights of `out_proj` directly and never calls the module.
         t.enter({.name = "out_proj", .class_of_module = out.type_name(), .is_leaf = true});
         const tensor w = t.param("weight", {width, width}), b = t.param("bias", {width});
         t.leave({.name = "out_proj", .class_of_module = out.type_name(), .is_leaf = true});

@@ -8,29 +8,31 @@
 
 namespace llmcost {
 
-/// How a norm is computed, operation by operation.
+/// Operations of a norm.
 enum class norm_kind : std::uint8_t {
-    rms,                 ///< Llama: x · rsqrt(mean(x²) + ε) in float32, cast back, · weight
-    rms_cast_last,       ///< OLMo 2, gpt-oss: the product with the weight in float32, too
-    rms_float_variance,  ///< T5: only the variance in float32
-    rms_plus_one,        ///< Gemma: all in float32, with (1 + weight)
-    rms_float_weight,    ///< Helium: all in float32, the weight too
-    rms_power,           ///< Gemma 3n: the same with the power of -1/2
-    rms_weightless,      ///< nanochat: as Llama's without a weight
-    layer,               ///< `nn.LayerNorm`, one fused call
-    layer_weightless,    ///< OLMo: the same in float32 without weight and bias
-    layer_plus_one,      ///< Nemotron: the same with (1 + weight)
-    layer_spelled        ///< Cohere: a layer norm without bias, written out in float32
+    rms,                 ///< x · rsqrt(mean(x²) + ε) in float32, cast back, · weight (Llama)
+    rms_cast_last,       ///< as `rms`, with the weight multiplied in float32 before the cast (OLMo 2, gpt-oss)
+    rms_float_variance,  ///< only the variance in float32 (T5)
+    rms_plus_one,        ///< all in float32, · (1 + weight) (Gemma)
+    rms_float_weight,    ///< all in float32, including the weight (Helium)
+    rms_power,           ///< as `rms_float_weight`, with a power of -1/2 (Gemma 3n)
+    rms_weightless,      ///< as `rms`, without a weight (nanochat)
+    layer,               ///< `nn.LayerNorm`, one fused operation
+    layer_weightless,    ///< as `layer`, in float32 without weight and bias (OLMo)
+    layer_plus_one,      ///< as `layer`, with 1 + weight (Nemotron)
+    layer_spelled        ///< layer norm without bias, as separate operations in float32 (Cohere)
 };
 
-/// A norm of any kind over the last dimension of x (rows, width); see `docs/counting.md` for the price of a row.
+/// A norm of any kind over the last dimension: x (…, width) -> (…, width).
+///
+/// For the cost of each kind, see `docs/counting.md`.
 struct norm_module {
     norm_kind kind;
     std::int64_t width;
     class_name named{};
     bool weight = true;
-    bool bias = true;         ///< of `layer`; the other kinds have none
-    std::int64_t groups = 0;  ///< the weight is (groups, width) where norms per head have weights of their own
+    bool bias = true;         ///< of `layer`; other kinds have none
+    std::int64_t groups = 0;  ///< with norms per head, the weight is (groups, width); 0: (width)
 
     static constexpr role module_role = role::norm;
     static constexpr bool is_leaf = true;
@@ -71,7 +73,7 @@ struct norm_module {
     }
 };
 
-/// A layer norm without bias for each head of x (batch, heads, sequence, width), joined again.
+/// A layer norm without bias per head: x (batch, heads, sequence, width) -> (batch, heads, sequence, width).
 ///
 /// Source: transformers/models/stablelm/modeling_stablelm.py, `StableLmLayerNormPerHead`.
 struct norm_of_each_head {
@@ -87,16 +89,16 @@ struct norm_of_each_head {
         tensor out = head;
         for (loop layer_loop = t.loop_modules(heads, out); layer_loop.next();)
             out = t.call({"norms", layer_loop.index()}, norm_module{norm_kind::layer, width, {}, true, false}, head);
-        tensor concatenated = t.cat({x}, 1);  // as large as the normed heads together
+        tensor concatenated = t.cat({x}, 1);  // has the size of all normalized heads
         concatenated.requires_grad = out.requires_grad;
         return concatenated;
     }
 };
 
-/// Calls the norm of a kind that is known only when a configuration has been read.
+/// Calls a norm whose kind depends on the configuration.
 constexpr tensor call_norm(trace& t, literal name, norm_kind kind, std::int64_t width, class_name reference_class,
                            const tensor& x, bool bias = true, std::int64_t groups = 0) {
-    const bool plain = kind == norm_kind::layer;  // PyTorch's class, whatever the family calls its own
+    const bool plain = kind == norm_kind::layer;  // the class is PyTorch's, not the family's
     return t.call(name, norm_module{kind, width, plain ? class_name{} : reference_class, true, bias, groups}, x);
 }
 

@@ -9,21 +9,21 @@
 
 namespace llmcost {
 
-/// Which elements of a head are rotated together.
+/// Pairing of the elements of a head in rotary position embeddings (RoPE).
 enum class rotary_style : std::uint8_t {
     none,
     rotate_half,          ///< element i with i + d/2 (Llama)
-    rotate_half_float32,  ///< the same with tables in float32, cast back afterwards (OLMo 2)
-    interleaved,          ///< element 2i with 2i + 1, written with stack and flatten (Cohere)
-    rotate_half_split,    ///< halves rotated as two tensors, a table of dim/2 (gpt-oss)
-    interleaved_split,    ///< even and odd elements rotated as two tensors (DeepSeek V3)
+    rotate_half_float32,  ///< as `rotate_half`, with tables in float32 and a cast back (OLMo 2)
+    interleaved,          ///< element 2i with 2i + 1, using stack and flatten (Cohere)
+    rotate_half_split,    ///< halves as two tensors, with a table of size d/2 (gpt-oss)
+    interleaved_split,    ///< even and odd elements as two tensors (DeepSeek V3)
     interleaved_complex   ///< pairs as complex numbers times unit complex numbers (DeepSeek V2)
 };
 
-/// The frequencies of a rotary table, and what each pass does to them.
+/// Frequencies of a rotary table and their update in each forward pass.
 ///
-/// Source: transformers/modeling_rope_utils.py, `dynamic_rope_update` and `_compute_dynamic_ntk_parameters`. Rescaling
-/// costs POW dim/2 + 1, DIV dim + 1, MULT dim/2 + 2 and an ADD, in every pass that is longer than all before.
+/// Cost of dynamic scaling: POW dim/2 + 1, DIV dim + 1, MULT dim/2 + 2, ADD 1, for each new maximum length.
+/// Source: transformers/modeling_rope_utils.py, `dynamic_rope_update` and `_compute_dynamic_ntk_parameters`.
 struct rotary_frequencies {
     rope_scaling_kind rule = rope_scaling_kind::none;
     std::int64_t max_position_embeddings = 0;
@@ -43,30 +43,32 @@ struct rotary_frequencies {
         tensor scale = trace::buffer({});
         if (rule == rope_scaling_kind::dynamic) scale = t.mul_scalar(scale);
         scale = t.add_scalar(t.div_scalar(scale));
-        scale = dim == 4 ? t.pow(scale, 2) : t.pow_scalar(scale);  // to the power of dim / (dim - 2)
+        scale = dim == 4 ? t.pow(scale, 2) : t.pow_scalar(scale);  // exponent dim / (dim - 2)
         const tensor base = t.mul_scalar(scale), exponents = t.div_scalar(t.full({dim / 2}));
         (void)t.mul_scalar(t.reciprocal(t.pow(base, exponents)));
     }
 };
 
-/// What a position is made of: a text's place, or three axes (time, height, width) that share a head's frequencies.
+/// Axes of a position: one, or three (time, height, width) that share the frequencies of a head.
 enum class rotary_axis_layout : std::uint8_t {
     one,
-    sections,    ///< a run of frequencies per axis, joined (Qwen2-VL)
-    interleaved  ///< every third frequency of the later axes, written over the first one's (Qwen3-VL)
+    sections,    ///< a section of the frequencies per axis, concatenated (Qwen2-VL)
+    interleaved  ///< every third frequency of each later axis, copied into the first axis (Qwen3-VL)
 };
 
-/// Cosines and sines of every position, (1, sequence, dim) each, as Llama's rotary embedding makes them once a pass.
+/// Cosines and sines of the new positions, computed once per forward pass: (1, sequence, dim) each.
 ///
-/// MULT sequence·dim/2 for the angles and 2·sequence·dim for the scaling; TRIG 2·sequence·dim. With several axes,
-/// text's positions are expanded to all of them and to every sequence, (batch, sequence, dim): angles, cosines, sines
-/// and their scaling are 3·batch·sequence·dim/2 each, of which the axes' parts are joined and then doubled; how long
-/// each part is changes no figure.
+/// Cost: MULT sequence·dim/2 for the angles and 2·sequence·dim for the scaling; TRIG 2·sequence·dim.
+///
+/// With several axes, text positions are expanded to all axes and sequences: (batch, sequence, dim). Angles, cosines,
+/// sines and their scaling cost 3·batch·sequence·dim/2 each. The sections are concatenated, then doubled.
+/// The cost does not depend on the section sizes.
 struct rotary_table {
     std::int64_t dim;
     class_name named;
     rotary_frequencies frequencies;
-    rotary_style form = rotary_style::rotate_half;  ///< decides how angles are doubled: joined, repeated, or not at all
+    /// determines how angles are doubled: concatenated, repeated or not at all
+    rotary_style form = rotary_style::rotate_half;
     rotary_axis_layout axes = rotary_axis_layout::one;
 
     static constexpr role module_role = role::rotary;
@@ -89,22 +91,24 @@ private:
         if (form == rotary_style::rotate_half_split) return x;
         return form == rotary_style::interleaved ? t.gather(x, {x.dim(0), x.dim(1), dim}) : t.cat({x, x}, -1);
     }
+    /// Cosines and sines of positions with three axes: (batch, sequence, dim) each.
+    ///
     /// Source: transformers/models/qwen2_vl, qwen3_5, `recomposition_frequencies`.
     constexpr tensor_pair forward_multi_axis(trace& t, std::int64_t batch, std::int64_t sequence) const {
         if (form != rotary_style::rotate_half && form != rotary_style::interleaved)
-            throw_description_error("positions of several axes rotate halves or neighbours only");
+            throw_description_error("multi-axis rotary positions require rotate_half or interleaved");
         const tensor angles = t.mul(t.full({3, batch, sequence, 1}), trace::buffer({dim / 2}));
         const tensor cos = t.mul_scalar(t.cos(angles)), sin = t.mul_scalar(t.sin(angles));
         return {recomposed(t, cos), recomposed(t, sin)};
     }
     constexpr tensor recomposed(trace& t, const tensor& x) const {
-        const tensor first = x.select(0);  // interleaved: the other axes' parts are copied into their places
+        const tensor first = x.select(0);  // interleaved: the other axes are copied into it
         const tensor all = axes == rotary_axis_layout::sections ? t.cat({first}, -1) : first;
         return t.to(doubled(t, all), t.activation_type());
     }
 };
 
-/// Unit complex numbers of every position, (1, sequence, dim / 2), as DeepSeek V2's rotary embedding makes them.
+/// Unit complex numbers of the new positions (DeepSeek V2): (1, sequence, dim / 2).
 struct complex_rotary_table {
     std::int64_t dim;
     class_name named;
@@ -124,14 +128,16 @@ struct complex_rotary_table {
     }
 };
 
-/// Pairs of elements of x (…, dim) as complex numbers times unit ones that broadcast to (…, dim / 2).
+/// Multiplies pairs of elements as complex numbers: x (…, dim), unit (…, dim / 2), broadcast -> (…, dim).
 constexpr tensor rotate_complex(trace& t, const tensor& x, const tensor& unit) {
     const shape pairs{x.dim(0), x.dim(1), x.dim(2), x.dim(3) / 2, 2};
     const tensor rotated = t.complex_mul(t.reshape(t.to(x, dtype::float32), pairs).view_as_complex(), unit);
     return t.to(rotated.view_as_real().view({x.dim(0), x.dim(1), x.dim(2), x.dim(3)}), x.type);
 }
 
-/// q · cos + rotate_half(q) · sin for x (batch, heads, sequence, dim); cos and sin (1, sequence, dim).
+/// Applies RoPE: x (batch, heads, sequence, dim); cos and sin (1, sequence, dim).
+///
+///     x · cos + rotate_half(x) · sin
 constexpr tensor rotate(trace& t, rotary_style kind, const tensor& x, const tensor& cos, const tensor& sin) {
     if (kind == rotary_style::interleaved_complex) return rotate_complex(t, x, cos.unsqueeze(1));
     const std::int64_t half = x.dim(-1) / 2;
@@ -160,19 +166,20 @@ constexpr tensor rotate(trace& t, rotary_style kind, const tensor& x, const tens
     return kind == rotary_style::rotate_half_float32 ? t.to(out, x.type) : out;
 }
 
-/// The same with a rotation that is known where it is written: `rotate<rotary_style::half>(t, q, cos, sin)`.
+/// Applies RoPE with a style known at compile time: `rotate<rotary_style::rotate_half>(t, q, cos, sin)`.
 template <rotary_style Kind>
 constexpr tensor rotate(trace& t, const tensor& x, const tensor& cos, const tensor& sin) {
     return rotate(t, Kind, x, cos, sin);
 }
 
-/// A table of halves as pairs of elements want it: each angle of its first half twice, side by side (GLM).
+/// Converts a `rotate_half` table to an interleaved one: repeats each angle of the first half twice (GLM).
 constexpr tensor repeat_for_pairs(trace& t, const tensor& table) {
     return t.repeat_interleave(table.slice(-1, table.dim(-1) / 2), -1, 2);
 }
 
-/// Rotates the first `dim` elements of every head and leaves the rest (StableLM, Phi-3); `joins` joins them with
-/// nothing, too.
+/// Applies RoPE to the first `dim` elements of every head (StableLM, Phi-3).
+///
+/// `concatenates_rest`: the rest is concatenated even if it is empty.
 constexpr tensor rotate_partial(trace& t, rotary_style kind, const tensor& x, std::int64_t dim, const tensor& cos,
                                 const tensor& sin, bool concatenates_rest) {
     if (dim == x.dim(-1) && !concatenates_rest) return rotate(t, kind, x, cos, sin);

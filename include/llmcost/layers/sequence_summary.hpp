@@ -9,15 +9,15 @@
 
 namespace llmcost {
 
-/// How the states of a sequence become one.
+/// Reduction of the hidden states of a sequence to one vector.
 enum class summary_kind : std::uint8_t {
-    last,   ///< the last token's
-    first,  ///< the first token's
-    mean,   ///< their mean
-    picked  ///< that of an index, which is the last token's
+    last,   ///< of the last token
+    first,  ///< of the first token
+    mean,   ///< mean of all tokens
+    picked  ///< of a given index, which is the last token
 };
 
-/// What a summary does, as one number among a family's own sizes.
+/// Options of a sequence summary, packed into one family key.
 struct summary_form {
     summary_kind kind = summary_kind::last;
     bool projects = false;
@@ -38,7 +38,9 @@ struct summary_form {
     }
 };
 
-/// One state of each sequence, (B, S, width) -> (B, width or labels).
+/// Summary of each sequence: (B, S, width) -> (B, width or labels).
+///
+///     last_dropout(activation(summary(first_dropout(reduce(x)))))
 ///
 /// Source: transformers/models/xlm/modeling_xlm.py, `XLMSequenceSummary`, and its copies.
 struct sequence_summary {

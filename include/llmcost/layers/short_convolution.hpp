@@ -10,7 +10,9 @@
 
 namespace llmcost {
 
-/// A gated short convolution: out(C · conv(B · x)) with B, C, x from one projection.
+/// Gated short convolution: x (batch, sequence, width) -> (batch, sequence, width).
+///
+///     out_proj(C · conv(B · X)), with B, C, X = in_proj(x)
 ///
 /// Source: transformers/models/lfm2/modeling_lfm2.py, `Lfm2ShortConv`.
 struct short_convolution {

@@ -8,20 +8,20 @@
 
 namespace llmcost {
 
-/// Sines and cosines of the new positions, (1, sequence, dim), picked from a table of all positions that every layer
-/// copies.
+/// Sines and cosines of the new positions, gathered from a table of all positions: (1, sequence, dim).
 ///
-/// WRITTEN positions·dim + sequence·dim. Source: transformers/models/gptj/modeling_gptj.py, `_get_embed_positions`.
+/// Every layer copies the table. Written elements: positions·dim + sequence·dim.
+/// Source: transformers/models/gptj/modeling_gptj.py, `_get_embed_positions`.
 constexpr tensor pick_sinusoids(trace& t, std::int64_t positions, std::int64_t sequence, std::int64_t dim) {
     t.check_positions(positions, t.load().past + t.load().sequence);
     const tensor table = t.copy(trace::buffer({1, positions, dim}));
     return t.to(t.gather(table, {1, sequence, dim}), t.activation_type());
 }
 
-/// Turns even with odd elements: x (batch, sequence, heads, dim) by sines and cosines (1, sequence, dim).
+/// Applies interleaved RoPE: x (batch, sequence, heads, dim), sinusoids (1, sequence, dim) -> shape of x.
 ///
-/// MULT 2 and ADD 1 per element, NEG 1 per pair. Source: transformers/models/gptj/modeling_gptj.py,
-/// `apply_rotary_pos_emb`.
+/// Cost: MULT 2 and ADD 1 per element, NEG 1 per pair.
+/// Source: transformers/models/gptj/modeling_gptj.py, `apply_rotary_pos_emb`.
 constexpr tensor rotate_every_two(trace& t, const tensor& x, const tensor& sinusoids) {
     const std::int64_t sequence = x.dim(1), dim = x.dim(-1), pairs = dim / 2;
     const auto doubled = [&] {

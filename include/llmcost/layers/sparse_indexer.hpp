@@ -6,13 +6,17 @@
 
 #include <llmcost/layers/latent_attention.hpp>
 
+// Sparse attention with an indexer (DeepSeek Sparse Attention).
+//
+// Shapes: B = batch, S = sequence (new tokens), T = cached plus new tokens.
+
 namespace llmcost {
 
-/// Picks the tokens that each query attends to, by small heads of its own: x (B, S, width), low-rank queries (B, S,
-/// rank).
+/// Selects the `top_k` tokens of each query with a small attention: x (B, S, width), low-rank queries (B, S, rank).
 ///
-/// Its keys, (B, T, dim), are kept in the cache. MULT B·S·T·heads·(dim + 2) beside the projections; nothing goes back
-/// through it. Source: transformers/models/deepseek_v32/modeling_deepseek_v32.py, `DeepseekV32Indexer`.
+/// The cache contains its keys, (B, T, dim). It has no gradients.
+/// Cost: MULT B·S·T·heads·(dim + 2) in addition to the projections.
+/// Source: transformers/models/deepseek_v32/modeling_deepseek_v32.py, `DeepseekV32Indexer`.
 struct sparse_indexer {
     std::int64_t heads;
     std::int64_t head_dim;
@@ -29,7 +33,7 @@ struct sparse_indexer {
                              .view({x.dim(0), x.dim(1), heads, head_dim});
         return pick(t, x, q);
     }
-    /// From queries (B, S, heads, dim) on.
+    /// Selects tokens after the query projection: q (B, S, heads, dim).
     constexpr tensor pick(trace& t, const tensor& x, const tensor& q) const {
         const tensor k = t.call("k_norm", norm_module{norm_kind::layer, head_dim},
                                 t.call("wk", linear{attention.width, head_dim}, x));
@@ -46,7 +50,7 @@ struct sparse_indexer {
     }
 
 private:
-    /// A part of each head turned by its position, x (B, S, heads, dim).
+    /// Applies RoPE to the first qk_rope_head_dim elements of each head: (B, S, heads, dim).
     constexpr tensor apply_rotary(trace& t, const tensor& x) const {
         if (rotated == rotary_style::none) return x;
         const std::int64_t part = attention.config.qk_rope_head_dim;
@@ -64,9 +68,9 @@ private:
     }
 };
 
-/// Latent attention to the tokens that an indexer picks; the others are masked. `runs`: this layer has an indexer, else
-/// it takes what the last one picked.
+/// Latent attention to the tokens that an indexer selects; all others are masked.
 ///
+/// `runs`: this layer has an indexer. Otherwise it uses the selection of a previous layer.
 /// Source: transformers/models/deepseek_v32/modeling_deepseek_v32.py, `DeepseekV32Attention`.
 struct indexed_latent_attention {
     latent_attention base;

@@ -10,9 +10,13 @@
 #include <llmcost/layers/model_config.hpp>
 #include <llmcost/layers/norm.hpp>
 
+// Mamba-1: selective state space layers.
+//
+// Shapes: B = batch, S = sequence (new tokens), I = intermediate size, N = state size.
+
 namespace llmcost {
 
-/// What a selective scan reads: u and the gate (B, I, S), time steps (B, I, S), A (I, N), B and C (B, S, N), D (I).
+/// Inputs of a selective scan: u, gate and time_step (B, I, S), a (I, N), b and c (B, S, N), d (I).
 struct selective_scan_inputs {
     tensor u;
     tensor time_step;
@@ -24,13 +28,16 @@ struct selective_scan_inputs {
     tensor time_step_bias;
 };
 
-/// The selective scan over a whole sequence, h_s = exp(Δ_s A) h_{s-1} + Δ_s B_s u_s and y_s = C_s h_s + D u_s, gated:
-/// (B, I, S) from a state of zeros.
+/// Selective scan over a sequence, with an initial state of zeros: (B, I, S).
 ///
-/// The reference steps through time; here each of its operations stands once for all S steps. Per element of the states
-/// (B·I·S·N): MULT 5, ADD 2, EXP 1, less B·I·S ADD of the products with C; per element of u the softplus, the
-/// skip connection and the gate besides. Whoever keeps several states as one tells the cache by itself (`tells`).
-/// Source: `mamba_selective_scan` of transformers/models/mamba/modeling_mamba.py.
+///     h_s = exp(Δ_s A) h_{s-1} + Δ_s B_s u_s
+///     y_s = (C_s h_s + D u_s) · silu(gate_s)
+///
+/// The reference loops over time. The trace has each operation once, for all S steps.
+/// Cost per element of the states (B·I·S·N): MULT 5, ADD 2, EXP 1, less B·I·S ADD for the products with C.
+/// Each element of u adds the softplus, the skip connection and the gate.
+/// With `records_cache` false, the caller records the cache, for several states in one tensor.
+/// Source: transformers/models/mamba/modeling_mamba.py, `mamba_selective_scan`.
 constexpr tensor selective_scan(trace& t, const selective_scan_inputs& in, bool records_cache = true) {
     const std::int64_t batch = in.u.dim(0), inner = in.u.dim(1), sequence = in.u.dim(2), states = in.a.dim(1);
     const dtype type = in.u.type;
@@ -39,17 +46,17 @@ constexpr tensor selective_scan(trace& t, const selective_scan_inputs& in, bool 
     const tensor scaled = t.mul(step.unsqueeze(3), t.to(in.b, dtype::float32).unsqueeze(1));
     const tensor entering = t.mul(scaled, t.to(in.u, dtype::float32).unsqueeze(3));
 
-    // one step's state is (B, I, N), a tensor of its own: here they lie one behind the other
+    // The state of one step is a separate tensor (B, I, N). Here the states of all steps are one tensor.
     const tensor zeros = t.full({batch, inner, states}, type);
     const tensor previous_state = zeros.unsqueeze(1).expand({batch, sequence, inner, states});
     const tensor decayed_state =
         trace::contiguous_like(t.mul(t.split_sequentially(decay, sequence).permute({0, 2, 1, 3}), previous_state));
     const tensor h = t.add(decayed_state, t.split_sequentially(entering, sequence).permute({0, 2, 1, 3}));
     const tensor each_c =
-        trace::contiguous_like(t.split_sequentially(in.c, sequence));  // a step's part is read as it lies
+        trace::contiguous_like(t.split_sequentially(in.c, sequence));  // each step reads a slice without a copy
     const tensor read = t.matmul(t.to(h, type), each_c.unsqueeze(-1));
-    tensor multiplied =
-        h.slice(1, sequence - 1);  // what the next steps multiply, cast or not, is all but the last state
+    // The next steps multiply all states except the last, with or without a cast.
+    tensor multiplied = h.slice(1, sequence - 1);
     multiplied.storage_numel = multiplied.numel;
     t.save_for_backward(multiplied);
     if (multiplied.requires_grad) t.add_backward_cost({.mult = count(multiplied.numel)});
@@ -61,9 +68,9 @@ constexpr tensor selective_scan(trace& t, const selective_scan_inputs& in, bool 
     return t.mul(out, t.silu(in.gate));
 }
 
-/// One step of the selective scan from the state that the cache holds: (B, I, 1).
+/// One step of the selective scan, with the cached state: (B, I, 1).
 ///
-/// Source: `mamba_selective_state_update` of transformers/models/mamba/modeling_mamba.py.
+/// Source: transformers/models/mamba/modeling_mamba.py, `mamba_selective_state_update`.
 constexpr tensor selective_state_update(trace& t, const selective_scan_inputs& in, bool records_cache = true) {
     const std::int64_t batch = in.u.dim(0), inner = in.u.dim(1), states = in.a.dim(1);
     const tensor u = in.u.select(-1);
@@ -77,16 +84,20 @@ constexpr tensor selective_state_update(trace& t, const selective_scan_inputs& i
     return t.mul(out, t.silu(in.gate.select(-1))).unsqueeze(-1);
 }
 
-/// Norms over time steps, B and C in front of a selective scan.
+/// Norms of time steps, B and C before a selective scan.
 enum class state_norm : std::uint8_t {
     none,
     plain,    ///< RMS norms without a weight (Falcon Mamba)
     weighted  ///< RMS norms (Jamba)
 };
 
-/// The Mamba-1 mixer: x (B, S, hidden) -> (B, S, hidden).
+/// The Mamba-1 block: x (B, S, hidden) -> (B, S, hidden).
 ///
-/// Projection to 2·I, causal convolution, projection to time steps, B and C, selective scan, projection back.
+///  - `u, gate = in_proj(x)`
+///  - `u = act(conv1d(u))`
+///  - `Δ, B, C = x_proj(u)`
+///  - `y = out_proj(selective_scan(u, Δ, A, B, C, D, gate))`
+///
 /// Source: transformers/models/mamba/modeling_mamba.py, `MambaMixer`.
 struct selective_state_space {
     std::int64_t hidden_size;

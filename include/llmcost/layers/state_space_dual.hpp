@@ -9,11 +9,15 @@
 #include <llmcost/layers/linear.hpp>
 #include <llmcost/layers/model_config.hpp>
 
+// Mamba-2: state space duality (SSD).
+//
+// Shapes: B = batch, S = sequence (new tokens), H = heads, P = head_dim, G = groups, N = state size, L = chunk size.
+
 namespace llmcost {
 
 namespace state_space_dual {
 
-/// What the recurrence reads: u (B, S, H, P), time steps (B, S, H), A and D (H), B and C (B, S, G, N).
+/// Inputs of the recurrence: u (B, S, H, P), time_step (B, S, H), a and d (H), b and c (B, S, G, N).
 struct inputs {
     tensor u;
     tensor time_step;
@@ -24,7 +28,7 @@ struct inputs {
     tensor time_step_bias;
 };
 
-/// Sums over all spans that end in a position: x (…, L) -> (…, L, L), those that start behind it masked.
+/// Sums of all segments that end at each position, masked where they start after it: (…, L) -> (…, L, L).
 constexpr tensor segment_sum(trace& t, const tensor& x) {
     shape to;
     for (int i = 0; i < x.rank; ++i) to.size[to.rank++] = x.size[i];
@@ -32,12 +36,12 @@ constexpr tensor segment_sum(trace& t, const tensor& x) {
     return t.masked_fill(t.cumsum(t.masked_fill(x.unsqueeze(-1).expand(to)), -2));
 }
 
-/// Positions padded by zeros to whole chunks; the reference copies where nothing is missing, too.
+/// Pads positions with zeros to a multiple of the chunk size. The reference copies x even without padding.
 constexpr tensor padded(trace& t, const tensor& x, std::int64_t padding) {
     return padding > 0 ? t.pad(x, 1, padding) : t.clone(x);
 }
 
-/// (B, S, …) -> (B, chunks, chunk, …)
+/// Splits positions into chunks: (B, S, …) -> (B, chunks, chunk, …).
 constexpr tensor split_into_chunks(trace& t, const tensor& x, std::int64_t padding, std::int64_t chunk) {
     const tensor padded_input = padded(t, x, padding);
     shape to{padded_input.dim(0), -1, chunk};
@@ -45,10 +49,13 @@ constexpr tensor split_into_chunks(trace& t, const tensor& x, std::int64_t paddi
     return t.reshape(padded_input, to);
 }
 
-/// The recurrence h_s = exp(Δ_s A) h_{s-1} + Δ_s B_s u_s, y_s = C_s h_s + D u_s over a whole sequence, by chunks of L
-/// positions: (B, S, H, P), `state` (B, H, P, N) where there is one before.
+/// The recurrence over a sequence, computed in chunks of L positions: (B, S, H, P).
 ///
-/// With c chunks, MULT of the five products: B·c·H·(L²·(N + P) + 2·L·P·N) + B·H·(c + 1)²·P·N.
+///     h_s = exp(Δ_s A) h_{s-1} + Δ_s B_s u_s
+///     y_s = C_s h_s + D u_s
+///
+/// `state` (B, H, P, N) is the cached state; null: none.
+/// Cost of the five products with c chunks: MULT B·c·H·(L²·(N + P) + 2·L·P·N) + B·H·(c + 1)²·P·N.
 /// Source: transformers/models/mamba2/modeling_mamba2.py, `mamba2_chunk_scan`.
 constexpr tensor chunk_scan(trace& t, inputs in, std::int64_t chunk, const tensor* state) {
     const std::int64_t batch = in.u.dim(0), sequence = in.u.dim(1), heads = in.u.dim(2), width = in.u.dim(3);
@@ -65,12 +72,12 @@ constexpr tensor chunk_scan(trace& t, inputs in, std::int64_t chunk, const tenso
     a = a.permute({0, 3, 1, 2});
     const tensor decay = t.cumsum(a, -1);
 
-    // inside of each chunk: attention without a softmax, the decay its mask
+    // Output within each chunk: attention without a softmax, masked by the decay.
     const tensor intra_chunk_decay = t.exp(segment_sum(t, a));
     const tensor scores = t.mul(einsum(t, "bclhn,bcshn->bclsh", c, b), intra_chunk_decay.permute({0, 2, 3, 4, 1}));
     const tensor near = einsum(t, "bclsh,bcshp->bclhp", scores, u);
 
-    // what each chunk adds to the state, and the states at its boundaries
+    // Contribution of each chunk to the state, and states at the chunk boundaries.
     const tensor to_end = t.exp(t.sub(t.slice(decay, -1, 1), decay));
     const tensor entering = t.mul(b, to_end.permute({0, -2, -1, 1}).unsqueeze(-1));
     const tensor fresh = einsum(t, "bclhn,bclhp->bchpn", entering, u);
@@ -85,7 +92,7 @@ constexpr tensor chunk_scan(trace& t, inputs in, std::int64_t chunk, const tenso
     return t.slice(t.add(t.reshape(summed_output, {batch, -1, heads, width}), d_residual), 1, sequence);
 }
 
-/// One position from the state that the cache holds: (B, H, P).
+/// One step of the recurrence, with the cached state: (B, H, P).
 ///
 /// Source: transformers/models/mamba2/modeling_mamba2.py, `mamba2_selective_state_update`.
 constexpr tensor state_update(trace& t, const inputs& in, const tensor& state) {
@@ -110,7 +117,7 @@ constexpr tensor state_update(trace& t, const inputs& in, const tensor& state) {
 
 }  // namespace state_space_dual
 
-/// RMS norm of x · SiLU(gate) over groups of equal width: x (B, S, width), gate of the same size.
+/// RMS norm of x · SiLU(gate) per group: x, gate (B, S, width) -> (B, S, width).
 ///
 /// Source: transformers/models/mamba2/modeling_mamba2.py, `MambaRMSNormGated`.
 struct grouped_gated_norm {
@@ -130,10 +137,13 @@ struct grouped_gated_norm {
     }
 };
 
-/// The Mamba-2 mixer: x (B, S, hidden) -> (B, S, hidden).
+/// The Mamba-2 block: x (B, S, hidden) -> (B, S, hidden).
 ///
-/// One projection to gate, convolved channels and time steps; causal convolution; recurrence by chunks, or by one
-/// position; gated norm; projection back. The cache keeps (B, channels, kernel) and (B, H, P, N).
+///  - `gate, u, B, C, Δ = in_proj(x)`
+///  - `u, B, C = act(conv1d(u, B, C))`
+///  - `y = out_proj(norm(ssd(u, Δ, A, B, C, D), gate))`
+///
+/// The cache contains (B, channels, kernel) and (B, H, P, N).
 /// Source: transformers/models/mamba2/modeling_mamba2.py, `Mamba2Mixer`.
 struct dual_state_space {
     std::int64_t hidden_size;

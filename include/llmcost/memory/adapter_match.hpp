@@ -14,17 +14,17 @@
 
 namespace llmcost {
 
-/// What an adapter finds in a model.
+/// The modules of a model that match an adapter.
 struct adapter_match_result {
     std::vector<std::string> adapted{};    ///< paths of modules, and of parameters that are adapted themselves
-    std::vector<std::string> unmatched{};  ///< names of the adapter that no module has
-    std::vector<std::string> names{};      ///< what modules are called that could be named, each once
-    std::string problem{};                 ///< why a module that is named cannot have it
+    std::vector<std::string> unmatched{};  ///< names of the adapter that match no module
+    std::vector<std::string> names{};      ///< names of modules that can be targets, each once
+    std::string problem{};                 ///< the reason why a targeted module cannot have the adapter
 };
 
 namespace detail {
 
-/// Hears what modules and parameters of a model are called.
+/// Collects the paths of modules and parameters.
 class path_listener final : public listener {
 public:
     void on_module_enter(const recorder&, const module_info& m) override {
@@ -55,7 +55,7 @@ private:
 
 }  // namespace detail
 
-/// What an adapter with names of its own finds in a model: two walks of one token.
+/// Finds the modules of a model that an adapter targets. Traces the model twice with one token.
 [[nodiscard]] inline adapter_match_result find_adapter_targets(const adapter& adapter_config, const model& m) {
     adapter_match_result out;
     const auto trace_model = [](const model& traced_model, listener* listener) {

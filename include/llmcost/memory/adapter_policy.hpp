@@ -16,14 +16,15 @@
 
 namespace llmcost {
 
-/// An adapter at the leaves of a walk, as PEFT puts it there; `adapted()` says which modules the last walk had.
+/// Applies an adapter to the leaf modules of a trace, as PEFT does.
 ///
-/// Sources: peft/tuners/lora/{layer,dora,variants}.py, ia3/layer.py, ln_tuning/layer.py, trainable_tokens/layer.py,
+/// Source: peft/tuners/lora/{layer,dora,variants}.py, ia3/layer.py, ln_tuning/layer.py, trainable_tokens/layer.py,
 /// utils/other.py (`ModulesToSaveWrapper`), peft_model.py.
 class adapter_policy final : public leaf_module_policy {
 public:
-    /// `leaf_embeddings`: gradients are asked of what the table of words gives, as checkpointing needs it
-    /// (`enable_input_require_grads`).
+    /// `leaf_embeddings`: the token embeddings require gradients, as activation checkpointing needs them.
+    ///
+    /// Source: peft, `enable_input_require_grads`.
     adapter_policy(adapter adapter_config, const model& m, bool leaf_embeddings = false)
         : adapter_config_(std::move(adapter_config)),
           layers_(m.config.num_hidden_layers),
@@ -33,16 +34,15 @@ public:
           encodes_(m.config.encoder.num_hidden_layers > 0),
           leaf_embeddings_(leaf_embeddings) {}
 
-    /// From now on nothing goes back, so that nothing is frozen; the model is shared by so many devices, each of which
-    /// has its rows of the vocabulary.
+    /// Switches to inference: no backward, nothing is frozen, and the vocabulary is split among `devices`.
     void set_tensor_parallel_size(std::int64_t devices) noexcept {
         serves_ = true;
         rows_of_device_ = (vocabulary_ + devices - 1) / devices;
     }
     [[nodiscard]] const adapter& adapter_config() const noexcept { return adapter_config_; }
-    /// Paths of what was adapted, in the order of the walk.
+    /// Paths of the adapted modules of the last trace, in order.
     [[nodiscard]] const std::vector<std::string>& adapted_modules() const noexcept { return adapted_; }
-    /// Why a module that the adapter names cannot have it; the first one.
+    /// The reason why a targeted module cannot have the adapter; the first one found.
     [[nodiscard]] const std::string& problem() const noexcept { return problem_; }
 
     void on_trace_begin() override {
@@ -90,7 +90,7 @@ public:
         if (!top.is_adapted && !top.copied && !adapter_config_.all_linear && has_adapter_product() &&
             adapter_config_.targets_module(path_))
             refuse("is a " + std::string(top.type.prefix) + std::string(top.type.suffix) +
-                   ", beside which PEFT has no such adapter");
+                   ", for which PEFT has no such adapter");
         encoders_ -= m.module_role == role::encoder ? 1 : 0;
         path_.resize(top.parent_path_length);
         open_.pop_back();
@@ -110,7 +110,7 @@ public:
         if (adapter_config_.kind == adapter_kind::frozen && parameter.rank == 2 && is_vocabulary(parameter.dim(0))) {
             if (!tied) is_token_embedding_trainable_ = parameter.requires_grad;
             if (tied && parameter.requires_grad != is_token_embedding_trainable_)
-                refuse("has the tensor of the table of words: freeze both, or neither");
+                refuse("shares its tensor with the token embeddings: freeze both or neither");
         }
         const recorder::policy_guard none{t, nullptr};
         if (std::string_view(name) == "weight" && !adapter_config_.rows.empty()) return with_rows(t, parameter, tied);
@@ -128,7 +128,7 @@ public:
     }
     [[nodiscard]] tensor transform_linear_output(trace& t, const tensor& x, const tensor& weight, bool is_transposed,
                                                  const tensor* bias, const tensor& y) override {
-        // PEFT leaves the scores of words alone (`get_output_embeddings`)
+        // PEFT does not adapt the language model head (`get_output_embeddings`)
         if (!adapts_linear() || (adapter_config_.all_linear && is_head() && is_vocabulary(y.dim(-1)))) return y;
         const recorder::policy_guard none{t, nullptr};
         if (adapter_config_.kind == adapter_kind::ia3) {
@@ -140,7 +140,7 @@ public:
         const std::int64_t rank = rank_between(x.dim(-1), y.dim(-1));
         if (adapter_config_.kind == adapter_kind::dora && adapter_config_.drops &&
             t.applies_dropout(dropout_position::unconditional))
-            throw_description_error("DoRA multiplies anew what it drops, which is not described");
+            throw_description_error("DoRA with dropout is not supported");
         if (adapter_config_.kind == adapter_kind::dora)
             return adapter_parts::decomposed(t, x, weight, is_transposed, bias, y, rank);
         return adapter_parts::low_rank(t, adapter_config_, x, y, rank);
@@ -154,19 +154,19 @@ public:
         for (int i = 2; i < weight.rank; ++i) dilated = dilated || options.dilation.at_or_uniform(i - 2) != 1;
         if (adapter_config_.kind == adapter_kind::lora && rank % options.groups == 0 && !dilated)
             return adapter_parts::low_rank(t, adapter_config_, x, weight, options, y, rank);
-        refuse(adapter_config_.kind != adapter_kind::lora ? "is a convolution, of which LoRA alone is described"
-               : dilated ? "is a dilated convolution, of which PEFT's LoRA has other sizes"
-                         : "has groups that do not divide the rank");
+        refuse(adapter_config_.kind != adapter_kind::lora ? "is a convolution, for which only LoRA is supported"
+               : dilated                                  ? "is a dilated convolution, for which LoRA is not supported"
+                                                          : "has a number of groups that does not divide the rank");
         return y;
     }
     [[nodiscard]] bool provide_past_key_values(trace& t, const shape& sizes, tensor& past) override {
         if (adapter_config_.kind != adapter_kind::prefix || prefix_.numel == 0) return false;
         if (t.load().implementation == attention_implementation::sdpa)
             throw_description_error(
-                "scaled_dot_product_attention is handed a mask behind a prefix: eager is described");
+                "prefix tuning is not supported with scaled_dot_product_attention; expected eager attention");
         found_module();
         if (sizes.size[1] * sizes.size[3] != prefix_.dim(3) || sizes.size[2] != adapter_config_.tokens) {
-            refuse("keeps other keys and values than a prefix has");
+            refuse("caches keys and values of other sizes than the prefix");
             return false;
         }
         past = adapter_parts::of_layer(t, prefix_, sizes);
@@ -192,7 +192,7 @@ public:
             prefix_ = adapter_parts::prefix(t, adapter_config_, x, layers_, cached_);
         if (prompts(table.dim(0)) && x.rank == 3) {
             found_module();
-            const recorder::not_executed_guard in_the_cache{t, !has_virtual_tokens()};
+            const recorder::not_executed_guard not_executed{t, !has_virtual_tokens()};
             const tensor prompt = adapter_parts::prompt(t, adapter_config_, x, encodes_ && !adapter_config_.one_side);
             if (has_virtual_tokens()) x = t.cat({prompt, x}, 1);
         }
@@ -201,11 +201,11 @@ public:
 
 private:
     struct open_module {
-        std::size_t parent_path_length;  ///< letters of the path around it
+        std::size_t parent_path_length;  ///< length of the parent's path
         class_name type;
         role module_role;
         bool copied;
-        bool is_adapted;  ///< an adapter stands beside it
+        bool is_adapted;  ///< the module has an adapter
         bool frozen;
     };
 
@@ -219,10 +219,11 @@ private:
     [[nodiscard]] bool prompts(std::int64_t rows) const noexcept {
         return adapter_config_.is_prompt() && is_vocabulary(rows) && encodes_ == (encoders_ > 0);
     }
-    /// Whether tokens of its own stand in front of what is read, and not in the cache (peft_model.py,
-    /// `requires_prompt_injection`); an encoder reads all of its side at once.
+    /// Whether virtual tokens are part of the input and not of the cache. An encoder reads its complete input at once.
+    ///
+    /// Source: peft_model.py, `requires_prompt_injection`.
     [[nodiscard]] bool has_virtual_tokens() const noexcept { return begins_ || encodes_; }
-    /// Whether the walk is in a linear layer that is adapted.
+    /// Whether the current module is a linear layer with an adapter.
     [[nodiscard]] bool adapts_linear() const {
         return has_adapter_product() && !trains_copy() && std::string_view(open_.back().type.suffix) != "QuantLinear" &&
                adapter_config_.names_linear(path_);
@@ -240,11 +241,11 @@ private:
         found_module();
         const std::int64_t rank = adapter_config_.rank_at(path_);
         if (rank > std::max(in, out))
-            refuse("has " + std::to_string(in) + " inputs and " + std::to_string(out) +
-                   " outputs, no room for a rank of " + std::to_string(rank));
+            refuse("has " + std::to_string(in) + " inputs and " + std::to_string(out) + " outputs, too few for rank " +
+                   std::to_string(rank));
         return std::min(rank, std::max(in, out));
     }
-    /// A table with some of its rows in the place of its own.
+    /// Returns the table with its trained rows replaced.
     [[nodiscard]] tensor with_rows(trace& t, const tensor& parameter, bool tied) {
         if (tied && rows_.numel > 0) return adapter_parts::with_rows(t, parameter, rows_);
         for (const trained_tokens& rows : adapter_config_.rows) {
@@ -270,10 +271,10 @@ private:
     bool is_token_embedding_trainable_ = true;
     std::string path_;
     std::vector<open_module> open_;
-    int encoders_ = 0;    ///< that the walk is in
-    bool begins_ = true;  ///< no text comes before this one
+    int encoders_ = 0;    ///< number of enclosing encoders
+    bool begins_ = true;  ///< the workload has no past
     tensor prefix_{};
-    tensor rows_{};  ///< of the table that others may be tied to
+    tensor rows_{};  ///< trained rows of a table that others may be tied to
     std::vector<std::string> adapted_;
     std::string problem_;
 };

@@ -11,19 +11,19 @@
 
 #include <llmcost/memory/adapter.hpp>
 
-// Which modules PEFT adapts where a configuration names none, or names them as they were called before Transformers 5.
+// The modules that PEFT adapts by default, and module names of checkpoints from before Transformers 5.
 namespace llmcost {
 
-/// The modules that PEFT adapts where its configuration names none, by `model_type`; IA3 scales the inputs of the last.
+/// The default targets of PEFT by `model_type`. IA3 scales the inputs of `feedforward`.
 ///
 /// Source: peft/utils/constants.py.
 struct usual_targets {
     std::string_view model_type;
-    std::string_view lora;  ///< ends of paths, parted by blanks
+    std::string_view lora;  ///< path endings, separated by blanks
     std::string_view ia3;
-    std::string_view feedforward;  ///< of IA3's
+    std::string_view feedforward;  ///< IA3: modules whose input is scaled
 };
-/// The same of LN tuning.
+/// The default targets of LN tuning by `model_type`.
 struct usual_norms {
     std::string_view model_type;
     std::string_view norms;
@@ -81,7 +81,7 @@ inline constexpr usual_norms usual_norms_of_types[]{
     {"t5",          "layer_norm final_layer_norm"},
 };
 
-/// Types whose experts were linear layers: `w1`, `w2` and `w3`, and those with names of projections.
+/// Model types whose experts were linear layers named `w1`, `w2`, `w3`, or named after projections.
 ///
 /// Source: peft/utils/transformers_weight_conversion.py, `_MOE_TARGET_MODULE_MAPPING`.
 inline constexpr std::string_view types_with_numbered_experts[]{
@@ -94,11 +94,11 @@ inline constexpr std::string_view types_with_named_experts[]{
 };
 // clang-format on
 
-/// What a linear layer of experts or a router became: a parameter.
+/// A linear layer of experts or of a router that has become a parameter.
 struct former_module {
     std::string_view name;
     std::string_view parameter;
-    bool fused = false;  ///< together with another one, whose rank is added
+    bool fused = false;  ///< concatenated with another one; their ranks are added
 };
 inline constexpr former_module numbered_experts[]{
     {"gate", "gate.weight"}, {"w1", "gate_up_proj", true}, {"w3", "gate_up_proj", true}, {"w2", "down_proj"}};
@@ -109,7 +109,7 @@ inline constexpr former_module named_experts[]{{"gate", "gate.weight"},
 
 namespace detail {
 
-/// The modules of a type that became parameters, four of them; null where none did.
+/// The four modules of a model type that have become parameters. Returns null if there are none.
 [[nodiscard]] inline const former_module* former_modules_of(std::string_view model_type) {
     const auto has = [&](const auto& types) { return std::ranges::find(types, model_type) != std::end(types); };
     if (has(types_with_numbered_experts)) return numbered_experts;
@@ -119,7 +119,7 @@ inline constexpr std::size_t former_module_kinds = std::size(numbered_experts);
 
 }  // namespace detail
 
-/// The adapter with PEFT's usual targets where it names none; as it was where PEFT knows none of this type.
+/// Returns the adapter with the default targets of PEFT if it has none. Unchanged for a type without defaults.
 [[nodiscard]] inline adapter with_usual_targets(adapter a, std::string_view model_type) {
     if (!a.needs_targets()) return a;
     if (a.kind == adapter_kind::norms) {
@@ -136,8 +136,9 @@ inline constexpr std::size_t former_module_kinds = std::size(numbered_experts);
     return a;
 }
 
-/// The adapter with names of experts' linear layers as the parameters that they became; `missing` is the name of one
-/// that is fused with others that are not named.
+/// Returns the adapter with the names of expert linear layers replaced by their parameters.
+///
+/// `missing`: name of a parameter of which only one of the fused layers is a target.
 ///
 /// Source: peft/utils/transformers_weight_conversion.py, `_convert_peft_config_moe`.
 [[nodiscard]] inline adapter with_fused_experts(adapter a, std::string_view model_type, std::string& missing) {

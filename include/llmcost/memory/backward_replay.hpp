@@ -12,25 +12,25 @@
 
 namespace llmcost::detail {
 
-/// Plays a tape backwards: gradients of tensors, from the operation that makes them to the one that reads them.
+/// Replays the backward of a tape: allocates and frees the gradients of tensors.
 class backward_replay : public forward_replay {
 protected:
     backward_replay(const tape& tape, const training_schedule& plan, memory_timeline& out)
         : forward_replay(tape, plan, out), uses_(tape.parameters.size()) {}
     ~backward_replay() = default;
 
-    /// What no gradient will reach dies with the outputs that it belongs to.
+    /// Frees saved tensors of nodes that no gradient reaches, together with the model outputs.
     void free_unreached_outputs() {
         is_reached_.assign(tape_.nodes.size(), false);
-        std::vector<char> wanted(tape_.tensors.size(), false);
-        if (tape_.loss >= 0) wanted[static_cast<std::size_t>(tape_.loss)] = true;
+        std::vector<char> is_needed(tape_.tensors.size(), false);
+        if (tape_.loss >= 0) is_needed[static_cast<std::size_t>(tape_.loss)] = true;
         for (std::size_t i = tape_.nodes.size(); i-- > 0;) {
             const tape_node& n = tape_.nodes[i];
-            if (!n.has_backward || !wanted[static_cast<std::size_t>(n.output)]) continue;
+            if (!n.has_backward || !is_needed[static_cast<std::size_t>(n.output)]) continue;
             is_reached_[i] = true;
             for (const tape_edge& e : n.inputs) {
                 if (!e.requires_grad) continue;
-                if (e.tensor >= 0) wanted[static_cast<std::size_t>(e.tensor)] = true;
+                if (e.tensor >= 0) is_needed[static_cast<std::size_t>(e.tensor)] = true;
                 if (e.parameter >= 0) ++uses_[static_cast<std::size_t>(e.parameter)].num_pending;
             }
         }
@@ -40,7 +40,7 @@ protected:
     }
     void backward() {
         tracker_.begin("backward");
-        tracker_.allocate(category::activations, 4);  // what backward begins with: one
+        tracker_.allocate(category::activations, 4);  // the initial gradient, a scalar 1
         gradients_.clear();
         parameters_->pre_backward_model();
         if (tape_.loss >= 0) state_of(tape_.loss).gradient = allocate_gradient(0);
@@ -68,7 +68,8 @@ protected:
     }
     void free_loss_and_leaves() {
         if (tape_.loss >= 0) free(tape_.loss);
-        for (std::size_t i = 0; i < tensor_states_.size(); ++i) {  // leaves that are no parameters, and their gradients
+        // autograd leaves other than parameters, and their gradients
+        for (std::size_t i = 0; i < tensor_states_.size(); ++i) {
             tensor_state& t = tensor_states_[i];
             t.is_leaf = false;
             free(static_cast<std::int32_t>(i));
@@ -80,20 +81,20 @@ protected:
     }
 
 private:
-    /// A gradient's memory, which several tensors may share for a while.
+    /// The memory of a gradient. Several tensors may share it temporarily.
     struct gradient_buffer {
         std::uint64_t bytes = 0;
         int num_references = 0;
-        bool is_view = false;  ///< of a product in other sizes, which no sum is written into
+        bool is_view = false;  ///< a view of a product's result; sums are not written into it
         category gradient_category = category::temporaries;
     };
-    /// What arrives for a parameter, from each place that reads it.
+    /// The gradient of a parameter, accumulated over the nodes that read it.
     struct parameter_gradient {
         int num_pending = 0;
         std::int32_t gradient = -1;
     };
 
-    /// Whether gradients of a layer that begins at a node go on to what is in front of it.
+    /// Whether gradients of the layer that begins at a node reach earlier layers.
     [[nodiscard]] bool propagates_before(std::size_t first) const {
         const std::int32_t layer = tape_.nodes[first].region;
         for (std::size_t i = first; i < tape_.nodes.size() && tape_.nodes[i].region == layer; ++i)
@@ -122,7 +123,7 @@ private:
                                                                   : compute_gradient(n, e, name));
         tracker_.free(category::temporaries, fetched);
         release_gradient(arrived);
-        release_saved(n);  // before what it made meets other gradients (autograd's engine.cpp, `evaluate_function`)
+        release_saved(n);  // before its gradients are accumulated (autograd's engine.cpp, `evaluate_function`)
         for (std::size_t i = 0; i < input_gradients_.size(); ++i) {
             const tape_edge& e = n.inputs[i];
             if (input_gradients_[i] < 0 || e.tensor < 0) continue;
@@ -131,7 +132,7 @@ private:
             else
                 accumulate(state_of(e.tensor).gradient, input_gradients_[i]);
         }
-        // a product's bias is its first input (derivatives.yaml, `addmm`)
+        // the bias of a product is its first input (derivatives.yaml, `addmm`)
         const bool is_product = op_cost_of(n.kind).torch_flops != 0;
         for (std::size_t k = 0; k < input_gradients_.size(); ++k) {
             const std::size_t i = is_product ? input_gradients_.size() - 1 - k : k;
@@ -139,12 +140,12 @@ private:
                 accumulate_parameter_gradient(n.inputs[i].parameter, input_gradients_[i]);
         }
     }
-    /// Whether backward hands the gradient on as it is.
+    /// Whether backward passes the gradient on unchanged.
     [[nodiscard]] bool passes_gradient_of(const tape_node& n, const tape_edge& e) const {
         const bool is_full_size = e.bytes == n.output_bytes;
         return is_full_size && !n.is_autograd_function && passes_gradient_through(n.kind, &e == &n.inputs.front());
     }
-    /// A gradient that a node makes; where the operation sees a tensor repeated, it is summed.
+    /// Allocates the gradient that a node computes. A broadcast input's gradient is summed.
     std::int32_t compute_gradient(const tape_node& n, const tape_edge& e, std::string_view name) {
         const std::uint64_t target_bytes = e.tensor >= 0
                                                ? tensor_state_of(e.tensor).bytes
@@ -167,7 +168,7 @@ private:
         release_gradient(unreduced_gradient);
         return summed;
     }
-    /// A gradient of a part of a tensor waits for those of the other parts.
+    /// Stores the gradient of a view until those of the other views arrive.
     void store_view_gradient(tensor_state& state, std::int32_t g) {
         const std::uint64_t bytes = gradients_[static_cast<std::size_t>(g)].bytes;
         release_gradient(g);
@@ -181,7 +182,7 @@ private:
         tracker_.free(category::temporaries, state.view_gradient_bytes);
         state.view_gradient_bytes = 0;
     }
-    /// Two gradients of one tensor are added in place where nobody else holds the first.
+    /// Adds two gradients of one tensor, in place if the first one has no other references.
     void accumulate(std::int32_t& place, std::int32_t g) {
         if (place < 0) {
             place = g;
@@ -205,7 +206,7 @@ private:
         use.gradient = -1;
         parameters_->on_parameter_gradient(parameter);
     }
-    /// A gradient that forward has made and saved, which is let go of as saved when it is handed on.
+    /// A gradient that forward computed and saved. Its memory is released when it is passed on.
     std::int32_t saved_gradient(const tape_edge& e) { return allocate_gradient(e.bytes, category::activations); }
     std::int32_t allocate_gradient(std::uint64_t bytes, category gradient_category = category::temporaries) {
         gradients_.push_back({.bytes = bytes, .num_references = 1, .gradient_category = gradient_category});
@@ -224,9 +225,9 @@ private:
 
     std::vector<parameter_gradient> uses_;
     std::vector<gradient_buffer> gradients_;
-    std::vector<std::int32_t> input_gradients_;  ///< gradients of the inputs of the node that goes back
-    std::vector<char> is_reached_;               ///< of nodes: whether a gradient comes to them
-    std::int32_t current_layer_ = -1;            ///< that backward is in
+    std::vector<std::int32_t> input_gradients_;  ///< gradients of the inputs of the current node
+    std::vector<char> is_reached_;               ///< per node: whether a gradient reaches it
+    std::int32_t current_layer_ = -1;            ///< the layer that backward is in
 };
 
 }  // namespace llmcost::detail

@@ -8,23 +8,23 @@
 
 namespace llmcost {
 
-/// What memory of a training step holds, as PyTorch's memory tracker tells it apart.
+/// Categories of memory in a training step, as in PyTorch's memory tracker.
 ///
 /// Source: torch/distributed/_tools/mem_tracker.py, `_RefType`.
 enum class memory_category : std::uint8_t {
     parameters,
     buffers,
-    gradients,    ///< of parameters, from the moment when they have them
-    activations,  ///< whatever forward makes, and what is recomputed in backward
-    temporaries,  ///< whatever else backward makes
-    optimizer,    ///< its state, and what a step makes for a moment
+    gradients,    ///< gradients of parameters, from the moment they exist
+    activations,  ///< tensors created by forward, including recomputation in backward
+    temporaries,  ///< all other tensors created by backward
+    optimizer,    ///< optimizer state, and temporaries of a step
     others        ///< inputs
 };
 inline constexpr std::size_t num_memory_categories = 7;
 inline constexpr std::string_view memory_category_names[num_memory_categories]{"PARAM", "BUFFER", "GRAD", "ACT",
                                                                                "TEMP",  "OPT",    "OTH"};
 
-/// Bytes of every category at one moment, or the most of each.
+/// Bytes of each category at one moment, or the maximum of each.
 struct memory_bytes {
     std::uint64_t by_category[num_memory_categories]{};
     std::uint64_t total = 0;
@@ -43,7 +43,7 @@ struct memory_bytes {
         (*this)[c] -= bytes;
         total -= bytes;
     }
-    /// Raises each figure to that of another moment where that is more.
+    /// Raises each category to the value of another moment if that is larger.
     constexpr void set_maximum(const memory_bytes& now) noexcept {
         for (std::size_t i = 0; i < num_memory_categories; ++i)
             if (now.by_category[i] > by_category[i]) by_category[i] = now.by_category[i];

@@ -11,16 +11,16 @@
 #include <llmcost/memory/inference.hpp>
 #include <llmcost/memory/training_step.hpp>
 
-// Inverse questions: how much of something fits into so much memory.
+// Inverse questions: the largest workload that fits into a given amount of memory.
 namespace llmcost {
 
-/// What is needed at a number.
+/// The required memory for a known n.
 struct known_requirement {
     std::int64_t n = 0;
     count needed{};
 };
 
-/// About what is needed of none, which nobody asks for; whether more of each than of the one before it.
+/// An estimate of the required memory at n = 0, and whether the memory grows faster than linearly.
 struct fixed_requirement {
     count needed{};
     bool is_nonlinear = false;
@@ -28,8 +28,9 @@ struct fixed_requirement {
 
 namespace detail {
 
-/// Where a parabola through the last three needs, or a line through two, comes to what is available; far off where none
-/// does.
+/// The n at which a parabola through the last three points, or a line through two, reaches the available memory.
+///
+/// Returns `max_input` if there is no such n.
 [[nodiscard]] inline double interpolated_limit(const std::vector<known_requirement>& known,
                                                std::uint64_t available_bytes) {
     const std::size_t last = known.size() - 1;
@@ -40,21 +41,20 @@ namespace detail {
     if (last == 0) return 2 * x(0);
     const double slope = (y(0) - y(1)) / (x(0) - x(1));
     const double bend = last < 2 ? 0 : (slope - (y(1) - y(2)) / (x(1) - x(2))) / (x(0) - x(2));
-    const double last_slope = slope + bend * (x(0) - x(1));  // the parabola's slope at the last one
+    const double last_slope = slope + bend * (x(0) - x(1));  // slope of the parabola at the last point
     const double discriminant = last_slope * last_slope - 4 * bend * y(0);
     const double root = discriminant > 0 ? std::sqrt(discriminant) : 0;
-    const double way = last_slope + root;  // of both roots the one that a line has, too
-    return way > 0 ? x(0) - 2 * y(0) / way : static_cast<double>(max_input);
+    const double denominator = last_slope + root;  // of both roots, the one that a line also has
+    return denominator > 0 ? x(0) - 2 * y(0) / denominator : static_cast<double>(max_input);
 }
 
 }  // namespace detail
 
-/// The largest n from 1 to `maximum` for which `needed(n)` is at most `available`; 0 where none is.
+/// The largest n from 1 to `maximum` for which `required_bytes(n)` is at most `available_bytes`; 0 if there is none.
 ///
-/// `needed` grows with n. A workload that the model has no positions for does not fit. What is needed is mostly a
-/// polynomial of n: it is asked where one through what is known already says that it comes to `available`, and beside
-/// that; every answer is `needed`'s own. `known` is one that the caller has, `fixed` about what is needed of none,
-/// which is never asked.
+/// `required_bytes` must grow with n. It is mostly a polynomial, so the search interpolates, and each result is
+/// checked. An n with more positions than the model has does not fit. `known`: a point that the caller has computed.
+/// `fixed`: an estimate for n = 0, which is never evaluated.
 template <class Needed>
 [[nodiscard]] std::int64_t find_largest_fit(std::uint64_t available_bytes, std::int64_t maximum,
                                             const Needed& required_bytes, maybe<known_requirement> known = {},
@@ -68,14 +68,14 @@ template <class Needed>
     };
     if (fixed) at.push_back({0, fixed->needed});
     if (known && known->n >= 1 && known->n <= maximum) found(*known);
-    bool has_result = true;  // whether the last one had an answer
+    bool has_result = true;  // whether the last evaluation succeeded
     for (int iteration = 1; bad - good > 1; ++iteration) {
         double next = at.empty() ? 1 : std::floor(detail::interpolated_limit(at, available_bytes));
-        // what bends upwards comes there before a line does, and behind a square alone
+        // with quadratic growth the limit is below the linear estimate
         if (iteration == 1 && known && fixed && fixed->is_nonlinear && next > static_cast<double>(known->n))
             next = std::sqrt(next * static_cast<double>(known->n));
         const bool looks_back = iteration % (bad > maximum ? 4 : 3) == 0;
-        if (!has_result || (looks_back && 2 * (bad - good) > previous_gap))  // what is known says little
+        if (!has_result || (looks_back && 2 * (bad - good) > previous_gap))  // the interpolation converges slowly
             next = static_cast<double>(bad > maximum ? 2 * good : good + (bad - good) / 2);
         if (looks_back) previous_gap = bad - good;
         const std::int64_t n = next <= static_cast<double>(good)  ? good + 1
@@ -94,21 +94,21 @@ template <class Needed>
     return good;
 }
 
-/// How much a memory of so many bytes holds.
+/// The largest workloads that fit into a memory.
 struct fit_figures {
     count needed{};
     bool fits = false;
     std::int64_t max_batch = 0;
-    std::int64_t max_context = 0;      ///< tokens of each sequence of the batch that was asked for
-    std::int64_t max_concurrency = 0;  ///< sequences of that length beside each other, one step's tensors for all
+    std::int64_t max_context = 0;      ///< tokens per sequence, for the requested batch
+    std::int64_t max_concurrency = 0;  ///< sequences of the requested length at the same time, with activations for all
 };
 
-/// The longest sequence that a model has positions for; the largest number where it names none.
+/// The longest sequence that the model has positions for; `max_input` if it has no limit.
 [[nodiscard]] constexpr std::int64_t longest_context(const model& m) noexcept {
     return m.config.max_position_embeddings > 0 ? m.config.max_position_embeddings : max_input;
 }
 
-/// What fits for inference, the engine's share of the memory.
+/// The largest workloads that fit for inference, within the memory fraction of the engine.
 [[nodiscard]] inline fit_figures fit_inference(const model& m, const workload& load,
                                                const engine_memory_profile& engine, std::uint64_t bytes,
                                                maybe<count> stored = {}) {
@@ -140,7 +140,7 @@ struct fit_figures {
     return out;
 }
 
-/// What fits for training.
+/// The largest workloads that fit for training.
 [[nodiscard]] inline fit_figures fit_training(const model& m, const workload& load, const training_plan& plan,
                                               std::uint64_t available_bytes) {
     const auto memory_for = [&](std::int64_t batch, std::int64_t sequence) {

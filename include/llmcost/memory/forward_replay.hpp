@@ -15,7 +15,7 @@
 
 namespace llmcost::detail {
 
-/// Who holds the parameters of a device.
+/// Creates the parameter sharding of one device.
 [[nodiscard]] inline std::unique_ptr<parameter_sharding> make_parameter_sharding(const tape& tape,
                                                                                  const training_schedule& plan,
                                                                                  memory_timeline& out,
@@ -32,7 +32,7 @@ namespace llmcost::detail {
     return std::make_unique<parameter_sharding>(tape, plan, out, now);
 }
 
-/// Plays a tape forwards, as a whole or a part of it again.
+/// Replays the forward of a tape, completely or for a recomputed region.
 class forward_replay {
 public:
     forward_replay(const forward_replay&) = delete;
@@ -43,18 +43,18 @@ protected:
 
     struct tensor_state {
         bool is_live = false;
-        bool is_leaf = false;  ///< of autograd's graph, which lives as long as that does
+        bool is_leaf = false;  ///< a leaf of autograd's graph, with the lifetime of the graph
         category category_of_tensor = category::activations;
-        std::int32_t num_saved_by = 0;          ///< nodes whose backward still needs it
-        std::int32_t gradient = -1;             ///< of backward's
-        std::uint64_t view_gradient_bytes = 0;  ///< bytes of gradients of views into it, which will be joined
+        std::int32_t num_saved_by = 0;          ///< nodes whose backward still needs the tensor
+        std::int32_t gradient = -1;             ///< gradient in backward
+        std::uint64_t view_gradient_bytes = 0;  ///< bytes of view gradients that will be concatenated
     };
-    /// What checkpointing wraps: its nodes, the last that packs something, what it is handed.
+    /// A checkpointed region: its nodes, the last node that saves a tensor, and its arguments.
     struct recompute_region {
         std::int32_t first_node = -1, last_node = -1, early_stop_node = -1;
         bool is_recomputed = false;
         std::vector<std::int32_t> arguments{};
-        std::vector<std::int32_t> offloaded_arguments{};  ///< those that wait in the host's memory
+        std::vector<std::int32_t> offloaded_arguments{};  ///< arguments that are stored in host memory
     };
 
     forward_replay(const tape& tape, const training_schedule& plan, memory_timeline& out)
@@ -75,7 +75,7 @@ protected:
     }
     ~forward_replay() = default;
 
-    /// Notes a moment where a layer ends.
+    /// Records a snapshot at the end of a layer.
     void record_snapshot(std::int32_t layer, bool ends) {
         if (step_ != plan_.num_steps || !is_last_pass_ || !ends) return;
         tracker_.record_snapshot(layer < 0 ? std::string() : tape_.regions[static_cast<std::size_t>(layer)]);
@@ -137,7 +137,7 @@ protected:
         }
         tracker_.allocate(category::activations, n.saved_extra_bytes + n.saved_integer_bytes);
     }
-    /// What would be kept goes to the host, from where it was made; integers stay.
+    /// Copies saved tensors to the host. Integers stay on the device.
     std::uint64_t offload_saved(const tape_node& n) {
         std::uint64_t made = n.saved_extra_bytes;
         for (const std::int32_t s : n.saved)
@@ -154,7 +154,7 @@ protected:
         }
         tracker_.free(category::activations, n.saved_integer_bytes);
     }
-    /// Lets go of a tensor that neither a later node nor backward reads.
+    /// Frees a tensor that neither a later node nor backward reads.
     void free_if_unused(std::int32_t t, std::size_t node) {
         if (t < 0 || t == tape_.output || t == tape_.loss || state_of(t).num_saved_by > 0) return;
         if (tensor_state_of(t).last_read <= static_cast<std::int32_t>(node)) free(t);
@@ -167,9 +167,9 @@ protected:
         return bytes;
     }
 
-    // ---- what is made again
+    // ---- recomputation
 
-    /// What of checkpointing a node is in; -1: nothing.
+    /// The checkpointed region of a node; -1: none.
     [[nodiscard]] std::int32_t region_index(const tape_node& n) const noexcept {
         switch (plan_.recompute) {
             case recompute_mode::none: return -1;
@@ -179,16 +179,18 @@ protected:
         return -1;
     }
     [[nodiscard]] bool is_recomputed(const tape_node& n) const noexcept { return region_index(n) >= 0; }
-    /// What backward needs of it waits in the host's memory; what is made again has no part in that.
+    /// Whether the saved tensors of a node are stored in host memory. Recomputed regions are excluded.
     [[nodiscard]] bool is_offloaded(const tape_node& n) const noexcept {
         return plan_.offloads_activations && !is_recomputed(n);
     }
     [[nodiscard]] recompute_region& region_of(const tape_node& n) {
         return regions_[static_cast<std::size_t>(region_index(n))];
     }
-    /// What is wrapped holds what it is handed until its backward is over; bytes of what waits in the host's memory
-    /// instead: what gradients go back to, the others are no arguments but names (torch/utils/checkpoint.py,
-    /// `_NoopSaveInputs`).
+    /// Saves the arguments of each region until its backward, and returns the bytes that are stored in host memory.
+    ///
+    /// Only arguments with gradients are offloaded; others are captured variables.
+    ///
+    /// Source: torch/utils/checkpoint.py, `_NoopSaveInputs`.
     std::uint64_t save_region_arguments() {
         regions_.assign(plan_.recompute == recompute_mode::full ? tape_.regions.size()
                                                                 : static_cast<std::size_t>(tape_.num_attentions),
@@ -217,11 +219,11 @@ protected:
         }
         return offloaded;
     }
-    /// Whether autograd packs something of it, weights included.
+    /// Whether autograd saves a tensor of the node, including weights.
     [[nodiscard]] static bool saves_anything(const tape_node& n) noexcept {
         return n.has_backward && (!n.saved.empty() || n.saved_extra_bytes > 0 || op_cost_of(n.kind).torch_flops != 0);
     }
-    /// Runs it again until the last tensor that its backward needs is there (`early_stop`).
+    /// Recomputes a region up to the last tensor that its backward needs (`early_stop`).
     void recompute(recompute_region& r) {
         r.is_recomputed = true;
         for (const std::int32_t t : r.offloaded_arguments) {
@@ -262,9 +264,9 @@ protected:
     std::unique_ptr<parameter_sharding> parameters_;
     std::vector<tensor_state> tensor_states_;
     std::vector<recompute_region> regions_;
-    std::vector<bool> has_backward_;  ///< of tensors: some operation that writes it does
+    std::vector<bool> has_backward_;  ///< per tensor: whether an operation that writes it has a backward
     int step_ = 0;
-    bool is_first_pass_ = false;  ///< the first pass of all
+    bool is_first_pass_ = false;  ///< the first pass of all steps
     bool is_last_pass_ = false;   ///< the last pass of a step
 };
 

@@ -10,13 +10,16 @@
 
 namespace llmcost::detail {
 
-/// Each device holds a part of every parameter, and gathers a layer for as long as it runs, as PyTorch's `fully_shard`
-/// does where it wraps each layer, then the model.
+/// FSDP: each device has a shard of every parameter and gathers a layer while it runs.
 ///
-/// Parts are rows of the first dimension, as many as the first device has, zeros behind the last ones. What is gathered
-/// arrives in one buffer and is copied out of it; in forward the buffer stays until the next one is full, in backward
-/// the next layer's is filled ahead. Gradients of a layer are copied into one buffer, of which each device gets its
-/// part. Sources: torch/distributed/fsdp/_fully_shard/_fsdp_param.py, `_init_sharded_param`; _fsdp_param_group.py,
+/// Models PyTorch's `fully_shard`, applied to each layer and then to the model.
+///
+/// - Shards are rows of the first dimension, padded with zeros to the size of the first device's shard.
+/// - All-gather fills one buffer, which is copied out. In forward, the buffer lives until the next one is full.
+/// - In backward, the buffer of the next layer is prefetched.
+/// - Gradients of a layer are copied into one buffer for reduce-scatter.
+///
+/// Source: torch/distributed/fsdp/_fully_shard/_fsdp_param.py, `_init_sharded_param`; _fsdp_param_group.py,
 /// `wait_for_unshard`, `post_backward`; _fsdp_collectives.py, `foreach_all_gather`, `foreach_reduce`.
 class fsdp_sharding : public parameter_sharding {
 public:
@@ -71,13 +74,13 @@ public:
 
 protected:
     struct parameter_group {
-        std::uint64_t unsharded_bytes = 0;           ///< bytes, zeros behind included
-        std::uint64_t unreduced_gradient_bytes = 0;  ///< bytes of its gradients that wait to be summed
-        std::uint64_t padded_gradient_bytes = 0;     ///< the same with zeros behind
-        bool has_gradient_shard = false;             ///< a part of them, since the last step
+        std::uint64_t unsharded_bytes = 0;           ///< bytes, including padding
+        std::uint64_t unreduced_gradient_bytes = 0;  ///< bytes of gradients that are not reduced yet
+        std::uint64_t padded_gradient_bytes = 0;     ///< bytes of these gradients, including padding
+        bool has_gradient_shard = false;             ///< a reduced shard since the last step
     };
     [[nodiscard]] parameter_group& group_of(std::int32_t layer) { return groups_[static_cast<std::size_t>(layer + 1)]; }
-    /// The part of a parameter that the first device holds.
+    /// The shard of a parameter on the first device.
     [[nodiscard]] virtual tape_parameter shard_of(const tape_parameter& p) const {
         tape_parameter out = p;
         if (p.sizes.empty() || p.elements == 0) return out;
@@ -87,7 +90,7 @@ protected:
         out.bytes = out.elements * element_bytes(p);
         return out;
     }
-    /// Bytes of a parameter with the zeros behind its parts.
+    /// Bytes of a parameter including the padding of its shards.
     [[nodiscard]] std::uint64_t padded_bytes(const tape_parameter& p) const {
         return shard_of(p).bytes * static_cast<std::uint64_t>(plan_.data_parallel_size);
     }
@@ -124,7 +127,7 @@ private:
     void prefetch_next() {
         if (next_prefetch_ > 0) all_gather(group_of(forward_order_[--next_prefetch_]).unsharded_bytes);
     }
-    /// Gives back what was gathered, and keeps a part of the gradients.
+    /// Frees the gathered parameters and reduces the gradients to a shard.
     void reduce_scatter(std::int32_t layer) {
         parameter_group& g = group_of(layer);
         now_.free(category::parameters, g.unsharded_bytes);
@@ -139,7 +142,7 @@ private:
         now_.allocate(category::gradients, shard_bytes);
         now_.update_peak("reduce_scatter");
         if (g.has_gradient_shard)
-            now_.free(category::gradients, shard_bytes);  // added to the part of the pass before
+            now_.free(category::gradients, shard_bytes);  // added to the shard of the previous pass
         else {
             stored_gradient_bytes_ += shard_bytes;
             g.has_gradient_shard = true;
@@ -149,12 +152,12 @@ private:
     }
 
     std::vector<parameter_group> groups_;
-    std::vector<std::int32_t> forward_order_;  ///< layers as forward runs them
+    std::vector<std::int32_t> forward_order_;  ///< layers in forward order
     std::vector<std::int32_t>
-        deferred_layers_;            ///< layers whose inputs want no gradient: they wait for the end of backward
-    std::size_t next_prefetch_ = 0;  ///< of `order_`: whose buffer was filled ahead
-    std::uint64_t all_gather_buffer_bytes_ = 0;      ///< the buffer that the layer before was copied out of
-    std::uint64_t reduce_scatter_buffer_bytes_ = 0;  ///< the buffer that the layer before was summed in
+        deferred_layers_;  ///< layers whose inputs need no gradient; their reduce-scatter is at the end of backward
+    std::size_t next_prefetch_ = 0;                  ///< index in `forward_order_` of the last prefetched layer
+    std::uint64_t all_gather_buffer_bytes_ = 0;      ///< buffer of the previous layer's all-gather
+    std::uint64_t reduce_scatter_buffer_bytes_ = 0;  ///< buffer of the previous layer's reduce-scatter
 };
 
 }  // namespace llmcost::detail

@@ -8,7 +8,7 @@
 
 namespace llmcost {
 
-/// Finds the weight of a language model's head, which is declared but not called, and asks another policy for the rest.
+/// Finds the weight of a language model head that is declared but not called. Forwards all calls to another policy.
 class head_policy final : public leaf_module_policy {
 public:
     head_policy(std::int64_t vocab_size, leaf_module_policy* inner_policy)
@@ -60,7 +60,7 @@ public:
                                                     const tensor& found) override {
         return inner_policy_ != nullptr ? inner_policy_->transform_embedding_output(t, table, scaled, found) : found;
     }
-    /// The weight, (words, width); none where the head has a bias or is something else.
+    /// The weight: (vocabulary, width). Returns null if the head has a bias or is not a linear layer.
     [[nodiscard]] const tensor* weight() const noexcept { return found_ ? &weight_ : nullptr; }
 
 private:
@@ -70,7 +70,7 @@ private:
     bool found_ = false;
 };
 
-/// Tokens whose scores exist at a time: about as many numbers as all hidden states have.
+/// Number of tokens per chunk, chosen so that a chunk's logits have about as many elements as all hidden states.
 [[nodiscard]] constexpr std::int64_t tokens_of_chunk(std::int64_t tokens, std::int64_t width,
                                                      std::int64_t vocab_size) noexcept {
     const std::int64_t times = (vocab_size + width - 1) / width, minimum = (tokens + times - 1) / times;
@@ -79,8 +79,10 @@ private:
     return chunk < tokens ? chunk : tokens;
 }
 
-/// A head and cross-entropy in one: scores of a chunk of tokens at a time, in one buffer; gradients are made at once,
-/// and are all that is kept. Hidden states (batch, tokens, width), the head's weight (words, width).
+/// Language model head and cross-entropy in one: computes the logits of one chunk of tokens at a time, in one buffer.
+///
+/// Gradients are computed in forward, and only they are saved.
+/// Shapes: hidden states (batch, tokens, width), weight of the head (vocabulary, width).
 ///
 /// Source: liger_kernel 0.8.5, ops/fused_linear_cross_entropy.py, `LigerFusedLinearCrossEntropyFunction` on CUDA.
 struct fused_label_loss {
@@ -93,24 +95,24 @@ struct fused_label_loss {
         const tensor x = t.reshape(states, {-1, states.dim(-1)});
         const std::int64_t tokens = x.dim(0), width = x.dim(1), vocab_size = weight.dim(0);
         const count products = count(weight.numel) * count(static_cast<std::uint64_t>(tokens));
-        tensor loss, of_states, of_weight;
+        tensor loss, state_gradients, weight_gradient;
         {
             const trace::no_grad_guard no_grad{t};
-            of_states = t.zeros_like(x);
-            of_weight = weight.requires_grad ? t.full({vocab_size, width}, weight.type) : tensor{};
+            state_gradients = t.zeros_like(x);
+            weight_gradient = weight.requires_grad ? t.full({vocab_size, width}, weight.type) : tensor{};
             const tensor operand = t.full({tokens});
             tensor scores = empty_tensor({tokens_of_chunk(tokens, width, vocab_size), vocab_size}, x.type);
             const tensor* const read[2] = {&x, &weight};
             t.record_op(op::matmul, products, {}, scores, read, 2);
-            const tensor previous = of_states;
+            const tensor previous = state_gradients;
             const tensor* const into_states[2] = {&previous, &scores};
-            t.record_op(op::matmul, products, {}, of_states, into_states, 2, true);
-            if (weight.requires_grad) add_products(t, products, scores, of_states, of_weight);
+            t.record_op(op::matmul, products, {}, state_gradients, into_states, 2, true);
+            if (weight.requires_grad) add_products(t, products, scores, state_gradients, weight_gradient);
             loss = t.sum(operand, 0);
         }
-        of_states.requires_grad = of_weight.requires_grad = true;
-        if (x.requires_grad) t.save_for_backward(of_states);
-        if (weight.requires_grad) t.save_for_backward(of_weight);
+        state_gradients.requires_grad = weight_gradient.requires_grad = true;
+        if (x.requires_grad) t.save_for_backward(state_gradients);
+        if (weight.requires_grad) t.save_for_backward(weight_gradient);
         t.save_gradients();
         const tensor* const in[2] = {&x, &weight};
         t.record_autograd_function(loss, in, 2);
@@ -118,16 +120,17 @@ struct fused_label_loss {
     }
 
 private:
-    /// Adds the products of a chunk's gradients and states; of 32 bits beside, then together.
-    static constexpr void add_products(trace& t, count products, const tensor& scores, const tensor& of_states,
-                                       tensor& of_weight) {
-        tensor product = of_weight;
-        const tensor previous = of_weight;
-        const tensor* const in[3] = {&previous, &scores, &of_states};
-        if (of_weight.type != dtype::float32) return t.record_op(op::matmul_bias, products, {}, of_weight, in, 3, true);
-        const tensor* const read[3] = {&scores, &of_states, &previous};
+    /// Adds the products of a chunk's gradients and hidden states; float32 products need a separate tensor.
+    static constexpr void add_products(trace& t, count products, const tensor& scores, const tensor& state_gradients,
+                                       tensor& weight_gradient) {
+        tensor product = weight_gradient;
+        const tensor previous = weight_gradient;
+        const tensor* const in[3] = {&previous, &scores, &state_gradients};
+        if (weight_gradient.type != dtype::float32)
+            return t.record_op(op::matmul_bias, products, {}, weight_gradient, in, 3, true);
+        const tensor* const read[3] = {&scores, &state_gradients, &previous};
         t.record_op(op::matmul, products, {}, product, read, 3);
-        t.in_place(op::add, of_weight, product);
+        t.add_(weight_gradient, product);
     }
 };
 

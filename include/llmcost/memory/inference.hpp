@@ -14,58 +14,72 @@
 
 namespace llmcost {
 
-/// What an engine's own memory is, and how it hands out the rest: documented constants, no measurement of this machine.
+/// How an inference engine uses device memory.
 ///
-/// Sources: a CUDA context, pytorch#107667; vLLM's log, "non-torch memory" of one device; blocks and shares,
-/// vllm/config/cache.py, tensorrt_llm/llmapi/llm_args.py (`KvCacheConfig`); tokens of a step, the same and
-/// sglang/srt/server_args.py for devices of 80 GB. Captured graphs are not in it, and no share of SGLang, which works
-/// its own out from the device.
+/// The numbers are documented constants, not measurements of this machine. CUDA graph memory is not included.
+///
+/// Source: pytorch#107667 (CUDA context); vLLM log, "non-torch memory"; vllm/config/cache.py (block size,
+/// utilization); tensorrt_llm/llmapi/llm_args.py, `KvCacheConfig`; sglang/srt/server_args.py, defaults for 80 GB
+/// devices.
 struct engine_memory_profile {
     std::string_view name;
-    std::uint64_t runtime_bytes;          ///< bytes of context, libraries' workspaces and buffers
-    std::int64_t block_size;              ///< tokens that the cache is handed out in; 1: as many as there are
-    std::int64_t max_num_batched_tokens;  ///< tokens of a step at most; 0: whole prompts
-    double gpu_memory_utilization;        ///< of the device's memory that it takes at all
-    bool has_paged_cache = true;  ///< the cache lies in blocks of its own; else it is as large as the model's tensors
-    bool is_from_log = false;     ///< `runtime_bytes` is what a log says, tensors of a step among it
+    std::uint64_t runtime_bytes;          ///< CUDA context, library workspaces and buffers
+    std::int64_t block_size;              ///< tokens per KV cache block; 1: the cache is allocated per token
+    std::int64_t max_num_batched_tokens;  ///< maximum number of new tokens per step; 0: the entire prompt
+    double gpu_memory_utilization;        ///< fraction of device memory that the engine may use
+    bool has_paged_cache = true;          ///< false: the cache has exactly the size of the model's tensors
+    bool is_from_log = false;             ///< `runtime_bytes` is taken from an engine log and includes activations
 };
+
+namespace detail {
+
+inline constexpr std::uint64_t MiB = std::uint64_t{1} << 20;
+
+}  // namespace detail
+
+// SGLang derives its fraction from the device, so its fraction is 1.
 // clang-format off
 inline constexpr engine_memory_profile engine_memory_profiles[]{
-    {"transformers", std::uint64_t{300} << 20, 1,  0,    1.00, false},
-    {"vllm",         std::uint64_t{133} << 20, 16, 8192, 0.92},
-    {"sglang",       std::uint64_t{300} << 20, 1,  8192, 1.00},
-    {"trtllm",       std::uint64_t{300} << 20, 32, 8192, 0.90},
-    {"none",         0,                        1,  0,    1.00, false},
+    {.name = "transformers", .runtime_bytes = 300 * detail::MiB, .block_size = 1,  .max_num_batched_tokens = 0,
+     .gpu_memory_utilization = 1.00, .has_paged_cache = false},
+    {.name = "vllm",         .runtime_bytes = 133 * detail::MiB, .block_size = 16, .max_num_batched_tokens = 8192,
+     .gpu_memory_utilization = 0.92},
+    {.name = "sglang",       .runtime_bytes = 300 * detail::MiB, .block_size = 1,  .max_num_batched_tokens = 8192,
+     .gpu_memory_utilization = 1.00},
+    {.name = "trtllm",       .runtime_bytes = 300 * detail::MiB, .block_size = 32, .max_num_batched_tokens = 8192,
+     .gpu_memory_utilization = 0.90},
+    {.name = "none",         .runtime_bytes = 0,                 .block_size = 1,  .max_num_batched_tokens = 0,
+     .gpu_memory_utilization = 1.00, .has_paged_cache = false},
 };
 // clang-format on
 
+/// The profile of an engine. Returns null if there is none.
 [[nodiscard]] constexpr const engine_memory_profile* find_engine_memory_profile(std::string_view name) noexcept {
-    for (const engine_memory_profile& e : engine_memory_profiles)
-        if (e.name == name) return &e;
+    for (const engine_memory_profile& profile : engine_memory_profiles)
+        if (profile.name == name) return &profile;
     return nullptr;
 }
 
-/// What the cache takes: bytes for each token of a sequence, and bytes of a sequence whatever its length (recurrent
-/// states).
+/// Size of the KV cache of one sequence: `bytes_per_token` · tokens + `bytes_per_sequence`.
 struct kv_cache_size {
     count bytes_per_token{};
-    count bytes_per_sequence{};
+    count bytes_per_sequence{};  ///< independent of the length: states of recurrent layers
 };
 
-/// What an engine has left for the cache, and what it makes of it.
+/// Device memory that remains for the KV cache.
 struct kv_cache_capacity {
     count bytes{};
     std::int64_t num_blocks = 0;
     std::int64_t num_tokens = 0;
 };
 
-/// Memory of inference, in bytes.
+/// Memory of inference, in bytes, by component.
 struct inference_memory {
     count weight_bytes{};
-    count kv_cache_bytes{};            ///< as the model needs it
-    count kv_cache_allocated_bytes{};  ///< as the engine hands it out: whole blocks, windows not given back
-    count peak_activation_bytes{};     ///< the most that a step's tensors take at a time
-    count runtime_bytes{};             ///< of the engine itself, captured graphs left out
+    count kv_cache_bytes{};            ///< required by the model
+    count kv_cache_allocated_bytes{};  ///< allocated by the engine, in blocks and including windows not freed
+    count peak_activation_bytes{};     ///< peak of the tensors of one step
+    count runtime_bytes{};             ///< the engine's own memory, without CUDA graphs
 
     [[nodiscard]] constexpr count total_bytes() const {
         return weight_bytes + kv_cache_allocated_bytes + peak_activation_bytes + runtime_bytes;
@@ -74,143 +88,189 @@ struct inference_memory {
 
 namespace detail {
 
-/// Bytes that a sequence of so many tokens leaves in the cache.
-[[nodiscard]] inline count kv_cache_bytes_after_prefill(const model& m, workload load, std::int64_t tokens) {
+/// Bytes of the KV cache after a prefill of `num_tokens` tokens, for one sequence.
+[[nodiscard]] inline count kv_cache_bytes_after_prefill(const model& model, workload load, std::int64_t num_tokens) {
     load.batch = 1;
     load.past = 0;
-    load.sequence = tokens;
-    return count_model(m, load).cache_bytes;
+    load.sequence = num_tokens;
+    return count_model(model, load).cache_bytes;
 }
 
-/// The most that tensors of a pass take at a time, each from the call that makes it to the last that reads it; what is
-/// cached is not among them.
+/// Peak bytes of the tensors of a traced forward pass.
+///
+/// A tensor is live from the operation that writes it to the last operation that reads it.
+/// Cached tensors are not counted.
 [[nodiscard]] inline count peak_live_bytes(const tape& pass) {
-    std::uint64_t now = 0, maximum = 0;
-    std::vector<bool> lives(pass.tensors.size(), false);
+    std::uint64_t live_bytes = 0;
+    std::uint64_t peak_bytes = 0;
+    std::vector<bool> is_live(pass.tensors.size(), false);
+
+    const auto tensor = [&](std::int32_t id) -> const tape_tensor& {
+        return pass.tensors[static_cast<std::size_t>(id)];
+    };
+    const auto allocate = [&](std::int32_t id) {
+        if (id < 0 || is_live[static_cast<std::size_t>(id)] || tensor(id).is_cached) return;
+        is_live[static_cast<std::size_t>(id)] = true;
+        live_bytes += tensor(id).bytes;
+    };
+    const auto free_after_last_read = [&](std::int32_t id, std::size_t node) {
+        if (id < 0 || !is_live[static_cast<std::size_t>(id)] || id == pass.output) return;
+        if (tensor(id).last_read > static_cast<std::int32_t>(node)) return;
+        is_live[static_cast<std::size_t>(id)] = false;
+        live_bytes -= tensor(id).bytes;
+    };
+
     for (std::size_t i = 0; i < pass.nodes.size(); ++i) {
-        const tape_node& n = pass.nodes[i];
-        const auto at = [&](std::int32_t t) -> const tape_tensor& { return pass.tensors[static_cast<std::size_t>(t)]; };
-        const auto free_after_last_read = [&](std::int32_t t) {
-            if (t < 0 || !lives[static_cast<std::size_t>(t)] || t == pass.output) return;
-            if (at(t).last_read > static_cast<std::int32_t>(i)) return;
-            lives[static_cast<std::size_t>(t)] = false;
-            now -= at(t).bytes;
-        };
-        if (n.output >= 0 && !lives[static_cast<std::size_t>(n.output)] && !at(n.output).is_cached) {
-            lives[static_cast<std::size_t>(n.output)] = true;
-            now += at(n.output).bytes;
-        }
-        maximum = std::max(maximum, now);
-        for (const tape_edge& e : n.inputs) free_after_last_read(e.tensor);
-        free_after_last_read(n.output);
+        const tape_node& node = pass.nodes[i];
+        allocate(node.output);
+        peak_bytes = std::max(peak_bytes, live_bytes);
+        for (const tape_edge& input : node.inputs) free_after_last_read(input.tensor, i);
+        free_after_last_read(node.output, i);
     }
-    return count(maximum);
+    return count(peak_bytes);
 }
 
-/// The most that tensors of a pass of all of a model take at a time.
-[[nodiscard]] inline count peak_activation_bytes_of_full_trace(const model& m, const workload& load) {
+/// Peak bytes of one forward pass. Traces every layer.
+[[nodiscard]] inline count peak_activation_bytes_of_full_trace(const model& model, const workload& load) {
     tape pass;
     tape_listener listener{pass};
-    trace t{with_storage_types(load, storage_types_of(m, load)), &listener};
-    pass.output = listener.tensor_id(m.forward(t));
+    trace t{with_storage_types(load, storage_types_of(model, load)), &listener};
+    pass.output = listener.tensor_id(model.forward(t));
     return peak_live_bytes(pass);
 }
-/// The same of a model whose layers come again and again: where one time more of them takes no more, none does.
-[[nodiscard]] inline count peak_activation_bytes_of_folded_trace(const model& m, const workload& load) {
-    constexpr std::int64_t maximum = 3;
-    const layer_run run = longest_layer_run(m.config.layers, m.config.num_hidden_layers, maximum);
-    if (run.repetitions > maximum && m.policy == nullptr) try {  // what stands beside layers may name some of them
-            const count shorter = peak_activation_bytes_of_full_trace(with_repetitions(m, run, maximum - 1), load);
-            const count longer = peak_activation_bytes_of_full_trace(with_repetitions(m, run, maximum), load);
+
+/// Peak bytes of one forward pass. Traces two and three repetitions of the longest run of equal layers.
+///
+/// If both have the same peak, the entire model has this peak. Otherwise every layer is traced.
+[[nodiscard]] inline count peak_activation_bytes_of_folded_trace(const model& model, const workload& load) {
+    constexpr std::int64_t max_repetitions = 3;
+    const layer_run run = longest_layer_run(model.config.layers, model.config.num_hidden_layers, max_repetitions);
+    const bool can_fold = run.repetitions > max_repetitions && model.policy == nullptr;
+    if (can_fold) {
+        try {
+            const count shorter =
+                peak_activation_bytes_of_full_trace(with_repetitions(model, run, max_repetitions - 1), load);
+            const count longer =
+                peak_activation_bytes_of_full_trace(with_repetitions(model, run, max_repetitions), load);
             if (shorter == longer) return longer;
-        } catch (const description_error&) {  // fewer layers are no model
+        } catch (const description_error&) {
+            // The model is not valid with fewer layers. Trace every layer.
         }
-    return peak_activation_bytes_of_full_trace(m, load);
+    }
+    return peak_activation_bytes_of_full_trace(model, load);
+}
+
+/// The largest step of a chunked prefill of `load`: at most `max_num_batched_tokens` new tokens.
+[[nodiscard]] inline workload largest_chunk_of(const workload& load, const engine_memory_profile& engine) {
+    const std::int64_t max_tokens = engine.max_num_batched_tokens;
+    if (max_tokens <= 0 || count(load.batch) * count(load.sequence) <= count(max_tokens)) return load;
+
+    workload chunk = load;
+    chunk.sequence = std::min(load.sequence, max_tokens);
+    chunk.batch = std::max<std::int64_t>(1, max_tokens / chunk.sequence);
+    chunk.past = load.past + load.sequence - chunk.sequence;
+    return chunk;
 }
 
 }  // namespace detail
 
-/// What the cache of a model takes, from two lengths that no window bends.
-[[nodiscard]] inline kv_cache_size kv_cache_size_of(const model& m, const workload& load) {
-    const count one = detail::kv_cache_bytes_after_prefill(m, load, 1),
-                two = detail::kv_cache_bytes_after_prefill(m, load, 2);
-    const count token = two > one ? two - one : count{};
-    return {token, one > token ? one - token : count{}};
+/// Size of the KV cache of one sequence. Computed from prefills of one and two tokens, which no sliding window limits.
+[[nodiscard]] inline kv_cache_size kv_cache_size_of(const model& model, const workload& load) {
+    const count one_token = detail::kv_cache_bytes_after_prefill(model, load, 1);
+    const count two_tokens = detail::kv_cache_bytes_after_prefill(model, load, 2);
+    const count per_token = two_tokens > one_token ? two_tokens - one_token : count{};
+    const count per_sequence = one_token > per_token ? one_token - per_token : count{};
+    return {.bytes_per_token = per_token, .bytes_per_sequence = per_sequence};
 }
 
-/// The most that a step's tensors take at a time; attention in one call where the walk knows it, else as eager.
-[[nodiscard]] inline count peak_activation_bytes(const model& m, workload load) {
+/// Peak bytes of the activations of one step.
+///
+/// Attention is fused (`sdpa`) if the model supports it, otherwise `eager`.
+[[nodiscard]] inline count peak_activation_bytes(const model& model, workload load) {
     load.uses_workload_dtypes = true;
-    const auto peak = [&](attention_implementation implementation) {
-        load.implementation = implementation;
-        return detail::peak_activation_bytes_of_folded_trace(m, load);
-    };
     try {
-        return peak(attention_implementation::sdpa);
+        load.implementation = attention_implementation::sdpa;
+        return detail::peak_activation_bytes_of_folded_trace(model, load);
     } catch (const description_error&) {
-        return peak(attention_implementation::eager);
+        load.implementation = attention_implementation::eager;
+        return detail::peak_activation_bytes_of_folded_trace(model, load);
     }
 }
 
-/// Memory of sequences of `past + sequence` tokens each, whose last step reads `sequence` of them.
+/// Memory of `load.batch` sequences at the step that reads `load.sequence` tokens after `load.past`.
 ///
-/// `stored` are bytes of weights that a checkpoint keeps otherwise than in one element type.
-[[nodiscard]] inline inference_memory inference_memory_of(const model& m, const workload& load,
+///     total = weights + allocated KV cache + peak activations + runtime
+///     allocated KV cache = batch · (bytes_per_token · block_size · ceil(tokens / block_size) + bytes_per_sequence).
+///
+/// With sliding-window layers only, the engine frees blocks outside the window, and one extra block per sequence
+/// is added instead of rounding up. Prompts longer than `max_num_batched_tokens` are prefilled in chunks.
+/// `stored_weight_bytes`: weight bytes of a quantized checkpoint. Default: all weights have one element type.
+/// All results are in bytes.
+/// Throws: `description_error` if the model has no forward pass for this workload.
+/// Source: vllm/v1/core/kv_cache_utils.py (windows are freed only if all layers slide).
+[[nodiscard]] inline inference_memory inference_memory_of(const model& model, const workload& load,
                                                           const engine_memory_profile& engine,
                                                           maybe<count> stored_weight_bytes = {}) {
-    inference_memory out;
-    const model_metrics all = count_model(m, load);
-    out.weight_bytes = stored_weight_bytes.value_or(all.weight_bytes);
-    out.kv_cache_bytes = out.kv_cache_allocated_bytes = all.cache_bytes;
-    if (all.cache_elements != count{} && engine.has_paged_cache) {
-        const kv_cache_size rate = kv_cache_size_of(m, load);
-        const std::int64_t tokens = load.past + load.sequence,
-                           blocks = (tokens + engine.block_size - 1) / engine.block_size;
-        // windows are given back where all layers slide; beside full layers they are kept
-        // (vllm/v1/core/kv_cache_utils.py)
-        const bool slides = tokens > 2 && rate.bytes_per_token != count{} &&
-                            detail::kv_cache_bytes_after_prefill(m, load, tokens) ==
-                                detail::kv_cache_bytes_after_prefill(m, load, tokens - 1);
-        const count sequence_bytes =
-            rate.bytes_per_token * count(blocks) * count(engine.block_size) + rate.bytes_per_sequence;
-        out.kv_cache_allocated_bytes =
-            slides ? out.kv_cache_bytes + count(load.batch) * rate.bytes_per_token * count(engine.block_size)
-                   : count(load.batch) * sequence_bytes;
+    const model_metrics metrics = count_model(model, load);
+    inference_memory memory;
+    memory.weight_bytes = stored_weight_bytes.value_or(metrics.weight_bytes);
+    memory.kv_cache_bytes = metrics.cache_bytes;
+    memory.kv_cache_allocated_bytes = metrics.cache_bytes;
+    memory.runtime_bytes = count(engine.runtime_bytes);
+
+    const std::int64_t num_tokens = load.past + load.sequence;
+    if (metrics.cache_elements != count{} && engine.has_paged_cache) {
+        const kv_cache_size size = kv_cache_size_of(model, load);
+        const count batch(load.batch), block_size(engine.block_size);
+        const bool frees_windows = num_tokens > 2 && size.bytes_per_token != count{} &&
+                                   detail::kv_cache_bytes_after_prefill(model, load, num_tokens) ==
+                                       detail::kv_cache_bytes_after_prefill(model, load, num_tokens - 1);
+        if (frees_windows) {
+            memory.kv_cache_allocated_bytes = memory.kv_cache_bytes + batch * size.bytes_per_token * block_size;
+        } else {
+            const count num_blocks((num_tokens + engine.block_size - 1) / engine.block_size);
+            const count sequence_bytes = size.bytes_per_token * num_blocks * block_size + size.bytes_per_sequence;
+            memory.kv_cache_allocated_bytes = batch * sequence_bytes;
+        }
     }
-    workload step = load;
-    if (engine.max_num_batched_tokens > 0 &&
-        count(load.batch) * count(load.sequence) > count(engine.max_num_batched_tokens)) {
-        step.sequence = std::min(load.sequence, engine.max_num_batched_tokens);  // chunks of prompts
-        step.batch = std::max<std::int64_t>(1, engine.max_num_batched_tokens / step.sequence);
-        step.past = load.past + load.sequence - step.sequence;
-    }
-    if (!engine.is_from_log) out.peak_activation_bytes = peak_activation_bytes(m, step);
-    out.runtime_bytes = count(engine.runtime_bytes);
-    return out;
+
+    if (!engine.is_from_log)
+        memory.peak_activation_bytes = peak_activation_bytes(model, detail::largest_chunk_of(load, engine));
+    return memory;
 }
 
-/// What is left for the cache of the engine's share of so many bytes, in whole blocks (vllm/v1/core/kv_cache_utils.py,
-/// `get_num_blocks`); none where the engine hands out no blocks, or layers keep anything but so many bytes a token.
-[[nodiscard]] inline maybe<kv_cache_capacity> kv_cache_capacity_of(const model& m, const workload& load,
+/// Number of KV cache blocks that fit into `device_bytes`.
+///
+///     bytes = device_bytes · gpu_memory_utilization − weights − peak activations − runtime
+///     num_blocks = floor(bytes / (bytes_per_token · block_size)).
+///
+/// Returns nothing if the engine has no paged cache, or if the cache is not proportional to the number of tokens.
+/// The latter applies to sliding windows and recurrent states.
+/// Source: vllm/v1/core/kv_cache_utils.py, `get_num_blocks`.
+[[nodiscard]] inline maybe<kv_cache_capacity> kv_cache_capacity_of(const model& model, const workload& load,
                                                                    const engine_memory_profile& engine,
                                                                    const inference_memory& memory,
-                                                                   std::uint64_t bytes) {
-    const kv_cache_size rate = kv_cache_size_of(m, load);
+                                                                   std::uint64_t device_bytes) {
     constexpr std::int64_t max_probe_tokens = 1 << 15;
-    const std::int64_t max_positions = m.config.max_position_embeddings;
-    const std::int64_t tokens =
-        max_positions > 0 && max_positions < max_probe_tokens ? max_positions : max_probe_tokens;
+    const std::int64_t max_positions = model.config.max_position_embeddings;
+    const std::int64_t probe_tokens = max_positions > 0 ? std::min(max_positions, max_probe_tokens) : max_probe_tokens;
+
+    const kv_cache_size size = kv_cache_size_of(model, load);
     const bool is_proportional =
-        rate.bytes_per_sequence == count{} && rate.bytes_per_token != count{} &&
-        detail::kv_cache_bytes_after_prefill(m, load, tokens) == rate.bytes_per_token * count(tokens);
+        size.bytes_per_sequence == count{} && size.bytes_per_token != count{} &&
+        detail::kv_cache_bytes_after_prefill(model, load, probe_tokens) == size.bytes_per_token * count(probe_tokens);
     if (!engine.has_paged_cache || !is_proportional) return {};
-    const count share(static_cast<std::uint64_t>(static_cast<double>(bytes) * engine.gpu_memory_utilization));
+
+    const double usable = static_cast<double>(device_bytes) * engine.gpu_memory_utilization;
+    const count usable_bytes(static_cast<std::uint64_t>(usable));
     const count used_bytes = memory.weight_bytes + memory.peak_activation_bytes + memory.runtime_bytes;
-    kv_cache_capacity out;
-    if (used_bytes < share) out.bytes = share - used_bytes;
-    out.num_blocks = static_cast<std::int64_t>((out.bytes / (rate.bytes_per_token * count(engine.block_size))).to_64());
-    out.num_tokens = out.num_blocks * engine.block_size;
-    return out;
+
+    kv_cache_capacity capacity;
+    if (used_bytes < usable_bytes) capacity.bytes = usable_bytes - used_bytes;
+    const count block_bytes = size.bytes_per_token * count(engine.block_size);
+    capacity.num_blocks = static_cast<std::int64_t>((capacity.bytes / block_bytes).to_64());
+    capacity.num_tokens = capacity.num_blocks * engine.block_size;
+    return capacity;
 }
 
 }  // namespace llmcost

@@ -8,18 +8,18 @@
 
 namespace llmcost {
 
-/// Cross-entropy of scores (..., classes) and a label for each row: one number.
+/// Cross-entropy of logits (..., classes) and one label per row: a scalar.
 ///
-/// Source: transformers/loss/loss_utils.py, `ForCausalLMLoss` and its relatives.
+/// Source: transformers/loss/loss_utils.py, `ForCausalLMLoss` and similar.
 struct label_loss {
-    bool in_float = true;  ///< scores are made 32 bits wide first
-    bool shifts = true;    ///< labels are copied, each to the token before
+    bool in_float = true;  ///< converts the logits to float32
+    bool shifts = true;    ///< copies the labels, each to the previous token
 
     static constexpr role module_role = role::none;
     static constexpr bool is_leaf = true;
     [[nodiscard]] constexpr class_name type_name() const { return {"", "CrossEntropyLoss"}; }
     constexpr tensor forward(trace& t, const tensor& scores) const {
-        // autocast computes cross-entropy in 32 bits (ATen, autocast_mode.cpp)
+        // autocast computes cross-entropy in float32 (ATen, autocast_mode.cpp)
         const tensor float_logits = in_float || t.load().autocast ? t.to(scores, dtype::float32) : scores;
         const tensor rows = t.reshape(float_logits, {-1, float_logits.dim(-1)});
         const tensor x = t.log_softmax(rows);

@@ -14,11 +14,12 @@
 
 namespace llmcost {
 
-/// An expression that a whole path matches (`re.fullmatch`), what looks ahead in front of it taken apart:
-/// `^(?!.*vision).*(q_proj|v_proj)$`.
+/// A regular expression for complete paths (`re.fullmatch`), with lookaheads at the start.
+///
+/// Lookaheads are separated from the main expression: `^(?!.*vision).*(q_proj|v_proj)$`.
 class path_expression {
 public:
-    /// Nothing for a text that `name_pattern` cannot read.
+    /// Returns nothing for a text that `name_pattern` cannot parse.
     [[nodiscard]] static std::optional<path_expression> parse(std::string_view text) {
         path_expression out;
         std::string_view rest = text;
@@ -46,7 +47,7 @@ private:
         name_pattern pattern;
         bool refuses;
     };
-    /// Where the parenthesis that a text begins with is closed; its end where it is not.
+    /// Position of the closing parenthesis for the one that begins the text; the text's length if there is none.
     [[nodiscard]] static std::size_t closing(std::string_view text) {
         int open = 0;
         for (std::size_t i = 0; i < text.size(); ++i) {
@@ -61,10 +62,10 @@ private:
     }
 
     std::vector<looking> ahead_;
-    std::vector<name_pattern> main_pattern_;  ///< one
+    std::vector<name_pattern> main_pattern_;  ///< exactly one
 };
 
-/// Modules as PEFT's configurations name them: by the ends of their paths, or by one expression for all of a path.
+/// Modules as PEFT configurations name them: by path endings, or by one expression for complete paths.
 struct module_names {
     std::vector<std::string> endings{};
     std::optional<path_expression> expression{};
@@ -74,12 +75,12 @@ struct module_names {
         return (expression && expression->matches(path)) ||
                std::ranges::any_of(endings, [&](const std::string& end) { return is_end(path, end); });
     }
-    /// Whether a path is a name, or ends with it behind a dot.
+    /// Whether a path equals a name, or ends with a dot and the name.
     [[nodiscard]] static bool is_end(std::string_view path, std::string_view name) {
         return path == name ||
                (path.size() > name.size() && path.ends_with(name) && path[path.size() - name.size() - 1] == '.');
     }
-    /// Whether a path has a name among its segments, or a few of them in a row.
+    /// Whether a path contains a name as a segment, or as several consecutive segments.
     [[nodiscard]] static bool is_part(std::string_view path, std::string_view name) {
         for (std::size_t at = path.find(name); at != std::string_view::npos; at = path.find(name, at + 1)) {
             const std::size_t end = at + name.size();

@@ -12,15 +12,17 @@
 
 namespace llmcost {
 
-/// A regular expression of Python's `re`, as far as lists of module names use them, matched at the beginning of a name.
+/// A regular expression of Python's `re` with the features used in lists of module names, matched at the start of a
+/// name.
 ///
-/// The time that a match takes is that of the name times the expression, whatever either says.
+/// Matching takes time proportional to the length of the name times the length of the expression.
 class name_pattern {
 public:
-    /// Nothing for a text that is no expression, that is longer than `longest`, or that uses what names of modules need
-    /// not: looking around, references, flags.
+    /// Parses an expression.
+    ///
+    /// Returns nothing if it is invalid, longer than `longest`, or uses lookaround, references or flags.
     [[nodiscard]] static std::optional<name_pattern> parse(std::string_view text);
-    /// A pattern of `fnmatch`: `*`, `?` and `[...]`, of the whole name.
+    /// Parses an `fnmatch` pattern for the complete name: `*`, `?` and `[...]`.
     [[nodiscard]] static std::optional<name_pattern> parse_wildcard(std::string_view text) {
         std::string expression;
         for (const char c : text) {
@@ -37,8 +39,9 @@ public:
         return parse(expression + '$');
     }
 
-    /// Whether a beginning of the name is one that the expression means; where `at_boundary`, one that ends with a
-    /// segment: after a dot, in front of one, or with the name.
+    /// Whether the expression matches a prefix of the name.
+    ///
+    /// `at_boundary`: the prefix must end at a segment boundary: after a dot, before a dot, or at the end of the name.
     [[nodiscard]] bool begins(std::string_view name, bool at_boundary) const {
         if (name.size() < prefix_.size()) return false;
         for (std::size_t i = 0; i < prefix_.size(); ++i)
@@ -95,13 +98,13 @@ private:
 
     class builder;
 
-    /// Whether a name has a letter of words at a place.
+    /// Whether the character at a position is a word character.
     [[nodiscard]] static bool is_word_character(std::string_view name, std::size_t at) {
         if (at >= name.size()) return false;
         const char c = name[at];
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
     }
-    /// What every name that it means begins with; a dot stands for any letter.
+    /// A prefix of all names that match; a dot in it matches any character.
     [[nodiscard]] static std::string_view prefix_of(std::string_view text) {
         std::size_t n = 0;
         if (text.find('|') != std::string_view::npos) return {};
@@ -118,12 +121,12 @@ private:
     std::string prefix_;
 };
 
-/// Reads an expression into parts, and makes states of them from the end to the beginning.
+/// Parses an expression and creates its states from the end to the start.
 class name_pattern::builder {
 public:
     builder(std::string_view text, std::vector<state>& states) : text_(text), states_(states) {}
 
-    /// The first state, or nothing.
+    /// The first state. Returns nothing for an invalid expression.
     [[nodiscard]] std::optional<std::uint32_t> build() {
         const std::uint32_t root = choice(0);
         if (bad_ || at_ != text_.size()) return {};
@@ -136,7 +139,7 @@ private:
     struct part {
         part_kind kind = part_kind::empty;
         std::uint32_t a = 0, b = 0;
-        int minimum = 0, maximum = 0;  ///< of a repetition; most below 0: any
+        int minimum = 0, maximum = 0;  ///< bounds of a repetition; maximum below 0: unbounded
         name_pattern::letters letters{};
     };
     static constexpr int deepest = 32, max_times = 64;
@@ -183,11 +186,11 @@ private:
             p.maximum = 1;
         } else if (!times(p))
             return one;
-        (void)eat('?');  // whether few or many are tried first does not change what matches
+        (void)eat('?');  // a lazy quantifier does not change what matches
         if (has_remaining() && (text_[at_] == '*' || text_[at_] == '+' || text_[at_] == '{')) return fail();
         return bad_ ? one : add_part(p);
     }
-    /// `{2}`, `{2,}`, `{,3}` or `{2,3}`; any other brace is a letter.
+    /// Parses `{2}`, `{2,}`, `{,3}` or `{2,3}`. Any other brace is a literal character.
     bool times(part& p) {
         if (text_[at_] != '{') return false;
         const std::size_t close = text_.find('}', at_);

@@ -9,57 +9,59 @@
 
 namespace llmcost {
 
-/// What an optimizer holds for a parameter from step to step.
+/// The state that an optimizer stores for a parameter.
 enum class optimizer_state : std::uint8_t {
     none,
-    one,        ///< as much as the parameter: a momentum, a second moment
+    one,        ///< as large as the parameter: a momentum, a second moment
     two,        ///< both moments (Adam)
-    three,      ///< and the largest second moments so far (AMSGrad)
-    factored,   ///< of matrices a number for each row and column, else as much as the parameter (Adafactor)
-    two_8bit,   ///< both moments in 8 bits, and a scale in 32 for each 256 elements (bitsandbytes)
-    matrix,     ///< a momentum of layers' matrices, both moments of what else there is (Muon beside AdamW)
-    projected,  ///< both moments of what a projection leaves of layers' matrices, and the projection (GaLore)
+    three,      ///< both moments and the maximum of second moments (AMSGrad)
+    factored,   ///< for matrices one element per row and column, otherwise as large as the parameter (Adafactor)
+    two_8bit,   ///< both moments in 8 bits, and a float32 scale per 256 elements (bitsandbytes)
+    matrix,     ///< a momentum for the matrices of layers, both moments for all others (Muon with AdamW)
+    projected,  ///< both moments of the projected matrices of layers, and the projections (GaLore)
 };
 
-/// What a step makes for a moment.
+/// The temporary tensors of an optimizer step.
 enum class optimizer_temporaries : std::uint8_t {
     none,
-    all,         ///< as much as all parameters together: a foreach's result
-    one_by_one,  ///< a tensor and its quotient, while the one of the parameter before is still held
-    factored,    ///< Adafactor's estimate, while the update before is still held, and its means
-    one,         ///< as much as the largest parameter
-    two,         ///< twice as much: a copy, and what is made of it
-    matrix,      ///< Newton-Schulz's iterations in bfloat16, one matrix at a time; then all others together
-    projected,   ///< a factorization where the projection is new, one matrix at a time
+    all,         ///< as large as all parameters together: the result of a foreach function
+    one_by_one,  ///< a tensor and its quotient, while the quotient of the previous parameter is live
+    factored,    ///< Adafactor's estimate and its means, while the previous update is live
+    one,         ///< as large as the largest parameter
+    two,         ///< twice as large as the largest parameter: a copy and a result
+    matrix,      ///< Newton-Schulz iterations in bfloat16, one matrix at a time; then all other parameters together
+    projected,   ///< a factorization if the projection is new, one matrix at a time
 };
 
-/// An optimizer as PyTorch and its relatives run it: what it holds, what a step makes.
+/// An optimizer: its state and the temporaries of a step, as in PyTorch and other libraries.
 ///
-/// Sources: torch/optim/{sgd,adam,rmsprop,_adafactor,_muon}.py; lion_pytorch/lion_pytorch.py; galore_torch/{adamw,
-/// galore_projector}.py; lomo_optim/lomo.py; 8 bits: arXiv 2110.02861, arithmetic as AdamW's. PyTorch's Muon takes
-/// matrices only; embeddings, heads and vectors are AdamW's, as its author pairs them.
+/// PyTorch's Muon accepts only matrices; embeddings, heads and vectors use AdamW, as the author of Muon does.
+///
+/// Source: torch/optim/{sgd,adam,rmsprop,_adafactor,_muon}.py; lion_pytorch/lion_pytorch.py; galore_torch/{adamw,
+/// galore_projector}.py; lomo_optim/lomo.py; 8 bits: arXiv 2110.02861, with the arithmetic of AdamW.
 struct optimizer_spec {
     std::string_view name;
     optimizer_state state;
     optimizer_temporaries temporaries;
-    bool has_step_counter;                  ///< a number in 32 bits for each parameter
-    primitives<std::int8_t> per_element{};  ///< of one step, but for what is moved as a matrix
-    bool only_in_backward = false;          ///< moves a parameter in backward, never later
-    bool steps_at_next_gradient = false;    ///< and does so as the next gradient comes
+    bool has_step_counter;  ///< a float32 step counter per parameter
+    /// primitives per element and step, except for matrices with their own update
+    primitives<std::int8_t> per_element{};
+    bool only_in_backward = false;        ///< updates parameters during backward only
+    bool steps_at_next_gradient = false;  ///< updates a parameter when the next gradient arrives
 
-    /// Whether an element's step reads no other element: then a part of a tensor can be moved by itself.
+    /// Whether the update of an element reads no other element, so that a shard of a tensor can be updated separately.
     [[nodiscard]] constexpr bool is_elementwise() const noexcept {
         return state != optimizer_state::factored && state != optimizer_state::matrix &&
                state != optimizer_state::projected && !only_in_backward;
     }
 };
 
-/// Products of matrices that an optimizer's step executes: (rows, inner) x (inner, columns), so many times.
+/// Matrix products of an optimizer step: (rows, inner) x (inner, columns), `repetitions` times.
 struct optimizer_product {
     std::uint64_t rows = 0, columns = 0, inner = 0, repetitions = 1;
-    bool is_bfloat16 = false;  ///< in bfloat16, whatever the weights are in
+    bool is_bfloat16 = false;  ///< in bfloat16, independent of the type of the weights
 
-    /// Whether two are of the same sizes.
+    /// Whether two products have the same sizes.
     [[nodiscard]] constexpr bool is_like(const optimizer_product& o) const noexcept {
         return rows == o.rows && columns == o.columns && inner == o.inner && is_bfloat16 == o.is_bfloat16;
     }
@@ -90,7 +92,7 @@ inline constexpr optimizer_spec optimizers[]{
 };
 // clang-format on
 
-/// The optimizer of a name; null where there is none.
+/// The optimizer with this name. Returns null if there is none.
 [[nodiscard]] constexpr const optimizer_spec* find_optimizer(std::string_view name) noexcept {
     for (const optimizer_spec& o : optimizers)
         if (o.name == name) return &o;

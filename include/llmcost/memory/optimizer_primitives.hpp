@@ -11,16 +11,18 @@
 #include <llmcost/memory/optimizer_step.hpp>
 #include <llmcost/trace/ops.hpp>
 
-// Primitives of an optimizer's step, as those of a pass are counted (docs/counting.md).
+// Primitives of an optimizer step, counted like those of a forward pass (docs/counting.md).
 namespace llmcost::detail {
 
-/// Adds to what is executed so many times what an element takes.
+/// Adds the primitives of `times` elements.
 inline void execute(primitives<count>& out, const primitives<std::int8_t>& per_element, count times) {
     for (std::size_t i = 0; i < num_primitives; ++i)
         out.*primitive_members<count>[i] += count(per_element.*primitive_members<std::int8_t>[i]) * times;
 }
 
-/// Adafactor's step of a tensor: norms of it and of its update, means of squares by row and by column, their product.
+/// Adds Adafactor's step of a tensor.
+///
+/// Consists of norms of the tensor and its update, means of squares by row and column, and their product.
 inline void execute_factored(primitives<count>& out, const tape_parameter& p) {
     const count all(p.elements), one(1);
     out.add += one;
@@ -38,8 +40,7 @@ inline void execute_factored(primitives<count>& out, const tape_parameter& p) {
     out.div += matrices;
     out.cmp += matrices;
 }
-/// The products of a matrix's step: Muon's five turns of Newton-Schulz, or GaLore's projection and what leads back from
-/// it.
+/// The products of a matrix's step: five Newton-Schulz iterations of Muon, or the two projections of GaLore.
 [[nodiscard]] inline std::vector<optimizer_product> products_of(const optimizer_spec& o, std::int64_t rank,
                                                                 const tape_parameter& p) {
     if (!is_hidden_matrix(p)) return {};
@@ -51,7 +52,7 @@ inline void execute_factored(primitives<count>& out, const tape_parameter& p) {
             {q.shorter, q.shorter, q.shorter, turns, true},
             {q.shorter, q.longer, q.shorter, turns, true}};
 }
-/// The primitives of products.
+/// The primitives of matrix products.
 [[nodiscard]] inline primitives<count> primitives_of(const std::vector<optimizer_product>& products) {
     primitives<count> out;
     for (const optimizer_product& p : products) {
@@ -67,7 +68,7 @@ inline void execute(primitives<count>& out, const std::vector<optimizer_product>
     out.add += product_primitives.add;
 }
 
-/// Muon's step of a matrix: two interpolations, a norm, five turns of Newton-Schulz.
+/// Adds Muon's step of a matrix: two interpolations, a norm, five Newton-Schulz iterations.
 inline void execute_matrix(primitives<count>& out, const tape_parameter& p,
                            const std::vector<optimizer_product>& products) {
     const count all(p.elements), side(static_cast<std::uint64_t>(std::min(p.sizes[0], p.sizes[1])));
@@ -77,9 +78,9 @@ inline void execute_matrix(primitives<count>& out, const tape_parameter& p,
     out.sqrt += one;
     out.cmp += one;
     execute(out, products);
-    out.add += turns * (side * side + all);  // the second and the third are added to what there is
+    out.add += turns * (side * side + all);  // the second and the third product are accumulated
 }
-/// GaLore's step of a matrix where the projection is there: down, Adam's of what is left, up.
+/// Adds GaLore's step of a matrix with an existing projection: project, Adam update, project back.
 inline void execute_projected(primitives<count>& out, const tape_parameter& p, std::int64_t requested_rank,
                               const std::vector<optimizer_product>& products) {
     const projection q(p, static_cast<std::uint64_t>(requested_rank));
@@ -89,7 +90,7 @@ inline void execute_projected(primitives<count>& out, const tape_parameter& p, s
     execute(out, {.add = 1, .mult = 2}, all);
 }
 
-/// What one step executes.
+/// The primitives of one optimizer step.
 [[nodiscard]] inline primitives<count> step_primitives(const optimizer_spec& o, std::int64_t rank,
                                                        const std::vector<tape_parameter>& trained) {
     primitives<count> out;
@@ -108,7 +109,7 @@ inline void execute_projected(primitives<count>& out, const tape_parameter& p, s
     }
     return out;
 }
-/// The products of one step, those of equal sizes together.
+/// The matrix products of one step. Products of equal sizes are combined.
 [[nodiscard]] inline std::vector<optimizer_product> step_products(const optimizer_spec& o, std::int64_t rank,
                                                                   const std::vector<tape_parameter>& trained) {
     std::vector<optimizer_product> out;

@@ -9,14 +9,14 @@
 #include <llmcost/memory/optimizer.hpp>
 #include <llmcost/memory/tape.hpp>
 
-// Bytes that an optimizer holds from step to step, and the most that a step holds.
+// Bytes of optimizer state, and the peak during a step.
 namespace llmcost::detail {
 
 /// Bytes of one element of a parameter.
 [[nodiscard]] inline std::uint64_t element_bytes(const tape_parameter& p) noexcept {
     return p.elements == 0 ? 0 : p.bytes / p.elements;
 }
-/// Rows and columns of a tensor's matrices; none of a vector.
+/// Number of rows and columns of a tensor's matrices; 0 for a vector.
 struct matrix_sides {
     std::uint64_t rows = 0, columns = 0;
 };
@@ -27,14 +27,15 @@ struct matrix_sides {
     };
     return {side(1), side(2)};
 }
-/// Whether it is a matrix of a layer, which Muon and GaLore move in their own way.
+/// Whether a parameter is a matrix of a layer, for which Muon and GaLore have their own update.
 [[nodiscard]] inline bool is_hidden_matrix(const tape_parameter& p) noexcept {
     return p.region_id >= 0 && p.sizes.size() == 2;
 }
 
-/// What GaLore makes of a matrix: the side that it projects, what is left, and what it projects with.
+/// GaLore's projection of a matrix: the projected side, the size of the result and the stored projection.
 ///
-/// A view of so many of a factor's vectors keeps the whole factor; in 16 bits the view is copied, and the factor goes.
+/// A view of `rank` vectors of a factor retains the complete factor. In 16 bits the view is copied and the factor is
+/// freed.
 struct projection {
     std::uint64_t rank, longer, shorter, low, keeps;
     projection(const tape_parameter& p, std::uint64_t requested_rank) {
@@ -47,7 +48,7 @@ struct projection {
     }
 };
 
-/// Bytes of a tensor's count of steps, among its state.
+/// Bytes of a parameter's step counter, which is part of its state.
 [[nodiscard]] inline std::uint64_t step_counter_bytes_of(const optimizer_spec& o, const tape_parameter& p) noexcept {
     return o.has_step_counter || (o.state == optimizer_state::matrix && !is_hidden_matrix(p)) ? 4 : 0;
 }
@@ -63,7 +64,7 @@ struct projection {
             const matrix_sides m = sides_of(p);
             return (m.rows == 0 ? p.bytes : (m.rows + m.columns) * element_bytes(p)) + steps;
         }
-        case optimizer_state::two_8bit:  // small tensors stay in 32 bits
+        case optimizer_state::two_8bit:  // small tensors have float32 state
             return p.elements < 4096 ? 8 * p.elements : 2 * p.elements + 2 * 4 * ((p.elements + 255) / 256);
         case optimizer_state::matrix: return (is_hidden_matrix(p) ? p.bytes : 2 * p.bytes) + steps;
         case optimizer_state::projected: {
@@ -75,16 +76,16 @@ struct projection {
     return steps;
 }
 
-/// The most that names of a loop hold: those of a turn live until the next one binds them anew.
+/// Peak bytes of the variables of a loop. Values of an iteration live until the next one reassigns them.
 class loop_names {
 public:
-    /// Binds a name to something new while what it was bound to still lives.
+    /// Assigns a new value to a variable while the previous value is live.
     void bind(std::uint64_t& name, std::uint64_t bytes) {
         make(bytes);
         live_bytes_ -= name;
         name = bytes;
     }
-    /// Something new, which stays.
+    /// Allocates a value that stays live.
     void make(std::uint64_t bytes) {
         live_bytes_ += bytes;
         peak_bytes_ = std::max(peak_bytes_, live_bytes_);
@@ -96,7 +97,7 @@ private:
     std::uint64_t live_bytes_ = 0, peak_bytes_ = 0;
 };
 
-/// The most that Adafactor's loop holds beside its state.
+/// Peak bytes of Adafactor's loop, without its state.
 [[nodiscard]] inline std::uint64_t factored_work(const std::vector<tape_parameter>& trained) noexcept {
     loop_names names;
     std::uint64_t rows = 0, columns = 0, square = 0, update = 0;
@@ -108,7 +109,7 @@ private:
             names.bind(columns, m.columns * bytes_per_element);
         } else
             names.bind(square, p.bytes);
-        // beside the estimate the mean of the rows' means, by which it is divided
+        // in addition to the estimate: the mean of the row means, which is its divisor
         const std::uint64_t means = m.rows == 0 ? 0 : m.rows / static_cast<std::uint64_t>(p.sizes[p.sizes.size() - 2]);
         names.make(means * bytes_per_element);
         names.bind(update, p.bytes);
@@ -117,7 +118,7 @@ private:
     return names.peak_bytes();
 }
 
-/// The most that Muon's loop holds beside its state, then AdamW's step over the others.
+/// Peak bytes of Muon's loop without its state, or of AdamW's step over the other parameters.
 [[nodiscard]] inline std::uint64_t matrix_work(const std::vector<tape_parameter>& trained) noexcept {
     loop_names names;
     std::uint64_t update = 0, others = 0;
@@ -129,21 +130,21 @@ private:
         const auto side = static_cast<std::uint64_t>(std::min(p.sizes[0], p.sizes[1]));
         const std::uint64_t half = 2 * p.elements, gram = 2 * side * side;
         names.bind(update, p.bytes);
-        // a turn of Newton-Schulz: the matrix times itself, that times itself, and both with the matrix
+        // a Newton-Schulz iteration: matrix · matrixᵀ, its square, and both times the matrix
         names.make(half);
         names.make(2 * gram);
         names.make(half);
         names.drop(half);
         names.drop(2 * gram);
         names.make(3 * gram);
-        names.drop(3 * gram);  // the next turn's product beside both of the turn before
+        names.drop(3 * gram);  // the product of the next iteration, while both of the previous one are live
         names.drop(update);
         update = half;
     }
     return std::max(names.peak_bytes(), others);
 }
 
-/// The most that GaLore's loop holds, state included: `first` makes state and projections.
+/// Peak bytes of GaLore's loop including its state. `first`: the step creates state and projections.
 [[nodiscard]] inline std::uint64_t galore_peak_bytes(std::int64_t rank, const std::vector<tape_parameter>& trained,
                                                      bool first) noexcept {
     loop_names names;
@@ -160,7 +161,7 @@ private:
         const projection q(p, static_cast<std::uint64_t>(rank));
         names.drop(gradient);
         gradient = 0;
-        if (first) {  // both factors and the singular values, then a product that nobody reads
+        if (first) {  // both factors and the singular values, then an unused product
             const std::uint64_t float32_bytes = element_bytes(p) < 4 ? 4 * p.elements : 0;
             const std::uint64_t factors = 4 * (q.longer * q.shorter + q.shorter + q.shorter * q.shorter);
             const std::uint64_t diagonal = 4 * q.rank * q.rank, scaled = 4 * q.longer * q.rank;
@@ -190,7 +191,7 @@ private:
     return names.peak_bytes();
 }
 
-/// Bytes of what an optimizer keeps, and of the most that a step holds of it and makes.
+/// Bytes of optimizer state, and the maximum of state and temporaries during a step.
 struct optimizer_memory {
     std::uint64_t state = 0, maximum = 0;
 };

@@ -13,10 +13,11 @@
 
 namespace llmcost::detail {
 
-/// What one device holds of parameters, of their gradients and of the optimizer's state while a step is played.
+/// Parameters, gradients and optimizer state on one device during a replay.
 ///
-/// This one holds all of each; where others train replicas beside it, sums of gradients too
-/// (torch/csrc/distributed/c10d/reducer.cpp, `initialize_buckets`: `gradient_as_bucket_view` is off).
+/// The base class stores all of them in full (no sharding). With data parallelism it also stores gradient buckets.
+///
+/// Source: torch/csrc/distributed/c10d/reducer.cpp, `initialize_buckets` (`gradient_as_bucket_view` is off).
 class parameter_sharding {
 public:
     parameter_sharding(const tape& tape, const training_schedule& plan, memory_timeline& out, memory_tracker& now)
@@ -26,8 +27,7 @@ public:
                 trained_.push_back(&p);
                 out.num_trainable += p.elements;
             }
-        // optimizers go through parameters as modules declare them: layers mostly have their norms behind what they
-        // norm
+        // optimizers visit parameters in declaration order: most layers declare norms after the normalized modules
         for (std::size_t i = 0; i < trained_.size();) {
             std::size_t end = i + 1;
             while (end < trained_.size() && trained_[end]->region_id == trained_[i]->region_id) ++end;
@@ -42,7 +42,7 @@ public:
     parameter_sharding& operator=(const parameter_sharding&) = delete;
     virtual ~parameter_sharding() = default;
 
-    /// What is there before the first step.
+    /// Allocates the memory that exists before the first step.
     virtual void allocate_parameters() {
         for (const tape_parameter& p : tape_.parameters) now_.allocate(category::parameters, p.bytes);
         for (const tape_parameter* p : trained_) {
@@ -51,7 +51,7 @@ public:
             if (accumulates_in_float32(*p)) now_.allocate(category::gradients, 4 * p->elements);
         }
     }
-    // what a pass goes through: the model, then each layer (none is -1), and all of it backwards
+    // hooks of a pass: the model, then each layer (-1: outside of layers), then backward in reverse order
     virtual void pre_forward_model() {}
     virtual void pre_forward(std::int32_t /*layer*/) {}
     virtual void post_forward(std::int32_t /*layer*/) {}
@@ -61,14 +61,14 @@ public:
     virtual void post_backward(std::int32_t /*layer*/, bool /*of_gradients*/) {}
     virtual void post_backward_model(bool /*last*/) {}
 
-    /// A gradient is about to arrive: LOMO moves the parameter before it now (lomo_optim/lomo.py, `fuse_update`).
+    /// Called before a gradient arrives: LOMO updates the previous parameter now (lomo_optim/lomo.py, `fuse_update`).
     void before_gradient() {
         if (pending_parameter_ != nullptr) {
             step_in_backward(*pending_parameter_);
             pending_parameter_ = nullptr;
         }
     }
-    /// A parameter's gradient is there, and what it was made in is gone.
+    /// Called when a parameter's gradient is complete and its temporaries are freed.
     void on_parameter_gradient(std::int32_t parameter) {
         const tape_parameter& p = tape_.parameters[static_cast<std::size_t>(parameter)];
         parameter_state& s = states_[static_cast<std::size_t>(parameter)];
@@ -77,7 +77,7 @@ public:
     }
     void optimizer_step() {
         now_.begin("step");
-        // an optimizer passes over parameters that no gradient reaches
+        // an optimizer skips parameters without a gradient
         std::erase_if(trained_, [&](const tape_parameter* p) { return !state(*p).reached; });
         before_gradient();
         if (!plan_.updates_in_backward()) step_all(!has_stepped_);
@@ -93,7 +93,7 @@ protected:
     using category = memory_category;
     struct parameter_state {
         bool reached = false;       ///< it has had a gradient
-        bool has_gradient = false;  ///< since the last step
+        bool has_gradient = false;  ///< it has a gradient since the last step
         bool has_state = false;
     };
 
@@ -112,7 +112,9 @@ protected:
         else
             now_.allocate(category::optimizer, bytes);
     }
-    /// Later gradients are added to the first in place (torch/csrc/autograd/functions/accumulate_grad.h).
+    /// Stores a gradient. Later gradients are added to the first in place.
+    ///
+    /// Source: torch/csrc/autograd/functions/accumulate_grad.h.
     virtual void store_gradient(const tape_parameter& p, parameter_state& s) {
         if (s.has_gradient) return;
         if (accumulates_in_float32(p)) return now_.allocate_temporary(category::gradients, p.bytes, "grad");
@@ -131,7 +133,7 @@ protected:
         step(optimizer_parameters(), first);
         now_.free(category::optimizer, copies);
     }
-    /// Makes of gradients what the optimizer reads; bytes that go once it has run.
+    /// Converts gradients for the optimizer. Returns the bytes that are freed after the step.
     virtual std::uint64_t prepare_gradients_for_step() {
         std::uint64_t bytes = 0;
         for (const tape_parameter* p : trained_)
@@ -141,7 +143,7 @@ protected:
         now_.update_peak("copy");
         return bytes;
     }
-    /// What the optimizer is handed: parameters, or their copies in 32 bits.
+    /// The tensors that the optimizer updates: parameters, or their float32 copies.
     [[nodiscard]] virtual std::vector<tape_parameter> optimizer_parameters() const {
         std::vector<tape_parameter> out;
         out.reserve(trained_.size());
@@ -160,7 +162,7 @@ protected:
         if (first) allocate_optimizer_state(m.state);
         now_.update_peak("state");
     }
-    /// Counts what a step executes, once.
+    /// Counts the primitives and products of a step. Called once per parameter.
     void count_optimizer_flops(const std::vector<tape_parameter>& parameters) {
         const primitives<count> added_primitives = step_primitives(*plan_.optimizer, plan_.galore_rank, parameters);
         for (const auto member : primitive_members<count>) out_.optimizer_step.*member += added_primitives.*member;
@@ -169,7 +171,7 @@ protected:
         const std::vector<optimizer_product> products = step_products(*plan_.optimizer, plan_.galore_rank, parameters);
         out_.optimizer_products.insert(out_.optimizer_products.end(), products.begin(), products.end());
     }
-    /// One parameter's step, after which its gradient goes.
+    /// Updates one parameter and frees its gradient.
     void step_in_backward(const tape_parameter& p) {
         parameter_state& s = state(p);
         if (plan_.optimizer->steps_at_next_gradient) {
@@ -204,10 +206,10 @@ protected:
     memory_tracker& now_;
     std::vector<parameter_state> states_;
     std::vector<const tape_parameter*> trained_;
-    std::uint64_t stored_gradient_bytes_ = 0;  ///< bytes of gradients that go after the step
+    std::uint64_t stored_gradient_bytes_ = 0;  ///< bytes of gradients that are freed after the step
 
 private:
-    const tape_parameter* pending_parameter_ = nullptr;  ///< has a gradient, and moves as the next one comes
+    const tape_parameter* pending_parameter_ = nullptr;  ///< has a gradient and is updated when the next one arrives
     bool has_stepped_ = false;
 };
 

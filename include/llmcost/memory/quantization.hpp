@@ -13,49 +13,48 @@
 #include <llmcost/base/dtype.hpp>
 #include <llmcost/memory/name_pattern.hpp>
 
-// What a checkpoint's `quantization_config` says of its weights, as values: which modules, and how a weight of them
-// lies.
+// The `quantization_config` of a checkpoint: the quantized modules and the layout of their weights.
 namespace llmcost {
 
-/// What there is one of in a tensor beside the numbers of a weight.
+/// The part of a weight that has one element of an auxiliary tensor.
 enum class quantization_granularity : std::uint8_t {
-    block,         ///< of scales
-    packed_block,  ///< the same, outputs side by side in words of 32 bits
+    block,         ///< a block of inputs and outputs
+    packed_block,  ///< a block; outputs are packed into 32-bit words
     output,
     input,
     matrix,
-    run,       ///< elements in their order in memory, `block_inputs` of them
+    run,       ///< `block_inputs` elements that are consecutive in memory
     run_group  ///< 256 runs
 };
 
-/// A tensor beside the numbers of a weight: scales, zero points, indices.
+/// A tensor stored next to a quantized weight: scales, zero points, indices.
 struct auxiliary_tensor {
     std::string_view name;
-    std::string_view type;  ///< empty: that of the weights that are not quantised
-    int bits = 0;           ///< of an element; 0: of that type
+    std::string_view type;  ///< element type; empty: that of unquantized weights
+    int bits = 0;           ///< bits per element; 0: those of unquantized weights
     quantization_granularity granularity = quantization_granularity::block;
-    std::int64_t number = 1;  ///< elements for each
+    std::int64_t number = 1;  ///< elements per part
 };
 
-/// How numbers are put into words.
+/// The axis along which values are packed into words.
 enum class packing_rule : std::uint8_t {
-    inputs,   ///< numbers of one output side by side
-    outputs,  ///< numbers of one input
-    runs      ///< all numbers of a matrix in a row
+    inputs,   ///< the values of one output
+    outputs,  ///< the values of one input
+    runs      ///< all values of a matrix
 };
 
-/// How a matrix of outputs × inputs lies in a checkpoint.
+/// The layout of a quantized matrix (outputs × inputs) in a checkpoint.
 ///
-/// Where sizes are no multiples of a block or a word, the last one counts whole.
+/// If a size is not a multiple of a block or a word, the last one is counted in full.
 struct weight_layout {
-    std::string_view numbers;  ///< the tensor of the numbers
-    std::string_view type;     ///< of its elements
-    int bits = 8;              ///< of a number
-    int element_bits = 8;      ///< of its elements
+    std::string_view numbers;  ///< name of the tensor with the values
+    std::string_view type;     ///< element type of that tensor
+    int bits = 8;              ///< bits per value
+    int element_bits = 8;      ///< bits per element of that tensor
     packing_rule packs = packing_rule::inputs;
-    std::int64_t block_outputs = 0;  ///< of scales; 0: all
+    std::int64_t block_outputs = 0;  ///< outputs per block of scales; 0: all
     std::int64_t block_inputs = 0;
-    bool requires_full_blocks = false;  ///< a weight with a part of a block stays as it is
+    bool requires_full_blocks = false;  ///< a weight with an incomplete block stays unquantized
     std::vector<auxiliary_tensor> auxiliary_tensors{};
 };
 
@@ -67,7 +66,7 @@ namespace detail {
 
 }  // namespace detail
 
-/// Bytes of the numbers of one matrix.
+/// Bytes of the values of one matrix.
 [[nodiscard]] constexpr count bytes_of_numbers(const weight_layout& layout, std::int64_t outputs, std::int64_t inputs) {
     count lines = 1, line = count(outputs) * count(inputs);
     if (layout.packs == packing_rule::inputs) {
@@ -82,7 +81,7 @@ namespace detail {
            count(layout.element_bits / 8);
 }
 
-/// Bytes of a tensor beside them; `otherwise` is the type of what is not quantised.
+/// Bytes of an auxiliary tensor. `otherwise`: element type of unquantized weights.
 [[nodiscard]] constexpr count bytes_of_auxiliary_tensor(const weight_layout& layout, const auxiliary_tensor& t,
                                                         std::int64_t outputs, std::int64_t inputs, dtype otherwise) {
     const count down = detail::parts(outputs, layout.block_outputs),
@@ -104,21 +103,21 @@ namespace detail {
     return (n * count(t.number) * count(bits) + count(7)) / count(8);
 }
 
-/// A word of a configuration that names modules, and what it says in its own list.
+/// An entry of a module list in a configuration.
 struct module_rule {
     enum class kind : std::uint8_t {
-        name,         ///< a name, whole, or a class
-        expression,   ///< a regular expression at the beginning of a name
-        segments,     ///< one that ends with a segment there, or the end of a name
-        ending,       ///< the end of a name
-        part_or_card  ///< a part of a name, or a wildcard for all of it
+        name,         ///< a complete name, or a class
+        expression,   ///< a regular expression that matches at the start of a name
+        segments,     ///< a regular expression that ends with a segment, or a name ending
+        ending,       ///< a name ending
+        part_or_card  ///< a part of a name, or a wildcard for the complete name
     };
     kind means = kind::name;
     std::string text{};
     std::optional<name_pattern> pattern{};
-    bool is_from_config = true;  ///< by the configuration; else by the format
+    bool is_from_config = true;  ///< from the configuration; false: from the format
 
-    /// Nothing where the text is no pattern of this kind.
+    /// Parses an entry. Returns nothing if the text is not a pattern of this kind.
     [[nodiscard]] static std::optional<module_rule> read(kind means, std::string_view text) {
         module_rule out{means, std::string(text), {}, true};
         const bool card = means == kind::part_or_card;
@@ -126,7 +125,7 @@ struct module_rule {
         out.pattern = card ? name_pattern::parse_wildcard(text) : name_pattern::parse(text);
         return out.pattern ? std::optional(std::move(out)) : std::nullopt;
     }
-    /// Whether it means a module with this name.
+    /// Whether the rule matches a module name.
     [[nodiscard]] bool matches_module(std::string_view name) const {
         switch (means) {
             case kind::name: return name == text;
@@ -139,36 +138,38 @@ struct module_rule {
     }
 };
 
-/// Which experts a format's converter touches, where they are no linear layers but tensors of all of them.
+/// The experts that a format's converter quantizes, if they are stored in tensors for all experts.
 enum class expert_scope : std::uint8_t { none, unpacked, all };
 
-/// Which modules a format's converter touches, before any list.
+/// The modules that a format's converter quantizes, before any list applies.
 struct module_scope {
     bool linear = true;
-    bool relatives = false;  ///< classes derived from it
-    bool grouped = false;    ///< linear layers in diagonal blocks
-    bool conv1d = false;     ///< `Conv1D`, whose weight lies inputs × outputs
+    bool relatives = false;  ///< classes derived from `nn.Linear`
+    bool grouped = false;    ///< block-diagonal linear layers
+    bool conv1d = false;     ///< `Conv1D`, whose weight has the shape inputs × outputs
     bool embedding = false;
-    expert_scope experts = expert_scope::none;  ///< `unpacked`: those of which Transformers makes linear layers first
+    /// `unpacked`: only experts that Transformers converts to linear layers first
+    expert_scope experts = expert_scope::none;
 };
 
-/// Weights that lie in one way.
+/// Weights with one layout.
 struct quantization_group {
-    std::vector<module_rule> targets{};  ///< none: every module
+    std::vector<module_rule> targets{};  ///< empty: every module
     weight_layout layout{};
-    std::optional<weight_layout> experts{};  ///< where experts lie otherwise
+    std::optional<weight_layout> experts{};  ///< layout of experts, if it differs
 };
 
-/// A checkpoint's plan; one without a method leaves every weight as it is.
+/// The quantization of a checkpoint. Without a method, all weights are unquantized.
 struct quantization {
-    std::string method{};  ///< as the configuration names it
+    std::string method{};  ///< name in the configuration
     module_scope reach{};
-    std::vector<quantization_group> groups{};           ///< the first that names a module has it
-    std::vector<module_rule> modules_to_not_convert{};  ///< modules that stay as they are
-    bool keeps_head = false;               ///< the module that makes scores of words stays, and the last module of all
-    bool keeps_32_bits = false;            ///< so do those that Transformers keeps in 32 bits
-    dtype otherwise = dtype::unspecified;  ///< of what is not quantised, where the configuration names no type
-    std::vector<std::string> blocks{};  ///< names of lists of layers, the first that is there alone; none: everywhere
+    std::vector<quantization_group> groups{};           ///< the first group that matches a module applies
+    std::vector<module_rule> modules_to_not_convert{};  ///< modules that stay unquantized
+    bool keeps_head = false;               ///< the language model head and the last module stay unquantized
+    bool keeps_32_bits = false;            ///< modules that Transformers loads in float32 stay unquantized
+    dtype otherwise = dtype::unspecified;  ///< type of unquantized weights, if the configuration has none
+    /// names of layer lists, of which the first existing one is quantized; empty: no restriction
+    std::vector<std::string> blocks{};
 
     [[nodiscard]] bool none() const noexcept { return method.empty(); }
 };

@@ -11,11 +11,9 @@
 
 namespace llmcost {
 
-/// Puts quantised weights in the place of frozen ones: what a checkpoint stores is held, and a product makes a weight
-/// of it for the moment that its gradient needs one.
+/// Replaces frozen weights by quantized ones. A product dequantizes its weight temporarily in backward.
 ///
-/// Source: bitsandbytes/autograd/_functions.py, `MatMul4Bit`: nothing of the input is kept, `dequantize_4bit` in
-/// backward.
+/// Source: bitsandbytes/autograd/_functions.py, `MatMul4Bit`: saves no input, calls `dequantize_4bit` in backward.
 inline void hold_quantized(tape& pass, const stored_weights& stored, dtype otherwise) {
     std::unordered_map<std::string, std::uint64_t> bytes;
     for (const weight_bytes_row& row : stored.rows) bytes[row.parameter] += row.bytes;

@@ -15,31 +15,31 @@
 #include <llmcost/analysis/minimal_workload.hpp>
 #include <llmcost/memory/quantization.hpp>
 
-// What the weights of a checkpoint take, tensor by tensor.
+// Sizes of the stored weights of a checkpoint, per tensor.
 namespace llmcost {
 
-/// A tensor of a checkpoint, by the name of the reference's module.
+/// A tensor of a checkpoint. Its name is derived from the module path of the reference.
 struct weight_bytes_row {
     std::string name;
-    std::uint64_t elements = 0;  ///< parameters that it holds: none in scales and the like
+    std::uint64_t elements = 0;  ///< number of parameters in the tensor; 0 for scales and other auxiliary tensors
     std::uint64_t bytes = 0;
-    std::string_view format{};  ///< type of what it is stored as
-    std::string parameter{};    ///< of the model, which it holds or stands beside
+    std::string_view format{};  ///< stored element type
+    std::string parameter{};    ///< the model parameter to which the tensor belongs
 };
 
-/// All tensors of a checkpoint, and their sums.
+/// All tensors of a checkpoint, and their totals.
 struct stored_weights {
     std::vector<weight_bytes_row> rows;
     std::uint64_t elements = 0;
-    std::uint64_t quantized = 0;  ///< those of them that are quantised
+    std::uint64_t quantized = 0;  ///< number of quantized parameters
     std::uint64_t bytes = 0;
-    std::vector<std::string> unmatched;  ///< words of the configuration's lists that name no module of this model
+    std::vector<std::string> unmatched;  ///< entries of the module lists that match no module of this model
 
-    /// The part of the parameters that is quantised, 0 to 1.
+    /// The fraction of parameters that are quantized, from 0 to 1.
     [[nodiscard]] double quantized_fraction() const noexcept {
         return elements == 0 ? 0 : static_cast<double>(quantized) / static_cast<double>(elements);
     }
-    /// Bytes of the tensors of one type.
+    /// Bytes of the tensors of one element type.
     [[nodiscard]] std::uint64_t bytes_of(std::string_view format) const noexcept {
         std::uint64_t sum = 0;
         for (const weight_bytes_row& row : rows) sum += row.format == format ? row.bytes : 0;
@@ -49,9 +49,9 @@ struct stored_weights {
 
 namespace detail {
 
-/// Modules that Transformers keeps in 32 bits and so quantises in no format, by the type of the model.
+/// Modules that Transformers loads in float32 and therefore never quantizes, by model type.
 ///
-/// Source: `_keep_in_fp32_modules` of the reference's classes, as far as it names linear layers.
+/// Source: `_keep_in_fp32_modules` of the reference's classes, limited to linear layers.
 struct unquantized_module {
     std::string_view model_type;
     std::string_view ending;
@@ -73,8 +73,9 @@ inline constexpr unquantized_module unquantized_modules[]{
     {"deepseek_v4", "self_attn.compressor.indexer.scorer.weights_proj"},
 };
 
-/// Names that a checkpoint may use for a module: that of the reference's class, and what it was called before models
-/// that see or hear were taken apart (transformers/conversion_mapping.py).
+/// Names that a checkpoint may use for a module: that of the reference's class, and earlier names of multimodal models.
+///
+/// Source: transformers/conversion_mapping.py.
 inline std::vector<std::string> names_of_module(const std::string& path) {
     std::vector<std::string> out{path};
     if (!path.starts_with("model.")) return out;
@@ -90,34 +91,35 @@ inline std::vector<std::string> names_of_module(const std::string& path) {
     return out;
 }
 
-/// What a parameter is to a format.
+/// Kinds of parameters that quantization formats distinguish.
 enum class weight_kind : std::uint8_t { unsupported, linear, relative, grouped, conv1d, embedding, experts };
 
-/// A tensor of experts and the linear layers that it was made of; any other was one layer of its own name, from the
-/// model's width.
+/// A tensor of all experts and the linear layers that it combines.
+///
+/// Any other tensor was one layer of its own name, with the model width as input.
 struct expert_tensor {
     string_ref tensor;
     std::span<const string_ref> parts;
-    bool to_width;  ///< gives the model's width, and does not take it
+    bool to_width;  ///< the output has the model width, the input does not
 };
 inline constexpr string_ref gate_and_up[]{"gate_proj", "up_proj"}, only_down[]{"down_proj"};
 inline constexpr expert_tensor expert_tensors[]{{"gate_up_proj", gate_and_up, false}, {"down_proj", only_down, true}};
 
-/// A parameter as a walk told it.
+/// A parameter reported by a trace.
 struct reported_weight {
     std::size_t module;
     std::string_view name;
     weight_kind kind;
     std::vector<std::int64_t> sizes;
-    bool head = false;                       ///< gives scores of words
-    bool unpacked = false;                   ///< of experts that are made linear layers
-    const expert_tensor* made_of = nullptr;  ///< where the table of experts' tensors has it
+    bool head = false;                       ///< computes logits over the vocabulary
+    bool unpacked = false;                   ///< belongs to experts that are converted to linear layers
+    const expert_tensor* made_of = nullptr;  ///< its entry in `expert_tensors`; null: none
 
-    /// How many linear layers an expert's part of it was.
+    /// Number of linear layers that an expert's part of the tensor combines.
     [[nodiscard]] std::int64_t layers() const noexcept { return made_of == nullptr ? 1 : std::ssize(made_of->parts); }
 };
 
-/// Hears of parameters and of what the plan's lists say of the modules that hold them.
+/// Collects parameters, and the entries of module lists that match their modules.
 class weights_listener final : public listener {
 public:
     struct reported_module {
@@ -170,7 +172,7 @@ public:
             if (!is_rule_matched_[i] && rules_[i]->is_from_config) out.push_back(rules_[i]->text);
         return out;
     }
-    /// The linear layers that a tensor of experts was: those of the first expert stand for all.
+    /// Names of the linear layers that a tensor of experts combines, for the first expert.
     [[nodiscard]] std::vector<std::string> matrices_of(const reported_weight& w) const {
         const std::string one = modules_[w.module].path + ".0.";
         if (w.made_of == nullptr) return {one + std::string(w.name)};
@@ -178,7 +180,7 @@ public:
         for (const string_ref part : w.made_of->parts) out.push_back(one + std::string(part));
         return out;
     }
-    /// Whether a rule means a module by one of its names or its class.
+    /// Whether a rule matches a module by one of its names or its class.
     [[nodiscard]] static bool means(const module_rule& rule, const std::vector<std::string>& names,
                                     std::string_view type) {
         if (rule.means == module_rule::kind::name && rule.text == type) return true;
@@ -212,7 +214,7 @@ private:
     std::vector<bool> is_rule_matched_;
 };
 
-/// Puts the tensors of a plan in the place of those that a walk told.
+/// Converts the reported parameters to the tensors of a quantized checkpoint.
 class weights_writer {
 public:
     weights_writer(const model& m, const quantization& plan, dtype otherwise, const weights_listener& listener,
@@ -256,7 +258,7 @@ private:
         return plan_.reach.experts == expert_scope::all ||
                (plan_.reach.experts == expert_scope::unpacked && w.unpacked);
     }
-    /// How a weight is stored; nothing where it stays as it is.
+    /// The layout of a weight. Returns null if it is unquantized.
     [[nodiscard]] const weight_layout* layout_of(const reported_weight& w) const {
         const std::string& path = listener_.module_of(w).path;
         const bool is_outside_blocks = !plan_.blocks.empty() && (block_.empty() || !path.starts_with(block_));
@@ -273,14 +275,14 @@ private:
         const auto means = [&](const module_rule& rule) { return weights_listener::means(rule, names, type); };
         if (std::ranges::any_of(plan_.modules_to_not_convert, means)) return nullptr;
         for (const quantization_group& group : plan_.groups) {
-            // a table is quantised where a list names it, a linear layer where none does
+            // an embedding table is quantized if a list contains it, a linear layer if no list excludes it
             const bool named =
                 group.targets.empty() ? w.kind != weight_kind::embedding : std::ranges::any_of(group.targets, means);
             if (named) return experts && group.experts ? &*group.experts : &group.layout;
         }
         return nullptr;
     }
-    /// Experts lie outputs × inputs or the other way round; the width that is the model's tells them apart.
+    /// Whether the weight has the shape inputs × outputs. For experts, the axis with the model width determines this.
     [[nodiscard]] bool is_transposed(const reported_weight& w) const {
         if (w.kind != weight_kind::experts) return w.kind == weight_kind::conv1d;
         const bool down = w.made_of != nullptr && w.made_of->to_width;
@@ -343,11 +345,12 @@ private:
 
 }  // namespace detail
 
-/// The tensors of a checkpoint as its plan says; `otherwise` is the type of weights that are not quantised, by default
-/// that of the configuration, else of the plan, else float32.
+/// The stored tensors of a checkpoint with this quantization.
 ///
-/// Tied weights are stored once, under the name that comes first and never quantised as a head. Buffers are no weights.
-/// Throws `overflow_error` where a figure passes 64 bits.
+/// `otherwise`: type of unquantized weights; default: that of the configuration, then of the plan, then float32. Tied
+/// weights are stored once, under the first name, and never quantized as a head. Buffers are not included.
+///
+/// Throws: `overflow_error` if a size exceeds 64 bits.
 [[nodiscard]] inline stored_weights quantized_weights(const model& m, const quantization& plan,
                                                       dtype otherwise = dtype::unspecified) {
     if (otherwise == dtype::unspecified) otherwise = m.config.dtype_of_weights;

@@ -15,29 +15,29 @@
 #include <llmcost/base/edit_distance.hpp>
 #include <llmcost/memory/adapter.hpp>
 
-// An adapter as PEFT writes it down: `adapter_config.json`.
+// Reads the adapter configuration of PEFT, `adapter_config.json`.
 namespace llmcost {
 
-/// An adapter and what it was made for.
+/// An adapter and the name of its base model.
 struct adapter_file {
     adapter adapts{};
-    std::string base{};  ///< the model's name; empty where the file says none
+    std::string base{};  ///< name of the base model; empty if the file has none
 };
 
 namespace detail {
 
-/// What a key of a configuration means for what is executed and held.
+/// The effect of a configuration key on computation and memory.
 enum class adapter_key_use : std::uint8_t {
     read,
-    ignored,  ///< nothing: how values begin, what is written about them
-    refused   ///< something that nobody describes here, unless it is off
+    ignored,  ///< no effect: initialization, metadata
+    refused   ///< changes computation or memory and is not supported, unless it is off
 };
 struct adapter_key {
     literal name;
     adapter_key_use use;
 };
 
-// Sources: peft/config.py, tuners/{lora,ia3,prompt_tuning,p_tuning,ln_tuning}/config.py.
+// Source: peft/config.py, tuners/{lora,ia3,prompt_tuning,p_tuning,ln_tuning}/config.py.
 // clang-format off
 inline constexpr adapter_key keys_of_all[]{
     {"peft_type", adapter_key_use::read}, {"task_type", adapter_key_use::read},
@@ -88,7 +88,7 @@ inline constexpr adapter_key keys_of_p_tuning[]{
 };
 // clang-format on
 
-/// A table of keys.
+/// A table of configuration keys.
 struct adapter_keys {
     const adapter_key* rows = nullptr;
     std::size_t n = 0;
@@ -100,7 +100,7 @@ struct adapter_keys {
     [[nodiscard]] constexpr const adapter_key* end() const noexcept { return rows + n; }
 };
 
-/// Appends names that are near to a word, at most three.
+/// Lists at most three names that are similar to a text.
 template <class Names>
 [[nodiscard]] std::string nearest_of(std::string_view text, const Names& names) {
     std::string out;
@@ -112,13 +112,15 @@ template <class Names>
     return out.empty() ? out : "; nearest: " + out;
 }
 
-/// Whether a value says that nothing is asked for.
+/// Whether a value disables a feature.
 [[nodiscard]] inline bool is_off(config_view v) {
     if (v.is_null() || ((v.is_array() || v.is_object()) && v.size() == 0)) return true;
     return v.is_boolean() && !v.as_boolean();
 }
 
-/// Refuses keys that change what is described, and those that nobody knows: they may.
+/// Rejects keys with unsupported effects, and unknown keys, which may have effects.
+///
+/// Throws: `config_error`.
 inline void check_keys(config_view root, std::initializer_list<adapter_keys> tables) {
     std::vector<std::string_view> names;
     for (const adapter_keys& table : tables)
@@ -131,19 +133,19 @@ inline void check_keys(config_view root, std::initializer_list<adapter_keys> tab
                 if (name == key.name) known = &key;
         if (known != nullptr && known->use != adapter_key_use::refused) continue;
         if (is_off(entry)) continue;
-        const std::string reason =
-            known != nullptr ? std::string("changes what the adapter executes and holds, and is not described")
-                             : "no key of this kind of adapter" + nearest_of(name, names);
+        const std::string reason = known != nullptr
+                                       ? std::string("not supported: changes the computation or memory of the adapter")
+                                       : "unknown key of this kind of adapter" + nearest_of(name, names);
         throw_unsupported(root, std::string(name).c_str(), reason.c_str());
     }
 }
 
 [[nodiscard]] inline path_expression parse_expression(config_view at, std::string_view text) {
     auto read = path_expression::parse(text);
-    if (!read) throw_unsupported(at, "no regular expression, or one with parts that are not read here");
+    if (!read) throw_unsupported(at, "unsupported regular expression");
     return std::move(*read);
 }
-/// Names of a list, or one as a string.
+/// The names in a list, or a single name given as a string.
 [[nodiscard]] inline std::vector<std::string> parse_strings(config_view root, literal key) {
     std::vector<std::string> out;
     const auto found = root.find(key);
@@ -155,7 +157,7 @@ inline void check_keys(config_view root, std::initializer_list<adapter_keys> tab
     }
     return out;
 }
-/// Names of modules: a list of ends, or an expression.
+/// Module names: a list of path endings, or a regular expression.
 [[nodiscard]] inline module_names parse_names_of_modules(config_view root, literal key) {
     module_names out;
     const auto found = root.find(key);
@@ -165,7 +167,7 @@ inline void check_keys(config_view root, std::initializer_list<adapter_keys> tab
         out.endings = parse_strings(root, key);
     return out;
 }
-/// Whether a text is a word in small letters, whatever its own.
+/// Whether a text equals a lowercase name, ignoring case.
 [[nodiscard]] inline bool equals_ignoring_case(std::string_view text, std::string_view name) {
     const auto equals_lowercase = [](char a, char b) {
         return (a >= 'A' && a <= 'Z' ? static_cast<char>(a - 'A' + 'a') : a) == b;
@@ -173,8 +175,9 @@ inline void check_keys(config_view root, std::initializer_list<adapter_keys> tab
     return std::ranges::equal(text, name, equals_lowercase);
 }
 
-/// Modules of a head that training makes from nothing (peft_model.py: `PeftModelForSequenceClassification` and the
-/// like).
+/// Adds the head modules that training creates for a task.
+///
+/// Source: peft_model.py, `PeftModelForSequenceClassification` and similar.
 inline void add_modules_of_task(config_view root, adapter& out) {
     const std::string_view task = root.string("task_type", "");
     if (task == "SEQ_CLS" || task == "TOKEN_CLS") out.saved.insert(out.saved.end(), {"classifier", "score"});
@@ -194,11 +197,11 @@ inline void parse_layers(config_view root, adapter& out) {
     out.lists = parse_strings(root, "layers_pattern");
     if (!layers || layers->is_null()) {
         if (!out.lists.empty())
-            throw_invalid_value(root, "layers_to_transform", "numbers of layers, as layers_pattern wants them");
+            throw_invalid_value(root, "layers_to_transform", "layer indices, as layers_pattern requires them");
         return;
     }
     if (out.all_linear || out.targets.expression)
-        throw_unsupported(*layers, "PEFT takes numbers of layers beside a list of target_modules alone");
+        throw_unsupported(*layers, "PEFT supports layer indices only with a list of target_modules");
     if (!layers->is_array())
         out.layers.push_back(layers->as_non_negative());
     else
@@ -209,7 +212,7 @@ inline void parse_trained_tokens(config_view root, adapter& out) {
     if (!found || found->is_null()) return;
     const auto add = [&](config_view list, std::string table) {
         for (const config_view token : list.as_array()) (void)token.as_non_negative();
-        if (list.size() == 0) throw_invalid_value(list, "numbers of tokens");
+        if (list.size() == 0) throw_invalid_value(list, "token ids");
         out.rows.push_back({std::move(table), static_cast<std::int64_t>(list.size())});
     };
     if (!found->is_object())
@@ -229,7 +232,7 @@ inline void parse_lora(config_view root, adapter& out) {
     out.drops = rate > 0;
     out.second_bias = root.boolean("lora_bias", false);
     if (out.second_bias && out.kind == adapter_kind::dora)
-        throw_unsupported(root, "lora_bias", "PEFT takes none with DoRA");
+        throw_unsupported(root, "lora_bias", "PEFT does not support it with DoRA");
     const std::string_view bias = root.string("bias", "none");
     if (bias != "none" && bias != "all" && bias != "lora_only")
         throw_invalid_value(root, "bias", "\"none\", \"all\" or \"lora_only\"");
@@ -243,14 +246,14 @@ inline void parse_lora(config_view root, adapter& out) {
     if (parameters && !parameters->is_null()) (void)parameters->as_array();
     out.parameters = parse_strings(root, "target_parameters");
     if (!out.parameters.empty() && out.kind == adapter_kind::dora)
-        throw_unsupported(root, "target_parameters", "PEFT has no DoRA of parameters");
+        throw_unsupported(root, "target_parameters", "PEFT does not support DoRA of parameters");
     if (!out.parameters.empty() && out.second_bias)
-        throw_unsupported(root, "target_parameters", "PEFT takes none with lora_bias");
+        throw_unsupported(root, "target_parameters", "PEFT does not support it with lora_bias");
     parse_trained_tokens(root, out);
-    // MiCA leaves one of the two matrices as it was
+    // MiCA freezes one of the two matrices
     if (const auto first = root.find("init_lora_weights");
         first && first->is_string() && equals_ignoring_case(first->as_string(), "mica"))
-        throw_unsupported(*first, "changes what is trained, and is not described");
+        throw_unsupported(*first, "not supported: changes which parameters are trained");
 }
 inline void parse_ia3(config_view root, adapter& out) {
     check_keys(root, {keys_of_all, keys_of_targets, keys_of_ia3});
@@ -260,13 +263,13 @@ inline void parse_ia3(config_view root, adapter& out) {
     for (const std::string& name : out.feedforward.endings) {
         bool targeted = out.all_linear || out.targets.empty();
         for (const std::string& target : out.targets.endings) targeted = targeted || target == name;
-        if (!targeted) throw_invalid_value(root, "feedforward_modules", "some of target_modules");
+        if (!targeted) throw_invalid_value(root, "feedforward_modules", "a subset of target_modules");
     }
 }
 inline void parse_norms(config_view root, adapter& out) {
     check_keys(root, {keys_of_all, keys_of_targets});
     parse_targets(root, out);
-    if (out.all_linear) throw_invalid_value(root, "target_modules", "names of norms");
+    if (out.all_linear) throw_invalid_value(root, "target_modules", "names of norm modules");
 }
 inline void parse_tokens(config_view root, adapter& out) {
     out.tokens = root.positive("num_virtual_tokens");
@@ -281,7 +284,7 @@ inline void parse_p_tuning(config_view root, adapter& out) {
     parse_tokens(root, out);
     out.hidden = root.positive("encoder_hidden_size", 0);
     if (root.string("encoder_reparameterization_type", "MLP") != "MLP")
-        throw_unsupported(root, "encoder_reparameterization_type", "MLP is described, and nothing else");
+        throw_unsupported(root, "encoder_reparameterization_type", "only MLP is supported");
 }
 inline void parse_prefix(config_view root, adapter& out) {
     check_keys(root, {keys_of_all, keys_of_prompts, keys_of_prefix});
@@ -290,7 +293,7 @@ inline void parse_prefix(config_view root, adapter& out) {
     out.hidden = root.positive("encoder_hidden_size", 0);
 }
 
-/// What PEFT calls each kind, and who reads it.
+/// PEFT's name of each kind of adapter, and the function that reads it.
 struct adapter_reader {
     std::string_view type;
     adapter_kind kind;
@@ -307,9 +310,9 @@ inline constexpr adapter_reader adapter_readers[]{
 
 }  // namespace detail
 
-/// What PEFT's configuration says of an adapter.
+/// Reads an adapter configuration of PEFT.
 ///
-/// Throws `config_error` for what is none, and with `unsupported` for one that is not described.
+/// Throws: `config_error` if it is invalid, with `unsupported` if the adapter is not supported.
 [[nodiscard]] inline adapter_file parse_adapter(config_view root) {
     adapter_file out;
     const std::string_view type = root.string("peft_type");
@@ -323,7 +326,7 @@ inline constexpr adapter_reader adapter_readers[]{
         return out;
     }
     const std::string reason =
-        "no adapter of this kind is described; LORA, IA3, PROMPT_TUNING, P_TUNING, PREFIX_TUNING and LN_TUNING are" +
+        "unsupported adapter type; expected LORA, IA3, PROMPT_TUNING, P_TUNING, PREFIX_TUNING or LN_TUNING" +
         detail::nearest_of(type, types);
     throw_unsupported(root, "peft_type", reason.c_str());
 }

@@ -9,14 +9,14 @@
 #include <llmcost/memory/quantization.hpp>
 #include <llmcost/memory/read_list.hpp>
 
-// What compressed-tensors writes, and how its configuration says it.
+// Reads configurations of compressed-tensors.
 //
-// Sources: compressed_tensors/quantization/lifecycle/initialize.py, `initialize_qparams`; quantization/quant_args.py,
+// Source: compressed_tensors/quantization/lifecycle/initialize.py, `initialize_qparams`; quantization/quant_args.py,
 // `QuantizationArgs`; compressors/{pack_quantized,naive_quantized,nvfp4,mxfp4,mxfp8}/base.py, `compress`;
 // compressors/format.py, `infer_module_format`; utils/match.py, `is_match`.
 namespace llmcost::detail {
 
-/// How numbers are quantised, as `QuantizationArgs` has it after its checks.
+/// Quantization arguments, after the checks of `QuantizationArgs`.
 struct compression_arguments {
     std::int64_t bits = 8;
     bool floating = false;
@@ -42,7 +42,7 @@ inline compression_arguments parse_arguments(config_view at) {
     if (grouped && group == 0) throw_invalid_value(at, "group_size", "a positive integer or -1");
     a.strategy = at.string("strategy", !grouped ? "tensor" : group == -1 ? "channel" : "group");
     if (a.strategy == "group" || a.strategy == "tensor_group") {
-        if (group <= 0) throw_invalid_value(at, "group_size", "a positive integer, as the strategy asks for groups");
+        if (group <= 0) throw_invalid_value(at, "group_size", "a positive integer, as the strategy requires it");
         a.group = a.block_inputs = group;
         a.block_outputs = 1;
     } else if (a.strategy == "channel") {
@@ -53,9 +53,8 @@ inline compression_arguments parse_arguments(config_view at) {
         a.block_outputs = block[0].as_positive();
         a.block_inputs = block[1].as_positive();
     } else if (a.strategy != "tensor" && a.strategy != "token") {
-        throw_unsupported(
-            at, "strategy",
-            "no layout of such scales is known; those of tensor, channel, group, tensor_group and block are");
+        throw_unsupported(at, "strategy",
+                          "unsupported strategy; expected tensor, channel, group, tensor_group or block");
     }
     a.scales_are_bytes = at.string("scale_dtype", "") == "torch.uint8" || at.string("scale_dtype", "") == "uint8";
     if (const auto order = at.find("actorder"); order && !order->is_null())
@@ -63,7 +62,7 @@ inline compression_arguments parse_arguments(config_view at) {
     return a;
 }
 
-/// What `dynamic` says of activations: nothing is stored of those that are scaled as they come.
+/// The stored scales of activations, by the key `dynamic`. Dynamic quantization stores none.
 enum class activation_scales : std::uint8_t { none, of_groups, static_scales };
 
 inline activation_scales parse_dynamic(config_view at) {
@@ -76,7 +75,7 @@ inline activation_scales parse_dynamic(config_view at) {
     return found->as_boolean() ? activation_scales::none : activation_scales::static_scales;
 }
 
-/// Scales of what goes into or comes out of a layer.
+/// Adds the stored scales of a layer's inputs or outputs.
 inline void add_activation_scales(config_view group, literal key, bool inputs, weight_layout& layout) {
     const auto found = group.optional_object(key);
     if (!found) return;
@@ -88,7 +87,7 @@ inline void add_activation_scales(config_view group, literal key, bool inputs, w
             {inputs ? "input_global_scale" : "output_global_scale", "float32", 32, quantization_granularity::matrix});
     if (stored_scales == activation_scales::of_groups) return;
     if (a.strategy != "tensor")
-        throw_unsupported(*found, "strategy", "no layout of fixed scales of activations is known but one scale");
+        throw_unsupported(*found, "strategy", "unsupported strategy of static activation scales; expected tensor");
     layout.auxiliary_tensors.push_back(
         {inputs ? "input_scale" : "output_scale", "", 0, quantization_granularity::matrix});
     if (!a.symmetric)
@@ -97,7 +96,7 @@ inline void add_activation_scales(config_view group, literal key, bool inputs, w
                                             quantization_granularity::matrix});
 }
 
-/// The format where neither the group nor the file names one.
+/// The format if neither the group nor the file specifies one.
 inline string_ref inferred_format(const compression_arguments& a, config_view group) {
     const auto in = group.optional_object("input_activations");
     const bool floating_inputs = in && in->string("type", "int") == "float";
@@ -111,7 +110,7 @@ inline string_ref inferred_format(const compression_arguments& a, config_view gr
 inline weight_layout parse_group_layout(config_view file, config_view group) {
     const config_view weights = group.object("weights");
     const compression_arguments a = parse_arguments(weights);
-    if (a.strategy == "token") throw_invalid_value(weights, "strategy", "a strategy of weights");
+    if (a.strategy == "token") throw_invalid_value(weights, "strategy", "a strategy for weights");
     weight_layout layout;
     layout.bits = static_cast<int>(a.bits);
     layout.block_outputs = a.block_outputs;
@@ -154,25 +153,23 @@ inline weight_layout parse_group_layout(config_view file, config_view group) {
         layout.type = "float8_e4m3fn";
         layout.auxiliary_tensors = {{"weight_scale", "uint8", 8}};
     } else {
-        throw_unsupported(
-            place, "format",
-            "no layout of such weights is known; those of pack-quantized, int-quantized, float-quantized, "
-            "naive-quantized, nvfp4-pack-quantized, mxfp4-pack-quantized and mxfp8-quantized are");
+        throw_unsupported(place, "format",
+                          "unsupported format; expected pack-quantized, int-quantized, float-quantized, "
+                          "naive-quantized, nvfp4-pack-quantized, mxfp4-pack-quantized or mxfp8-quantized");
     }
     add_activation_scales(group, "input_activations", true, layout);
     add_activation_scales(group, "output_activations", false, layout);
     return layout;
 }
 
-/// Groups of modules by class, name or expression; experts are linear layers each, as they were when they were
-/// compressed.
+/// Reads groups of modules by class, name or expression. Experts are separate linear layers, as when compressed.
 inline void parse_compressed_tensors(config_view q, quantization& out) {
     if (const auto sparse = q.optional_object("sparsity_config"))
         if (const string_ref format = sparse->string("format", "dense"); format != "dense")
-            throw_unsupported(*sparse, "format", "no layout of sparse weights is known");
+            throw_unsupported(*sparse, "format", "sparse weights are not supported");
     for (const config_view group : q.object("config_groups")) {
         if (!group.is_object())
-            throw_unsupported(group, "no group that names a preset is known; one with weights and targets is");
+            throw_unsupported(group, "unsupported preset; expected a group with weights and targets");
         if (!group.optional_object("weights")) continue;
         quantization_group one{.targets = parse_names(group, "targets"), .layout = parse_group_layout(q, group)};
         if (one.targets.empty()) throw_invalid_value(group, "targets", "a list of modules");

@@ -10,21 +10,20 @@
 #include <llmcost/base/config_view.hpp>
 #include <llmcost/memory/quantization.hpp>
 
-// Lists of modules in a configuration.
+// Module lists in a configuration.
 namespace llmcost::detail {
 
-/// Adds a rule with this text, which stands somewhere in `at`.
+/// Adds a rule with this text. Errors point to `at`.
 inline void add_rule(std::vector<module_rule>& rules, config_view at, std::string_view text, module_rule::kind means) {
     std::optional<module_rule> rule = module_rule::read(means, text);
-    if (!rule)
-        throw_unsupported(at, "no regular expression, or one with parts that no list of modules is known to use");
+    if (!rule) throw_unsupported(at, "unsupported regular expression");
     rules.push_back(std::move(*rule));
 }
 inline void add_rule(std::vector<module_rule>& rules, config_view entry, module_rule::kind means) {
     add_rule(rules, entry, entry.as_string(), means);
 }
 
-/// The rules of a list, or none where it is null or not there.
+/// The rules of a list. Empty if the key is null or missing.
 [[nodiscard]] inline std::vector<module_rule> parse_rules(config_view object, literal key, module_rule::kind means) {
     std::vector<module_rule> out;
     if (const auto list = object.optional_array(key))
@@ -32,7 +31,7 @@ inline void add_rule(std::vector<module_rule>& rules, config_view entry, module_
     return out;
 }
 
-/// Rules of compressed-tensors: names or classes, or expressions after `re:`.
+/// The rules of a compressed-tensors list: names or classes, or regular expressions after `re:`.
 [[nodiscard]] inline std::vector<module_rule> parse_names(config_view object, literal key) {
     std::vector<module_rule> out;
     const auto list = object.optional_array(key);

@@ -16,12 +16,14 @@ namespace llmcost {
 
 namespace detail {
 
-/// FP8 by blocks, by tensors without blocks; experts of four bits.
+/// Reads FP8 quantization by blocks, or by tensors if there are no blocks; experts may have four bits.
 ///
-/// Sources: transformers/integrations/finegrained_fp8.py, `FP8Linear`, `FP8Experts`, `replace_with_fp8_linear`;
-/// utils/quantization_config.py, `FineGrainedFP8Config`. A file without `weight_block_size` is none that Transformers
-/// wrote, and has a scale for each tensor (vllm/model_executor/layers/quantization/fp8.py, `Fp8Config.from_config`). A
-/// checkpoint has the gate and the other half of experts apart, each with blocks of its own.
+/// A file without `weight_block_size` is not written by Transformers and has one scale per tensor. A checkpoint stores
+/// the gate and up projections of experts separately, each with its own blocks.
+///
+/// Source: transformers/integrations/finegrained_fp8.py, `FP8Linear`, `FP8Experts`, `replace_with_fp8_linear`;
+/// utils/quantization_config.py, `FineGrainedFP8Config`; vllm/model_executor/layers/quantization/fp8.py,
+/// `Fp8Config.from_config`.
 inline void parse_fp8(config_view q, quantization& out) {
     weight_layout layout{.numbers = "weight", .type = "float8_e4m3fn"};
     if (const auto block = q.optional_array("weight_block_size")) {
@@ -65,10 +67,10 @@ inline void parse_fp8(config_view q, quantization& out) {
     out.keeps_32_bits = true;
 }
 
-/// Experts alone: sixteen bytes and a scale for 32 numbers.
+/// Reads MXFP4, which quantizes experts only: 16 bytes and one scale per 32 values. All other weights are bfloat16.
 ///
-/// Sources: transformers/integrations/mxfp4.py, `replace_with_mxfp4_linear`, `Mxfp4ReverseDeserialize`; all else is in
-/// bfloat16 (vllm/model_executor/layers/quantization/mxfp4.py, `get_supported_act_dtypes`).
+/// Source: transformers/integrations/mxfp4.py, `replace_with_mxfp4_linear`, `Mxfp4ReverseDeserialize`;
+/// vllm/model_executor/layers/quantization/mxfp4.py, `get_supported_act_dtypes`.
 inline void parse_mxfp4(config_view q, quantization& out) {
     weight_layout layout{.numbers = "blocks", .type = "uint8", .bits = 4, .block_outputs = 1, .block_inputs = 32};
     layout.auxiliary_tensors.push_back({"scales", "uint8", 8});
@@ -78,7 +80,7 @@ inline void parse_mxfp4(config_view q, quantization& out) {
     out.modules_to_not_convert = parse_rules(q, "modules_to_not_convert", module_rule::kind::segments);
 }
 
-/// Numbers, zero points and scales by groups of inputs, as GPTQ and AWQ share them.
+/// The layout shared by GPTQ and AWQ: packed values, zero points and scales per group of inputs.
 inline weight_layout grouped_integers(config_view q, packing_rule packing_axis, std::int64_t bits) {
     const std::int64_t group = q.integer("group_size", 128);
     if (group != -1 && group <= 0) throw_invalid_value(q, "group_size", "a positive integer or -1");
@@ -95,18 +97,20 @@ inline weight_layout grouped_integers(config_view q, packing_rule packing_axis, 
     return layout;
 }
 
-/// Linear layers of the list of layers; the order of inputs is there whether it is another or not.
+/// Reads GPTQ, which quantizes the linear layers of the layer list. `g_idx` is stored even if inputs are not reordered.
 ///
-/// Sources: auto_gptq/nn_modules/qlinear/qlinear_cuda.py, `QuantLinear`; optimum/gptq/quantizer.py, `convert_model`,
-/// and constants.py, `BLOCK_PATTERNS`; gptqmodel, `dynamic`. AutoGPTQ writes biases of zeros for layers that have none,
-/// which loaders skip (vllm/model_executor/models/llama.py): they are no weights of the model.
+/// AutoGPTQ writes zero biases for layers without bias. Loaders skip them (vllm/model_executor/models/llama.py), so
+/// they are not counted.
+///
+/// Source: auto_gptq/nn_modules/qlinear/qlinear_cuda.py, `QuantLinear`; optimum/gptq/quantizer.py, `convert_model`, and
+/// constants.py, `BLOCK_PATTERNS`; gptqmodel, `dynamic`.
 inline void parse_gptq(config_view q, quantization& out) {
     const std::int64_t bits = q.positive("bits");
     if (bits != 2 && bits != 3 && bits != 4 && bits != 8) throw_invalid_value(q, "bits", "2, 3, 4 or 8");
     for (const literal key : {"checkpoint_format", "format"}) {
         const string_ref format = q.string(key, "gptq");
         if (format != "gptq" && format != "gptq_v2")
-            throw_unsupported(q, key, "no layout of these weights is known; those of gptq and gptq_v2 are");
+            throw_unsupported(q, key, "unsupported format; expected gptq or gptq_v2");
     }
     quantization_group all{.layout = grouped_integers(q, packing_rule::inputs, bits)};
     all.layout.auxiliary_tensors.push_back({"g_idx", "int32", 32, quantization_granularity::input});
@@ -120,7 +124,7 @@ inline void parse_gptq(config_view q, quantization& out) {
     if (const auto dynamic = q.optional_object("dynamic"))
         for (const config_view entry : *dynamic) {
             if (!entry.key().starts_with("-:"))
-                throw_unsupported(entry, "no layout of modules with settings of their own is known; rules with -: are");
+                throw_unsupported(entry, "settings per module are not supported; expected rules with -:");
             add_rule(out.modules_to_not_convert, entry, entry.key().substr(2), module_rule::kind::expression);
         }
     out.reach = {.relatives = true, .grouped = true, .conv1d = true, .experts = expert_scope::all};
@@ -137,16 +141,16 @@ inline void parse_gptq(config_view q, quantization& out) {
                       "h",
                       "decoder.layers",
                       "layers"};
-    if (q.boolean("lm_head", false)) throw_unsupported(q, "lm_head", "no layout of a quantised head is known");
+    if (q.boolean("lm_head", false)) throw_unsupported(q, "lm_head", "a quantized head is not supported");
 }
 
-/// Linear layers but those of the list and the head.
+/// Reads AWQ, which quantizes linear layers except the listed ones and the head.
 ///
-/// Sources: awq/modules/linear/gemm.py, `WQLinear_GEMM`; transformers/integrations/awq.py, `replace_with_awq_linear`.
+/// Source: awq/modules/linear/gemm.py, `WQLinear_GEMM`; transformers/integrations/awq.py, `replace_with_awq_linear`.
 inline void parse_awq(config_view q, quantization& out) {
     const literal key = q.contains("version") ? "version" : "format";
     if (const auto format = q.optional_string(key); format && *format != "gemm" && *format != "GEMM")
-        throw_unsupported(q, key, "no layout of these weights is known; that of gemm is");
+        throw_unsupported(q, key, "unsupported format; expected gemm");
     const literal bits = q.contains("bits") ? "bits" : "w_bit";
     if (q.positive(bits, 4) != 4) throw_invalid_value(q, bits, "4");
     out.groups.push_back({.layout = grouped_integers(q, packing_rule::outputs, 4)});
@@ -156,7 +160,7 @@ inline void parse_awq(config_view q, quantization& out) {
     out.otherwise = dtype::float16;
 }
 
-/// FP8 with a scale for each output.
+/// Reads FP8 with one scale per output.
 ///
 /// Source: transformers/integrations/fbgemm_fp8.py.
 inline void parse_fbgemm_fp8(config_view q, quantization& out) {
@@ -169,7 +173,7 @@ inline void parse_fbgemm_fp8(config_view q, quantization& out) {
     out.keeps_32_bits = true;
 }
 
-/// Four numbers of three values in a byte; online, weights stay as they are and are rounded in every pass.
+/// Reads BitNet: four ternary values per byte. In mode online, stored weights are unquantized and rounded in each pass.
 ///
 /// Source: transformers/integrations/bitnet.py, `BitLinear`, `AutoBitLinear`.
 inline void parse_bitnet(config_view q, quantization& out) {
@@ -178,10 +182,9 @@ inline void parse_bitnet(config_view q, quantization& out) {
         throw_invalid_value(q, "linear_class", "\"bitlinear\" or \"autobitlinear\"");
     if (mode != "online" && mode != "offline") throw_invalid_value(q, "quantization_mode", "\"online\" or \"offline\"");
     if (type == "autobitlinear" && mode == "online") return;
-    if (type == "autobitlinear")
-        throw_unsupported(q, "quantization_mode", "no layout of such weights is known; that of online is");
+    if (type == "autobitlinear") throw_unsupported(q, "quantization_mode", "unsupported mode; expected online");
     if (q.boolean("use_rms_norm", false))
-        throw_unsupported(q, "use_rms_norm", "no row describes norms inside of linear layers");
+        throw_unsupported(q, "use_rms_norm", "norms inside of linear layers are not supported");
     weight_layout layout{.numbers = "weight", .type = "uint8", .bits = 2, .packs = packing_rule::outputs};
     layout.auxiliary_tensors.push_back({"weight_scale", "", 0, quantization_granularity::matrix});
     out.groups.push_back({.layout = layout});
@@ -191,12 +194,13 @@ inline void parse_bitnet(config_view q, quantization& out) {
     out.keeps_32_bits = true;
 }
 
-/// Eight bits with a scale for each output, or four in runs of 64 whose scales may be quantised again.
+/// Reads bitsandbytes: 8 bits with one scale per output, or 4 bits in runs of 64 with optional double quantization.
 ///
-/// Sources: bitsandbytes/nn/modules.py, `Linear8bitLt`, `Linear4bit`, `_save_to_state_dict`; functional.py,
-/// `quantize_4bit`, `QuantState.as_dict`. The text of a few hundred bytes that `as_dict` packs for each weight is left
-/// out: its length depends on the digits of `nested_offset`. Transformers (integrations/bitsandbytes.py) converts no
-/// experts.
+/// The metadata of a few hundred bytes that `as_dict` stores per weight is not counted: its length depends on the
+/// digits of `nested_offset`. Transformers does not convert experts (integrations/bitsandbytes.py).
+///
+/// Source: bitsandbytes/nn/modules.py, `Linear8bitLt`, `Linear4bit`, `_save_to_state_dict`; functional.py,
+/// `quantize_4bit`, `QuantState.as_dict`.
 inline void parse_bitsandbytes(config_view q, quantization& out) {
     const bool four = q.boolean("load_in_4bit", q.boolean("_load_in_4bit", false));
     const bool eight = q.boolean("load_in_8bit", q.boolean("_load_in_8bit", false));
@@ -204,7 +208,7 @@ inline void parse_bitsandbytes(config_view q, quantization& out) {
     weight_layout layout{.numbers = "weight", .type = "int8"};
     if (eight) {
         if (q.boolean("llm_int8_has_fp16_weight", false))
-            throw_unsupported(q, "llm_int8_has_fp16_weight", "no layout of weights that stay in 16 bits is known");
+            throw_unsupported(q, "llm_int8_has_fp16_weight", "weights in 16 bits are not supported");
         layout.auxiliary_tensors.push_back({"SCB", "float32", 32, quantization_granularity::output});
         layout.auxiliary_tensors.push_back({"weight_format", "uint8", 8, quantization_granularity::matrix});
     } else {
@@ -232,7 +236,7 @@ inline void parse_bitsandbytes(config_view q, quantization& out) {
     out.keeps_32_bits = true;
 }
 
-/// What ModelOpt writes.
+/// Reads ModelOpt.
 ///
 /// Source: vllm/model_executor/layers/quantization/modelopt.py.
 inline void parse_modelopt(config_view q, quantization& out) {
@@ -265,10 +269,9 @@ inline void parse_modelopt(config_view q, quantization& out) {
         layout.block_inputs = 32;
         layout.auxiliary_tensors = {{"weight_scale", "uint8", 8}};
     } else {
-        throw_unsupported(
-            at, "quant_algo",
-            "no layout of these weights is known; those of FP8, FP8_PER_CHANNEL_PER_TOKEN, FP8_PB_WO, NVFP4, "
-            "W4A16_NVFP4 and MXFP8 are");
+        throw_unsupported(at, "quant_algo",
+                          "unsupported algorithm; expected FP8, FP8_PER_CHANNEL_PER_TOKEN, FP8_PB_WO, NVFP4, "
+                          "W4A16_NVFP4 or MXFP8");
     }
     out.groups.push_back({.layout = layout});
     out.reach = {.relatives = true, .grouped = true, .experts = expert_scope::all};
@@ -283,28 +286,27 @@ inline void parse_modelopt(config_view q, quantization& out) {
     }
 }
 
-/// How many numbers share a scale, as torchao writes a granularity.
+/// Reads a granularity of torchao: the number of values that share a scale.
 inline void parse_granularity(config_view at, weight_layout& layout) {
     const string_ref type = at.string("_type");
     if (type == "PerTensor") return;
     layout.block_outputs = 1;
     if (type == "PerRow") return;
     if (type != "PerGroup")
-        throw_unsupported(at, "_type",
-                          "no layout of such scales is known; those of PerTensor, PerRow and PerGroup are");
+        throw_unsupported(at, "_type", "unsupported granularity; expected PerTensor, PerRow or PerGroup");
     layout.block_inputs = at.object("_data").positive("group_size");
 }
 
-/// The second version of what torchao makes of linear layers.
+/// Reads torchao, version 2 of its linear layer formats.
 ///
-/// Sources: torchao/quantization/quant_api.py;
+/// Source: torchao/quantization/quant_api.py;
 /// quantize_/workflows/{int4/int4_tensor,int8/int8_tensor,float8/float8_tensor}.py;
 /// prototype/safetensors/safetensors_support.py, `flatten_tensor_state_dict`;
 /// transformers/quantizers/quantizer_torchao.py.
 inline void parse_torchao(config_view q, quantization& out) {
     const config_view entry = q.object("quant_type").object("default");
     if (entry.non_negative("_version", 1) != 2)
-        throw_unsupported(entry, "_version", "no layout of this version is known; that of version 2 is");
+        throw_unsupported(entry, "_version", "unsupported version; expected version 2");
     const string_ref type = entry.string("_type");
     const config_view data = entry.object("_data");
     weight_layout layout{.numbers = "_weight_qdata", .type = "int8", .block_outputs = 1};
@@ -320,7 +322,7 @@ inline void parse_torchao(config_view q, quantization& out) {
     } else if (type == "Int4WeightOnlyConfig") {
         const auto packed = data.optional_object("int4_packing_format");
         if (packed && packed->string("_data") != "PLAIN")
-            throw_unsupported(*packed, "_data", "no layout of numbers packed so is known; that of PLAIN is");
+            throw_unsupported(*packed, "_data", "unsupported packing; expected PLAIN");
         layout.type = "uint8";
         layout.bits = 4;
         layout.block_inputs = data.positive("group_size", 128);
@@ -328,11 +330,11 @@ inline void parse_torchao(config_view q, quantization& out) {
         layout.auxiliary_tensors = {{"_weight_scale", "", 0}, {"_weight_zero_point", "", 0}};
     } else {
         throw_unsupported(entry, "_type",
-                          "no layout of such weights is known; those of Int4WeightOnlyConfig, Int8WeightOnlyConfig, "
-                          "Int8DynamicActivationInt8WeightConfig and Float8WeightOnlyConfig are");
+                          "unsupported configuration; expected Int4WeightOnlyConfig, Int8WeightOnlyConfig, "
+                          "Int8DynamicActivationInt8WeightConfig or Float8WeightOnlyConfig");
     }
     if (q.boolean("include_input_output_embeddings", false))
-        throw_unsupported(q, "include_input_output_embeddings", "no layout of quantised embeddings is known");
+        throw_unsupported(q, "include_input_output_embeddings", "quantized embeddings are not supported");
     out.groups.push_back({.layout = layout});
     out.reach.relatives = out.reach.grouped = true;
     out.modules_to_not_convert = parse_rules(q, "modules_to_not_convert", module_rule::kind::segments);
@@ -340,7 +342,7 @@ inline void parse_torchao(config_view q, quantization& out) {
     out.keeps_32_bits = true;
 }
 
-/// What a configuration may call each format, and who reads it.
+/// The names of a format in configurations, and the function that reads it.
 struct quantization_reader {
     literal method;
     void (*read)(config_view, quantization&);
@@ -363,10 +365,9 @@ inline constexpr quantization_reader quantization_readers[]{
 
 }  // namespace detail
 
-/// What a configuration says of its weights, or its text model's does; a plan without a method where neither says
-/// anything.
+/// Reads the quantization of a configuration or of its text model. Without one, the result has no method.
 ///
-/// Throws `config_error` for what is no plan, and with `unsupported` for a format whose layout is not known.
+/// Throws: `config_error` if it is invalid, with `unsupported` if the layout of a format is not supported.
 [[nodiscard]] inline quantization parse_quantization(config_view json) {
     quantization out;
     auto found = json.optional_object("quantization_config");
@@ -374,7 +375,7 @@ inline constexpr quantization_reader quantization_readers[]{
         if (const auto text = json.find("text_config"); text && text->is_object())
             found = text->optional_object("quantization_config");
     if (!found) return out;
-    // what was written before there were methods
+    // files from before the key `quant_method`
     const bool older = !found->contains("quant_method") &&
                        (found->boolean("load_in_4bit", false) || found->boolean("load_in_8bit", false));
     const string_ref method = older ? string_ref("bitsandbytes") : found->string("quant_method");
@@ -384,10 +385,9 @@ inline constexpr quantization_reader quantization_readers[]{
         format.read(*found, out);
         return out;
     }
-    throw_unsupported(
-        *found, "quant_method",
-        "no layout of such weights is known; those of fp8, mxfp4, gptq, awq, bitsandbytes, compressed-tensors, "
-        "modelopt, torchao, fbgemm_fp8 and bitnet are");
+    throw_unsupported(*found, "quant_method",
+                      "unsupported method; expected fp8, mxfp4, gptq, awq, bitsandbytes, compressed-tensors, "
+                      "modelopt, torchao, fbgemm_fp8 or bitnet");
 }
 
 }  // namespace llmcost

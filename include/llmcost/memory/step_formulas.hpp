@@ -7,25 +7,25 @@
 
 #include <llmcost/model/model_spec.hpp>
 
-// Closed formulas for FLOPs of a training step, which papers use for dense decoders.
+// Closed-form FLOPs of a training step, as papers use them for dense decoders.
 namespace llmcost {
 
-/// Why formulas for dense decoders say nothing of a model; empty where they do.
+/// The reason why formulas for dense decoders do not apply to a model; empty if they apply.
 [[nodiscard]] inline std::string_view why_formula_undefined(const model& m) noexcept {
     const model_config& d = m.config;
-    if (d.vocab_size == 0) return "it reads no tokens";
-    if (m.text_spec != nullptr) return "it holds other models beside its text";
-    if (d.encoder.num_hidden_layers > 0) return "it has two stacks that read different tokens";
-    if (d.moe.num_experts > 0) return "not every parameter meets every token";
-    if (d.num_attention_heads == 0) return "it has no attention heads";
-    if (d.layers.contains(token_mixer_kind::recurrent, d.num_hidden_layers)) return "not every layer attends";
+    if (d.vocab_size == 0) return "the model reads no tokens";
+    if (m.text_spec != nullptr) return "the model has components in addition to its text model";
+    if (d.encoder.num_hidden_layers > 0) return "the model has an encoder and a decoder";
+    if (d.moe.num_experts > 0) return "the model has experts, so a token does not use all parameters";
+    if (d.num_attention_heads == 0) return "the model has no attention heads";
+    if (d.layers.contains(token_mixer_kind::recurrent, d.num_hidden_layers)) return "not every layer has attention";
     return {};
 }
 
-/// FLOPs of a step by parameters alone: 6 N for each token (arXiv 2001.08361, section 2.1).
+/// FLOPs of a step by parameters only: 6 N per token (arXiv 2001.08361, section 2.1).
 [[nodiscard]] inline count flops_6nd(count parameters, count tokens) { return count(6) * parameters * tokens; }
 
-/// The same with attention: (6 N + 12 L H Q T) for each token (arXiv 2204.02311, appendix B).
+/// FLOPs of a step with attention: 6 N + 12 L H Q T per token (arXiv 2204.02311, appendix B).
 [[nodiscard]] inline count palm_step_flops(const model& m, count parameters, count tokens, count sequence) {
     const auto to_count = [](std::int64_t n) { return count(static_cast<std::uint64_t>(n)); };
     const count heads = to_count(m.config.num_attention_heads) * to_count(m.config.head_dim);

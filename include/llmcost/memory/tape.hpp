@@ -14,32 +14,32 @@
 
 namespace llmcost {
 
-/// A tensor that a pass makes, by the storage behind it.
+/// A tensor of a forward pass, identified by its storage.
 struct tape_tensor {
     std::uint64_t bytes = 0;
-    std::uint64_t num_time_steps = 1;  ///< steps through time, each of which makes one
-    std::int32_t producer = -1;        ///< the node; -1: handed in
-    std::int32_t last_read = -1;       ///< the last node that reads it
+    std::uint64_t num_time_steps = 1;  ///< repetitions in a loop over time steps, each of which creates one tensor
+    std::int32_t producer = -1;        ///< index of the node; -1: an input of the model
+    std::int32_t last_read = -1;       ///< index of the last node that reads it
     bool requires_grad = false;
     bool is_cached = false;
 };
 
-/// A parameter: its name and bytes, and whether gradients train it.
+/// A parameter: its name, its bytes and whether it is trained.
 struct tape_parameter {
     std::string name;
     std::vector<std::int64_t> sizes;
     std::uint64_t elements = 0;
     std::uint64_t bytes = 0;
     bool is_trainable = false;
-    std::int32_t region_id = -1;  ///< of the tape's
+    std::int32_t region_id = -1;  ///< index in `tape::regions`
 };
 
-/// What a node reads and owes a gradient to.
+/// An input of a node, and whether it needs a gradient.
 struct tape_edge {
     static constexpr std::int32_t none = -1;
-    std::int32_t tensor = none;     ///< of `tensors`
-    std::int32_t parameter = none;  ///< of `parameters`
-    std::uint64_t bytes = 0;        ///< as the operation sees it, what an expansion repeats included
+    std::int32_t tensor = none;     ///< index in `tape::tensors`
+    std::int32_t parameter = none;  ///< index in `tape::parameters`
+    std::uint64_t bytes = 0;        ///< bytes that the operation reads, with broadcast elements repeated
     bool requires_grad = false;
 };
 
@@ -47,37 +47,38 @@ struct tape_edge {
 struct tape_node {
     op kind{};
     std::int32_t output = -1;
-    std::uint64_t output_bytes = 0;              ///< of the result alone, where it lies in a tensor that was there
-    std::uint64_t saved_extra_bytes = 0;         ///< bytes kept beside tensors, of all steps
-    std::uint64_t saved_integer_bytes = 0;       ///< the same of integers
-    std::uint64_t saved_view_bytes = 0;          ///< bytes of what it saves of `saved`, one by one
-    std::uint64_t torch_flops = 0;               ///< what FlopCounterMode says of it
-    std::uint64_t backward_temporary_bytes = 0;  ///< bytes that its backward makes for the moment
-    std::int32_t region = -1;                    ///< the checkpointed module that it is in; -1: none
-    std::int32_t attention_id = -1;              ///< the core attention that it is in; -1: none
+    std::uint64_t output_bytes = 0;         ///< bytes of the result only, if it is written into an existing tensor
+    std::uint64_t saved_extra_bytes = 0;    ///< bytes saved for backward that are not in a tensor, over all time steps
+    std::uint64_t saved_integer_bytes = 0;  ///< bytes of integers saved for backward, over all time steps
+    std::uint64_t saved_view_bytes = 0;     ///< bytes of the views in `saved`, summed
+    std::uint64_t torch_flops = 0;          ///< FLOPs that FlopCounterMode reports
+    std::uint64_t backward_temporary_bytes = 0;  ///< bytes of temporaries in backward
+    std::int32_t region = -1;                    ///< index of the checkpointed module that contains it; -1: none
+    std::int32_t attention_id = -1;              ///< index of the core attention that contains it; -1: none
     bool has_backward = false;
     bool in_place = false;
-    bool is_autograd_function = false;  ///< no operation: where a function's own backward begins
-    bool saves_gradients = false;       ///< what it saves are the gradients that it hands on
+    bool is_autograd_function = false;  ///< no operation: the start of a `torch.autograd.Function`'s backward
+    bool saves_gradients = false;       ///< the saved tensors are the gradients of the inputs
     std::vector<tape_edge> inputs{};
-    std::vector<std::int32_t> saved{};  ///< tensors
+    std::vector<std::int32_t> saved{};  ///< indices of saved tensors
 };
 
-/// A forward pass as autograd records it: every operation in its order, what it reads, makes and keeps.
+/// A forward pass as autograd records it: all operations in order, with their inputs, outputs and saved tensors.
 struct tape {
     std::vector<tape_tensor> tensors;
     std::vector<tape_parameter> parameters;
     std::vector<tape_node> nodes;
-    std::vector<std::string> regions;  ///< paths of the modules that checkpointing wraps: the outermost ones of lists
-    std::int32_t num_attentions = 0;   ///< attentions, from queries, keys and values to the context
-    std::uint64_t buffer_bytes = 0;    ///< bytes that modules own beside parameters
-    std::int32_t output = -1;          ///< the tensor that the model gives out; -1: none that is stored
-    std::int32_t loss = -1;            ///< what backward begins at
+    /// paths of the modules that activation checkpointing wraps: outermost list items
+    std::vector<std::string> regions;
+    std::int32_t num_attentions = 0;  ///< number of core attentions
+    std::uint64_t buffer_bytes = 0;   ///< bytes of module buffers
+    std::int32_t output = -1;         ///< output tensor of the model; -1: none is stored
+    std::int32_t loss = -1;           ///< tensor at which backward starts
 };
 
 namespace detail {
 
-/// Writes a tape while it listens to a walk.
+/// Records a tape from a trace.
 class tape_listener final : public listener {
 public:
     explicit tape_listener(tape& out) : out_(out) {}
@@ -94,7 +95,7 @@ public:
         open_.pop_back();
         path_.resize(top.parent_path_length);
         if (top.in_list) --lists_;
-        // what a module declares and no operation reads by itself is read by its last one: a convolution's bias
+        // a parameter that no operation reads separately is read by the module's last one: the bias of a convolution
         for (std::size_t i = top.first_parameter; i < out_.parameters.size() && !out_.nodes.empty(); ++i)
             if (!read_[i]) read(static_cast<std::int32_t>(i), out_.nodes.back());
     }
@@ -137,14 +138,15 @@ public:
         n.in_place = o.input_count > 0 && o.inputs[0]->storage_id == o.output.storage_id;
         n.output = n.in_place ? tensor_id(o.output) : add_tensor(o.output, next_node_id());
         n.output_bytes = bytes_of(o.output, o.output.numel);
-        // what is saved under a number that nobody knows is a copy of what an operation in place overwrites
+        // a saved tensor with an unknown id is a clone of what an in-place operation overwrites
         for (const tensor& v : saved_) {
             n.saved.push_back(tensor_id(v, next_node_id()));
             n.saved_view_bytes += bytes_of(v, v.numel) * times_;
         }
         const int flops_per_product = op_cost_of(o.kind).torch_flops;
         if (flops_per_product != 0 ||
-            o.kind == op::attention) {  // products inside of a fused call are not told: those since the last
+            // products inside a fused call are not reported: counts those since the last one
+            o.kind == op::attention) {
             const count sum = torch_flops(r.totals());
             n.torch_flops = flops_per_product != 0 ? (o.work * count(flops_per_product) * r.multiplier()).to_64()
                             : sum > flops_         ? (sum - flops_).to_64()
@@ -186,7 +188,8 @@ public:
     void on_storage_renamed(const recorder&, std::int32_t old_storage_id, std::int32_t now) override {
         const auto old_index = static_cast<std::size_t>(old_storage_id);
         const std::int32_t moved_tensor =
-            old_index < tensor_of_.size() ? tensor_of_[old_index] : -1;  // what is idle was never heard of
+            // tensors of modules that are not executed have no index
+            old_index < tensor_of_.size() ? tensor_of_[old_index] : -1;
         tensor_of_.resize(static_cast<std::size_t>(now), -1);
         tensor_of_.push_back(moved_tensor);
     }
@@ -194,7 +197,7 @@ public:
         times_ = r.multiplier().to_64();
         (void)add_tensor(v, next_node_id() - 1);
     }
-    /// The number of a tensor; one that no operation made was handed in, or made by a node.
+    /// The index of a tensor. A tensor without an index is an input, or the output of `producer`.
     [[nodiscard]] std::int32_t tensor_id(const tensor& v, std::int32_t producer = -1) {
         if (!v.is_stored()) return -1;
         const auto s = static_cast<std::size_t>(v.storage_id);
@@ -203,7 +206,7 @@ public:
 
 private:
     struct open_module {
-        std::size_t parent_path_length;  ///< letters of the path around it
+        std::size_t parent_path_length;  ///< length of the parent's path
         std::size_t first_parameter;
         bool in_list;
     };
@@ -251,14 +254,14 @@ private:
     std::vector<open_module> open_;
     std::string path_;
     int lists_ = 0;
-    std::vector<bool> fused_;  ///< parts that are open: whether each is an attention
+    std::vector<bool> fused_;  ///< open fused kernels: whether each is an attention
     int inside_core_ = 0;
-    std::vector<std::int32_t> tensor_of_;  ///< by storage
+    std::vector<std::int32_t> tensor_of_;  ///< tensor index by storage id
     parameter_names names_;
     std::vector<bool> read_;
     std::vector<tape_edge> pending_parameter_edges_;
     std::vector<tensor> saved_;
-    count flops_{};  ///< of the walk, up to the last product
+    count flops_{};  ///< total of the trace up to the last product
     std::uint64_t saved_extra_bytes_ = 0, saved_integer_bytes_ = 0, times_ = 1;
     bool saves_gradients_ = false;
 };

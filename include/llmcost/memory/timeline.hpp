@@ -11,14 +11,14 @@ namespace llmcost {
 
 namespace detail {
 
-/// Plays a tape over some steps.
+/// Replays a tape over several training steps.
 class tape_replay final : private backward_replay {
 public:
     tape_replay(const tape& tape, const training_schedule& plan, memory_timeline& out)
         : backward_replay(tape, plan, out) {}
 
     void replay() {
-        // from the second pass of a step on all are alike
+        // all passes after the first one of a step are equal
         const auto passes = static_cast<int>(std::min<std::int64_t>(plan_.gradient_accumulation_steps, 2));
         for (step_ = 1; step_ <= plan_.num_steps; ++step_) {
             for (int pass = 1; pass <= passes; ++pass) {
@@ -41,7 +41,7 @@ public:
 
 }  // namespace detail
 
-/// Memory of a pass that is trained so many steps.
+/// Memory of training over `plan.num_steps` steps.
 [[nodiscard]] inline memory_timeline replay_training(const tape& pass, const training_schedule& plan) {
     memory_timeline out;
     detail::tape_replay(pass, plan, out).replay();

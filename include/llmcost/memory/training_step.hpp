@@ -14,36 +14,38 @@
 
 namespace llmcost {
 
-/// What backward begins at: cross-entropy of labels, as the model's own class computes it, the sum of what it returns,
-/// or the head and cross-entropy in one.
+/// The scalar at which backward starts.
+///
+/// `labels`: cross-entropy, as computed by the model class. `sum`: sum of the outputs. `fused`: head and cross-entropy
+/// in one.
 enum class training_loss : std::uint8_t { labels, sum, fused };
 
 /// How a model is trained.
 struct training_plan {
     training_loss loss = training_loss::labels;
     adapter adapter_config{};
-    quantization base_quantization{};  ///< how weights that are frozen are stored; without a method as all others
+    quantization base_quantization{};  ///< storage of frozen weights; without a method: like all others
     training_schedule schedule{};
 };
 
-/// What a training step executes and what it holds.
+/// The computation and memory of a training step.
 struct training_run {
-    model_metrics pass_metrics{};  ///< of the pass, its loss left out
+    model_metrics pass_metrics{};  ///< metrics of the pass, without its loss
     memory_timeline memory{};
-    std::vector<std::string> adapted_modules{};  ///< paths of what the adapter found
-    std::uint64_t num_position_parameters = 0;   ///< parameters in tables of positions
+    std::vector<std::string> adapted_modules{};  ///< paths of the modules with an adapter
+    std::uint64_t num_position_parameters = 0;   ///< parameters in position embedding tables
     bool has_attention_shape = false;
 };
 
 namespace detail {
 
-/// The loss that the class under a head computes where it is given labels.
+/// The loss that the model class computes from labels.
 [[nodiscard]] inline label_loss loss_of(const model& m) noexcept {
     const bool reads_tokens = m.config.head == head_kind::causal_lm && m.config.encoder.num_hidden_layers == 0;
     return {.in_float = reads_tokens, .shifts = reads_tokens};
 }
 
-/// Whether a parameter is a table of learned positions, by the names that models give it.
+/// Whether a parameter is a table of learned positions, judged by its name.
 [[nodiscard]] inline bool is_table_of_positions(const tape_parameter& p, std::int64_t max_positions) {
     const std::string_view name = p.name;
     const bool named = name.ends_with("wpe.weight") || name.ends_with("embed_positions.weight") ||
@@ -51,24 +53,23 @@ namespace detail {
     return named && p.sizes.size() == 2 && p.sizes[0] >= max_positions;
 }
 
-/// Puts the head and its loss, made as one, behind hidden states.
+/// Records the fused head and loss after the hidden states.
 inline void record_fused_loss(tape& out, tape_listener& listener, trace& t, const head_policy& head,
                               const tensor& states, const storage_types& types, training_run& run) {
-    if (head.weight() == nullptr)
-        throw_description_error("no head without a bias over words, which a fused loss would take in");
+    if (head.weight() == nullptr) throw_description_error("the fused loss requires a language model head without bias");
     out.loss = listener.tensor_id(t.call("loss", fused_label_loss{*head.weight()}, states));
     run.pass_metrics = full_model_metrics_of(t.totals(), types);
 }
 
 }  // namespace detail
 
-/// What backward begins at: one number, of what a pass returned.
+/// The scalar loss of a model output.
 constexpr tensor compute_loss(const model& m, trace& t, const tensor& scores, training_loss loss) {
     return loss == training_loss::labels ? t.call("loss", detail::loss_of(m), scores)
                                          : t.sum(t.reshape(t.to(scores, dtype::float32), {-1}), 0);
 }
 
-/// Records a pass of a model, its loss behind it, as autograd does.
+/// Records the forward pass and loss of a model as autograd does.
 [[nodiscard]] inline tape record_training_tape(const model& m, workload load, const training_plan& plan,
                                                training_run& run) {
     load.training = true;
@@ -100,7 +101,7 @@ constexpr tensor compute_loss(const model& m, trace& t, const tensor& scores, tr
     return out;
 }
 
-/// Bytes of the integers that a step is handed: tokens of each side, labels.
+/// Bytes of the integer inputs of a step: tokens of encoder and decoder, labels.
 [[nodiscard]] inline std::uint64_t integer_inputs(const model& m, const workload& load, training_loss loss) {
     const auto integers = [](std::int64_t rows, std::int64_t columns) {
         return (count(8) * count(rows) * count(columns)).to_64();
@@ -112,7 +113,7 @@ constexpr tensor compute_loss(const model& m, trace& t, const tensor& scores, tr
     return integers(load.batch, load.sequence) * (labels ? 2 : 1);
 }
 
-/// Memory of a training step, exact for what PyTorch holds as a reference runs it.
+/// Simulates training. The memory is exact for the tensors that PyTorch holds when it runs the reference.
 [[nodiscard]] inline training_run train(const model& m, const workload& load, training_plan plan) {
     training_run out;
     tape pass = record_training_tape(m, load, plan, out);

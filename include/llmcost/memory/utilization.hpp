@@ -10,33 +10,33 @@
 #include <llmcost/memory/step_formulas.hpp>
 #include <llmcost/memory/training_step.hpp>
 
-// FLOPs of a training step as papers count them, which MFU and HFU are ratios of.
+// FLOPs of a training step by the conventions of papers, the numerators of MFU and HFU.
 namespace llmcost {
 
-/// Whose count of FLOPs.
+/// A convention for counting the FLOPs of a training step.
 enum class flops_convention : std::uint8_t {
-    exact,    ///< FlopCounterMode's of forward and backward as they are executed
-    palm,     ///< (6 N + 12 L H Q T) for each token, N all parameters (arXiv 2204.02311, appendix B)
-    nanogpt,  ///< the same, N without a table of positions (nanoGPT's model.py, `estimate_mfu`)
-    megatron  ///< 72 B s l h² (1 + s / 6h + V / 12 l h), with layers made again 96 (…V / 16…) (arXiv 2205.05198,
-              ///< 2104.04473)
+    exact,    ///< FLOPs of FlopCounterMode in forward and backward
+    palm,     ///< 6 N + 12 L H Q T per token, N all parameters (arXiv 2204.02311, appendix B)
+    nanogpt,  ///< as `palm`, N without position embeddings (nanoGPT's model.py, `estimate_mfu`)
+    /// 72 B s l h² (1 + s / 6h + V / 12 l h), with recomputed layers 96 (…V / 16…) (arXiv 2205.05198, 2104.04473)
+    megatron
 };
 inline constexpr std::size_t flops_conventions = 4;
 inline constexpr std::string_view flops_convention_names[flops_conventions]{"exact", "palm", "nanogpt", "megatron"};
 
-/// FLOPs of a step: those that the model needs, and those that the hardware executes, what is made again included.
+/// Model FLOPs of a step, and hardware FLOPs, which include recomputation.
 struct step_flops {
-    std::string_view undefined{};  ///< why a convention says nothing of this step; empty: it does
+    std::string_view undefined{};  ///< reason why the convention does not apply; empty: it applies
     count model{};
     count hardware{};
-    bool has_hardware_flops = true;  ///< false: it has no rule for layers that are made again
+    bool has_hardware_flops = true;  ///< false: the convention has no rule for recomputed layers
 
     [[nodiscard]] constexpr bool defined() const noexcept { return undefined.empty(); }
 };
 
 namespace detail {
 
-/// Why formulas for dense decoders say nothing of a step; empty where they do.
+/// The reason why formulas for dense decoders do not apply to a step; empty if they apply.
 [[nodiscard]] inline std::string_view why_conventions_undefined(const model& m, const training_run& run) noexcept {
     const std::string_view reason = why_formula_undefined(m);
     if (reason.empty() && count(run.memory.num_trainable) != run.pass_metrics.params)
@@ -46,7 +46,7 @@ namespace detail {
 
 }  // namespace detail
 
-/// FLOPs of a training step by each convention: of all its passes, on one device.
+/// FLOPs of a training step by each convention, over all its passes, on one device.
 [[nodiscard]] inline std::array<step_flops, flops_conventions> step_flops_of(const model& m, const workload& load,
                                                                              const training_plan& plan,
                                                                              const training_run& run) {

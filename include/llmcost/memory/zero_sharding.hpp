@@ -9,25 +9,24 @@
 
 #include <llmcost/memory/fsdp_sharding.hpp>
 
-// DeepSpeed's ZeRO with its defaults (deepspeed/runtime/zero/config.py): gradients contiguous, 5e8 elements in a
-// bucket.
+// DeepSpeed ZeRO with its defaults: contiguous gradients, 5e8 elements per bucket (deepspeed/runtime/zero/config.py).
 namespace llmcost::detail {
 
-/// A buffer that gradients are copied into as they come; when the next one has no room they are reduced together.
+/// A bucket into which gradients are copied. When the next gradient does not fit, the bucket is reduced.
 class gradient_bucket {
 public:
-    static constexpr std::uint64_t size = 500'000'000;  ///< elements
+    static constexpr std::uint64_t size = 500'000'000;  ///< capacity in elements
 
     explicit gradient_bucket(memory_tracker& now) : now_(now) {}
     [[nodiscard]] bool fits(const tape_parameter& p) const noexcept { return used_ + p.elements <= size; }
-    /// Takes a gradient that is there; one too large for it stays where it is.
+    /// Adds a gradient. One that is larger than the bucket stays in its own memory.
     void add(const tape_parameter& p) {
         used_ += p.elements;
         bytes_ += p.bytes;
         parameters_.push_back(&p);
         if (p.elements <= size) now_.free(memory_category::gradients, p.bytes);
     }
-    /// Bytes of what is in it.
+    /// Bytes of the gradients in the bucket.
     [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
     [[nodiscard]] const std::vector<const tape_parameter*>& parameters() const noexcept { return parameters_; }
     void clear() {
@@ -43,12 +42,14 @@ private:
     std::vector<const tape_parameter*> parameters_;
 };
 
-/// Stages 1 and 2: trained weights lie in one tensor, of which each device moves an equal part, a copy of it in 32
-/// bits.
+/// ZeRO stages 1 and 2: trained weights are in one tensor. Each device updates an equal part, of which it has a float32
+/// copy.
 ///
-/// Source: deepspeed/runtime/zero/stage_1_and_2.py: `__init__` (two elements and devices to a multiple),
+/// The figures are those of the first device.
+///
+/// Source: deepspeed/runtime/zero/stage_1_and_2.py: `__init__` (pads to a multiple of 2 · devices elements),
 /// `setup_buckets`, `reduce_independent_p_g_buckets_and_remove_grads`, `reduce_ipg_grads`, `copy_grads_in_partition`,
-/// `step`. The figures are those of the first device.
+/// `step`.
 class zero_sharding final : public parameter_sharding {
 public:
     zero_sharding(const tape& tape, const training_schedule& plan, memory_timeline& out, memory_tracker& now)
@@ -85,7 +86,7 @@ public:
         now_.free(category::gradients, bucket_buffer_bytes_);
         bucket_buffer_bytes_ = 0;
         if (has_accumulated_gradients_)
-            now_.free(category::gradients, reduced_gradient_bytes_);  // added to those of the pass before
+            now_.free(category::gradients, reduced_gradient_bytes_);  // added to those of the previous pass
         else
             stored_gradient_bytes_ = reduced_gradient_bytes_;
         has_accumulated_gradients_ = reduced_gradient_bytes_ > 0;
@@ -133,7 +134,7 @@ protected:
 
 private:
     [[nodiscard]] bool shards_gradients() const noexcept { return plan_.sharding == sharding_strategy::zero2; }
-    /// The first and the last device whose parts a parameter reaches into.
+    /// The first and the last device whose parts overlap with a parameter.
     struct partition_range {
         std::uint64_t first = 0, last = 0;
     };
@@ -146,7 +147,7 @@ private:
     }
     void reduce() {
         if (bucket_.parameters().empty()) return;
-        // slices for several devices are joined before they are summed, those for one lie side by side
+        // slices for several devices are concatenated before the reduction; those for one device are already contiguous
         partition_range all = partition_range_of(*bucket_.parameters().front());
         for (const tape_parameter* p : bucket_.parameters())
             all = {std::min(all.first, partition_range_of(*p).first), std::max(all.last, partition_range_of(*p).last)};
@@ -160,24 +161,25 @@ private:
     }
 
     gradient_bucket bucket_;
-    std::uint64_t elements_ = 0, partition_elements_ = 0, element_bytes_ = 0;  ///< of all, of one device; bytes of one
-    std::uint64_t own_gradient_bytes_ = 0;      ///< bytes of gradients that the first device's part reaches into
+    /// elements in total and per device; bytes per element
+    std::uint64_t elements_ = 0, partition_elements_ = 0, element_bytes_ = 0;
+    std::uint64_t own_gradient_bytes_ = 0;      ///< bytes of gradients that overlap with the first device's part
     std::uint64_t bucket_buffer_bytes_ = 0;     ///< bytes of the bucket's buffer
-    std::uint64_t reduced_gradient_bytes_ = 0;  ///< bytes of this pass's own gradients
-    bool has_accumulated_gradients_ = false;    ///< of passes before
+    std::uint64_t reduced_gradient_bytes_ = 0;  ///< bytes of the gradients of this pass
+    bool has_accumulated_gradients_ = false;    ///< whether earlier passes left gradients
     std::vector<partition_range> places_;
     std::vector<const tape_parameter*> pending_parameters_;
 };
 
-/// Stage 3: each parameter flattened and cut, zeros behind; small ones stay whole. Layers are gathered as `fully_shard`
-/// does.
+/// ZeRO stage 3: each parameter is flattened, padded and split; small ones are replicated. Layers are gathered as in
+/// FSDP.
 ///
 /// Source: deepspeed/runtime/zero/partition_parameters.py, `_aligned_size`; parameter_offload.py,
 /// `param_persistence_threshold`; config.py, `sub_group_size`; stage3.py, `_setup_for_real_optimizer`.
 class zero3_sharding final : public fsdp_sharding {
 public:
     static constexpr std::uint64_t persistence_threshold = 100'000;  ///< elements
-    static constexpr std::uint64_t sub_group_size = 1'000'000'000;   ///< elements of a device that are moved together
+    static constexpr std::uint64_t sub_group_size = 1'000'000'000;   ///< elements per device that are updated together
 
     zero3_sharding(const tape& tape, const training_schedule& plan, memory_timeline& out, memory_tracker& now)
         : fsdp_sharding(tape, plan, out, now), bucket_(now) {}
@@ -219,7 +221,7 @@ protected:
         if (!bucket_.fits(p)) reduce();
         bucket_.add(p);
     }
-    /// A group of so many elements after the other.
+    /// Updates one group of `sub_group_size` elements after the other.
     void step_all(bool first) override {
         std::vector<tape_parameter> group;
         std::uint64_t elements = 0;

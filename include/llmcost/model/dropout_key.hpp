@@ -9,17 +9,17 @@
 
 namespace llmcost {
 
-/// What a rate is where a configuration has none: that of hidden states, or what an entry before has said of its place.
+/// Default rates that refer to another rate: that of hidden states, or that of the previous entry for this position.
 inline constexpr double same_as_hidden = -1, same_as_previous = -2;
 
-/// A rate of dropout: where it holds, under which key it stands, what it is without one.
+/// A dropout rate of a configuration: its position, its key and its default.
 struct dropout_key {
     dropout_position position = dropout_position::hidden;
     literal key = "";
     double default_rate = 0;
 };
 
-/// A family's table, as a row refers to it; a row without one does not say where its walk drops something.
+/// The dropout keys of a model family. A model spec without a table does not declare its dropout positions.
 struct dropout_key_table {
     const dropout_key* first = nullptr;
     std::size_t count = 0;
@@ -28,7 +28,7 @@ struct dropout_key_table {
     template <std::size_t N>
     constexpr dropout_key_table(const dropout_key (&table)[N]) noexcept : first(table), count(N) {}
     [[nodiscard]] constexpr bool has_entries() const noexcept { return first != nullptr; }
-    /// Of a row whose walk drops nothing that has a key in this table.
+    /// An empty table: the forward function has no dropout.
     [[nodiscard]] static constexpr dropout_key_table none() noexcept;
 };
 

@@ -20,33 +20,33 @@ namespace llmcost {
 
 class config_view;
 
-/// Norms of queries and keys.
+/// Normalization of queries and keys (QK-norm).
 enum class qk_norm_kind : std::uint8_t {
     none,
-    per_head,             ///< over each head's elements, before heads and positions change places
-    per_head_transposed,  ///< the same, after
+    per_head,             ///< over the elements of each head, before heads and positions are transposed
+    per_head_transposed,  ///< over the elements of each head, after heads and positions are transposed
     all_heads             ///< over all heads together
 };
 
-/// What stands beside the routed experts.
+/// The shared expert of a mixture-of-experts layer.
 enum class shared_expert_kind : std::uint8_t {
     none,
-    gated,  ///< a feed-forward block times the sigmoid of a gate of its own (Qwen2-MoE)
-    added   ///< a feed-forward block, added (DeepSeek)
+    gated,  ///< an MLP times the sigmoid of its own gate (Qwen2-MoE)
+    added   ///< an MLP whose output is added (DeepSeek)
 };
 
-/// Which additive masks a decoder makes once for all layers.
+/// The additive masks that a decoder creates once for all layers.
 enum class mask_kind : std::uint8_t {
-    by_window,         ///< one: sliding where the configuration has a window, else full
+    by_window,         ///< one: sliding if the configuration has a window, otherwise full
     present,           ///< those that layers read
-    full_and_present,  ///< full always, sliding where a layer slides
-    full_and_sliding   ///< both, whatever the layers are
+    full_and_present,  ///< full always, sliding if a layer has a sliding window
+    full_and_sliding   ///< both, independent of the layers
 };
 
-/// Names of a decoder's modules in the reference; paths are made of them.
+/// Names of a decoder's modules in the reference. Module paths are composed of them.
 struct decoder_module_names {
     literal base_model = "model";
-    literal base_model_for_question_answering = "model";  ///< the same under a question-answering head
+    literal base_model_for_question_answering = "model";  ///< name of the base model under a question-answering head
     literal embed_tokens = "embed_tokens";
     literal layers = "layers";
     literal norm = "norm";
@@ -66,11 +66,11 @@ struct decoder_module_names {
     literal post_attention_norm = "post_attention_layernorm";
     literal pre_mlp_norm = "post_attention_layernorm";
     literal post_mlp_norm = "post_feedforward_layernorm";
-    literal attention_dropout = "";  ///< a module after attention; empty: none
-    literal mlp_dropout = "";        ///< a module after the feed-forward block; empty: none
+    literal attention_dropout = "";  ///< dropout module after attention; empty: none
+    literal mlp_dropout = "";        ///< dropout module after the MLP; empty: none
     mlp_names mlp_modules{};
     literal router = "gate";
-    // what follows the prefix in names of classes
+    // class names without their prefix
     literal model_class = "Model";
     literal causal_lm_class = "ForCausalLM";
     literal layer_class = "DecoderLayer";
@@ -83,10 +83,10 @@ struct decoder_module_names {
     literal experts_class = "Experts";
     literal router_class = "TopKRouter";
     literal rotary_class = "RotaryEmbedding";
-    literal mlp_class_prefix = "";  ///< of the feed-forward block's class; empty: the row's
+    literal mlp_class_prefix = "";  ///< prefix of the MLP class; empty: `model_spec::class_prefix`
 };
 
-/// A set of heads; a configuration that asks for another one is refused.
+/// The model heads that a model spec supports. A configuration with another head is rejected.
 struct head_set {
     std::uint32_t bits = 0;
 
@@ -99,15 +99,16 @@ struct head_set {
     }
 };
 
-/// Which of a key's two names is read.
+/// The rule by which one of a key's two names is read.
 enum class key_rule : std::uint8_t {
-    family_name_first,    ///< the row's name, else the standard one (a keyword that old files have)
-    standard_name_first,  ///< the standard name, else the row's (`attribute_map` of the configuration class)
-    family_name_only,     ///< the row's name; the standard one means nothing to this type
-    absent                ///< neither: this type has no such key
+    family_name_first,  ///< the family's name, otherwise the standard name (a keyword of old files)
+    /// the standard name, otherwise the family's name (`attribute_map` of the configuration class)
+    standard_name_first,
+    family_name_only,  ///< the family's name only; the standard name has no effect for this type
+    absent             ///< neither: this type has no such key
 };
 
-/// A key that a configuration writes in its own way: `{"hidden_size", "n_embd"}`.
+/// A key to which a configuration gives its own name: `{"hidden_size", "n_embd"}`.
 struct key_name {
     literal standard = "";
     literal family_name = "";
@@ -124,8 +125,10 @@ public:
         for (const key_name& key : keys) add(key);
     }
 
-    /// Adds a key. Throws: `description_error` if the table is full or has an entry for this standard key; in a
-    /// constant expression, the program does not compile. To replace an entry of a parent, call `remove` first.
+    /// Adds a key. To replace an entry of a parent, call `remove` first.
+    ///
+    /// Throws: `description_error` if the table is full or has an entry for this standard key. In a constant
+    /// expression, the program does not compile.
     constexpr void add(const key_name& key) {
         if (find(key.standard) != size_ || size_ == max_size)
             throw_description_error("config_keys: the standard key has an entry already, or the table is full");
@@ -133,7 +136,9 @@ public:
     }
     constexpr void add(literal standard, key_rule rule) { add({standard, "", rule}); }
     constexpr void add(literal standard, literal family_name, key_rule rule) { add({standard, family_name, rule}); }
-    /// Removes the entry of a standard key. Throws: as `add` if there is none.
+    /// Removes the entry of a standard key.
+    ///
+    /// Throws: `description_error` if there is none.
     constexpr void remove(literal standard) {
         const std::size_t position = find(standard);
         if (position == size_) throw_description_error("config_keys: there is no entry for this standard key");
@@ -160,80 +165,79 @@ private:
 struct model_spec;
 struct layer_context;
 
-/// A part that makes something from nothing but the workload: embeddings, a whole base model.
+/// A part of a model that reads only the workload: embeddings, a complete base model.
 using forward_function = tensor (*)(const layer_context&, trace&);
-/// A part of a layer, or what stands between layers and a head: (B, S, width) -> (B, S, width).
+/// A part of a layer, or a function between layers and a head: (B, S, width) -> (B, S, width).
 using layer_forward_function = tensor (*)(const layer_context&, trace&, const tensor&);
-/// What joins a block's output with what went around it.
+/// The residual connection: combines the output of a block (`through`) with its input (`around`).
 using residual_function = tensor (*)(const layer_context&, trace&, const tensor& around, const tensor& through);
 
-/// What follows the states that a head reads, beside it.
+/// Multi-token prediction: modules that read the hidden states of the head.
 using mtp_function = void (*)(const layer_context&, trace&, const tensor&);
 
-/// What a model makes once, in front of its layers.
+/// Tensors that a model creates once, before its layers.
 struct decoder_inputs;
 using prepare_function = decoder_inputs (*)(const layer_context&, trace&);
 
-/// A model that another one holds: under which key its configuration stands, and what it is.
+/// A component of a composite model: the key of its configuration and its model spec.
 struct component_spec {
     literal key = "";
-    const model_spec* default_spec = nullptr;    ///< where the part has no `model_type`; none: it must have one
-    bool ignores_model_type = false;             ///< `otherwise`, whatever `model_type` the part states
-    const model_spec* spec_if_absent = nullptr;  ///< where the whole part is left out; none: `otherwise`
-    bool ties_embeddings = false;         ///< ties its embeddings to the head where its own configuration says so, too
-    bool is_flat = false;                 ///< without the key, what it would hold stands beside it (older files)
-    literal alternative_model_type = "";  ///< another `model_type` that means `otherwise`
+    /// spec if the component has no `model_type`; null: `model_type` is required
+    const model_spec* default_spec = nullptr;
+    bool ignores_model_type = false;             ///< uses `default_spec`, regardless of the component's `model_type`
+    const model_spec* spec_if_absent = nullptr;  ///< spec if the component is absent; null: `default_spec`
+    bool ties_embeddings = false;  ///< also ties embeddings to the head if the component's configuration requests it
+    bool is_flat = false;          ///< without the key, its members are in the enclosing object (older files)
+    literal alternative_model_type = "";  ///< another `model_type` that means `default_spec`
     const model_spec* additional_spec =
-        nullptr;  ///< a further row that the whole describes by itself, for a part of its type
+        nullptr;  ///< a further spec, which the composite model defines for components of its type
 };
 
-/// How many others a model may hold beside its text model: towers for images and sound, a model that drafts.
+/// Maximum number of components next to the text model: vision and audio encoders, a draft model.
 inline constexpr std::size_t max_components = 3;
 
 struct model;
 
-/// What a processor makes of the images, videos and sound of a workload.
+/// Computes the sizes of the images, videos and audio of a workload after preprocessing.
 using media_shape_function = media_shapes (*)(const model&, const workload&);
 
-/// One row per `model_type`: the parts that its walk is made of, what the shared ones need to know, its keys and
-/// defaults.
+/// The description of one `model_type`: functions of its forward pass, shared options, configuration keys and defaults.
 struct model_spec {
     literal model_type = "";
-    literal class_prefix = "";           ///< of its classes: `Llama` + `ForCausalLM`
-    bool is_remote_code = false;         ///< a family of the hub's own code: the reference has no class of it
-    forward_function forward = nullptr;  ///< the whole model
-    // the parts of a decoder; the words that they are made of are in walks/
-    forward_function base_model = nullptr;             ///< the model under a head: embeddings, layers, last norm
-    forward_function embed_tokens = nullptr;           ///< what the first layer reads
+    literal class_prefix = "";           ///< prefix of class names: `Llama` + `ForCausalLM`
+    bool is_remote_code = false;         ///< the code is on the Hub, not in the reference
+    forward_function forward = nullptr;  ///< forward pass of the complete model
+    // parts of a decoder; shared ones are in forward/
+    forward_function base_model = nullptr;             ///< base model: embeddings, layers, final norm
+    forward_function embed_tokens = nullptr;           ///< input of the first layer
     prepare_function prepare_inputs = nullptr;         ///< masks and rotary tables
-    layer_forward_function decoder_layer = nullptr;    ///< norms, mixer, residual, feed-forward, in their order
-    layer_forward_function token_mixer = nullptr;      ///< calls what attends
-    layer_forward_function recurrent_block = nullptr;  ///< calls what keeps a state, in recurrent layers
-    layer_forward_function attention = nullptr;        ///< attention's forward pass
-    layer_forward_function mlp = nullptr;              ///< calls the feed-forward block, dense or with experts
-    residual_function add_residual = nullptr;          ///< adds a block's output
-    layer_forward_function process_logits = nullptr;   ///< what happens to logits; none: nothing
-    mtp_function multi_token_prediction =
-        nullptr;  ///< modules that predict further tokens; none: it is not known what they are
-    // a configuration
-    void (*parse_config)(config_view, model_config&) = nullptr;  ///< keys that the shared reader does not know
+    layer_forward_function decoder_layer = nullptr;    ///< one layer: norms, token mixer, residual, MLP
+    layer_forward_function token_mixer = nullptr;      ///< calls the attention module
+    layer_forward_function recurrent_block = nullptr;  ///< calls the recurrent module in recurrent layers
+    layer_forward_function attention = nullptr;        ///< forward pass of the attention module
+    layer_forward_function mlp = nullptr;              ///< calls the MLP, dense or with experts
+    residual_function add_residual = nullptr;          ///< adds the output of a block
+    layer_forward_function process_logits = nullptr;   ///< applied to logits; null: none
+    mtp_function multi_token_prediction = nullptr;     ///< modules for multi-token prediction; null: unknown
+    // configuration
+    void (*parse_config)(config_view, model_config&) = nullptr;  ///< reads the keys of this family
     void (*parse_composite_config)(config_view,
-                                   model&) = nullptr;  ///< of a model that holds others: what it says of itself
+                                   model&) = nullptr;  ///< composite model: reads its own keys
     void (*parse_image_processor)(config_view,
-                                  model&) = nullptr;  ///< of what a file beside the configuration says of images
+                                  model&) = nullptr;  ///< reads the image processor file next to the configuration
     void (*parse_feature_extractor)(config_view,
-                                    model&) = nullptr;  ///< the whole, of what such files in it say of sound
+                                    model&) = nullptr;  ///< composite model: reads the feature extractor file for audio
     family_key_table family_keys{};                     ///< sizes that only this family has
-    dropout_key_table dropout_keys{};             ///< rates of dropout; none: the walk does not say where it drops
-    component_spec text_model{};                  ///< the text model of one that holds others; else it is one itself
-    component_spec components[max_components]{};  ///< what else it holds
-    media_shape_function compute_media_shapes = nullptr;  ///< what it sees and hears beside a text; none: nothing
-    modality_set modalities{};                            ///< which of them
-    audio_preprocessing_config audio_preprocessing{};     ///< how a recording is made ready where no file says so
-    bool feeds_media_to_encoder = false;     ///< what stands for it is read by the text's encoder, where it has one
-    std::uint8_t num_prefix_tokens = 0;      ///< of a tower's states: in front of patches, as a class token is
-    supported_layer_set supported_layers{};  ///< of layers, which the walk tells apart
-    // choices that many families share
+    dropout_key_table dropout_keys{};                   ///< dropout rates; none: dropout positions are not declared
+    component_spec text_model{};  ///< the text model of a composite model; otherwise the model is one itself
+    component_spec components[max_components]{};          ///< further components
+    media_shape_function compute_media_shapes = nullptr;  ///< sizes of multimodal inputs; null: text only
+    modality_set modalities{};                            ///< supported modalities
+    audio_preprocessing_config audio_preprocessing{};     ///< audio preprocessing if no file specifies it
+    bool feeds_media_to_encoder = false;     ///< the text model's encoder, if it has one, reads the placeholder tokens
+    std::uint8_t num_prefix_tokens = 0;      ///< encoder states before the patches, e.g. a class token
+    supported_layer_set supported_layers{};  ///< layer properties that the forward pass distinguishes
+    // options shared by many families
     norm_kind norm = norm_kind::rms;
     qk_norm_kind qk_norm = qk_norm_kind::none;
     rotary_style rotary = rotary_style::rotate_half;
@@ -243,11 +247,11 @@ struct model_spec {
     router_kind router = router_kind::none;
     expert_kind expert = expert_kind::gated;
     shared_expert_kind shared_experts = shared_expert_kind::none;
-    bool has_rotary_per_token_mixer = false;  ///< tables of their own for full and sliding layers
-    bool is_fixed_trace = false;              ///< its walk is a file's, which other sizes do not change
-    bool accepts_any_image_size = false;      ///< its walk takes images of any size
+    bool has_rotary_per_token_mixer = false;  ///< separate rotary tables for full and sliding layers
+    bool is_fixed_trace = false;              ///< the forward pass comes from a file; other sizes do not change it
+    bool accepts_any_image_size = false;      ///< the forward pass accepts images of any size
     bool has_partial_rotary =
-        false;  ///< a part of each head is rotated, and joined with the rest even where none is left
+        false;  ///< rotates a part of each head and concatenates it with the rest, even if the rest is empty
     head_set supported_heads{head_kind::none, head_kind::causal_lm};
     decoder_module_names names{};
     config_key_table config_keys{};
@@ -257,13 +261,13 @@ struct model_spec {
 /// A spec that is only a component of composite models: it is not in the registry.
 using submodel_spec = model_spec;
 
-/// One of the models that another one holds beside its text model.
+/// A component of a composite model next to its text model.
 struct component_model {
     const model_spec* spec = nullptr;
     model_config config{};
 };
 
-/// All of them.
+/// The components of a composite model.
 struct component_models {
     component_model models[max_components];
 
@@ -271,45 +275,48 @@ struct component_models {
     [[nodiscard]] constexpr component_model& operator[](std::size_t i) noexcept { return models[i]; }
 };
 
-/// A model: its row and the sizes of its text model; where it holds others, their rows and sizes. Trivially copyable, a
-/// literal.
+/// A model: its spec, the sizes of its text model, and specs and sizes of its components.
+///
+/// A literal type, trivially copyable.
 struct model {
     const model_spec* spec = nullptr;
     model_config config{};
-    const model_spec* text_spec = nullptr;  ///< whose sizes `dims` are, where that is another row than `kind`
-    family_config family{};                 ///< by the table of `kind`, where `text` is another row
-    component_models components{};          ///< in the order of the row's
-    audio_preprocessing_config audio_preprocessing{};  ///< how recordings are made ready
-    leaf_module_policy* policy = nullptr;              ///< what is changed at its leaves; it outlives the model
+    const model_spec* text_spec = nullptr;  ///< spec of the text model to which `config` belongs; null: `spec`
+    family_config family{};                 ///< configuration of `spec`, if `text_spec` is set
+    component_models components{};          ///< in the order of `model_spec::components`
+    audio_preprocessing_config audio_preprocessing{};  ///< audio preprocessing of this model
+    leaf_module_policy* policy = nullptr;              ///< changes to leaf modules; must outlive the model
 
-    /// The row whose sizes `dims` are.
+    /// The spec to which `config` belongs.
     [[nodiscard]] constexpr const model_spec& text_model_spec() const noexcept {
         return text_spec != nullptr ? *text_spec : *spec;
     }
-    /// Whether its walk says where it drops something in training.
+    /// Whether the spec declares the dropout positions.
     [[nodiscard]] constexpr bool has_dropout_positions() const noexcept;
-    /// Walks one forward pass through a trace; gives what it returns, of which a loss is made.
+    /// Traces one forward pass and returns its output, of which the loss is computed.
+    ///
+    /// Throws: `description_error` if the workload has dropout and the cost of dropout is undefined.
     constexpr tensor forward(trace& t) const;
-    /// The same of a workload in which what is shown has become tokens.
+    /// Traces one forward pass of a workload whose multimodal inputs are already expanded to tokens.
     constexpr tensor forward_expanded(trace& t) const;
-    /// Walks a pass; a training step goes back from the sum of what it returns.
+    /// Traces one forward pass whose output is summed for the loss of a training step.
     constexpr void trace_with_loss(trace& t) const;
 };
 
-/// States that are read behind some of a tower's layers.
+/// Hidden states after some layers of an encoder.
 struct hidden_state_outputs;
 
-/// What layers read that is made once in front of them.
+/// Tensors that all layers read and that are created once before them.
 struct attention_inputs {
     attention_pattern pattern{};
     tensor mask{};
     tensor cos{};
     tensor sin{};
-    tensor family_tensors[4]{};                     ///< what only this family shares
-    hidden_state_outputs* hidden_states = nullptr;  ///< of a tower: where it puts them
+    tensor family_tensors[4]{};                     ///< tensors that only this family shares
+    hidden_state_outputs* hidden_states = nullptr;  ///< encoder: destination of its hidden states
 };
 
-/// What each kind of attention reads.
+/// Inputs of each kind of attention.
 struct decoder_inputs {
     attention_inputs full{};
     attention_inputs sliding{};
@@ -322,48 +329,51 @@ struct decoder_inputs {
     }
 };
 
-/// Where a walk is: the one argument that is handed down beside the trace.
+/// The context of a forward function: model, sizes and position in the model.
 struct layer_context {
     const llmcost::model& model;
     const model_spec& spec;
     const model_config& config;
-    const attention_inputs* inputs = nullptr;  ///< in layers
-    layer_spec layer{};                        ///< this layer's
-    std::int64_t layer_index = 0;              ///< its number
+    const attention_inputs* inputs = nullptr;  ///< in layers; otherwise null
+    layer_spec layer{};                        ///< spec of this layer
+    std::int64_t layer_index = 0;              ///< index of this layer
 
-    /// The same place in a layer that reads these values.
+    /// The context of a layer with these inputs.
     [[nodiscard]] constexpr layer_context for_layer(const loop& layer_loop,
                                                     const attention_inputs& inputs) const noexcept {
         return {model, spec, config, &inputs, layer_loop.layer(), layer_loop.index()};
     }
-    /// The text model of one that holds others.
+    /// The context of the text model of a composite model.
     [[nodiscard]] constexpr layer_context text_model() const noexcept {
         return {model, *model.text_spec, model.config};
     }
-    /// Another model that this one holds.
+    /// The context of a component of a composite model.
     [[nodiscard]] constexpr layer_context component(std::size_t i) const noexcept {
         return {model, *model.components[i].spec, model.components[i].config};
     }
-    /// A class of this family.
+    /// A class name of this family.
     [[nodiscard]] constexpr class_name class_of(literal base) const noexcept { return {spec.class_prefix, base}; }
 };
 
-/// Describes a part under a path of its own.
+/// Traces a function as a module with its own path.
 constexpr tensor forward_in_module(const module_info& m, forward_function function, const layer_context& ctx,
                                    trace& t) {
     t.enter(m);
     return t.leave(m, function(ctx, t));
 }
 
-/// The same workload as a model reads it: tokens that stand for images, videos and sound among those of a first pass,
-/// or among those that an encoder has read, whose states later passes see, too.
+/// Returns the workload with multimodal inputs expanded to placeholder tokens.
+///
+/// The tokens are added to the text of a prefill, or to the input of the text model's encoder if that reads them.
+///
+/// Throws: `description_error` above 2147483647 tokens.
 constexpr workload expand_multimodal_inputs(const model& m, workload load) {
     const bool encoded = m.spec->feeds_media_to_encoder && m.config.encoder.num_hidden_layers > 0;
     if (load.past > 0 && !encoded) return load;
     std::int64_t& length = encoded ? load.encoder_sequence : load.sequence;
     if (encoded && length == 0) length = load.past + load.sequence;
     const count all = count(length) + count(m.spec->compute_media_shapes(m, load).num_tokens(load));
-    if (all > count(max_input)) throw_description_error("more than 2147483647 tokens stand for what is shown");
+    if (all > count(max_input)) throw_description_error("the multimodal inputs expand to more than 2147483647 tokens");
     length = static_cast<std::int64_t>(all.to_64());
     return load;
 }
@@ -374,7 +384,9 @@ constexpr bool model::has_dropout_positions() const noexcept {
 constexpr tensor model::forward(trace& t) const {
     if (t.load().has_dropout &&
         (!has_dropout_positions() || config.dropout_positions.contains(dropout_position::stochastic)))
-        throw_description_error("no walk describes what this model drops in training");
+        throw_description_error(
+            "dropout is not supported: the dropout positions of this model are unknown, or the cost of a step is "
+            "random");
     const trace::dropout_guard rates{t, config.dropout_positions.with_position(dropout_position::unconditional)};
     if (spec->compute_media_shapes == nullptr || !t.load().has_multimodal_inputs()) return forward_expanded(t);
     const recorder::workload_guard encoder_workload{t, expand_multimodal_inputs(*this, t.load())};

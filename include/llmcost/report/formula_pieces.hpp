@@ -9,8 +9,8 @@
 #include <vector>
 
 #include <llmcost/analysis/closed_form.hpp>
-#include <llmcost/base/error.hpp>
 #include <llmcost/report/formula_terms.hpp>
+#include <llmcost/text/error.hpp>
 
 // A figure of a model over all workloads: its regions, and in each a polynomial.
 namespace llmcost {

@@ -12,13 +12,15 @@
 
 namespace llmcost {
 
-/// The time of one operator at one site, worked out at every measured place of its axes: between them it is what
-/// `predicted_seconds` says before its bound, many times faster.
+/// The time of an operator for one layer shape, tabulated at the measured sizes of its axes.
+///
+/// Between them, a curve equals `predicted_seconds` before its lower bound. It is many times faster.
 class measured_curve {
 public:
     measured_curve() = default;
-    /// `log_seconds` says what is worked out at sizes on the measured places of `grid`, and no less than anywhere
-    /// before; of the sizes of `shape` those along the axes do not count, all others stay as they are.
+    /// Tabulates `log_seconds` at the measured sizes of `grid`, made monotonic along the axes.
+    ///
+    /// The sizes of `shape` along the axes are ignored. All others are constant.
     template <class LogSeconds>
     measured_curve(operator_shape shape, const correction_table& grid, LogSeconds&& log_seconds) {
         if (grid.num_layer_shapes == 0) return;
@@ -35,7 +37,7 @@ public:
                 log_seconds_.push_back(maximum);
             }
     }
-    /// The curve of a kernel at a site, which is at `where`.
+    /// The curve of a kernel for the layer shape of `shape`.
     measured_curve(const device& device, const operator_shape& shape, const kernel_calibration& c,
                    const correction_table::layer_shape_position& layer_shape_position)
         : measured_curve(shape, c.correction, [&](const operator_shape& at) {
@@ -43,15 +45,15 @@ public:
           }) {}
 
     [[nodiscard]] bool empty() const noexcept { return log_seconds_.empty(); }
-    /// log2 of seconds at the i-th and k-th measured places.
+    /// log2 of the seconds at measured sizes `i` and `k`.
     [[nodiscard]] double at(std::size_t i, std::size_t k) const noexcept {
         return log_seconds_[i * (at_[1].empty() ? 1 : at_[1].size()) + k];
     }
-    /// Seconds at the last measured place of one axis, for a size beyond it; none for others.
+    /// Seconds at the largest measured size of the only axis, if `n` exceeds it; otherwise 0.
     [[nodiscard]] double upper_index(std::int64_t n) const noexcept {
         return octave(n) > at_[0].back() ? std::exp2(log_seconds_.back()) : 0;
     }
-    /// Seconds at some sizes; NaN beyond the measured places.
+    /// Seconds for `sizes`; NaN outside of the measured sizes.
     [[nodiscard]] double operator()(const std::int64_t* sizes) const noexcept {
         const place a = position_of(at_[0], sizes[0]);
         if (at_[1].empty()) return a.is_outside ? NAN : std::exp2(interpolate(a, log_seconds_.data()));
@@ -86,11 +88,11 @@ private:
         return p.share == 0 ? low : low + p.share * (values[p.low + 1] - low);
     }
 
-    std::vector<double> at_[2];  ///< octaves of the axes
+    std::vector<double> at_[2];  ///< log2 of the measured sizes of each axis
     std::vector<double> log_seconds_;
 };
 
-/// Seconds of an operator by its curve, or where that has nothing by itself.
+/// Seconds of an operator by its curve. Outside of the curve, by its calibration.
 [[nodiscard]] inline double predicted_seconds(const measured_curve& curve, const device& d, const operator_shape& shape,
                                               const kernel_calibration* known,
                                               const correction_table::layer_shape_position& layer_shape_position) {
@@ -99,7 +101,7 @@ private:
         if (curve.empty()) return predicted_seconds(d, shape, known, layer_shape_position);
         const operator_shape bare = without_added(shape);
         const auto at = [&](std::size_t i, std::size_t k) { return curve.at(i, k); };
-        if (shape.type->num_axes == 1)  // beyond all places that there are
+        if (shape.type->num_axes == 1)  // above all measured sizes
             seconds = std::fmax(std::exp2(detail::log_seconds(d, bare, *known, layer_shape_position)),
                                 curve.upper_index(bare.sizes[0]));
         else if (detail::was_measured(d, bare, *known))

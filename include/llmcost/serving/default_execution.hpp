@@ -7,30 +7,29 @@
 #include <llmcost/serving/engines.hpp>
 #include <llmcost/serving/model_kernel.hpp>
 
-// How an engine runs a model on a device: what follows from their choice.
+// How an engine runs a model on a device.
 namespace llmcost {
 
-/// What a model's tensors are held in; null leaves it to the engine.
+/// The element types of a checkpoint; null: the default of the engine.
 struct checkpoint_types {
-    const operand_type* products = nullptr;  ///< of linear layers; null: stored in 32 bits, which engines run in 16
-    const operand_type* experts = nullptr;   ///< of routed experts; null: as linear layers
-    const operand_type* cache = nullptr;     ///< of cached keys and values; null: what the engine's recipes keep
+    const operand_type* products = nullptr;  ///< of linear layers; null: 32 bits, which engines run in 16
+    const operand_type* experts = nullptr;   ///< of routed experts; null: that of linear layers
+    const operand_type* cache = nullptr;     ///< of the KV cache; null: the default of the engine
 };
 
-/// What a device multiplies where nothing is quantised: bfloat16, or what its datasheet has instead.
+/// The type of unquantized products on a device: bfloat16, otherwise what the datasheet has.
 [[nodiscard]] constexpr const operand_type* default_operand_type(const device& device) noexcept {
     for (const literal name : {"bfloat16", "float16", "float32"})
         if (const operand_type* row = find_operand_type(name); device.*row->unit > 0) return row;
     return find_operand_type("bfloat16");
 }
 
-/// Whether an engine runs on a device.
+/// Whether an engine supports a device.
 [[nodiscard]] constexpr bool supports_device(const engine& engine, const device& device) noexcept {
     return engine.required_vendor.empty() || engine.required_vendor == device.vendor;
 }
 
-/// In what an engine runs weights of some type on a device: the same, or unpacked where the device does not multiply
-/// it.
+/// The type in which an engine runs weights on a device: their own, or unpacked if the device does not multiply it.
 [[nodiscard]] constexpr const operand_type* executed_type_of(const operand_type* type, const engine& engine,
                                                              const device& device) noexcept {
     if (type == nullptr || device.*type->unit > 0 || type->unpacked_type.empty() || !engine.supports_weight_unpacking ||
@@ -42,8 +41,10 @@ struct checkpoint_types {
 
 namespace detail {
 
-/// What an engine keeps in the cache unless told otherwise: 8 bits beside weights that bring scales of keys and values
-/// along (one scale per tensor, or NVIDIA's 4 bits), or beside any narrow ones; else as the activations.
+/// The default type of the KV cache of an engine: 8 bits or that of the activations.
+///
+/// It has 8 bits if the weights have scales of keys and values (one scale per tensor, or NVFP4).
+/// With `has_8bit_cache`, it has 8 bits for all weights below 16 bits.
 [[nodiscard]] constexpr const operand_type* default_kv_cache_type(const execution& execution,
                                                                   const engine& engine) noexcept {
     const bool is_8bit = execution.linear_type->weight_bytes < 2 || execution.expert_type->weight_bytes < 2;
@@ -53,11 +54,11 @@ namespace detail {
 
 }  // namespace detail
 
-/// How an engine runs weights of these types on a device; `engine{}` is none: any kernels, and no choice of its own.
+/// How an engine runs weights of the given types on a device. `engine{}`: no engine, any kernels.
 ///
-/// Weights of 32 bits are run in what the device multiplies, as engines do (vLLM v0.11, config/model.py,
-/// _resolve_auto_dtype). Attention of prompts multiplies in the cache's type where that has 8 bits that the device
-/// multiplies, and the engine does so.
+/// Weights in 32 bits run in the default type of the device. Source: vLLM v0.11, config/model.py,
+/// `_resolve_auto_dtype`. Prefill attention multiplies in the type of an 8-bit KV cache if device and engine support
+/// it.
 [[nodiscard]] constexpr execution execution_of(const engine& engine, const device& device,
                                                const checkpoint_types& types = {}, const parallel_config& shards = {},
                                                launch_mode issued = launch_mode::cuda_graph) noexcept {
@@ -77,10 +78,10 @@ namespace detail {
     return config;
 }
 
-/// What a checkpoint holds its weights in, whose `dtype` is `type`: by its `quantization_config` as fp8, modelopt,
-/// compressed-tensors, mxfp4, awq and gptq write it.
+/// The weight types of a checkpoint, by `quantization_config` and its `dtype` `type`.
 ///
-/// Throws `config_error` for another method.
+/// Supports the formats of fp8, modelopt, compressed-tensors, mxfp4, awq and gptq.
+/// Throws: `config_error` for another method.
 [[nodiscard]] constexpr checkpoint_types checkpoint_types_of(config_view root, dtype type) {
     const operand_type* const plain = type == dtype::float32 || type == dtype::unspecified ? nullptr
                                       : type == dtype::float16 ? find_operand_type("float16")
@@ -92,7 +93,7 @@ namespace detail {
     };
     const string_ref method = quantized->string("quant_method", "");
     if (method == "mxfp4")
-        return {plain, find_operand_type("w4a16_mxfp4")};  // attention, routers and head are left as they are
+        return {plain, find_operand_type("w4a16_mxfp4")};  // attention, routers and head are not quantized
     if (method == "fp8") return make_uniform(quantized->contains("weight_block_size") ? "fp8_block" : "fp8");
     if (method == "modelopt") return make_uniform(quantized->string("quant_algo", "") == "NVFP4" ? "nvfp4" : "fp8");
     if (method == "awq" || method == "gptq")
@@ -109,8 +110,7 @@ namespace detail {
                 }
     throw_unsupported(
         *quantized, "quant_method",
-        "no type of weights is known here but of fp8, modelopt, compressed-tensors with config_groups, mxfp4, "
-        "awq and gptq");
+        "unsupported method (expected fp8, modelopt, compressed-tensors with config_groups, mxfp4, awq or gptq)");
 }
 
 }  // namespace llmcost

@@ -11,8 +11,10 @@
 
 namespace llmcost::detail {
 
-/// Writes down every operation as a kernel of its own: products, norms and softmax by their families, all others as
-/// maps that read their inputs and write their output in the type of activations.
+/// Records each operation as a separate kernel.
+///
+/// Products, norms and softmax have operator types. All others are elementwise kernels over their inputs and outputs in
+/// the activation type.
 class eager_listener final : public module_listener {
 public:
     using module_listener::module_listener;

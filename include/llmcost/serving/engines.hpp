@@ -6,35 +6,66 @@
 
 namespace llmcost {
 
-/// What an engine adds to its kernels, which no kernel shows.
+/// An inference engine: its kernels, and the time that it adds to them.
 struct engine {
     string_ref name{};
-    string_ref kernel_software{};             ///< of its kernels in calibrations
-    bool has_static_scales = false;           ///< its fp8 checkpoints bring the scales of activations along
-    bool has_8bit_cache = false;              ///< its recipes keep 8 bits in the cache beside any narrow weights
-    bool has_8bit_prefill_attention = false;  ///< its attention of prompts multiplies in the type of an 8-bit cache
-    double kernel_time_factor = 1;         ///< of the sum of kernels: below 1 where more is fused or runs side by side
-    double host_seconds_per_step = 0;      ///< host time of a step
-    double host_seconds_per_sequence = 0;  ///< and for each running sequence
-    double host_seconds_per_request = 0;   ///< host time of a request before its prompt is computed
-    double queueing_steps = 0;  ///< steps before a new request's prompt: half of the one that runs, and those planned
-    double gpu_memory_utilization = 0.9;    ///< of a device's memory that weights and caches may fill
-    string_ref required_vendor{};           ///< the vendor whose devices it runs on; empty: several
-    bool supports_weight_unpacking = true;  ///< runs weights of types that a device of NVIDIA's does not multiply
+    string_ref kernel_software{};    ///< software of its kernels in calibrations
+    bool has_static_scales = false;  ///< fp8 checkpoints contain the activation scales
+    bool has_8bit_cache = false;     ///< the default KV cache has 8 bits with any weights narrower than 16 bits
+    bool has_8bit_prefill_attention = false;  ///< prefill attention multiplies in the type of an 8-bit KV cache
+    double kernel_time_factor = 1;     ///< factor of the sum of kernel times; below 1 if kernels are fused or overlap
+    double host_seconds_per_step = 0;  ///< host time per step
+    double host_seconds_per_sequence = 0;  ///< host time per step and running sequence
+    double host_seconds_per_request = 0;   ///< host time per request before its prefill
+    double queueing_steps =
+        0;  ///< steps before the prefill of a new request: half of the running one, and the scheduled ones
+    double gpu_memory_utilization = 0.9;    ///< fraction of device memory for weights and KV cache
+    string_ref required_vendor{};           ///< the only vendor of supported devices; empty: any
+    bool supports_weight_unpacking = true;  ///< unpacks weight types that an NVIDIA device does not multiply
 };
 
-// Fitted by bench/fit_engines to serving runs on H100 and H200 up to one node (docs/accuracy-serving.md), but for the
-// steps that are waited: all three plan a step while the one before it runs (vLLM's async scheduling, v1/core/sched;
-// TensorRT-LLM's and SGLang's overlap schedulers, pyexecutor/py_executor.py and managers/scheduler.py).
-// clang-format off
+// Fitted by bench/fit_engines to serving runs on H100 and H200 up to one node (docs/accuracy-serving.md).
+// Exception: `queueing_steps`. All three engines schedule a step while the previous one runs. Source: vLLM's
+// asynchronous scheduling, v1/core/sched; the overlap schedulers of TensorRT-LLM and SGLang, pyexecutor/py_executor.py
+// and managers/scheduler.py.
 inline constexpr engine engines[]{
-    {"trtllm", "trtllm", true,  true,  false, 0.922, 2.57e-4, 3.59e-6, 0.064,  1.5, 0.9, "NVIDIA", false},
-    {"vllm",   "vllm",   false, false, false, 1.03,  0,       1.7e-6,  0.0145, 1.5, 0.9},
-    {"sglang", "sglang", false, false, true,  0.983, 1.55e-4, 0,       0.15,   1.5, 0.9},
+    {.name = "trtllm",
+     .kernel_software = "trtllm",
+     .has_static_scales = true,
+     .has_8bit_cache = true,
+     .kernel_time_factor = 0.922,
+     .host_seconds_per_step = 2.57e-4,
+     .host_seconds_per_sequence = 3.59e-6,
+     .host_seconds_per_request = 0.064,
+     .queueing_steps = 1.5,
+     .required_vendor = "NVIDIA",
+     .supports_weight_unpacking = false},
+    {.name = "vllm",
+     .kernel_software = "vllm",
+     .kernel_time_factor = 1.03,
+     .host_seconds_per_sequence = 1.7e-6,
+     .host_seconds_per_request = 0.0145,
+     .queueing_steps = 1.5},
+    {.name = "sglang",
+     .kernel_software = "sglang",
+     .has_8bit_prefill_attention = true,
+     .kernel_time_factor = 0.983,
+     .host_seconds_per_step = 1.55e-4,
+     .host_seconds_per_request = 0.15,
+     .queueing_steps = 1.5},
 };
-// clang-format on
 
-/// The engine of a name; nullptr where there is none.
+/// A device on which the constants of `engines` were fitted to serving runs.
+struct fitted_device {
+    string_ref device{};
+    std::int64_t max_devices = 0;
+};
+inline constexpr fitted_device fitted_devices[]{
+    {.device = "h100_sxm", .max_devices = 8},
+    {.device = "h200_sxm", .max_devices = 8},
+};
+
+/// The engine with a name; nullptr if there is none.
 [[nodiscard]] constexpr const engine* find_engine(string_ref name) noexcept {
     for (const engine& e : engines)
         if (e.name == name) return &e;

@@ -12,12 +12,13 @@
 
 namespace llmcost::detail {
 
-/// Writes down the kernels that an engine runs for what it sees executed.
+/// Records the kernels that an engine runs.
 ///
-/// A product with a weight is one GEMM; products of one module that read the same tensor are merged into one (queries,
-/// keys and values; gate and up). Fused parts are theirs. Everything between is a chain: one kernel that reads what
-/// comes from outside of it once, and writes what is read outside of it. Behind each attention and feed-forward block
-/// of a model that is split stands the sum over devices.
+///  - A product with a weight is one GEMM.
+///  - Products of one module with the same input are merged: query, key and value; gate and up.
+///  - Attention, experts and other fused parts are operators of their own.
+///  - All operations in between form fusion groups. A group reads each external input once and writes external outputs.
+///  - A sharded model has a collective after each attention and MLP block.
 class fused_listener final : public module_listener {
 public:
     fused_listener(std::vector<model_kernel>& out, const execution& execution) : module_listener(out, execution) {}
@@ -58,7 +59,7 @@ public:
                                       : no_group);
     }
 
-    /// What follows the last operation.
+    /// Ends the trace: records the last fusion group.
     void finish() { end_fusion_group(); }
 
 private:
@@ -69,7 +70,7 @@ private:
         std::size_t kernel;
     };
 
-    // ---- products
+    // Products.
 
     void product(const operation& o, const tensor& weight) {
         const bool convolves = o.kind == op::convolution || o.kind == op::convolution_bias;
@@ -77,7 +78,7 @@ private:
         const std::int64_t k = static_cast<std::int64_t>((o.work / count(o.output.numel)).to_64());
         const std::int64_t n = static_cast<std::int64_t>(weight.numel) / k, m = outputs / n;
         const tensor& read = o.inputs[0] == &weight ? *o.inputs[1] : *o.inputs[0];
-        if (is_adapter()) {  // in 16 bits, and what it stands beside is merged all the same (vllm/lora/layers)
+        if (is_adapter()) {  // in 16 bits, and the adapted product is merged nevertheless (vllm/lora/layers)
             end_fusion_group();
             return emit(path_, "gemm", {m, n, k}, execution_.unquantized_type());
         }
@@ -92,7 +93,7 @@ private:
             first.module_path += '+' + path_.substr(path_.rfind('.') + 1);
             return;
         }
-        end_fusion_group();  // what follows a merged product stands behind what it was merged with
+        end_fusion_group();  // operations after a merged product follow the kernel into which it was merged
         if (!products_.empty() && products_.back().parent != parent) products_.clear();
         const role module_role = open_.empty() ? role::none : open_.back().info.module_role;
         const bool is_unquantized = module_role == role::head || module_role == role::router || convolves;
@@ -102,12 +103,12 @@ private:
 
     void before_collective() override { end_fusion_group(); }
 
-    // ---- fused parts
+    // Fused operators.
 
     [[nodiscard]] bool is_decode(const fused_kernel& p) const noexcept {
         return p.num_queries == 1 || (execution_.is_decode_step && p.past_length > 0);
     }
-    /// Pieces of a row that attend alone (windows of an image, parts of a recording) are sequences of one call.
+    /// Parts of a sequence with separate attention (windows of an image, segments of audio) are sequences of one call.
     void attention(const fused_kernel& p) {
         if (!p.is_causal) {
             const std::int64_t pieces = std::exchange(times_, 1);
@@ -126,8 +127,8 @@ private:
                  execution_.prefill_attention_type, execution_.kv_cache_type->name);
         }
     }
-    /// A decoding step compares in the latent space, with queries and outputs taken there and back; prompts are
-    /// expanded.
+    /// Decode attention is computed in the latent space, with projections of queries and outputs. Prefill expands the
+    /// latents.
     void latent_attention(const fused_kernel& p) {
         const std::string expansion = path_ + '.' + p.expansion_module;
         if (is_decode(p)) {
@@ -154,7 +155,7 @@ private:
         if (s.data_parallel_size > 1)
             collective("all_gather", checked_product(tokens, p.hidden_size), s.data_parallel_size,
                        s.tensor_parallel_size);
-        // two matrices cost as much as three of two thirds of the width, on each of the devices that share an expert
+        // Two matrices cost as much as three with two thirds of the width, on each device that shares an expert.
         const std::int64_t share = p.intermediate_size / s.expert_tensor_parallel_size;
         const std::int64_t inner =
             p.is_gated ? p.intermediate_size : (2 * share + 2) / 3 * s.expert_tensor_parallel_size;
@@ -164,7 +165,7 @@ private:
              execution_.expert_type, execution_.routing_distribution);
     }
 
-    // ---- chains
+    // Fusion groups.
 
     void append_to_fusion_group(const operation& o) {
         if (chain_ >= 0 && chain_times_ != times_) end_fusion_group();
@@ -224,14 +225,14 @@ private:
         written_.push_back({chain_, chain_last_storage_, out_.size() - 1});
         chain_ = -1;
     }
-    /// Whoever reads what an earlier chain made has had it written.
+    /// A tensor of an earlier fusion group that is read here must be written by that group.
     void read(const operation& o) {
         for (int i = 0; i < o.input_count; ++i) {
             const std::int32_t s = o.inputs[i]->storage_id;
             if (s < 0) continue;
             const std::ptrdiff_t maker = fusion_group_of(s);
             if (maker < 0 || maker == chain_) continue;
-            made_by_.set(s, no_group);  // once
+            made_by_.set(s, no_group);  // counted once
             const count elements(o.inputs[i]->unique_numel());
             for (const fusion_group_output& w : written_) {
                 if (w.chain != maker || w.last == s) continue;
@@ -251,7 +252,7 @@ private:
 
     struct fusion_group_output {
         std::ptrdiff_t chain;
-        std::int32_t last;  ///< whose write is counted already
+        std::int32_t last;  ///< whose write is counted
         std::size_t kernel;
     };
 
@@ -265,7 +266,7 @@ private:
     std::int64_t chain_width_ = 1;
     double chain_additions_ = 0, chain_products_ = 0;
     count chain_elements_, chain_last_;
-    double shared_additions_ = 0, shared_products_ = 0;  ///< of the chain's, what parameters alone make
+    double shared_additions_ = 0, shared_products_ = 0;  ///< part of the group's work that depends only on parameters
     count shared_elements_;
     bool last_is_shared_ = false;
     std::int32_t chain_last_storage_ = tensor::no_storage_id;

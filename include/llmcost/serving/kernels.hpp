@@ -15,8 +15,7 @@
 
 namespace llmcost {
 
-/// What stands behind a pass, `f(model, trace, module_role it returned)`, or nothing; it looks at `f`, which must live
-/// on.
+/// A non-owning reference to a loss `f(model, trace, output)` that is traced after a forward pass, or nothing.
 class loss_of_pass {
 public:
     constexpr loss_of_pass() noexcept = default;
@@ -36,14 +35,14 @@ private:
 
 namespace detail {
 
-/// Walks a part of a model with a listener that writes kernels down.
+/// Traces a model with a listener that records kernels.
 inline void trace_kernels(const model& part, const workload& load, listener& listener, const loss_of_pass& loss) {
     trace t{load, &listener};
     const tensor scores = part.forward(t);
     if (loss) loss(part, t, scores);
 }
 
-/// The kernels of a part of a model, equal ones together in the order of the first.
+/// The kernels of a model. Equal kernels are merged, in the order of the first.
 [[nodiscard]] inline std::vector<model_kernel> folded_kernels(const model& part, const workload& load,
                                                               const execution& execution, const loss_of_pass& loss) {
     std::vector<model_kernel> all, folded;
@@ -67,20 +66,20 @@ inline void trace_kernels(const model& part, const workload& load, listener& lis
 
 }  // namespace detail
 
-/// The kernels of one forward pass on one device, as an engine runs them or each operation by itself, equal ones
-/// together in the order of the first; of a model that is split, those of each device.
+/// The kernels of one forward pass on each device, as an engine fuses them or eagerly. Equal kernels are merged.
 ///
-/// Layers that come again and again are walked twice and three times, or where a run has several once and twice; what
-/// the last time adds stands for the others. Where fewer are no model (stages of an image) or add nothing (layers that
-/// stacks share), or where an adapter may name some of them, all are walked.
+/// Repeated layers are traced with two and three repetitions, or one and two if a period has several layers. The
+/// difference is extrapolated to the other repetitions.
+/// All layers are traced if fewer layers are not a valid model (stages of an image encoder) or add no kernels (layers
+/// shared between stacks). An adapter, which may target individual layers, also requires all layers.
 ///
-/// `loss`, where there is one, is walked behind the pass.
+/// `loss`: traced after the forward pass, if set.
 [[nodiscard]] inline std::vector<model_kernel> kernels_of(const model& full_model, const workload& load,
                                                           const execution& execution, const loss_of_pass& loss = {}) {
     constexpr std::int64_t maximum = 2;
     const model part = shard_model(full_model, execution.parallel);
     const layer_run run = longest_layer_run(part.config.layers, part.config.num_hidden_layers, maximum + 1);
-    // what stands between two times of a run is inside of one, too, where it has several layers: once and twice may do
+    // A period of several layers contains the transition between two periods, so that one and two repetitions suffice.
     for (std::int64_t num_periods = run.period > 1 ? 1 : maximum;
          full_model.policy == nullptr && num_periods <= maximum && run.repetitions > num_periods + 1; ++num_periods) {
         std::vector<model_kernel> shorter, all;

@@ -12,7 +12,7 @@
 #include <llmcost/memory/training_step.hpp>
 #include <llmcost/serving/model_kernel.hpp>
 
-// What each device of a split model holds.
+// The memory of each device of a sharded model.
 namespace llmcost {
 
 /// Parameters on each device.
@@ -35,7 +35,7 @@ namespace llmcost {
             parameters({}) - unquantized - routed};
 }
 
-/// Bytes of weights on each device; an adapter's are in 16 bits, whatever the model's.
+/// Bytes of weights on each device. Adapters have 16 bits.
 [[nodiscard]] inline double weight_bytes(const model& full_model, const execution& execution_config) {
     if (full_model.policy != nullptr) {
         model base_model = full_model;
@@ -62,7 +62,7 @@ namespace llmcost {
            execution_config.expert_type->weight_bytes * n.routed;
 }
 
-/// Bytes of a workload's cache on each device, at its end.
+/// Bytes of the KV cache of a workload on each device, at its end.
 [[nodiscard]] inline double cache_bytes(const model& full_model, const workload& load,
                                         const execution& execution_config) {
     return execution_config.kv_cache_type->weight_bytes *
@@ -70,8 +70,7 @@ namespace llmcost {
                count_model(shard_model(full_model, execution_config.parallel), load).cache_elements.to_64());
 }
 
-/// Memory of a step on each device, whose groups of sequences are computed together, `weights` bytes of weights beside
-/// them.
+/// Inference memory of each device for one step with several groups of sequences and `weights` bytes of weights.
 [[nodiscard]] inline inference_memory inference_memory_per_device(const model& full_model,
                                                                   const std::vector<workload>& groups,
                                                                   const execution& execution_config,
@@ -93,32 +92,33 @@ namespace llmcost {
     return all;
 }
 
-/// What backward begins at where a step is trained: labels of a model with a head, else the sum of what it returns.
+/// The default loss: labels for a model with a head, otherwise the sum of the output.
 [[nodiscard]] constexpr training_loss default_loss(const model& m) noexcept {
     return m.config.head == head_kind::none ? training_loss::sum : training_loss::labels;
 }
 
-/// What training holds on each device.
+/// Training memory of each device.
 struct training_memory {
     memory_bytes peak{};
-    std::uint64_t states = 0;  ///< bytes of weights, their gradients, and what the optimizer keeps from step to step
-    std::uint64_t saved = 0;   ///< bytes that autograd keeps until backward
+    std::uint64_t states = 0;  ///< bytes of weights, gradients and optimizer state
+    std::uint64_t saved = 0;   ///< bytes saved for backward
 
-    std::uint64_t trained = 0;   ///< parameters
-    std::uint64_t updated = 0;   ///< bytes that the optimizer reads and writes in a step, each tensor once
-    primitives<count> update{};  ///< what it executes beside products
+    std::uint64_t trained = 0;   ///< trainable parameters
+    std::uint64_t updated = 0;   ///< bytes that the optimizer reads and writes per step, each tensor once
+    primitives<count> update{};  ///< arithmetic of the optimizer without its products
     std::vector<optimizer_product> products{};
-    double share = 1;  ///< of all this that is on a device, where devices share experts
+    double share = 1;  ///< fraction of the states on each device, with expert parallelism
 };
 
-/// Memory of a training step: weights in 32 bits, computed in 16, as autocast trains them; attention in one call unless
-/// each operation is executed by itself. Where devices share experts, each holds its part of the states.
+/// Training memory of each device: float32 weights with 16-bit autocast. Attention is SDPA unless execution is eager.
+///
+/// With expert parallelism, each device has its share of the states.
 [[nodiscard]] inline training_memory training_memory_per_device(const model& full_model, workload load,
                                                                 const execution& execution_config,
                                                                 const training_plan& plan) {
     using category = memory_category;
     model base_model = full_model;
-    base_model.policy = nullptr;  // an adapter is the plan's
+    base_model.policy = nullptr;  // the plan contains the adapter
     const model part = shard_model(base_model, execution_config.parallel);
     load.autocast = true;
     load.uses_cpu_kernels = true;
@@ -131,7 +131,7 @@ struct training_memory {
     try {
         all = played(execution_config.launch == launch_mode::eager ? attention_implementation::eager
                                                                    : attention_implementation::sdpa);
-    } catch (const description_error&) {  // no such call in this model
+    } catch (const description_error&) {  // the model does not support SDPA
         all = played(attention_implementation::eager);
     }
     const double device_fraction =
@@ -147,8 +147,8 @@ struct training_memory {
     }
     const std::uint64_t passing = all.peak_by_category[category::optimizer] - all.after_step[category::optimizer];
     out.states -= shared(passing);
-    // a gradient is read, a weight and what is kept of it are read and written; steps are counted by the host
-    // (torch/optim/adam.py, `_init_group`)
+    // A gradient is read. A weight and its optimizer state are read and written. The host counts steps
+    // (torch/optim/adam.py, `_init_group`).
     const std::uint64_t weights = 4 * all.num_trainable,
                         optimizer_state = all.after_step[category::optimizer] - all.step_counter_bytes;
     if (plan.schedule.optimizer != find_optimizer("none")) out.updated = shared(3 * weights + 2 * optimizer_state);

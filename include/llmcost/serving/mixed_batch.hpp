@@ -11,7 +11,7 @@
 
 #include <llmcost/serving/step.hpp>
 
-// Groups of requests of different lengths in one step.
+// Requests of different lengths in one step.
 namespace llmcost {
 
 namespace detail {
@@ -20,12 +20,12 @@ namespace detail {
 inline bool same_module(const model_kernel& a, const model_kernel& b) noexcept {
     return a.module_path == b.module_path && a.shape.variant == b.shape.variant;
 }
-/// Whether a size adds up where two kernels become one: rows and what goes with them; of sequences their number.
+/// Whether a size is summed when kernels are merged: rows and everything proportional to them; sequences in attention.
 constexpr bool is_additive(const operator_type& family, std::size_t size) noexcept {
     return family.num_axes == 1 ? family.sizes[size].role != size_role::layer_shape : size == 0;
 }
-/// Whether kernels of two groups go in one launch: those of one module's layers of one kind, or what decodes in that of
-/// prompts.
+/// Whether kernels of two groups share a launch: attention of one module and layer shape, or decode in prefill
+/// attention.
 inline bool is_merged_launch(const model_kernel& a, const model_kernel& b,
                              mixed_decode_kind mixed_decode_mode) noexcept {
     const operator_type &of_a = *a.shape.type, &of_b = *b.shape.type;
@@ -39,16 +39,16 @@ inline bool is_merged_launch(const model_kernel& a, const model_kernel& b,
         is_same = a.shape.sizes[i] == b.shape.sizes[i];
     return is_same;
 }
-/// Whether a kernel is a chain of operations on elements, one of so many rows as good as one of more that are shorter.
+/// Whether a kernel is an elementwise fusion group, for which the row width is arbitrary.
 inline bool maps(const model_kernel& k) noexcept { return k.shape.type->num_axes == 1 && k.shape.variant == "map"; }
-/// Whether two kernels are one for all their rows or sequences.
+/// Whether two kernels are merged into one over all their rows or sequences.
 inline bool joins(const model_kernel& a, const model_kernel& b) noexcept {
     bool is_same = a.shape.type == b.shape.type && a.shape.operand == b.shape.operand && same_module(a, b);
     for (std::size_t i = 0; is_same && i < a.shape.type->size_count; ++i)
         is_same = is_additive(*a.shape.type, i) || maps(a) || a.shape.sizes[i] == b.shape.sizes[i];
     return is_same;
 }
-/// A chain with as many elements in rows that are as wide as another's.
+/// Reshapes an elementwise kernel to the row width of another one.
 inline void match_rows(model_kernel& map, const operator_shape& reference) {
     std::int64_t elements = 0, &rows = map.shape.sizes[0], &width = map.shape.sizes[1];
     if (__builtin_mul_overflow(rows, width, &elements)) throw_overflow_error();
@@ -56,7 +56,7 @@ inline void match_rows(model_kernel& map, const operator_shape& reference) {
     width = reference.sizes[1];
     map.of_parameters[0] = std::min(map.of_parameters[0], rows);
 }
-/// Adds one size of a kernel to that of another, what parameters alone make of it once.
+/// Adds one size of a kernel to that of another. The part that depends only on parameters counts once.
 inline void add_size(model_kernel& all, const model_kernel& k, std::size_t size) {
     std::int64_t &sum = all.shape.sizes[size], &shared = all.of_parameters[size];
     const std::int64_t unshared = sum - shared;
@@ -66,7 +66,7 @@ inline void add_size(model_kernel& all, const model_kernel& k, std::size_t size)
         throw_overflow_error();
 }
 
-/// Leaves a kernel of a step so many of its runs; the others stand behind it.
+/// Splits a kernel of a step: `times` runs remain, the others follow it.
 inline void split(std::vector<model_kernel>& step, std::vector<bool>& is_merged, std::size_t place,
                   std::int64_t times) {
     model_kernel others = step[place];
@@ -81,16 +81,16 @@ inline void split(std::vector<model_kernel>& step, std::vector<bool>& is_merged,
 
 }  // namespace detail
 
-/// Adds the kernels of another group of requests to those of a step; throws where their rows need more than 64 bits.
+/// Merges the kernels of another group of requests into a step.
 ///
-/// Products, experts and chains go through all rows at once, attention through all sequences of the same lengths;
-/// sequences of other lengths go in the launch of those before them, and those that decode in that of prompts where
-/// these take them.
+/// Products, experts and fusion groups process all rows at once. Attention processes sequences of equal length.
+/// Sequences of other lengths share the launch. Decodes share that of prefills, depending on `mixed_decode_mode`.
+/// Throws: `overflow_error` if sizes need more than 64 bits.
 inline void merge_step(std::vector<model_kernel>& all, std::vector<model_kernel> added,
                        mixed_decode_kind mixed_decode_mode = mixed_decode_kind::separate_kernel) {
-    std::vector<bool> is_merged(all.size());  // each kernel of those before with one of this group
+    std::vector<bool> is_merged(all.size());  // kernels that are already merged with one of `added`
     for (model_kernel& k : added) {
-        // operations that look alike in one group are one kernel of more runs, in another they may differ
+        // Equal operations of one group are one kernel with several runs. In another group they may differ.
         const auto merge_runs = [&](std::size_t i) {
             if (all[i].num_runs > k.num_runs) detail::split(all, is_merged, i, k.num_runs);
             k.num_runs -= all[i].num_runs;
@@ -117,7 +117,7 @@ inline void merge_step(std::vector<model_kernel>& all, std::vector<model_kernel>
     }
 }
 
-/// What the kernels of these prompts do with sequences that decode beside them.
+/// How the kernels of prefills treat decodes of the same step.
 [[nodiscard]] inline mixed_decode_kind merge_decodes_into_prefill(const std::vector<model_kernel>& prompts,
                                                                   kernel_source& kernels) {
     for (const model_kernel& k : prompts)
@@ -129,7 +129,7 @@ inline void merge_step(std::vector<model_kernel>& all, std::vector<model_kernel>
 
 namespace detail {
 
-/// Bytes of a kernel, those of tokens before a prompt as so many as take their time at the roofline's bandwidth.
+/// Bytes of a kernel. Bytes of cached tokens are scaled to the bandwidth of the roofline.
 [[nodiscard]] inline double bytes_by_roofline(const operator_shape& shape, const kernel_calibration* known) {
     const double all = work_of(shape, known).bytes;
     if (known == nullptr || known->past_bandwidth_efficiency == 0) return all;
@@ -137,9 +137,10 @@ namespace detail {
     return fresh + (all - fresh) * known->roofline_model.bandwidth_efficiency / known->past_bandwidth_efficiency;
 }
 
-/// FLOPs that keep the unit busy which computes longest, times all units, of kernels in one launch that divide their
-/// work: parts of one fill units that another leaves idle. As `flops_with_occupancy` of one; waves of the largest parts
-/// bound it, of the largest and the next, and so on.
+/// FLOPs of kernels that share a launch, scaled by occupancy: the busiest unit times all units.
+///
+/// Tiles of one kernel fill units that another leaves idle. Full waves of the largest tiles are a lower bound, as are
+/// those of the largest and the next, and so on. For one kernel, equal to `flops_with_occupancy`.
 [[nodiscard]] inline double occupied_together(const device& d, std::vector<kernel_work> works) {
     std::sort(works.begin(), works.end(),
               [](const kernel_work& a, const kernel_work& b) { return a.min_tile_flops > b.min_tile_flops; });
@@ -154,12 +155,12 @@ namespace detail {
     return std::max(flops, maximum);
 }
 
-/// Kernels of one launch that compute alike: sequences of different lengths.
+/// Attention kernels of one launch, for sequences of different lengths.
 class mixed_batch {
 public:
     explicit mixed_batch(const device& d) : device_(&d) {}
 
-    /// Adds a kernel that takes so long alone.
+    /// Adds a kernel with its time in a separate launch.
     void add(const known_kernel& k, double seconds) {
         all_.push_back({&k.kernel.shape, seconds});
         known_ = k.calibration;
@@ -173,8 +174,10 @@ public:
     }
     [[nodiscard]] double time_without_merging() const noexcept { return separate_seconds_; }
 
-    /// Seconds of all in a launch of their own: no more than one kernel behind the other, nor than as many sequences
-    /// all as long as the longest; no less than those that are at least so long, whatever that is.
+    /// Seconds of all kernels in one launch.
+    ///
+    /// At most the sum of separate launches, and at most the time if all sequences had the maximum length.
+    /// At least the time of the sequences of any minimum length.
     [[nodiscard]] double seconds() const {
         if (all_.size() < 2) return separate_seconds_;
         double work_seconds = 0, launch = 0;
@@ -189,7 +192,7 @@ public:
             std::min(seconds, predicted(group_equal_lengths(sizes(1).back(), sizes(variant_after_site()).back(), 0)));
         return std::max({seconds, of_those_as_long(), roofline_seconds(*device_, done_)});
     }
-    /// What they save of so many seconds in the launch of others.
+    /// The part of `seconds` that is saved in the launch of other kernels.
     [[nodiscard]] double saved(double seconds) const noexcept {
         return all_.empty() ? 0 : subtract_seconds(seconds, roofline_seconds(*device_, done_));
     }
@@ -202,7 +205,7 @@ private:
     [[nodiscard]] double subtract_seconds(double seconds, double minimum) const noexcept {
         return std::max(0.0, std::min(base_->launch, seconds - minimum));
     }
-    /// The place of what stands behind axes and site; one that no family has where there is none.
+    /// Index of the size after axes and layer shape.
     [[nodiscard]] std::size_t variant_after_site() const {
         const operator_type& family = *all_.front().shape->type;
         return family.num_axes + family.num_layer_shape_sizes;
@@ -210,7 +213,7 @@ private:
     [[nodiscard]] double predicted(const operator_shape& shape) const {
         return predicted_seconds(*device_, shape, known_, layer_shape_position_);
     }
-    /// The different sizes of one kind, rising.
+    /// The distinct values of one size, in ascending order.
     [[nodiscard]] std::vector<std::int64_t> sizes(std::size_t kind) const {
         std::vector<std::int64_t> found;
         for (const sequences& s : all_) found.push_back(s.shape->sizes[kind]);
@@ -218,7 +221,7 @@ private:
         found.erase(std::unique(found.begin(), found.end()), found.end());
         return found;
     }
-    /// As many sequences as have a least length, all of one length behind as many tokens.
+    /// The sequences with at least `minimum` tokens, all with `length` new and `past` cached tokens.
     [[nodiscard]] operator_shape group_equal_lengths(std::int64_t length, std::int64_t past,
                                                      std::int64_t minimum) const {
         operator_shape shape = *all_.front().shape;
@@ -229,7 +232,7 @@ private:
             if (s.shape->sizes[1] >= minimum) shape.sizes[0] += s.shape->sizes[0];
         return shape;
     }
-    /// The most seconds that as many sequences take as have at least a length behind at least so many tokens.
+    /// Maximum over all minimum lengths of the time of the sequences that have them, in new and cached tokens.
     [[nodiscard]] double of_those_as_long() const {
         std::vector<const operator_shape*> by_past;
         for (const sequences& s : all_) by_past.push_back(s.shape);
@@ -239,13 +242,14 @@ private:
         double maximum = 0;
         for (const std::int64_t length : sizes(1)) {
             operator_shape shape = group_equal_lengths(length, 0, INT64_MAX);
-            bool has_length = false;  // else longer ones are as many
+            bool has_length = false;  // otherwise, a greater length has as many sequences
             const auto count_in = [&] {
                 if (has_length) maximum = std::max(maximum, predicted(shape));
             };
             for (const operator_shape* next : by_past) {
                 if (next->sizes[1] < length) continue;
-                if (next->sizes[past] != shape.sizes[past]) count_in();  // of as many tokens the most sequences
+                if (next->sizes[past] != shape.sizes[past])
+                    count_in();  // the maximum number of sequences with so many cached tokens
                 has_length = has_length || next->sizes[1] == length;
                 shape.sizes[0] += next->sizes[0];
                 shape.sizes[past] = next->sizes[past];
@@ -258,11 +262,10 @@ private:
         const datasheet_seconds s = roofline_terms(*device_, work);
         return (*base_)(s.compute, s.memory);
     }
-    /// Seconds of kernels that divide their work: all that they compute and move by the roofline, and how sequences
-    /// that are at least as long as one deviate from it: by so many seconds where they take longer, by their share
-    /// where they take less. The longest of these counts.
+    /// Seconds of kernels that share their work: the roofline of the sum, times or plus a deviation.
     ///
-    /// Along the axes a deviation is made to rise (`risen`), so that more of any takes no less.
+    /// A deviation is measured for sequences with at least one of the lengths. A slower measurement adds its seconds, a
+    /// faster one multiplies. The longest result counts. Deviations are made monotonic along the axes.
     [[nodiscard]] double side_by_side() const {
         const correction_table unmeasured, &deviations = known_ != nullptr ? known_->correction : unmeasured;
         kernel_work work{.flops = occupied_together(*device_, works_), .compute_unit = works_.front().compute_unit};
@@ -293,7 +296,7 @@ private:
 
 }  // namespace detail
 
-/// The times of a step's kernels; those in one launch share what it takes by their times alone.
+/// The times of the kernels of a step. Kernels in one launch share its time in proportion to their separate times.
 [[nodiscard]] inline std::vector<latency_estimate> estimates_of(const device& d,
                                                                 const std::vector<known_kernel>& step) {
     std::vector<latency_estimate> all;
@@ -309,7 +312,7 @@ private:
         for (const std::size_t j : members) kinds[is_other(j)].add(step[j], all[j].seconds);
         double seconds[]{kinds[0].seconds(), kinds[1].seconds()};
         const double saved[]{kinds[0].saved(seconds[0]), kinds[1].saved(seconds[1])};
-        const std::size_t saves = saved[0] < saved[1] ? 0 : 1;  // the other keeps its launch for both
+        const std::size_t saves = saved[0] < saved[1] ? 0 : 1;  // the other one includes the launch
         seconds[saves] -= saved[saves];
         for (const std::size_t j : members) {
             const double share = seconds[is_other(j)] / kinds[is_other(j)].time_without_merging();

@@ -16,7 +16,7 @@
 
 namespace llmcost::detail {
 
-/// How many additions the primitives of each kind of operation are worth.
+/// Equivalent additions of the primitives of each operation kind.
 struct vector_unit_costs {
     double per_work[std::size(op_costs)]{}, per_row[std::size(op_costs)]{};
     constexpr vector_unit_costs() noexcept {
@@ -31,15 +31,16 @@ struct vector_unit_costs {
 };
 inline constexpr vector_unit_costs worth_of_operations{};
 
-/// How many additions the primitives of an operation are worth.
+/// Equivalent additions of the primitives of an operation.
 [[nodiscard]] inline double additions_of(const operation& o) noexcept {
     const auto kind = static_cast<std::size_t>(o.kind);
     return worth_of_operations.per_work[kind] * static_cast<double>(o.work) +
            worth_of_operations.per_row[kind] * static_cast<double>(o.rows);
 }
 
-/// Where a walk stands, and what stands behind blocks and ends of a model that is split: sums over devices behind
-/// attention and feed-forward blocks and the embedding, the whole vocabulary's scores gathered.
+/// Tracks the current module, and records the collectives of a sharded model.
+///
+/// All-reduce after attention and MLP blocks and after the embedding. All-gather of the logits over the vocabulary.
 class module_listener : public listener {
 public:
     module_listener(std::vector<model_kernel>& out, const execution& execution) : out_(out), execution_(execution) {}
@@ -68,7 +69,7 @@ public:
 protected:
     ~module_listener() = default;
 
-    /// Something about each storage, by its number; a storage that nothing was said of has what stands for nothing.
+    /// A property of each storage, by its id, with a default value.
     template <class T>
     class storage_map {
     public:
@@ -82,7 +83,7 @@ protected:
             if (s >= all_.size()) all_.resize(s + 1, default_value_);
             all_[s] = entry;
         }
-        /// Nothing is said of storages from one on.
+        /// Resets all storages from `storage` on to the default.
         void forget_from(std::int32_t storage) {
             if (static_cast<std::size_t>(storage) < all_.size())
                 all_.resize(static_cast<std::size_t>(storage), default_value_);
@@ -92,11 +93,11 @@ protected:
         std::vector<T> all_;
         T default_value_;
     };
-    static constexpr std::size_t moved = 2, additions = 3, products = 4;  ///< sizes of elementwise
+    static constexpr std::size_t moved = 2, additions = 3, products = 4;  ///< sizes of `elementwise`
 
-    /// Whether a tensor is a parameter that gradients train; in training what is computed of it wants a gradient, too.
+    /// Whether a tensor is a trainable parameter. In training, results of parameters require a gradient, too.
     [[nodiscard]] static bool is_parameter(const tensor& v) noexcept { return v.requires_grad && !v.is_stored(); }
-    /// Whether a tensor is a parameter or computed of parameters alone, but not which of its rows somebody picked.
+    /// Whether a tensor depends only on parameters. Embedding lookups, which depend on indices, do not.
     [[nodiscard]] bool of_parameters(const tensor& v) const noexcept {
         return is_parameter(v) || (v.is_stored() && of_parameters_.get(v.storage_id) != 0);
     }
@@ -105,18 +106,18 @@ protected:
         for (int i = 0; all && i < o.input_count; ++i) all = of_parameters(*o.inputs[i]);
         return all;
     }
-    /// Marks the output of an operation whose inputs are parameters, or not.
+    /// Records whether the output of an operation depends only on parameters.
     void mark(const operation& o, bool are_parameters) {
         if (o.output.is_stored()) of_parameters_.set(o.output.storage_id, are_parameters);
     }
 
-    /// Before a sum over devices is written down.
+    /// Called before a collective is recorded.
     virtual void before_collective() {}
 
     struct open_module {
         module_info info;
         std::int64_t number;
-        std::size_t path_before;  ///< length of the path around it
+        std::size_t path_before;  ///< length of the parent path
     };
 
     static std::int64_t as_size(count n) {
@@ -143,9 +144,9 @@ protected:
         return !open_.empty() && open_.back().info.is_leaf ? open_.size() - 1 : open_.size();
     }
 
-    /// Whether the walk is in what an adapter puts beside a leaf module: a leaf inside of another.
+    /// Whether the current module is an adapter of a leaf module: a leaf inside a leaf.
     [[nodiscard]] bool is_adapter() const noexcept { return open_.size() > 1 && open_[open_.size() - 2].info.is_leaf; }
-    /// The parameter that a product multiplies by; null where it is no product, or one of activations.
+    /// The weight of a product; null for another operation or a product of activations.
     static const tensor* weight_of(const operation& o) noexcept {
         if (op_cost_of(o.kind).torch_flops == 0 || o.input_count < 2) return nullptr;
         if (is_parameter(*o.inputs[1])) return is_depthwise(o) ? nullptr : o.inputs[1];
@@ -179,7 +180,7 @@ protected:
         else
             collective("all_reduce", last_elements_, s.tensor_parallel_size);
     }
-    /// Of so many devices, each of them the first of `apart` that stand side by side.
+    /// A collective over `devices` devices with stride `stride`.
     void collective(literal name, std::int64_t elements, std::int64_t devices, std::int64_t stride = 1) {
         if (devices <= 1) return;
         before_collective();
@@ -198,7 +199,7 @@ protected:
     storage_map<char> of_parameters_{0};
     std::string path_;
     std::int64_t modules_ = 0, last_elements_ = 0;
-    std::int64_t times_ = 1;  ///< that what is walked runs
+    std::int64_t times_ = 1;  ///< runs of the traced module
     int blocks_ = 0;
     bool experts_inside_ = false;
 };

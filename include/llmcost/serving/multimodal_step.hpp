@@ -7,17 +7,18 @@
 #include <llmcost/serving/kernels.hpp>
 #include <llmcost/serving/step.hpp>
 
-// Prompts that show images, videos or sound.
+// Prompts with images, videos or audio.
 namespace llmcost {
 
-/// What a request shows, in a server's terms.
+/// The cost of the multimodal inputs of a request.
 struct multimodal_cost {
-    std::int64_t num_tokens = 0;  ///< that stand for it in the prompt
-    step_cost encoder_cost{};     ///< what is computed beside a text that is as long
+    std::int64_t num_tokens = 0;  ///< in the prompt
+    step_cost encoder_cost{};     ///< in addition to a text of the same length
 };
 
-/// The cost of what one sequence shows: the kernels of a pass that sees and hears it without those of a text as long,
-/// whose tokens are priced as all others are.
+/// The cost of the multimodal inputs of one sequence.
+///
+/// A forward pass with them minus one with text of the same length. Their tokens are priced as text tokens.
 [[nodiscard]] inline multimodal_cost compute_multimodal_cost(const model& model, workload load,
                                                              const execution& execution, const device& device,
                                                              kernel_source& kernels) {

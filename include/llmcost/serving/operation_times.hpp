@@ -12,12 +12,12 @@
 #include <llmcost/serving/eager_listener.hpp>
 #include <llmcost/serving/step.hpp>
 
-// The time of every operation of a pass by itself, in the order of a graph's operations.
+// The time of each operation of a forward pass, in the order of a graph's operations.
 namespace llmcost {
 
 namespace detail {
 
-/// Writes down which kernel each operation is; -1: it needs none.
+/// Records the kernel index of each operation; -1: no kernel.
 class numbering_listener final : public listener {
 public:
     numbering_listener(std::vector<model_kernel>& kernels, std::vector<std::int32_t>& kernel_of,
@@ -43,8 +43,9 @@ private:
 
 }  // namespace detail
 
-/// Seconds of a device for every operation of a pass, as a framework executes them one by one, in the order in which
-/// `graph_of` has them; 0 of one that needs no kernel. `how` splits no model.
+/// Seconds of each operation of an eager forward pass, in the order of `graph_of`; 0 without a kernel.
+///
+/// `execution` must not split the model.
 [[nodiscard]] inline std::vector<double> operation_seconds(const model& m, workload load, const execution& execution,
                                                            const device& device, kernel_source& measurements) {
     const storage_types types = storage_types_of(m, load);

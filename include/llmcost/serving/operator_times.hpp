@@ -13,17 +13,17 @@
 
 namespace llmcost {
 
-/// Seconds of the operations of a walk, in its order, each a kernel by itself.
+/// Seconds of the operations of a trace, in its order, each as a separate kernel.
 struct operator_times {
     std::vector<double> forward, backward;
-    std::size_t kernels = 0;  ///< that the host issues, forwards
+    std::size_t kernels = 0;  ///< kernel launches of the forward pass
     double device_seconds = 0;
-    double host_seconds = 0;  ///< of issuing them, which the device waits for where they are more
+    double host_seconds = 0;  ///< of kernel launches; the longer of device and host counts
 };
 
 namespace detail {
 
-/// An operation of a walk: what it is, and the kernel that it runs.
+/// An operation of a trace and its kernel.
 struct traced_operation {
     static constexpr std::ptrdiff_t none = -1;
 
@@ -41,7 +41,7 @@ struct traced_operation {
     }
 };
 
-/// Writes down which kernel each operation is.
+/// Records the kernel of each operation.
 class operation_listener final : public listener {
 public:
     explicit operation_listener(const execution& execution) : eager_(emitted_, execution) {}
@@ -64,7 +64,7 @@ public:
         operations.push_back(w);
     }
 
-    std::vector<model_kernel> kernels;  ///< each once, as one run
+    std::vector<model_kernel> kernels;  ///< distinct kernels, with one run each
     std::vector<traced_operation> operations;
 
 private:
@@ -79,8 +79,9 @@ private:
     eager_listener eager_;
 };
 
-/// For each operation of a walk in one element type its place in a walk in several, which has casts besides; a copy
-/// that a cast made needless is the operation before it.
+/// Maps each operation of a trace in one element type to a trace in several, which has additional casts.
+///
+/// A copy that a cast replaces maps to the operation before it.
 [[nodiscard]] inline std::vector<std::size_t> places_among(const std::vector<traced_operation>& plain,
                                                            const std::vector<traced_operation>& typed) {
     constexpr std::size_t max_distance = 64;
@@ -97,7 +98,7 @@ private:
     return places;
 }
 
-/// What goes back of a kernel, as `training_of` prices it.
+/// Seconds of the backward pass of a kernel, as in `training_of`.
 [[nodiscard]] inline double backward_seconds(const device& device, const known_kernel& k, double forward,
                                              const execution& execution, kernel_source& kernels) {
     const backward_rule rule = k.kernel.shape.type->backward;
@@ -110,8 +111,7 @@ private:
 
 }  // namespace detail
 
-/// The time of every operation of a forward pass on a device, and of what goes back of it; those of a graph of the same
-/// workload are the same operations.
+/// The time of every operation of a forward and backward pass, in the order of the graph of the workload.
 [[nodiscard]] inline operator_times operator_times_of(const model& m, workload load, const execution& execution,
                                                       const device& device, kernel_source& kernels) {
     const auto run_trace = [&](const workload& step_load, detail::operation_listener& listener) {

@@ -8,8 +8,8 @@
 
 namespace llmcost {
 
-/// How a model is split over devices: heads and inner features over `tensor` of them, sequences over `data` groups of
-/// those; routed experts over `expert` groups, each expert over `expert_tensor` devices.
+/// The tensor, data and expert parallelism of a model. Each expert is sharded over `expert_tensor_parallel_size`
+/// devices.
 struct parallel_config {
     std::int64_t tensor_parallel_size = 1;
     std::int64_t data_parallel_size = 1;
@@ -19,57 +19,57 @@ struct parallel_config {
     [[nodiscard]] constexpr std::int64_t world_size() const noexcept {
         return tensor_parallel_size * data_parallel_size;
     }
-    /// Places for so many routed experts: as many in each group, those left over taken by copies (TensorRT-LLM's
-    /// `num_slots`, SGLang's `--ep-num-redundant-experts`).
+    /// Slots for `experts` routed experts: equally many per rank, filled with redundant experts.
+    ///
+    /// Source: TensorRT-LLM, `num_slots`; SGLang, `--ep-num-redundant-experts`.
     [[nodiscard]] constexpr std::int64_t num_expert_slots(std::int64_t experts) const noexcept {
         return (experts + expert_parallel_size - 1) / expert_parallel_size * expert_parallel_size;
     }
 };
 
-/// A model on `data` groups of `tensor` devices each, its routed experts, if it has any, in `expert` groups of all of
-/// these.
+/// A parallel configuration with `data` ranks of `tensor` devices, and routed experts over all of these devices.
 [[nodiscard]] constexpr parallel_config make_parallel_config(const model& m, std::int64_t tensor, std::int64_t data = 1,
                                                              std::int64_t expert = 1) noexcept {
     const bool shares = m.config.moe.num_experts > 1 && expert > 0;
     return {tensor, data, shares ? tensor * data / expert : 1, expert};
 }
 
-/// Why a model cannot be split so; empty: it can.
+/// Why a model does not support a parallel configuration; empty if it does. Completes a message about the value.
 [[nodiscard]] constexpr literal parallel_config_error(const model& m, const parallel_config& parallel) noexcept {
     const model_config& sharded_config = m.config;
     const auto divides = [&](std::int64_t n) { return n % parallel.tensor_parallel_size == 0; };
     if (parallel.tensor_parallel_size < 1 || parallel.data_parallel_size < 1 ||
         parallel.expert_tensor_parallel_size < 1 || parallel.expert_parallel_size < 1)
-        return "needs at least one device";
+        return "expected at least one device";
     if (parallel.tensor_parallel_size > 1 && m.spec->is_fixed_trace)
-        return "a description has no parts for several devices: write those of one";
-    if (!divides(sharded_config.num_attention_heads)) return "attention heads do not divide by it";
+        return "a traced model cannot be split; describe the model of one device";
+    if (!divides(sharded_config.num_attention_heads)) return "does not divide the number of attention heads";
     if (sharded_config.num_key_value_heads % parallel.tensor_parallel_size != 0 &&
         parallel.tensor_parallel_size % sharded_config.num_key_value_heads != 0)
-        return "key and value heads neither divide by it nor divide it";
+        return "neither divides nor is a multiple of the number of key/value heads";
     if (!divides(sharded_config.intermediate_size) || !divides(sharded_config.moe.shared_intermediate_size))
-        return "inner features do not divide by it";
+        return "does not divide the intermediate size";
     if (!divides(sharded_config.delta.num_key_heads) || !divides(sharded_config.delta.num_value_heads))
-        return "heads of the delta rule do not divide by it";
+        return "does not divide the number of delta-rule heads";
     if (!divides(sharded_config.ssm.intermediate_size) || !divides(sharded_config.ssm.num_heads))
-        return "state spaces do not divide by it";
+        return "does not divide the sizes of the state space model";
     for (std::size_t i = 0; i < m.text_model_spec().family_keys.size; ++i)
         if (m.text_model_spec().family_keys.entries[i].split == tensor_parallel_split::sharded &&
             !divides(sharded_config.family[i]))
-            return "sizes of this family do not divide by it";
+            return "does not divide the sizes of this model family";
     if (parallel.expert_parallel_size > 1 && parallel.expert_parallel_size > sharded_config.moe.num_experts)
-        return "there are more groups than experts";
+        return "the expert-parallel size exceeds the number of experts";
     if (sharded_config.moe.intermediate_size % parallel.expert_tensor_parallel_size != 0)
-        return "an expert's features do not divide by its devices";
+        return "the devices per expert do not divide the intermediate size of an expert";
     if (sharded_config.moe.num_experts > 1 &&
         parallel.expert_parallel_size * parallel.expert_tensor_parallel_size != parallel.world_size())
-        return "experts are on another number of devices than attention";
+        return "experts and attention use different numbers of devices";
     return "";
 }
 
-/// What each device of a split model computes, described as a smaller model: its share of heads and inner features, at
-/// least one key and value head, its rows of the vocabulary. Routed experts stay whole: kernels are told how they are
-/// split.
+/// The shard of one device as a smaller model: its heads, intermediate features and part of the vocabulary.
+///
+/// A shard has at least one key/value head. Routed experts are not sharded here; their kernels have sharding sizes.
 [[nodiscard]] constexpr model shard_model(model m, const parallel_config& parallel) noexcept {
     const std::int64_t n = parallel.tensor_parallel_size;
     if (n == 1) return m;

@@ -7,19 +7,18 @@
 
 namespace llmcost {
 
-/// What a board draws, as shares of its design power: at rest, with its units at their peak, with its memory at its
-/// bandwidth.
+/// The power of a device as fractions of its thermal design power: idle, units at peak, memory at its bandwidth.
 ///
-/// Fitted to boards of H200 (700 W) in operator tables with measured power (vLLM 0.22.0, ai-dynamo/aiconfigurator
-/// @095f58a5): 124 W at rest, 0.46 pJ per FLOP in 16 bits and 0.19 in 8, 78 pJ per byte, off by 28 % on their mean.
-/// Other boards are taken to divide their power alike.
+/// Fitted to H200 boards (700 W): 124 W idle, 0.46 pJ per FLOP in 16 bits, 0.19 pJ in 8 bits, 78 pJ per byte.
+/// The mean error is 28 %. Other devices are assumed to have the same fractions.
+/// Source: measured power in operator tables of vLLM 0.22.0, ai-dynamo/aiconfigurator @095f58a5.
 struct power_model {
     double idle_fraction = 0.18;
     double compute = 0.65;
-    double low_precision_compute = 0.54;  ///< of 8 bits and fewer
+    double low_precision_compute = 0.54;  ///< at most 8 bits
     double memory = 0.53;
 
-    /// Watts over a time in which so much is done, up to the design power.
+    /// Mean watts of work that takes `seconds`, at most the thermal design power.
     [[nodiscard]] double watts(const device& d, const step_cost& done, double seconds) const noexcept {
         const double busy = compute * done.high_precision_busy + low_precision_compute * done.low_precision_busy +
                             memory * done.memory_busy;
@@ -28,7 +27,7 @@ struct power_model {
     }
 };
 
-/// Watts of each device in a step: each kernel by its own unit.
+/// Mean watts of each device in a step.
 [[nodiscard]] inline double watts_of(const device& d, const step_cost& done, double seconds) noexcept {
     return power_model{}.watts(d, done, seconds);
 }

@@ -6,30 +6,30 @@
 
 #include <llmcost/base/string_ref.hpp>
 
-// How far a server's times are from measured runs, by what they stand on.
+// Prediction errors of a server's times compared with measured runs.
 namespace llmcost {
 
-/// How far predictions are from runs, as log2(measured / predicted): nine in ten lie between.
+/// Errors as log2(measured / predicted), from the 5 % to the 95 % quantile.
 struct relative_interval {
     double low = 0;
     double high = 0;
 
-    /// The error at a place of the interval: 0.5 none, 0.05 and 0.95 its ends, straight between.
+    /// The error at a quantile: piecewise linear through (0.05, low), (0.5, 0) and (0.95, high).
     [[nodiscard]] constexpr double quantile(double share) const noexcept {
         const double from_middle = (share - 0.5) / 0.45;
         return from_middle < 0 ? -from_middle * low : from_middle * high;
     }
 };
 
-/// What the times of a model on a device under an engine stand on, the best first.
+/// The evidence for the times of a model on a device with an engine, best first.
 enum class serving_evidence : std::uint8_t {
-    measured_runs,     ///< the engine's kernels were measured there, and its own constants are fitted to runs there
-    measured_kernels,  ///< its kernels were measured there, its constants are those of other devices
-    fallback_kernels,  ///< kernels of another device or of other software, for more than a quarter of the time
-    datasheet          ///< nobody measured the kernels of half of the time
+    measured_runs,     ///< kernels and engine constants were measured on this device
+    measured_kernels,  ///< kernels were measured on this device, engine constants on others
+    fallback_kernels,  ///< kernels of another device or engine for more than a quarter of the time
+    datasheet          ///< kernels of half of the time were not measured
 };
 
-/// The same in words.
+/// The evidence as text.
 [[nodiscard]] constexpr literal description_of(serving_evidence e) noexcept {
     switch (e) {
         case serving_evidence::measured_runs: return "runs of other models there";
@@ -40,7 +40,7 @@ enum class serving_evidence : std::uint8_t {
     return "";
 }
 
-/// The errors of an engine's mean times: in closed form, and simulated.
+/// The errors of mean times of an engine: in closed form and simulated.
 struct prediction_interval {
     string_ref engine{};
     serving_evidence evidence = serving_evidence::datasheet;
@@ -48,27 +48,84 @@ struct prediction_interval {
     relative_interval simulated_tpot{}, simulated_ttft{};
 };
 
-// Written by bench/fit_engines (docs/accuracy-serving.md): runs of models that took no part in the fit, those of B200
-// by constants of H100 and H200, and all of them once more without the calibrations of their own device, and without
-// any.
-// clang-format off
+// Written by bench/fit_engines (docs/accuracy-serving.md), from runs of models outside of the fit. Runs on B200 use the
+// constants of H100 and H200. All runs are repeated without the calibrations of their device, and without any.
 inline constexpr prediction_interval serving_intervals[]{
-    {"trtllm", serving_evidence::measured_runs, {-0.45, 0.26}, {-0.83, 1.12}, {-0.25, 0.48}, {-1.81, 0.99}},
-    {"trtllm", serving_evidence::measured_kernels, {-0.45, 0.26}, {-0.83, 1.12}, {-0.33, 0.48}, {-1.81, 0.99}},
-    {"trtllm", serving_evidence::fallback_kernels, {-0.45, 0.62}, {-0.83, 1.61}, {-0.38, 0.64}, {-1.81, 1.71}},
-    {"trtllm", serving_evidence::datasheet, {-0.73, 0.62}, {-1.32, 1.61}, {-0.71, 0.64}, {-1.81, 1.71}},
-    {"vllm", serving_evidence::measured_runs, {-0.47, 0.70}, {-0.38, 1.07}, {-0.52, 0.67}, {-1.05, 1.16}},
-    {"vllm", serving_evidence::measured_kernels, {-0.47, 0.70}, {-0.38, 1.07}, {-0.52, 0.67}, {-1.05, 1.16}},
-    {"vllm", serving_evidence::fallback_kernels, {-0.81, 0.70}, {-1.27, 1.07}, {-0.75, 0.67}, {-2.33, 1.16}},
-    {"vllm", serving_evidence::datasheet, {-0.81, 0.77}, {-1.27, 1.07}, {-0.75, 0.75}, {-2.33, 1.16}},
-    {"sglang", serving_evidence::measured_runs, {-0.37, 0.58}, {-0.30, 1.76}, {-0.36, 0.61}, {-0.34, 1.32}},
-    {"sglang", serving_evidence::measured_kernels, {-0.37, 0.58}, {-0.30, 1.76}, {-0.36, 0.61}, {-0.34, 1.32}},
-    {"sglang", serving_evidence::fallback_kernels, {-0.37, 0.58}, {-0.30, 1.76}, {-0.36, 0.61}, {-0.34, 1.32}},
-    {"sglang", serving_evidence::datasheet, {-0.53, 0.58}, {-0.35, 4.31}, {-0.60, 0.61}, {-0.41, 4.89}},
+    {.engine = "trtllm",
+     .evidence = serving_evidence::measured_runs,
+     .tpot = {-0.45, 0.26},
+     .ttft = {-0.83, 1.12},
+     .simulated_tpot = {-0.25, 0.48},
+     .simulated_ttft = {-1.81, 0.99}},
+    {.engine = "trtllm",
+     .evidence = serving_evidence::measured_kernels,
+     .tpot = {-0.45, 0.26},
+     .ttft = {-0.83, 1.12},
+     .simulated_tpot = {-0.33, 0.48},
+     .simulated_ttft = {-1.81, 0.99}},
+    {.engine = "trtllm",
+     .evidence = serving_evidence::fallback_kernels,
+     .tpot = {-0.45, 0.62},
+     .ttft = {-0.83, 1.61},
+     .simulated_tpot = {-0.38, 0.64},
+     .simulated_ttft = {-1.81, 1.71}},
+    {.engine = "trtllm",
+     .evidence = serving_evidence::datasheet,
+     .tpot = {-0.73, 0.62},
+     .ttft = {-1.32, 1.61},
+     .simulated_tpot = {-0.71, 0.64},
+     .simulated_ttft = {-1.81, 1.71}},
+    {.engine = "vllm",
+     .evidence = serving_evidence::measured_runs,
+     .tpot = {-0.47, 0.70},
+     .ttft = {-0.38, 1.07},
+     .simulated_tpot = {-0.52, 0.67},
+     .simulated_ttft = {-1.05, 1.16}},
+    {.engine = "vllm",
+     .evidence = serving_evidence::measured_kernels,
+     .tpot = {-0.47, 0.70},
+     .ttft = {-0.38, 1.07},
+     .simulated_tpot = {-0.52, 0.67},
+     .simulated_ttft = {-1.05, 1.16}},
+    {.engine = "vllm",
+     .evidence = serving_evidence::fallback_kernels,
+     .tpot = {-0.81, 0.70},
+     .ttft = {-1.27, 1.07},
+     .simulated_tpot = {-0.75, 0.67},
+     .simulated_ttft = {-2.33, 1.16}},
+    {.engine = "vllm",
+     .evidence = serving_evidence::datasheet,
+     .tpot = {-0.81, 0.77},
+     .ttft = {-1.27, 1.07},
+     .simulated_tpot = {-0.75, 0.75},
+     .simulated_ttft = {-2.33, 1.16}},
+    {.engine = "sglang",
+     .evidence = serving_evidence::measured_runs,
+     .tpot = {-0.37, 0.58},
+     .ttft = {-0.30, 1.76},
+     .simulated_tpot = {-0.36, 0.61},
+     .simulated_ttft = {-0.34, 1.32}},
+    {.engine = "sglang",
+     .evidence = serving_evidence::measured_kernels,
+     .tpot = {-0.37, 0.58},
+     .ttft = {-0.30, 1.76},
+     .simulated_tpot = {-0.36, 0.61},
+     .simulated_ttft = {-0.34, 1.32}},
+    {.engine = "sglang",
+     .evidence = serving_evidence::fallback_kernels,
+     .tpot = {-0.37, 0.58},
+     .ttft = {-0.30, 1.76},
+     .simulated_tpot = {-0.36, 0.61},
+     .simulated_ttft = {-0.34, 1.32}},
+    {.engine = "sglang",
+     .evidence = serving_evidence::datasheet,
+     .tpot = {-0.53, 0.58},
+     .ttft = {-0.35, 4.31},
+     .simulated_tpot = {-0.60, 0.61},
+     .simulated_ttft = {-0.41, 4.89}},
 };
-// clang-format on
 
-/// The errors of an engine; none where it is not known.
+/// The errors of an engine; zeros for an unknown engine.
 [[nodiscard]] constexpr prediction_interval prediction_interval_of(string_ref engine,
                                                                    serving_evidence evidence) noexcept {
     for (const prediction_interval& i : serving_intervals)

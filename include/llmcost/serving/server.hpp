@@ -16,53 +16,53 @@
 
 namespace llmcost {
 
-/// What is asked of a server: requests of so many tokens in and out, so many of them at a time.
+/// The load of a server.
 struct serving_load {
     std::int64_t input_tokens = 1024;
     std::int64_t output_tokens = 1024;
     double concurrency = 1;             ///< requests in the system
-    double prefix_hit_rate = 0;         ///< share of the input whose cache is there already
-    std::int64_t chunk_tokens = 0;      ///< new tokens of a prompt per step; 0: all of them
-    std::int64_t num_draft_tokens = 0;  ///< tokens proposed per step and checked together; they cost nothing themselves
-    double acceptance_rate = 0;         ///< chance that a proposed token is kept, if those before it were
-    std::int64_t pipeline_parallel_size = 1;  ///< devices that hold layers one behind the other
-    multimodal_cost multimodal_inputs{};      ///< by each request; its tokens are among `input`
-    std::int64_t batch_wait_steps = 0;        ///< steps that a prompt waits for others while any request writes
+    double prefix_hit_rate = 0;         ///< fraction of the input that is in the prefix cache
+    std::int64_t chunk_tokens = 0;      ///< prompt tokens per step (chunked prefill); 0: the complete prompt
+    std::int64_t num_draft_tokens = 0;  ///< draft tokens per step, at no cost of their own
+    double acceptance_rate = 0;         ///< probability that a draft token is accepted, given that all before it are
+    std::int64_t pipeline_parallel_size = 1;  ///< pipeline stages
+    multimodal_cost multimodal_inputs{};      ///< per request; their tokens are part of `input_tokens`
+    std::int64_t batch_wait_steps = 0;  ///< steps that a prefill waits for more requests while any request decodes
     double initial_burst_fraction =
-        0.1;  ///< share of requests that arrive at once, at the start: a tenth where each client sends ten
+        0.1;  ///< fraction of requests that arrive at once at the start; 0.1: each client sends ten requests
 };
 
-/// How a server does under a load.
+/// The performance of a server under a load.
 struct serving_metrics {
-    double ttft_seconds = 0;           ///< s: from sending a request to its first token, queueing included
-    double unloaded_ttft_seconds = 0;  ///< s: the same with nobody else there
-    double tpot_seconds = 0;           ///< s per output token after the first
-    double num_running = 0;            ///< requests that are computed at a time, over all devices; the others wait
-    double max_num_running = 0;        ///< requests that the memory of all devices holds
+    double ttft_seconds = 0;           ///< time to first token, including queueing
+    double unloaded_ttft_seconds = 0;  ///< time to first token of a single request
+    double tpot_seconds = 0;           ///< time per output token after the first
+    double num_running = 0;            ///< concurrently running requests on all devices; the others wait
+    double max_num_running = 0;        ///< requests that fit into the memory of all devices
     double tokens_per_second = 0;      ///< output tokens of all requests
     double num_devices = 1;
-    double watts_per_device = 0;         ///< of each device
-    double joules_per_output_token = 0;  ///< of an output token, over all devices
+    double watts_per_device = 0;
+    double joules_per_output_token = 0;  ///< of all devices
 };
 
-/// What the kernels of a load take on a group of devices, before an engine adds its own time.
+/// The kernel costs of a load on one data-parallel rank, without the time that an engine adds.
 struct load_kernels {
     step_cost prefill{};              ///< of one request
-    step_cost decode{};               ///< of those that run, each writing
-    double tokens_per_step = 1;       ///< that each of them writes
-    double num_running_per_rank = 0;  ///< requests that run on the group
-    double num_running = 0;           ///< and on all groups
+    step_cost decode{};               ///< of one step of the running requests
+    double tokens_per_step = 1;       ///< output tokens per request and step
+    double num_running_per_rank = 0;  ///< running requests per rank
+    double num_running = 0;           ///< running requests of all ranks
 };
 
-/// The seconds of a load.
+/// The latencies of a load.
 struct load_times {
-    double step_seconds = 0;   ///< of those that run, with their share of prompts
+    double step_seconds = 0;   ///< a step of the running requests, with its share of prefills
     double tpot_seconds = 0;   ///< per output token after the first
-    double ttft_seconds = 0;   ///< to the first token, queueing included
-    double ttft_unloaded = 0;  ///< the same with nobody else there
+    double ttft_seconds = 0;   ///< time to first token, including queueing
+    double ttft_unloaded = 0;  ///< time to first token of a single request
 };
 
-/// A model on devices under an engine.
+/// A model on devices with an engine.
 class server {
 public:
     server(const model& model, const execution& execution, const engine& engine, const device& device,
@@ -81,49 +81,50 @@ public:
 
     /// Bytes of weights on each device.
     [[nodiscard]] double weight_bytes_per_device() const noexcept { return weights_; }
-    /// Groups of devices with sequences of their own.
+    /// Data-parallel ranks: groups of devices with their own sequences.
     [[nodiscard]] std::int64_t data_parallel_size() const noexcept { return execution_.parallel.data_parallel_size; }
-    /// Bytes of a sequence's cache on each device when it holds so many tokens.
+    /// Bytes of the KV cache of a sequence of `tokens` tokens, on each device.
     [[nodiscard]] double kv_cache_bytes(std::int64_t tokens) {
         const model_metrics f =
             figures_of_part_({.sequence = 1, .past = tokens > 1 ? tokens - 1 : 0, .head = logits::none});
         return static_cast<double>(f.cache_elements.to_64()) * execution_.kv_cache_type->weight_bytes;
     }
-    /// Sequences of so many tokens that the memory of one device holds beside the weights; 0 where not a whole one.
+    /// Sequences of `tokens` tokens that fit into the memory of one device next to the weights. 0: less than one.
     ///
-    /// In the engine's usual share of memory, or in all of it where weights alone are more than that, as measured runs
-    /// were told to (DeepSeek-V3 on four B200: 97 %; docs/latency.md); one, where only all of memory holds it.
+    /// The limit is `gpu_memory_utilization` of the engine. It is the complete memory if the weights alone exceed that
+    /// limit, as in measured runs (DeepSeek-V3 on four B200: 97 %; docs/latency.md).
+    /// Returns 1 if a sequence fits only into the complete memory.
     [[nodiscard]] double max_sequences_per_rank(std::int64_t tokens, std::int64_t pipeline = 1) {
         const bool all =
             weights_ / static_cast<double>(pipeline) > engine_.gpu_memory_utilization * 1e9 * device_.memory_gigabytes;
         const double usual = max_sequences(all ? 1 : engine_.gpu_memory_utilization, tokens, pipeline);
         return usual > 0 ? usual : max_sequences(1, tokens, pipeline) > 0 ? 1 : 0;
     }
-    /// Tokens that fit in the memory of one device beside the weights, in sequences of so many.
+    /// Tokens that fit into the memory of one device next to the weights, for sequences of `tokens` tokens.
     [[nodiscard]] double max_cache_tokens(std::int64_t tokens, std::int64_t pipeline = 1) {
         return max_sequences_per_rank(tokens, pipeline) * static_cast<double>(tokens);
     }
     [[nodiscard]] const execution& execution_config() const noexcept { return execution_; }
     [[nodiscard]] const engine& serving_engine() const noexcept { return engine_; }
     [[nodiscard]] const device& target_device() const noexcept { return device_; }
-    /// Layers of the whole model.
+    /// Layers of the unsharded model.
     [[nodiscard]] std::int64_t num_layers() const noexcept { return layers_; }
-    /// What joins so many stages: groups that share experts are one stage, others engines of their own.
+    /// The links between pipeline stages. Ranks that share experts form one stage; other ranks are separate engines.
     [[nodiscard]] stage_links stage_links_of(std::int64_t stages) const {
         return {
             stages,       shares_experts_ ? execution_.parallel.world_size() : execution_.parallel.tensor_parallel_size,
             hidden_size_, execution_,
             device_,      *kernels_};
     }
-    /// Steps of prompts, and of those that write.
+    /// Step times with prefills, and of decode steps.
     [[nodiscard]] step_time_model& prefill_step_model() noexcept { return prompts_; }
     [[nodiscard]] step_time_model& decode_step_model() noexcept { return decoding_; }
-    /// Whether it takes more than the engine's usual share of memory to hold even one sequence of so many tokens.
+    /// Whether one sequence of `tokens` tokens needs more than `gpu_memory_utilization` of the memory.
     [[nodiscard]] bool needs_full_device_memory(std::int64_t tokens, std::int64_t pipeline = 1) {
         return max_sequences(engine_.gpu_memory_utilization, tokens, pipeline) == 0;
     }
 
-    /// Tokens of a text that would take as long as what a request shows: towers and the tokens that stand for it.
+    /// Text tokens with the prefill time of the multimodal inputs of a request, encoder and prompt tokens together.
     [[nodiscard]] std::int64_t equivalent_text_tokens(const serving_load& load) {
         constexpr std::int64_t maximum = std::int64_t{1} << 20;
         const double all = prompts_(1, load.input_tokens, 0).seconds + load.multimodal_inputs.encoder_cost.seconds;
@@ -134,7 +135,7 @@ public:
         }
         return shorter - (load.input_tokens - load.multimodal_inputs.num_tokens);
     }
-    /// The kernels of a load; throws where the model has fewer positions.
+    /// The kernel costs of a load. Throws: `workload_error` if the model has fewer positions.
     [[nodiscard]] load_kernels kernels(const serving_load& load) {
         const auto groups = static_cast<double>(execution_.parallel.data_parallel_size),
                    stages = static_cast<double>(load.pipeline_parallel_size);
@@ -149,26 +150,29 @@ public:
         k.decode.seconds +=
             sent(load.pipeline_parallel_size,
                  std::llround(k.num_running_per_rank / stages * static_cast<double>(load.num_draft_tokens + 1)));
-        double chance = 1;  // that a proposed token is kept
+        double chance = 1;  // probability that a draft token is accepted
         for (std::int64_t i = 0; i < load.num_draft_tokens; ++i) k.tokens_per_step += chance *= load.acceptance_rate;
         const double tokens_after_first = load.output_tokens > 2 ? static_cast<double>(load.output_tokens - 1) : 1;
         if (k.tokens_per_step > tokens_after_first)
-            k.tokens_per_step = tokens_after_first;  // no step writes more than is asked for
+            k.tokens_per_step = tokens_after_first;  // requests end before they produce more
         return k;
     }
 
-    /// What an engine makes of them: `tpot = s·(t_decode(b / n, input + output / 2) + (b − 1) / output · t_prefill / n)
-    /// + a
-    /// + c·b` with b requests running on each group of devices and n stages, source_name hand-overs are in `t`; `ttft =
-    /// r + a + s·t_prefill·(1 + prompts_ahead)
-    /// + w·(s·t_decode + a + c·b)` with w = steps_before, and a whole answer for each that finds no room: without end
-    /// where memory holds no request.
+    /// The latencies of a load on an engine.
+    ///
+    /// `b`: `num_running_per_rank`; `n`: stages; `s`: `kernel_time_factor`; `a`, `c`, `r`: host seconds per step,
+    /// sequence and request; `w`: `num_steps_before_prefill`. Transfers between stages are part of `t_prefill` and
+    /// `t_decode`. `tpot = s * (t_decode(b / n, input + output / 2) + (b - 1) / output * t_prefill / n) + a + c * b`
+    /// `ttft = r + a + s * t_prefill * (1 + num_prefills_in_queue) + w * (s * t_decode + a + c * b)`
+    ///
+    /// A request that exceeds the cache also waits until another request completes. TTFT is infinite if no request
+    /// fits.
     [[nodiscard]] static load_times times(const engine& engine, const serving_load& load,
                                           const load_kernels& k) noexcept {
         const auto stages = static_cast<double>(load.pipeline_parallel_size),
                    output = static_cast<double>(load.output_tokens);
         const double host = engine.host_seconds_per_step + engine.host_seconds_per_sequence * k.num_running_per_rank;
-        const auto mixed_step_seconds = [&](double prompts) {  // a step beside so many prompts per step of a request
+        const auto mixed_step_seconds = [&](double prompts) {  // a decode step with prefills
             return engine.kernel_time_factor *
                        (k.decode.seconds + prompts / output * k.tokens_per_step * k.prefill.seconds / stages) +
                    host;
@@ -176,7 +180,7 @@ public:
         load_times t;
         t.step_seconds = mixed_step_seconds(k.num_running_per_rank);
         t.tpot_seconds = mixed_step_seconds(k.num_running_per_rank > 1 ? k.num_running_per_rank - 1 : 0) /
-                         k.tokens_per_step;  // its own prompt is in the time to the first token
+                         k.tokens_per_step;  // its own prefill is part of TTFT
         const double first = engine.kernel_time_factor * k.prefill.seconds,
                      decoding = engine.kernel_time_factor * k.decode.seconds + host;
         t.ttft_unloaded = engine.host_seconds_per_request + first + engine.host_seconds_per_step;
@@ -189,7 +193,7 @@ public:
         return t;
     }
 
-    /// The figures under a load.
+    /// The performance under a load.
     [[nodiscard]] serving_metrics operator()(const serving_load& load) {
         const load_kernels k = kernels(load);
         const load_times t = times(engine_, load, k);
@@ -205,22 +209,23 @@ public:
         f.tokens_per_second =
             load.concurrency * output / (f.ttft_seconds + (output - 1) * f.tpot_seconds);  // Little's law
         const double busy =
-            k.num_running_per_rank < stages ? k.num_running_per_rank / stages : 1;  // share of stages that have work
+            k.num_running_per_rank < stages ? k.num_running_per_rank / stages : 1;  // fraction of stages that have work
         const double prompts = k.num_running_per_rank / output * k.tokens_per_step / stages;
         f.watts_per_device = watts_of(device_, (k.decode * busy).add(k.prefill, prompts), t.step_seconds);
         f.joules_per_output_token = f.watts_per_device * f.num_devices / f.tokens_per_second;
         return f;
     }
 
-    /// The figures where requests arrive at a rate (1/s) by themselves: as many are in the system as arrive while one
-    /// is answered (Little's law). Nothing where they arrive faster than they can be answered.
+    /// The performance at a request rate in 1/s. The concurrency follows from Little's law.
+    ///
+    /// Returns nothing if the rate exceeds the capacity.
     [[nodiscard]] std::optional<serving_metrics> evaluate_at_rate(serving_load load, double requests_per_second) {
-        load.initial_burst_fraction = 0;  // each comes when it likes
+        load.initial_burst_fraction = 0;  // independent arrivals
         const auto arriving = [&](double concurrency) {
             return requests_per_second * seconds_of_answer(load, concurrency);
         };
         const double maximum = max_num_running(load);
-        double low = 0, high = 1;  // fewer may be answered faster than as many as fit
+        double low = 0, high = 1;  // fewer requests may complete faster than as many as fit
         while (high <= maximum && arriving(high) > high) {
             low = high;
             high = next_concurrency(high, maximum);
@@ -234,7 +239,7 @@ public:
         return (*this)(load);
     }
 
-    /// The highest rate (1/s) that `evaluate_at_rate` answers; 0 where memory holds no request.
+    /// The highest rate in 1/s for which `evaluate_at_rate` returns a value; 0 if no request fits into memory.
     [[nodiscard]] double max_request_rate(serving_load load) {
         load.initial_burst_fraction = 0;
         double requests_per_second = 0;
@@ -245,16 +250,19 @@ public:
         return requests_per_second;
     }
 
-    /// Prompts that are computed before a new request's, among `ctx - 1` others: half of them where they arrive at
-    /// once, and of the rest those that are at their prompts, for `prompt` of `prompt + answer` seconds.
+    /// Prefills before that of a new request.
+    ///
+    /// Half of the other requests that arrive at once, and the others that are in their prefill. A request is in its
+    /// prefill for `prompt` of `prompt + answer` seconds.
     [[nodiscard]] static double num_prefills_in_queue(const serving_load& load, double num_running_per_rank,
                                                       double prompt, double answer) noexcept {
         const double others = num_running_per_rank > 1 ? num_running_per_rank - 1 : 0;
         return others * (load.initial_burst_fraction / 2 + (prompt > 0 ? prompt / (prompt + answer) : 0));
     }
 
-    /// Steps of others before a new request's prompt, while one of `ctx - 1` writes: those that the engine has planned,
-    /// and those that it holds prompts back.
+    /// Steps before the prefill of a new request, if another request decodes.
+    ///
+    /// Steps that the engine has scheduled, and steps for which it delays prefills.
     [[nodiscard]] static double num_steps_before_prefill(const engine& engine, const serving_load& load,
                                                          double num_running_per_rank) noexcept {
         const double others = num_running_per_rank > 1 ? num_running_per_rank - 1 : 0;
@@ -272,22 +280,22 @@ private:
         const double bytes_per_sequence = kv_cache_bytes(tokens) / stages;
         return free <= 0 || free < bytes_per_sequence ? 0 : bytes_per_sequence == 0 ? 1e9 : free / bytes_per_sequence;
     }
-    /// Requests that all devices hold.
+    /// Requests that fit into the memory of all devices.
     [[nodiscard]] double max_num_running(const serving_load& load) {
         return max_sequences_per_rank(load.input_tokens + load.output_tokens / 2, load.pipeline_parallel_size) *
                static_cast<double>(data_parallel_size());
     }
-    /// Twice as many requests, or as many as there is room for: what lies between is not asked.
+    /// Doubles the concurrency, up to `maximum`.
     [[nodiscard]] static double next_concurrency(double n, double maximum) noexcept {
         return n < maximum && 2 * n > maximum ? maximum : 2 * n;
     }
-    /// From sending a request to its last token, among so many.
+    /// End-to-end latency at a concurrency.
     [[nodiscard]] double seconds_of_answer(serving_load load, double concurrency) {
         load.concurrency = concurrency;
         const serving_metrics f = (*this)(load);
         return f.ttft_seconds + static_cast<double>(load.output_tokens - 1) * f.tpot_seconds;
     }
-    /// Seconds in which a pass over so many new tokens, at least one, goes from each stage to the next.
+    /// Seconds of all transfers between stages for at least one token.
     [[nodiscard]] double sent(std::int64_t stages, std::int64_t tokens) {
         if (stages == 1) return 0;
         if (linked_stages_ != stages) {
@@ -296,7 +304,7 @@ private:
         }
         return links_.all(tokens > 0 ? tokens : 1);
     }
-    /// One prompt behind what is cached of it, in chunks.
+    /// The prefill of one request after its cached tokens, in chunks.
     [[nodiscard]] step_cost prefill(const serving_load& load) {
         auto done =
             static_cast<std::int64_t>(std::floor(load.prefix_hit_rate * static_cast<double>(load.input_tokens)));
@@ -312,7 +320,7 @@ private:
         sum += load.multimodal_inputs.encoder_cost;
         return sum;
     }
-    /// A step of so many sequences, which need be no whole number.
+    /// A decode step. Interpolates between integer batch sizes.
     [[nodiscard]] step_cost decode(double batch, std::int64_t sequence, std::int64_t past) {
         const double model = std::floor(batch), share = batch - model;
         if (batch <= 1) return decoding_(1, sequence, past);
@@ -329,7 +337,7 @@ private:
     bool shares_experts_;
     kernel_source* kernels_;
     stage_links links_;
-    std::int64_t linked_stages_ = 1;  ///< that these join
+    std::int64_t linked_stages_ = 1;  ///< stages of `links_`
     cost_evaluator figures_of_part_;
     step_time_model prompts_;
     step_time_model decoding_;

@@ -11,10 +11,10 @@
 
 #include <llmcost/serving/step.hpp>
 
-// Kernels whose sizes are polynomials of a workload.
+// Kernels whose sizes are polynomials of the workload.
 namespace llmcost {
 
-/// Powers of batch B, new tokens S per sequence and tokens P before them.
+/// Exponents of batch B, new tokens S per sequence and cached tokens P.
 struct monomial {
     std::uint8_t batch, sequence, past;
 };
@@ -22,9 +22,9 @@ inline constexpr monomial monomials[]{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {1, 1, 0}
                                       {0, 2, 0}, {1, 2, 0}, {0, 1, 1}, {1, 1, 1}, {0, 0, 2}, {1, 0, 2}};
 inline constexpr std::size_t monomial_count = std::size(monomials);
 
-/// All monomials at a workload.
+/// All monomials of a workload.
 struct monomial_values {
-    std::int64_t integer[monomial_count]{};  ///< where `real` is beyond 64 bits of no meaning
+    std::int64_t integer[monomial_count]{};  ///< undefined if `real` exceeds 64 bits
     double real[monomial_count]{};
 
     constexpr monomial_values(std::int64_t batch, std::int64_t sequence, std::int64_t past) noexcept {
@@ -46,8 +46,7 @@ struct monomial_values {
     }
 };
 
-/// The sum of what groups of sequences have, which go through a step together; what depends on none of them counts
-/// once.
+/// Sums the monomials of groups of sequences in one step. The constant monomial counts once.
 constexpr monomial_values& operator+=(monomial_values& a, const monomial_values& b) noexcept {
     for (std::size_t i = 1; i < monomial_count; ++i) {
         a.integer[i] = static_cast<std::int64_t>(static_cast<std::uint64_t>(a.integer[i]) +
@@ -57,22 +56,23 @@ constexpr monomial_values& operator+=(monomial_values& a, const monomial_values&
     return a;
 }
 
-/// A workload at which a model is walked.
+/// A workload of a step.
 struct step_shape {
     std::int64_t batch = 0, sequence = 0, past = 0;
 
-    /// As many steps beside it as a monomial has powers.
+    /// This workload plus the exponents of a monomial.
     [[nodiscard]] constexpr step_shape monomial_after(monomial m) const noexcept {
         return {batch + m.batch, sequence + m.sequence, past + m.past};
     }
 };
 
-/// A size as a polynomial; coefficients are doubled, so that halves of squares (a causal triangle) stay integers.
+/// A size as a polynomial. Coefficients are doubled, so that halves of squares (a causal triangle) are integers.
 struct size_polynomial {
     std::int64_t twice[monomial_count]{};
 
-    /// Through the values at `from` and beside it, one for each of the monomials in `basis` (bits), which with one
-    /// holds all that divide it: Newton's forward differences.
+    /// Interpolates values at `base` and its neighbors with Newton's forward differences.
+    ///
+    /// `basis`: a bit set of monomials that contains all divisors of its monomials. Each has one value.
     template <class Value>
     [[nodiscard]] static constexpr size_polynomial interpolate(step_shape base, unsigned basis, Value value) {
         size_polynomial p;
@@ -84,7 +84,7 @@ struct size_polynomial {
 
 private:
     static constexpr std::int64_t choose(int n, int k) noexcept { return n == 2 && k == 1 ? 2 : 1; }
-    /// The forward difference of a monomial's order.
+    /// The forward difference of the order of a monomial.
     template <class Value>
     static constexpr std::int64_t difference(unsigned basis, monomial m, Value value) {
         std::int64_t sum = 0;
@@ -97,7 +97,7 @@ private:
         }
         return sum;
     }
-    /// So many times (B - b) choose … times (S - s) choose … times (P - p) choose …, a square halved.
+    /// Adds `times` times the Newton basis polynomial of a monomial; squares are halved.
     constexpr void add_newton(step_shape base, monomial m, std::int64_t times) noexcept {
         const auto factor = [](std::int64_t start, int order, int power) -> std::int64_t {
             if (power > order) return 0;
@@ -113,7 +113,7 @@ private:
     }
 };
 
-/// A kernel whose sizes follow the workload.
+/// A kernel whose sizes are polynomials of the workload.
 class planned_kernel {
 public:
     planned_kernel(known_kernel kernel, const size_polynomial (&sizes)[max_operator_sizes])
@@ -133,13 +133,13 @@ public:
         }
     }
 
-    /// Whether the rows of all groups in a step go through it at once; else each group's sequences do.
+    /// Whether the kernel processes the rows of all groups of a step at once; otherwise the sequences of each group.
     [[nodiscard]] bool of_rows() const noexcept { return kernel_.kernel.shape.type->num_axes == 1; }
-    /// Whether the tokens before count.
+    /// Whether a size depends on the number of cached tokens.
     [[nodiscard]] bool reads_past() const noexcept { return reads_past_; }
-    /// With the sizes of a workload; throws where one needs more than 59 bits.
+    /// The kernel for a workload. Throws: `overflow_error` if a size exceeds 59 bits.
     const known_kernel& at(const monomial_values& values) {
-        constexpr double maximum = 7e17;  // of a term: twelve of them stay in 64 bits
+        constexpr double maximum = 7e17;  // of a term: the sum of twelve terms fits into 64 bits
         for (std::size_t i = 0; i < terms_.size();) {
             const std::size_t size = terms_[i].size;
             std::int64_t twice = 0;
@@ -153,7 +153,7 @@ public:
         }
         return kernel_;
     }
-    /// Prices the measured places once, where no other size changes.
+    /// Tabulates the time at the measured sizes, if only sizes along the axes vary.
     void precompute_curves(const device& device) {
         if (has_non_axis_variation_) return;
         known_kernel& k = kernel_;
@@ -168,7 +168,7 @@ private:
         std::int64_t twice;
     };
     known_kernel kernel_;
-    std::vector<term> terms_;  ///< by size
+    std::vector<term> terms_;  ///< sorted by size index
     bool has_non_axis_variation_ = false, reads_past_ = false;
 };
 

@@ -11,31 +11,30 @@
 
 namespace llmcost {
 
-/// What joins nodes where nobody says: a port of 400 Gbit/s for each device.
+/// The network bandwidth of a device in GB/s; by default, a port of 400 Gbit/s per device.
 [[nodiscard]] constexpr double network_of(const device& device) noexcept {
     return device.network_bandwidth > 0 ? device.network_bandwidth : find_network("ib_ndr")->gigabytes_per_second;
 }
 
-/// Seconds in which a stage of devices hands a micro-batch to the next.
+/// Seconds to send a microbatch from one pipeline stage to the next.
 struct stage_transfer {
     double intra_node_seconds = 0, inter_node_seconds = 0;
 };
 
-/// The way from one stage of a model's layers to the next: each device sends the hidden states of a micro-batch's
-/// tokens to its counterpart, by the links of a node or by the network between nodes.
+/// The links between pipeline stages. Each device sends hidden states to its counterpart in the next stage.
 ///
-/// Two devices that gather what both have send as much as they get, and links go both ways at a time: a message of half
-/// as much is theirs.
+/// Measured as an all-gather of two devices, in which each sends as much as it receives. Links are bidirectional, so a
+/// point-to-point message corresponds to half of an all-gather.
 class stage_links {
 public:
-    /// Nothing is sent.
+    /// A single stage.
     stage_links() = default;
-    /// Between `stages`, of so many devices each.
+    /// `stages` stages of `devices` devices each.
     stage_links(std::int64_t stages, std::int64_t devices, std::int64_t hidden_size, const execution& execution,
                 const device& device, kernel_source& kernels)
         : hidden_size_(hidden_size), device_(device) {
         device_.network_bandwidth = network_of(device);
-        for (std::int64_t i = 1; i < stages; ++i) {  // some device's counterpart is in another node
+        for (std::int64_t i = 1; i < stages; ++i) {  // whether any device has its counterpart in another node
             const bool leaves =
                 (i - 1) * devices / execution.devices_per_node != ((i + 1) * devices - 1) / execution.devices_per_node;
             leaves_node_.push_back(leaves);
@@ -46,15 +45,15 @@ public:
                          make_collective_kernels("all_gather", 1, 2, 1, execution.unquantized_type(), devices_per_node),
                          execution, kernels)
                          .front();
-            kernel->curve = curve_of(device_, *kernel);  // along the message: its other size stays
+            kernel->curve = curve_of(device_, *kernel);  // only the size along the message varies
         }
     }
-    /// Of each stage but the last, whether a network lies behind it.
+    /// For each stage except the last, whether a network connects it to the next one.
     [[nodiscard]] const std::vector<bool>& crosses_node() const noexcept { return leaves_node_; }
     [[nodiscard]] stage_transfer operator()(std::int64_t tokens) {
         return {seconds(in_node_, tokens), seconds(between_nodes_, tokens)};
     }
-    /// From the first stage to the last.
+    /// Seconds from the first stage to the last.
     [[nodiscard]] double all(std::int64_t tokens) {
         const stage_transfer transfer = (*this)(tokens);
         double sum = 0;

@@ -14,28 +14,28 @@
 
 namespace llmcost {
 
-/// Where measured kernels come from.
+/// A source of kernel calibrations.
 class kernel_source {
 public:
-    /// What was measured of an operator's kernel; null where nobody measured it.
+    /// The calibration of an operator's kernel; null if it was not measured.
     virtual const kernel_calibration* find(const operator_shape&) = 0;
 
 protected:
     ~kernel_source() = default;
 };
 
-/// A kernel of a model with what was measured of it.
+/// A kernel of a model with its calibration.
 struct known_kernel {
     model_kernel kernel;
     const kernel_calibration* calibration = nullptr;
     correction_table::layer_shape_position layer_shape_position{};
     const operator_type* companion_type =
-        nullptr;  ///< an all-reduce of the engine's own; what a product with known scales saves
+        nullptr;  ///< the engine's own all-reduce; or the quantization that a product with static scales saves
     const kernel_calibration* companion_calibration = nullptr;
     correction_table::layer_shape_position other_where{};
-    measured_curve curve{}, other_curve{};  ///< of both, where sizes beside the axes stay as they are; else empty
+    measured_curve curve{}, other_curve{};  ///< of both, if only sizes along the axes vary; otherwise empty
 
-    /// The other operator at sizes of this kernel's.
+    /// The shape of the companion operator for the sizes of this kernel.
     [[nodiscard]] operator_shape companion_shape_at(const operator_shape& base_shape) const {
         operator_shape shape{.type = companion_type, .operand = base_shape.operand};
         shape.sizes[0] = base_shape.sizes[0];
@@ -44,13 +44,13 @@ struct known_kernel {
     }
     [[nodiscard]] operator_shape companion_shape() const { return companion_shape_at(kernel.shape); }
     [[nodiscard]] bool is_collective() const { return kernel.shape.work().uses_links; }
-    /// Whether the other operator is part of what was measured, and need not run.
+    /// Whether the measured kernel includes the companion, which need not run.
     [[nodiscard]] bool includes_companion() const { return companion_type != nullptr && !is_collective(); }
 };
 
 namespace detail {
 
-/// What is left of a product that takes `seconds` without computing scales, which its measurement includes.
+/// Seconds of a product without the computation of scales, which its measurement of `seconds` includes.
 [[nodiscard]] inline double without_scales(double seconds, const device& d, const known_kernel& k,
                                            const operator_shape& at, const measured_curve& of_scales) {
     const double minimum = roofline_seconds(d, at.work()),
@@ -61,7 +61,7 @@ namespace detail {
 
 }  // namespace detail
 
-/// A kernel's time at the measured places, without what it saves there; empty where it was not measured.
+/// The time of a kernel at its measured sizes, without a saved companion; empty if it was not measured.
 [[nodiscard]] inline measured_curve curve_of(const device& d, const known_kernel& k) {
     if (k.calibration == nullptr) return {};
     const operator_shape bare = without_added(k.kernel.shape);
@@ -76,17 +76,18 @@ namespace detail {
             }};
 }
 
-/// Seconds of one of a model's kernels.
+/// Seconds of a kernel of a model.
 ///
-/// An engine takes its own all-reduce where that is faster than NCCL's. A product whose activations' scales are known
-/// beforehand saves computing them: what both take at measured places, made to rise.
+/// An engine uses its own all-reduce if that is faster than NCCL's. A product with static scales saves their
+/// computation: the difference at the measured sizes, made monotonic.
 [[nodiscard]] inline double predicted_seconds(const device& d, const known_kernel& k) {
     const operator_shape& shape = k.kernel.shape;
     if (k.includes_companion()) {
         const measured_curve computed_curve = k.curve.empty() ? curve_of(d, k) : measured_curve{};
         const measured_curve& curve = k.curve.empty() ? computed_curve : k.curve;
         if (const double seconds = curve.empty() ? NAN : curve(shape.sizes); !std::isnan(seconds))
-            return std::fmax(seconds, roofline_seconds(d, shape.work()));  // which bends where a cache is full
+            return std::fmax(seconds,
+                             roofline_seconds(d, shape.work()));  // a roofline bends at the capacity of a cache
         const double seconds = predicted_seconds(d, shape, k.calibration, k.layer_shape_position);
         return std::fmax(detail::without_scales(seconds, d, k, shape, {}),
                          curve.empty() ? 0 : curve.upper_index(shape.sizes[0]));
@@ -98,7 +99,7 @@ namespace detail {
     return companion_seconds < seconds ? companion_seconds : seconds;
 }
 
-/// The same with its interval and what binds it.
+/// Seconds of a kernel of a model, with their interval and bound.
 [[nodiscard]] inline latency_estimate estimate(const device& d, const known_kernel& k) {
     const double seconds = predicted_seconds(d, k);
     if (k.companion_type == nullptr || k.includes_companion())
@@ -108,18 +109,18 @@ namespace detail {
                                                  : estimate_with_interval(seconds, d, k.kernel.shape, k.calibration);
 }
 
-/// What kernels cost together, one after the other.
+/// The cost of kernels that run one after the other.
 struct step_cost {
     double seconds = 0;
     double flops = 0;
     double bytes = 0;     ///< to and from memory
-    double launches = 0;  ///< kernels that somebody issues
+    double launches = 0;  ///< kernel launches
     double high_precision_busy = 0,
-           low_precision_busy = 0;  ///< seconds that units of 16 bits and more, and of fewer, are busy at their peak
-    double memory_busy = 0;         ///< seconds that memory is at its bandwidth for what must be read and written
+           low_precision_busy = 0;  ///< seconds at the peak rate of units of at least 16 bits, and of fewer
+    double memory_busy = 0;         ///< seconds at the memory bandwidth for necessary traffic
 
     step_cost& operator+=(const step_cost& cost) noexcept { return add(cost, 1); }
-    /// So many of it.
+    /// Adds a cost `times` times.
     step_cost& add(const step_cost& cost, double times) noexcept {
         seconds += times * cost.seconds;
         flops += times * cost.flops;
@@ -131,7 +132,7 @@ struct step_cost {
         return *this;
     }
     [[nodiscard]] step_cost operator*(double times) const noexcept { return step_cost{}.add(*this, times); }
-    /// The same where the host takes so long to issue each kernel: it runs ahead of the device until that waits for it.
+    /// The cost if the host needs `seconds_per_launch` per kernel. The host runs ahead; the slower of both counts.
     [[nodiscard]] step_cost issued_in(double seconds_per_launch) const noexcept {
         step_cost c = *this;
         if (launches * seconds_per_launch > seconds) c.seconds = launches * seconds_per_launch;
@@ -139,8 +140,9 @@ struct step_cost {
     }
 };
 
-/// The share of a kernel's bytes that memory moves: of experts those that some token is sent to, as many as there are
-/// at most if each token draws its own by itself (fewer where some are drawn more often).
+/// The fraction of a kernel's bytes that memory moves.
+///
+/// Experts: those that receive tokens, if each token selects its experts independently. Kernel work counts the maximum.
 [[nodiscard]] inline double share_moved(const operator_shape& shape) {
     if (!shape.type->has_engine_specific_experts) return 1;
     const double tokens = static_cast<double>(shape.sizes[0]), experts = static_cast<double>(shape.sizes[4]);
@@ -150,7 +152,7 @@ struct step_cost {
     return priced > 0 && active_experts < priced ? active_experts / priced : 1;
 }
 
-/// What all runs of a model's kernel cost.
+/// The cost of all runs of a kernel.
 [[nodiscard]] inline step_cost cost_of(const device& d, const known_kernel& k) {
     const auto times = static_cast<double>(k.kernel.num_runs);
     const kernel_work work = detail::work_of(k.kernel.shape, k.calibration);
@@ -162,11 +164,11 @@ struct step_cost {
         (is_low_precision ? c.low_precision_busy : c.high_precision_busy) = c.flops / (d.*work.compute_unit * 1e12);
     }
     const double moving = c.bytes * share_moved(k.kernel.shape) / (d.memory_bandwidth * 1e9);
-    c.memory_busy = moving < c.seconds ? moving : c.seconds;  // the rest is in caches
+    c.memory_busy = moving < c.seconds ? moving : c.seconds;  // the remainder is in caches
     return c;
 }
 
-/// Seconds with the interval of all kernels behind them, and what binds most of them.
+/// The time of several kernels with its interval and the bound of most of them.
 struct step_time {
     double seconds = 0;
     double lower = 0;
@@ -174,8 +176,7 @@ struct step_time {
     roofline_bound bound = roofline_bound::launch;
 };
 
-/// The time of kernels one behind the other: errors of different ones are taken as independent of each other, those of
-/// one kernel's runs as the same.
+/// A sum of kernel times. Errors of different kernels are independent, those of the runs of one kernel are equal.
 class summed_time {
 public:
     void add(const latency_estimate& e, double times) noexcept {
@@ -184,7 +185,7 @@ public:
         above_ += times * times * (e.upper - e.seconds) * (e.upper - e.seconds);
         seconds_by_bound_[static_cast<std::size_t>(e.bound)] += times * e.seconds;
     }
-    /// Where a host issues them in so many seconds, give or take half, the longer of both.
+    /// The time if the host needs `host_seconds` ± 50 % for the launches. The longer of both counts.
     [[nodiscard]] step_time issued_in(double host_seconds) const noexcept {
         step_time t{seconds_, seconds_ - std::sqrt(below_), seconds_ + std::sqrt(above_)};
         for (const roofline_bound b : {roofline_bound::compute, roofline_bound::memory})
@@ -203,12 +204,13 @@ private:
     double seconds_ = 0, below_ = 0, above_ = 0, seconds_by_bound_[3]{};
 };
 
-/// Host time of a framework for each operation that it dispatches, allocates for and launches: vLLM's all-reduce
-/// takes 20.5 µs by itself and 4.7 µs in a graph (ai-dynamo/aiconfigurator @095f58a5, custom_allreduce of vLLM 0.24.0
-/// on H200).
+/// Host time of a framework per operation, for dispatch, allocation and launch.
+///
+/// Source: ai-dynamo/aiconfigurator @095f58a5, custom_allreduce of vLLM 0.24.0 on H200. vLLM's all-reduce takes 20.5 µs
+/// eagerly and 4.7 µs in a graph.
 inline constexpr double framework_seconds_per_operation = 16e-6;
 
-/// Seconds that the host needs for each kernel; none in a graph.
+/// Host seconds per kernel launch; 0 in a CUDA graph.
 [[nodiscard]] inline double seconds_per_launch(const execution& execution, const device& device,
                                                kernel_source& kernels) {
     if (execution.launch == launch_mode::cuda_graph) return 0;
@@ -222,7 +224,7 @@ inline constexpr double framework_seconds_per_operation = 16e-6;
                                               : known->correction.find_position(shape.layer_shape()));
 }
 
-/// A model's kernels with what was measured of them.
+/// Finds the calibrations of kernels.
 [[nodiscard]] inline std::vector<known_kernel> match_kernels(std::vector<model_kernel> all, const execution& execution,
                                                              kernel_source& kernels) {
     std::vector<known_kernel> out;

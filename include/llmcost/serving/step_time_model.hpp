@@ -14,10 +14,10 @@
 
 namespace llmcost {
 
-/// Costs by their workload: a few thousand are remembered, as sweeps ask for the same ones over and over.
+/// A cache of step costs by workload. Sweeps evaluate the same few thousand workloads again and again.
 class step_cost_cache {
 public:
-    /// What is remembered of a workload, or what `price()` says.
+    /// The cached cost of a workload, or `price()`.
     template <class Price>
     [[nodiscard]] step_cost operator()(step_shape w, Price price) {
         if (memory_.empty()) {
@@ -32,7 +32,7 @@ public:
 
 private:
     static constexpr int bits = 12;
-    static constexpr int min_cached_calls = 64;  ///< that are not worth remembering
+    static constexpr int min_cached_calls = 64;  ///< fewer calls are not cached
     struct entry {
         step_shape at{};
         step_cost cost{};
@@ -49,26 +49,27 @@ private:
     int calls_ = 0;
 };
 
-/// Steps that run the same kernels, with sizes as polynomials of the workload.
+/// A region of workloads with the same kernels, whose sizes are polynomials of the workload.
 struct kernel_region {
-    step_shape base_point;      ///< beyond the edges of tensors
-    step_shape check_point;     ///< where what was solved is held against a walk
-    unsigned common_monomials;  ///< monomials (bits) of most models' sizes
-    unsigned all_monomials;     ///< and of all models': positions, masks
+    step_shape base_point;      ///< far enough from the boundaries of tensors
+    step_shape check_point;     ///< a trace here verifies the polynomials
+    unsigned common_monomials;  ///< monomials (bit set) of the sizes of most models
+    unsigned all_monomials;     ///< monomials of all models, with positions and masks
 };
-/// One new token each; prompts; prompts behind what is cached of them: of one sequence, which needs no copies to lie in
-/// one piece, and of several.
+/// Decode; prefill; prefill after cached tokens. Each for one sequence and for several.
+///
+/// One sequence needs no copies to be contiguous.
 inline constexpr kernel_region step_regions[3][2]{
     {{{1, 1, 8}, {1, 1, 131}, 0x001, 0x011}, {{2, 1, 8}, {7, 1, 131}, 0x003, 0x033}},
     {{{1, 8, 0}, {1, 131, 0}, 0x005, 0x045}, {{2, 8, 0}, {7, 131, 0}, 0x00f, 0x0cf}},
     {{{1, 8, 8}, {1, 131, 129}, 0x015, 0x555}, {{2, 8, 8}, {7, 131, 129}, 0x03f, 0xfff}},
 };
 
-/// The kernels of a step of one model on one device as functions of the workload.
+/// The cost of steps of one model on one device as a function of the workload.
 ///
-/// Sizes are solved from walks and held against another one, region by region as they are asked for. Where they do not
-/// agree (a delta rule pads to whole chunks) every workload is walked by itself: right, but a hundred times slower. One
-/// thread at a time.
+/// Kernel sizes are interpolated from traces and verified with another trace, lazily for each region.
+/// If they do not agree, every workload is traced, which is about 100 times slower. A delta rule, for example, pads to
+/// full chunks. Not thread-safe.
 class step_time_model {
 public:
     step_time_model(const model& model, const execution& execution, const device& device, kernel_source& kernels)
@@ -78,17 +79,18 @@ public:
           kernels_(&kernels),
           per_launch_(seconds_per_launch(execution, device, kernels)) {}
 
-    /// Whether a workload needs no walk.
+    /// Whether a workload needs no trace.
     [[nodiscard]] bool has_closed_form(std::int64_t batch, std::int64_t sequence, std::int64_t past) {
         return region_of({batch, sequence, past}) != nullptr;
     }
-    /// All kernels of `batch` sequences with `sequence` new tokens each behind `past` others, one after the other.
+    /// The cost of one step of `batch` sequences with `sequence` new tokens each after `past` cached ones.
     [[nodiscard]] step_cost operator()(std::int64_t batch, std::int64_t sequence, std::int64_t past) {
         return known_({batch, sequence, past}, [&] { return priced(batch, sequence, past).issued_in(per_launch_); });
     }
-    /// Groups of sequences in one step: what goes through all rows does so once, and each group attends by itself.
+    /// The cost of one step with several groups of sequences.
     ///
-    /// Of groups in no region kernels are walked and joined (`merge_step`).
+    /// Kernels over all tokens run once, attention runs for each group.
+    /// Groups outside of all regions are traced and merged (`merge_step`).
     [[nodiscard]] step_cost mixed_batch_cost(const std::vector<step_shape>& groups) {
         if (groups.size() == 1) return (*this)(groups[0].batch, groups[0].sequence, groups[0].past);
         planned_region* leading = nullptr;
@@ -129,15 +131,15 @@ private:
     struct planned_region {
         bool holds = false;
         std::vector<planned_kernel> kernels{};
-        step_cost_cache past_independent_costs{};  ///< of those that do not read the cache
-        step_cost_cache shared_costs{};            ///< of those that go through the rows of several groups
-        std::optional<bool>
-            holds_for_small_sequence{};  ///< for fewer new tokens, which a convolution or a window may tell apart
-        std::optional<bool> holds_for_short{};  ///< and for a shorter past
+        step_cost_cache past_independent_costs{};        ///< of kernels that do not read the KV cache
+        step_cost_cache shared_costs{};                  ///< of kernels over the tokens of several groups
+        std::optional<bool> holds_for_small_sequence{};  ///< for fewer new tokens, where a convolution or a window may
+                                                         ///< change the kernels
+        std::optional<bool> holds_for_short{};           ///< for a shorter past
     };
     using traced_kernels = std::vector<model_kernel>;
 
-    /// The region that a workload lies in; null where it must be walked.
+    /// The region of a workload; null if it must be traced.
     [[nodiscard]] planned_region* region_of(step_shape w) {
         if (w.sequence == 1 && w.past == 0) return nullptr;
         const std::size_t kind = w.sequence == 1 ? 0 : w.past == 0 ? 1 : 2, several = w.batch == 1 ? 0 : 1;
@@ -202,18 +204,17 @@ private:
                 result.holds = result.kernels.size() == check_kernels.size();
                 if (result.holds) break;
             }
-            // what is picked of many tokens bends beyond what was solved
+            // A top-k selection of many tokens changes the kernels beyond the interpolated range.
             for (std::int64_t times = 4; result.holds && times <= 256; times *= 4) {
                 step_shape w = region.check_point;
                 (region.base_point.past > 0 ? w.past : w.sequence) *= times;
                 result.holds = is_verified(result, w);
             }
-        } catch (const workload_error&) {  // fewer positions than the walks ask for
+        } catch (const workload_error&) {  // the model has fewer positions than the traces need
         }
         return result;
     }
-    /// The kernels that agree with the walk that is far from those they were solved from; fewer than there are where
-    /// not all do.
+    /// The interpolated kernels that agree with the trace at the check point. Fewer than traced if one does not agree.
     [[nodiscard]] std::vector<planned_kernel> solve_region(const kernel_region& region, unsigned basis,
                                                            const std::vector<traced_kernels>& traces,
                                                            const traced_kernels& check_kernels) const {
@@ -243,7 +244,7 @@ private:
     static constexpr std::size_t past_alone = 4;
     static_assert(monomials[past_alone].past == 1 && monomials[past_alone].batch == 0);
 
-    /// Whether a region's kernels are those of a walk, in any order.
+    /// Whether the kernels of a region are those of a trace, in any order.
     [[nodiscard]] bool is_verified(planned_region& region, step_shape w) const {
         traced_kernels traced = trace_step(w);
         const monomial_values values(w.batch, w.sequence, w.past);

@@ -12,10 +12,10 @@
 #include <llmcost/report/stored_bytes.hpp>
 #include <llmcost/serving/model_kernel.hpp>
 
-// A checkpoint's bytes as an execution is told them (`execution::stored`).
+// The stored bytes of a checkpoint as `execution::stored_weight_bytes`.
 namespace llmcost {
 
-/// The tensors of a quantised checkpoint by the parameters that they hold or stand beside.
+/// The bytes of a quantized checkpoint, by the parameters to which its tensors belong.
 [[nodiscard]] inline stored_bytes to_weight_parts(const stored_weights& weights) {
     stored_bytes out;
     for (const weight_bytes_row& row : weights.rows) out.add(row.parameter, count(row.bytes), row.format);
@@ -24,7 +24,7 @@ namespace llmcost {
 
 namespace detail {
 
-/// Sums the bytes of a walk's parameters by the roles of the modules that hold them.
+/// Sums the bytes of traced parameters by the role of their module.
 class part_listener final : public listener {
 public:
     part_listener(const stored_bytes& stored, weight_parts& out) : stored_(stored), out_(out) {}
@@ -51,7 +51,7 @@ public:
 
 private:
     struct open_module {
-        std::size_t parent_path_length;  ///< letters of the path around it
+        std::size_t parent_path_length;  ///< length of the parent path
         role module_role;
     };
     [[nodiscard]] bool is_inside(role module_role) const {
@@ -66,7 +66,7 @@ private:
 
 }  // namespace detail
 
-/// Bytes of weights by what serving tells apart.
+/// Bytes of weights by the parts of `weight_parts`.
 [[nodiscard]] inline weight_parts stored_weight_parts_of(const model& m, const stored_bytes& stored) {
     weight_parts out;
     detail::part_listener listener{stored, out};

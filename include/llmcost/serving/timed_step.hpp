@@ -17,16 +17,16 @@ struct timed_kernel {
     latency_estimate estimate{};
 };
 
-/// A step, priced kernel by kernel.
+/// A step with the time of each kernel.
 struct timed_step : step_time {
     std::vector<timed_kernel> kernels;
     step_cost done{};
     std::size_t calibrated = 0;
-    double weights = 0, cache = 0;  ///< bytes that each device holds at its end
-    double host_seconds = 0;        ///< of issuing kernels, which the device waits for where they are more
+    double weights = 0, cache = 0;  ///< bytes on each device at the end of the step
+    double host_seconds = 0;        ///< of kernel launches; the longer of device and host counts
 };
 
-/// The time of one step in which groups of sequences are computed together, each group of one workload.
+/// The time of one step with several groups of equal sequences.
 [[nodiscard]] inline timed_step time_step(const model& model, const std::vector<workload>& sequence_groups,
                                           execution execution, const device& device, kernel_source& measurements) {
     for (const workload& load : sequence_groups)

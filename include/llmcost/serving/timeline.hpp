@@ -10,24 +10,24 @@
 
 #include <llmcost/serving/timed_step.hpp>
 
-// A step in the order in which its kernels run.
+// The kernels of a step in the order of execution.
 namespace llmcost {
 
-/// A kernel of a step at its time; its name has the number of its layer.
+/// A kernel of a step with its start time. Its name contains the layer index.
 struct timeline_kernel {
     timed_kernel timed;
-    double begins = 0;    ///< seconds
-    double duration = 0;  ///< of all its runs
-    double issued = 0;    ///< when the host has issued it
-    double host = 0;      ///< seconds of the host for that
+    double begins = 0;    ///< s
+    double duration = 0;  ///< s, of all runs
+    double issued = 0;    ///< s, when the host has launched it
+    double host = 0;      ///< s, host time of its launches
 
-    /// Whether it goes over links between devices.
+    /// Whether the kernel uses links between devices.
     [[nodiscard]] bool uses_links() const { return timed.kernel.kernel.shape.work().uses_links; }
 };
 
 namespace detail {
 
-/// Hands a walk on to a listener that writes kernels down, and puts the number of the layer into their names.
+/// Forwards a trace to a listener that records kernels, and inserts the layer index into their names.
 template <class Inner>
 class kernel_order_listener final : public listener {
 public:
@@ -74,7 +74,7 @@ private:
     std::int64_t layer_ = -1;
 };
 
-/// The kernels of one pass on one device, layer by layer.
+/// The kernels of one forward pass on one device, layer by layer.
 [[nodiscard]] inline std::vector<model_kernel> kernels_in_execution_order(const model& full_model, const workload& load,
                                                                           const execution& execution) {
     std::vector<model_kernel> all;
@@ -96,7 +96,7 @@ private:
 
 }  // namespace detail
 
-/// The kernels of a step, one after the other, none before the host has issued it.
+/// The kernels of a step one after the other. A kernel starts after its launch.
 [[nodiscard]] inline std::vector<timeline_kernel> timeline_of(const model& full_model, const workload& load,
                                                               const execution& execution, const device& device,
                                                               kernel_source& kernels) {

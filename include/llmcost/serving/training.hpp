@@ -14,21 +14,22 @@
 
 namespace llmcost {
 
-/// What a training step of one device takes: forward with its loss, backward, the sum of gradients over replicas, and
-/// the optimizer's update of all parameters.
+/// The cost of a training step on one device: forward with loss, backward, gradient all-reduce and optimizer step.
 struct training_cost {
     step_cost forward{};
     step_cost backward{};
-    step_cost recomputed{};  ///< of backward: layers that are made again
-    step_cost reduction{};   ///< gradients, behind backward
+    step_cost recomputed{};  ///< part of `backward`: recomputed layers
+    step_cost reduction{};   ///< gradient all-reduce, after backward
     step_cost optimizer{};
 
-    step_time total{};  ///< of all, or of the host that issues them
+    step_time total{};  ///< of all parts, or of kernel launches if the host is slower
     training_memory memory{};
-    bool freezes = false;  ///< an adapter's matrices alone are trained
+    bool freezes = false;  ///< only the adapter is trained
 
-    /// Model FLOPs utilisation (PaLM, arXiv 2204.02311, appendix B): three times the forward pass's, under an adapter
-    /// those of both passes, of what the device's peak would do in the time; 0 where the datasheet has no such peak.
+    /// Model FLOPs utilization: 3 · forward FLOPs / (peak · seconds). 0 if the datasheet has no such peak.
+    ///
+    /// With an adapter, the FLOPs of forward and backward.
+    /// Source: PaLM, arXiv 2204.02311, appendix B.
     [[nodiscard]] double model_flops_utilisation(const device& d, const operand_type& products) const noexcept {
         const double peak = d.*products.unit * 1e12;
         const double flops = freezes ? forward.flops + backward.flops - recomputed.flops : 3 * forward.flops;
@@ -36,8 +37,7 @@ struct training_cost {
     }
 };
 
-/// What an optimizer's step runs: one kernel that streams what it reads and writes, each tensor once as fused kernels
-/// do, and its products.
+/// The kernels of an optimizer step: one fused elementwise kernel over all tensors, and the optimizer's products.
 [[nodiscard]] inline std::vector<model_kernel> update_kernels(const optimizer_spec& optimizer,
                                                               const training_memory& memory) {
     constexpr std::int64_t width = 1024, bytes_of_float = 4;
@@ -69,8 +69,9 @@ struct training_cost {
     return out;
 }
 
-/// The products behind a product (m, k) x (k, n): the gradient of what came in, (m, n) x (n, k), and of the weight,
-/// (n, m) x (m, k), unless that is frozen.
+/// The backward products of a product (m, k) x (k, n).
+///
+/// Input gradient: (m, n) x (n, k). Weight gradient: (n, m) x (m, k), unless the weight is frozen.
 [[nodiscard]] inline std::vector<model_kernel> products_of_backward(const model_kernel& k, bool frozen = false) {
     model_kernel inputs = k, weight = k;
     const std::int64_t* const s = k.shape.sizes;
@@ -84,12 +85,12 @@ struct training_cost {
     return {std::move(inputs), std::move(weight)};
 }
 
-/// What goes back of a kernel that no other shapes describe, in forward's work.
+/// The cost of backward relative to forward, for kernels that are not products.
 [[nodiscard]] constexpr double backward_factor(backward_rule rule) noexcept {
     return rule == backward_rule::attention ? 2.5 : rule == backward_rule::same_as_forward ? 1 : 2;
 }
 
-/// Gradients summed over the groups of devices, each of which holds all of them.
+/// The all-reduce of gradients over data-parallel ranks. Each rank has all gradients.
 [[nodiscard]] inline std::vector<model_kernel> gradient_reduction_kernels(std::int64_t parameters,
                                                                           const execution& execution) {
     std::vector<model_kernel> all = make_collective_kernels(
@@ -99,11 +100,11 @@ struct training_cost {
     return all;
 }
 
-/// A training step, every kernel behind the other.
+/// The cost of a training step, kernel by kernel.
 ///
-/// Families say what goes back (`backward_rule`): a product as two, fused attention with 2.5 times the FLOPs, experts
-/// and chains twice, sums over devices once. What is recomputed are kernels of layers. Under an adapter the weights of
-/// layers are frozen: nothing goes back to them, only through them.
+/// The backward cost depends on `backward_rule`: two products for a product, 2.5 times the FLOPs for fused attention,
+/// two times forward for experts and fusion groups, and one collective for a collective. Recomputation repeats the
+/// kernels of layers. With an adapter, the frozen weights of layers have no gradients, but their inputs do.
 [[nodiscard]] inline training_cost training_of(const model& full_model, workload load, const execution& execution,
                                                const device& device, kernel_source& kernels,
                                                const training_plan& plan = {}) {

@@ -10,165 +10,187 @@
 #include <llmcost/simulation/decoding_requests.hpp>
 #include <llmcost/simulation/finish_schedule.hpp>
 #include <llmcost/simulation/kv_cache_pool.hpp>
-#include <llmcost/simulation/request.hpp>
+#include <llmcost/simulation/new_token_ratio.hpp>
+#include <llmcost/simulation/request_table.hpp>
 #include <llmcost/simulation/scheduling_policy.hpp>
-#include <llmcost/simulation/step_batch.hpp>
 
 namespace llmcost {
 
-/// Whether the cache has room for one more prompt, by what those that run hold and are still to write (SGLang,
-/// managers/schedule_policy.py, PrefillAdder).
-class admission_controller : protected decoding_requests {
-protected:
-    admission_controller(const scheduling_policy& policy, std::int64_t pages, std::int64_t pages_per_block,
-                         const std::vector<simulated_request>& requests, std::vector<request_progress>& progress,
-                         double tokens_per_step)
-        : decoding_requests(policy, requests, progress, tokens_per_step),
-          kv_cache_(pages, pages_per_block),
-          new_token_ratio_(policy.init_new_token_ratio) {}
+/// What the current batch has already claimed. Passed to `admission_controller`, which has no state per batch.
+struct batch_reservation {
+    double pages = 0;          ///< pages for the next token of the decoding requests
+    double output_tokens = 0;  ///< reserved for running requests
+    std::int64_t num_prefills = 0;
+    finish_schedule finish_times{};  ///< of the running requests and of those that `can_admit` has checked
 
-    /// The share of outputs that admission foresees, so many steps later.
-    [[nodiscard]] double decayed_ratio(double share, std::int64_t steps) const noexcept {
-        const double fall = (policy_.init_new_token_ratio - policy_.min_new_token_ratio) /
-                            static_cast<double>(policy_.new_token_ratio_decay_steps);
-        return std::max(policy_.min_new_token_ratio, share - fall * static_cast<double>(steps));
+    void clear() noexcept {
+        pages = 0;
+        output_tokens = 0;
+        num_prefills = 0;
+        finish_times.clear();
     }
-    /// In how many of the steps that were composed last it falls: not in one before which somebody gave way.
-    [[nodiscard]] std::int64_t num_decay_steps(std::int64_t steps) const noexcept {
-        return has_preempted_ ? steps - 1 : steps;
+};
+
+/// Decides whether the KV cache has enough free pages for a waiting request.
+///
+/// Source: sglang, managers/schedule_policy.py, `PrefillAdder`; vllm, v1/core/kv_cache_manager.py.
+class admission_controller {
+public:
+    admission_controller(const scheduling_policy& policy, request_table table, const kv_cache_pool& kv_cache,
+                         const decoding_requests& decoding, const new_token_ratio& ratio)
+        : policy_(policy), table_(table), kv_cache_(kv_cache), decoding_(decoding), new_token_ratio_(ratio) {}
+
+    /// Requests with allocated pages, in the order of admission.
+    [[nodiscard]] const std::vector<std::size_t>& running() const noexcept { return running_; }
+    [[nodiscard]] std::int64_t num_running() const noexcept { return static_cast<std::int64_t>(running_.size()); }
+    void add_running(std::size_t request_id) { running_.push_back(request_id); }
+    void remove_running(std::size_t request_id) {
+        running_.erase(std::find(running_.begin(), running_.end(), request_id));
     }
-    /// And those of them that an engine knows of when it composes the next one: not those of a step that still runs.
-    [[nodiscard]] std::int64_t num_committed_output_tokens(std::size_t id) const {
-        const request_progress& p = (*progress_)[id];
-        const bool runs = policy_.num_async_steps > 0 && (p.state == place::decoding || p.state == place::finished) &&
-                          (last_batch_decodes_ || p.prefill_batch == num_batches_);
-        return num_output_tokens(id) - (runs ? 1 : 0);
-    }
-    /// The share of outputs that those that are left have written, and what they will write soon (SGLang,
-    /// managers/scheduler_components/new_token_ratio_tracker.py).
-    [[nodiscard]] double ratio_after_preemption() {
-        remove_stale_entries();
-        double requested_tokens = 1, soon = 0;
-        for (const admitted_request& a : admission_order_)
-            if ((*progress_)[a.id].state == place::decoding) {
-                requested_tokens += static_cast<double>((*requests_)[a.id].output_tokens);
-                soon += static_cast<double>(num_committed_output_tokens(a.id) + 20);
-            }
-        return std::min(1.0, soon / requested_tokens);
-    }
-    /// Forgets who is no longer there.
-    void remove_stale_entries() {
-        admission_order_.erase(
-            std::remove_if(admission_order_.begin(), admission_order_.end(),
-                           [&](const admitted_request& a) { return (*progress_)[a.id].generation != a.life; }),
-            admission_order_.end());
-    }
-    /// Tokens of a prompt that are in the cache; the last one is always computed.
-    [[nodiscard]] std::int64_t num_cached_tokens(const simulated_request& r) const {
-        auto tokens = static_cast<std::int64_t>(r.cached_fraction * static_cast<double>(r.input_tokens));
-        if (has_prefix_blocks(r))
-            tokens =
-                kv_cache_.num_cached_prefix_blocks(r.prefix_blocks) * kv_cache_.pages_per_block() * policy_.page_size;
-        return std::min(tokens, r.input_tokens - 1);
-    }
-    [[nodiscard]] double reserved_output_tokens() {
-        remove_stale_entries();
-        double tokens = 0;
-        for (const admitted_request& a : admission_order_)
-            if ((*progress_)[a.id].state != place::prefill)
-                tokens += static_cast<double>(std::min(
-                    (*requests_)[a.id].output_tokens - num_committed_output_tokens(a.id), max_reserved_output_tokens));
-        return tokens * (policy_.has_known_finish_times ? 1 : new_token_ratio_);
-    }
-    /// Whether all that run, and one more, can write to their ends.
-    [[nodiscard]] bool can_finish_all(std::size_t id, double reserved_tokens) {
-        const auto end_of = [&](std::size_t candidate_id) {
-            const std::int64_t written = num_committed_output_tokens(candidate_id);
-            return finish_estimate{static_cast<double>((*requests_)[candidate_id].output_tokens - written),
-                                   static_cast<double>((*requests_)[candidate_id].input_tokens + written)};
-        };
-        const auto block = static_cast<double>(policy_.page_size);
-        const double prompt_tokens = static_cast<double>(num_pages((*progress_)[id].num_prompt_tokens) + 1) * block;
-        if (prompt_tokens > free_tokens(reserved_tokens)) return false;
-        if (!finish_schedule_.empty()) {
-            finish_schedule_.insert(end_of(id));
-        } else {
-            finish_schedule_.add(end_of(id));
-            for (const bool prompts : {false, true})
-                for (const admitted_request& a : admission_order_)
-                    if (((*progress_)[a.id].state == place::prefill) == prompts) finish_schedule_.add(end_of(a.id));
-            finish_schedule_.sort();
-        }
-        return finish_schedule_.can_finish(free_tokens(static_cast<double>(batch_.prefills.size()) * block) -
-                                           prompt_tokens);
-    }
-    /// Beside the pages that a prompt takes: one more, and behind its last chunk all that it may write.
-    [[nodiscard]] double reserved_after_chunk(std::size_t id) const {
-        const request_progress& p = (*progress_)[id];
-        const std::int64_t output = std::min((*requests_)[id].output_tokens, max_reserved_output_tokens);
-        return static_cast<double>(policy_.page_size + (p.num_computed_tokens == p.num_prompt_tokens ? output : 0));
-    }
-    /// Tokens that the cache has room for beside those that are foreseen.
-    [[nodiscard]] double free_tokens(double reserved_tokens) const {
-        return (kv_cache_.num_available() - claimed_pages_) * static_cast<double>(policy_.page_size) - reserved_tokens;
-    }
-    /// Of a chunk; all of it where there is room for nothing, so that it comes to an end.
-    [[nodiscard]] std::int64_t largest_chunk(double reserved_tokens, std::int64_t chunk) const {
-        const auto tokens = static_cast<std::int64_t>(free_tokens(reserved_tokens));
-        return tokens > 0 ? tokens : chunk;
-    }
-    [[nodiscard]] bool has_prefix_blocks(const simulated_request& r) const {
-        return policy_.has_prefix_cache && !r.prefix_blocks.empty();
-    }
-    /// Pages beside its named blocks that a request holds once so many of its tokens are computed.
-    [[nodiscard]] std::int64_t private_pages(std::size_t id, std::int64_t computed) const {
-        const simulated_request& r = (*requests_)[id];
-        const std::int64_t all =
-            num_pages(reserves_full_output() ? (*progress_)[id].num_prompt_tokens + r.output_tokens - 1 : computed);
-        if (!has_prefix_blocks(r)) return all;
-        return std::max<std::int64_t>(
-            0, all - static_cast<std::int64_t>(r.prefix_blocks.size()) * kv_cache_.pages_per_block());
-    }
-    /// Pages that its whole prompt needs, with those of its blocks that no running request holds.
-    [[nodiscard]] std::int64_t pages_to_allocate(std::size_t id) const {
-        const simulated_request& r = (*requests_)[id];
-        const std::int64_t num_private_pages = private_pages(id, (*progress_)[id].num_prompt_tokens);
-        if (!has_prefix_blocks(r)) return num_private_pages;
-        const std::int64_t missing =
-            static_cast<std::int64_t>(r.prefix_blocks.size()) - kv_cache_.num_cached_blocks(r.prefix_blocks);
-        return num_private_pages +
-               (missing + kv_cache_.num_unreferenced_blocks(r.prefix_blocks)) * kv_cache_.pages_per_block();
-    }
-    [[nodiscard]] bool can_admit(std::size_t id, double reserved_tokens) {
-        const std::int64_t needed = pages_to_allocate(id);
-        if (num_running_ == 0 && batch_.prefills.empty()) return true;  // else it would never be answered
+
+    /// Whether a request can be admitted to a batch that has already claimed `reserved`.
+    ///
+    /// With known finish times, adds the finish time of the request to `reserved`.
+    [[nodiscard]] bool can_admit(std::size_t request_id, batch_reservation& reserved) const {
+        const bool is_alone = running_.empty() && reserved.num_prefills == 0;
+        if (is_alone) return true;  // a request that exceeds the cache would wait forever
+        const std::int64_t num_pages = pages_to_allocate(request_id);
         if (policy_.admission != admission_mode::expected_output)
-            return static_cast<double>(needed) <= kv_cache_.num_available() - claimed_pages_;
-        if (policy_.has_known_finish_times) return can_finish_all(id, reserved_tokens);
-        const std::int64_t output =
-            std::min((*requests_)[id].output_tokens - (*progress_)[id].num_output_tokens, max_reserved_output_tokens);
-        return static_cast<double>(needed * policy_.page_size + output + policy_.page_size) <
-               free_tokens(reserved_tokens);
+            return static_cast<double>(num_pages) <= kv_cache_.num_available() - reserved.pages;
+        if (policy_.has_known_finish_times) return can_finish_all(request_id, reserved);
+        const std::int64_t num_remaining_tokens =
+            table_.requests[request_id].output_tokens - table_.progress[request_id].num_output_tokens;
+        const std::int64_t num_output_tokens = std::min(num_remaining_tokens, max_reserved_output_tokens);
+        return static_cast<double>(num_pages * policy_.page_size + num_output_tokens + policy_.page_size) <
+               free_tokens(reserved);
     }
-
-    struct admitted_request {
-        std::size_t id;
-        std::uint32_t life;
-    };
-    finish_schedule finish_schedule_;  ///< of those that run and were looked at for this step
-    kv_cache_pool kv_cache_;
-    double new_token_ratio_,
-        previous_new_token_ratio_ = 0;  ///< of what is to be written that admission foresees; before the last batch
-    std::vector<admitted_request> admission_order_;  ///< as they were admitted
-    std::int64_t num_running_ = 0;
-    std::int64_t num_batches_ = 0;     ///< that were composed
-    bool last_batch_decodes_ = false;  ///< whether the last of them has those that write
-    double claimed_pages_ = 0;         ///< pages that those that write need in the step that is composed
-    bool has_preempted_ = false;
-    step_batch batch_;
+    /// Output tokens that admission reserves for all running requests.
+    [[nodiscard]] double reserved_output_tokens() const {
+        double tokens = 0;
+        for (const std::size_t request_id : running_)
+            if (table_.progress[request_id].state != request_state::prefill)
+                tokens += static_cast<double>(
+                    std::min(num_uncommitted_output_tokens(request_id), max_reserved_output_tokens));
+        return tokens * (policy_.has_known_finish_times ? 1 : new_token_ratio_.value());
+    }
+    /// Tokens that a prefill chunk reserves in addition to its own pages.
+    ///
+    /// One page, and after the last chunk of a prompt the output of the request.
+    [[nodiscard]] double reserved_after_chunk(std::size_t request_id) const {
+        const request_progress& p = table_.progress[request_id];
+        const bool is_last_chunk = p.num_computed_tokens == p.num_prompt_tokens;
+        const std::int64_t output = std::min(table_.requests[request_id].output_tokens, max_reserved_output_tokens);
+        return static_cast<double>(policy_.page_size + (is_last_chunk ? output : 0));
+    }
+    /// Free tokens of the cache that are not reserved.
+    [[nodiscard]] double free_tokens(const batch_reservation& reserved) const {
+        return free_tokens(reserved.pages, reserved.output_tokens);
+    }
+    /// Prompt tokens that fit into the cache. Returns `requested` if none fit, so that the prefill completes.
+    [[nodiscard]] std::int64_t largest_chunk(const batch_reservation& reserved, std::int64_t requested) const {
+        const auto tokens = static_cast<std::int64_t>(free_tokens(reserved));
+        return tokens > 0 ? tokens : requested;
+    }
+    /// The new token ratio after a preemption.
+    ///
+    /// Tokens that the decoding requests have produced or produce in the next 20 steps / all their output tokens.
+    /// Source: sglang, managers/scheduler_components/new_token_ratio_tracker.py.
+    [[nodiscard]] double ratio_after_preemption() const {
+        constexpr std::int64_t num_next_tokens = 20;
+        double requested_tokens = 1;
+        double tokens = 0;
+        for (const std::size_t request_id : running_)
+            if (table_.progress[request_id].state == request_state::decoding) {
+                requested_tokens += static_cast<double>(table_.requests[request_id].output_tokens);
+                tokens += static_cast<double>(decoding_.num_committed_output_tokens(request_id) + num_next_tokens);
+            }
+        return std::min(1.0, tokens / requested_tokens);
+    }
+    /// Prompt tokens of a request that are in the prefix cache. The last token is always computed.
+    [[nodiscard]] std::int64_t num_cached_tokens(const simulated_request& request) const {
+        const auto tokens =
+            has_prefix_blocks(request)
+                ? num_prefix_cached_tokens(request)
+                : static_cast<std::int64_t>(request.cached_fraction * static_cast<double>(request.input_tokens));
+        return std::min(tokens, request.input_tokens - 1);
+    }
+    /// Prompt tokens of a request in its cached prefix blocks.
+    [[nodiscard]] std::int64_t num_prefix_cached_tokens(const simulated_request& request) const {
+        if (!has_prefix_blocks(request)) return 0;
+        return kv_cache_.num_cached_prefix_blocks(request.prefix_blocks) * kv_cache_.pages_per_block() *
+               policy_.page_size;
+    }
+    [[nodiscard]] bool has_prefix_blocks(const simulated_request& request) const {
+        return policy_.has_prefix_cache && !request.prefix_blocks.empty();
+    }
+    /// Pages that a request with `num_computed_tokens` tokens in the cache needs, without those of its prefix blocks.
+    [[nodiscard]] std::int64_t private_pages(std::size_t request_id, std::int64_t num_computed_tokens) const {
+        const simulated_request& request = table_.requests[request_id];
+        const std::int64_t num_full_tokens = table_.progress[request_id].num_prompt_tokens + request.output_tokens - 1;
+        const std::int64_t num_pages =
+            policy_.num_pages(policy_.reserves_full_output() ? num_full_tokens : num_computed_tokens);
+        if (!has_prefix_blocks(request)) return num_pages;
+        const auto num_blocks = static_cast<std::int64_t>(request.prefix_blocks.size());
+        return std::max<std::int64_t>(0, num_pages - num_blocks * kv_cache_.pages_per_block());
+    }
 
 private:
     static constexpr std::int64_t max_reserved_output_tokens = 4096;  ///< SGLang's CLIP_MAX_NEW_TOKENS
+
+    [[nodiscard]] double free_tokens(double pages, double output_tokens) const {
+        return (kv_cache_.num_available() - pages) * static_cast<double>(policy_.page_size) - output_tokens;
+    }
+    [[nodiscard]] std::int64_t num_uncommitted_output_tokens(std::size_t request_id) const {
+        return table_.requests[request_id].output_tokens - decoding_.num_committed_output_tokens(request_id);
+    }
+    /// Pages that must be available for a complete prompt: private pages, and prefix blocks that no running request
+    /// uses.
+    [[nodiscard]] std::int64_t pages_to_allocate(std::size_t request_id) const {
+        const simulated_request& request = table_.requests[request_id];
+        const std::int64_t num_private_pages = private_pages(request_id, table_.progress[request_id].num_prompt_tokens);
+        if (!has_prefix_blocks(request)) return num_private_pages;
+        const auto num_blocks = static_cast<std::int64_t>(request.prefix_blocks.size());
+        const std::int64_t num_missing_blocks = num_blocks - kv_cache_.num_cached_blocks(request.prefix_blocks);
+        const std::int64_t num_unreferenced_blocks = kv_cache_.num_unreferenced_blocks(request.prefix_blocks);
+        return num_private_pages + (num_missing_blocks + num_unreferenced_blocks) * kv_cache_.pages_per_block();
+    }
+    [[nodiscard]] finish_estimate estimate_finish(std::size_t request_id) const {
+        const std::int64_t num_output_tokens = decoding_.num_committed_output_tokens(request_id);
+        const simulated_request& request = table_.requests[request_id];
+        return {.remaining_tokens = static_cast<double>(request.output_tokens - num_output_tokens),
+                .tokens_freed = static_cast<double>(request.input_tokens + num_output_tokens)};
+    }
+    /// Whether all running requests and one more can decode all their tokens.
+    [[nodiscard]] bool can_finish_all(std::size_t request_id, batch_reservation& reserved) const {
+        const auto page_size = static_cast<double>(policy_.page_size);
+        const std::int64_t num_prompt_pages = policy_.num_pages(table_.progress[request_id].num_prompt_tokens);
+        const double prompt_tokens = static_cast<double>(num_prompt_pages + 1) * page_size;
+        if (prompt_tokens > free_tokens(reserved)) return false;
+        if (reserved.finish_times.empty())
+            reserved.finish_times = finish_times_with(request_id);
+        else
+            reserved.finish_times.insert(estimate_finish(request_id));
+        const double prefill_tokens = static_cast<double>(reserved.num_prefills) * page_size;
+        return reserved.finish_times.can_finish(free_tokens(reserved.pages, prefill_tokens) - prompt_tokens);
+    }
+    /// Finish times of a waiting request and of all running ones. The sort is stable, so the order of insertion counts.
+    [[nodiscard]] finish_schedule finish_times_with(std::size_t request_id) const {
+        finish_schedule schedule;
+        schedule.add(estimate_finish(request_id));
+        for (const bool is_prefill : {false, true})
+            for (const std::size_t running_id : running_)
+                if ((table_.progress[running_id].state == request_state::prefill) == is_prefill)
+                    schedule.add(estimate_finish(running_id));
+        schedule.sort();
+        return schedule;
+    }
+
+    const scheduling_policy& policy_;
+    request_table table_;
+    const kv_cache_pool& kv_cache_;
+    const decoding_requests& decoding_;
+    const new_token_ratio& new_token_ratio_;
+    std::vector<std::size_t> running_;
 };
 
 }  // namespace llmcost

@@ -14,54 +14,55 @@
 
 namespace llmcost {
 
-/// Engines side by side behind a router, or those that compute prompts before those that write.
+/// Configuration of equal engine replicas with a router, or of the prefill or decode workers of a disaggregated setup.
 struct cluster_config {
     scheduling_policy policy{};
-    std::int64_t num_pages = 1;        ///< of each rank's cache
-    std::int64_t pages_per_block = 1;  ///< of a block that requests name
+    std::int64_t num_pages = 1;        ///< of the KV cache of each rank
+    std::int64_t pages_per_block = 1;  ///< per prefix block
     std::int64_t replicas = 1;
-    std::int64_t data_parallel_size =
-        1;  ///< of each replica: groups of sequences of their own whose steps begin together
-    std::int64_t num_draft_tokens = 0;  ///< tokens that are checked beside a new one
+    std::int64_t data_parallel_size = 1;  ///< ranks of each replica, whose steps begin together
+    std::int64_t num_draft_tokens = 0;    ///< draft tokens per request and step
     double tokens_per_step = 1;
-    double host_seconds_per_request = 0;  ///< of host time before a request is in an engine's queue
-    std::int64_t pipeline_parallel_size =
-        1;  ///< of devices one behind the other: as many micro-batches of an engine run at a time
-    std::vector<bool> crosses_node{};  ///< of each stage but the last, whether a network lies behind it; none: links do
+    double host_seconds_per_request = 0;      ///< host time before a request enters the waiting queue of an engine
+    std::int64_t pipeline_parallel_size = 1;  ///< stages; an engine runs as many microbatches at a time
+    std::vector<bool>
+        crosses_node{};  ///< for each stage except the last, whether a network connects it to the next; empty: links
     routing_policy router = routing_policy::least_loaded;
     request_slo slo{};
     std::int64_t max_slo_violations =
-        std::numeric_limits<std::int64_t>::max();  ///< requests that may break them: then it ends
+        std::numeric_limits<std::int64_t>::max();  ///< the simulation stops when more requests violate the SLO
 };
 
-/// What a simulation tells.
+/// The result of a simulation.
 struct simulation_result {
     std::vector<request_record> requests{};
-    std::vector<simulated_steps> steps{};  ///< where they were asked for
+    std::vector<simulated_steps> steps{};  ///< empty unless requested
     std::vector<token_gap> gaps{};
     double seconds = 0;       ///< from the first request to the last token
-    double joules = 0;        ///< of a device, summed over the replicas, while they are busy
-    double busy_seconds = 0;  ///< seconds, of all replicas
+    double joules = 0;        ///< of one device per replica, summed over the replicas, during steps
+    double busy_seconds = 0;  ///< sum over the replicas
     std::int64_t num_preemptions = 0, engine_steps = 0;
-    std::int64_t max_batched_tokens = 0;  ///< of a step of a rank
-    std::int64_t max_running = 0;         ///< requests on a rank
-    bool is_stopped_early = false;        ///< more requests broke their bounds than may: those behind them are missing
+    std::int64_t max_batched_tokens = 0;  ///< maximum new tokens of a step of a rank
+    std::int64_t max_running = 0;         ///< maximum running requests of a rank
+    bool is_stopped_early =
+        false;  ///< more than `max_slo_violations` requests violate the SLO; later requests are missing
 };
 
-/// Requests through engines: events in the order of time.
+/// Event-driven simulation of requests on one or several engine replicas.
 ///
-/// `clients` of them are sent at the beginning and each answer is followed by the next; without clients each is sent at
-/// its time. Prices are those of a step (`simulated_step_cost operator()(const step_batch&, double past)`).
+/// With `clients` above 0, each client sends its next request when the previous one completes.
+/// Otherwise each request is sent at its arrival time.
+/// `Price` returns the cost of a step: `simulated_step_cost operator()(const step_batch&, double mean_decode_length)`.
 template <class Price>
 class cluster {
 public:
-    /// Engines that do all of it.
+    /// Aggregated: every replica runs prefill and decode.
     cluster(const std::vector<simulated_request>& requests, std::int64_t clients, const cluster_config& plan,
             Price& price)
         : requests_(requests), clients_(clients), plan_(plan), price_(&price), progress_(requests.size()) {
-        add_replicas(plan, requests_, progress_);
+        add_replicas(plan, {requests_, progress_});
     }
-    /// Engines that compute prompts, and others that write behind them: `transfer_seconds(tokens)` lie between.
+    /// Disaggregated: prefill workers, then decode workers after a transfer of `transfer_seconds(tokens)`.
     template <class Transfer>
     cluster(const std::vector<simulated_request>& requests, std::int64_t clients, const cluster_config& prompts,
             Price& price, const cluster_config& writing, Price& price_of_writing, Transfer transfer_seconds)
@@ -79,14 +80,14 @@ public:
             r.cached_fraction = 1;
             r.prefix_blocks.clear();
         }
-        add_replicas(prompts, requests_, progress_);
+        add_replicas(prompts, {requests_, progress_});
         first_decode_replica_ = replicas_.size();
-        add_replicas(writing, transferred_requests_, decode_progress_);
+        add_replicas(writing, {transferred_requests_, decode_progress_});
     }
     cluster(const cluster&) = delete;
     cluster& operator=(const cluster&) = delete;
 
-    /// Runs all requests; `progress(done, all)` hears how many are answered.
+    /// Runs all requests. Calls `progress(completed, total)` after every run of steps.
     template <class Progress>
     [[nodiscard]] simulation_result run(bool keep_steps, Progress&& progress) {
         result_.requests.assign(requests_.size(), {});
@@ -121,8 +122,9 @@ private:
     struct arrival {
         double time;
         std::size_t id;
-        bool is_decode_only;                                                  ///< its prompt was computed elsewhere
-        friend bool operator<(const arrival& a, const arrival& b) noexcept {  // the soonest on top of a heap
+        bool is_decode_only;  ///< the prefill ran on another worker
+        friend bool operator<(const arrival& a,
+                              const arrival& b) noexcept {  // the top of a heap is the earliest arrival
             return a.time != b.time ? a.time > b.time : a.id > b.id;
         }
     };
@@ -138,7 +140,8 @@ private:
             }
         }
         void started(std::size_t id, double now) const {
-            request_record& r = all->result_.requests[id];  // who is put back behind its first token has it already
+            request_record& r =
+                all->result_.requests[id];  // set before if the request was preempted after its first token
             if (r.first_token_seconds > 0 || !(all->is_decode_worker(at) || all->first_decode_replica_ == none)) return;
             r.first_token_seconds = now;
             if (!all->plan_.slo.meets_ttft(r)) all->record_slo_violation();
@@ -162,11 +165,10 @@ private:
     [[nodiscard]] Price& price_of(std::size_t at) const noexcept {
         return is_decode_worker(at) ? *price_of_writing_ : *price_;
     }
-    void add_replicas(const cluster_config& plan, const std::vector<simulated_request>& requests,
-                      std::vector<request_progress>& progress) {
+    void add_replicas(const cluster_config& plan, request_table table) {
         scheduling_policy policy = plan.policy;
         if (plan.pipeline_parallel_size >
-            1)  // a micro-batch is composed when its tokens are back; all of them share requests and cache
+            1)  // the next microbatch needs the tokens of the previous one; all share the requests and the cache
         {
             policy.num_async_steps = 0;
             policy.max_num_seqs = std::max<std::int64_t>(1, policy.max_num_seqs / plan.pipeline_parallel_size);
@@ -174,11 +176,10 @@ private:
         for (std::int64_t i = 0; i < plan.replicas * plan.pipeline_parallel_size; ++i) {
             if (plan.pipeline_parallel_size > 1 && i % plan.pipeline_parallel_size == 0)
                 pipelines_.emplace_back(plan.pipeline_parallel_size, plan.crosses_node);
-            std::vector<scheduler> ranks;
+            std::deque<scheduler> ranks;
             for (std::int64_t k = 0; k < plan.data_parallel_size; ++k)
                 ranks.emplace_back(policy, std::max<std::int64_t>(1, plan.num_pages / plan.pipeline_parallel_size),
-                                   plan.pages_per_block, requests, progress, plan.num_draft_tokens,
-                                   plan.tokens_per_step);
+                                   plan.pages_per_block, table, plan.num_draft_tokens, plan.tokens_per_step);
             replicas_.emplace_back(std::move(ranks), plan.tokens_per_step,
                                    plan.pipeline_parallel_size > 1 ? &pipelines_.back() : nullptr);
         }
@@ -186,10 +187,12 @@ private:
     struct place {
         std::size_t replica, rank;
     };
-    /// By prefixes: where engines have about as much to do (at most 64 requests more than the least, or half as many
-    /// again), the one that has most of the prompt in its cache, if that is 0.3 of it, else the one whose cache has
-    /// fewest blocks; where they have not, the one with least to do (SGLang's router, sgl-model-gateway,
-    /// policies/cache_aware.rs).
+    /// Prefix-aware routing.
+    ///
+    /// The load is uneven if the highest number of requests exceeds the lowest by more than 64 and by more than half.
+    /// An uneven load selects the least loaded rank. Otherwise the longest prefix-cache match is selected if it covers
+    /// more than 0.3 of the prompt. Otherwise the rank with the fewest cached blocks is selected.
+    /// Source: sglang, sgl-model-gateway, policies/cache_aware.rs.
     [[nodiscard]] place route(std::size_t id, std::size_t begin, std::size_t end) const {
         place minimum{begin, 0}, longest = minimum, emptiest = minimum;
         std::int64_t max_cached = -1, fewest = 0, lowest = 0, highest = 0;
@@ -208,8 +211,8 @@ private:
                     max_cached = cached;
                     longest = {i, k};
                 }
-                if (first || s.pages().num_prefix_blocks() < blocks) {
-                    blocks = s.pages().num_prefix_blocks();
+                if (first || s.kv_cache().num_prefix_blocks() < blocks) {
+                    blocks = s.kv_cache().num_prefix_blocks();
                     emptiest = {i, k};
                 }
                 lowest = first ? requests : std::min(lowest, requests);
@@ -220,7 +223,7 @@ private:
         return static_cast<double>(max_cached) > 0.3 * static_cast<double>(requests_[id].input_tokens) ? longest
                                                                                                        : emptiest;
     }
-    /// The engine with least to do, and in it the rank with least.
+    /// The least loaded replica, and its least loaded rank.
     [[nodiscard]] place least_loaded_of(std::size_t begin, std::size_t end) const noexcept {
         place to{begin, 0};
         for (std::size_t i = begin + 1; i < end; ++i)
@@ -262,7 +265,7 @@ private:
                 if (requests_[i].previous_request == simulated_request::no_request)
                     dispatch(i, requests_[i].arrival_seconds);
     }
-    /// A client sends the next request that waits for no answer of its own.
+    /// Sends the next request that does not follow another one in a conversation.
     void send_next(double now) {
         while (unsent_ < requests_.size() && requests_[unsent_].previous_request != simulated_request::no_request)
             ++unsent_;
@@ -298,7 +301,7 @@ private:
         result_.seconds = std::max(result_.seconds, now);
         ++answered_;
         if (plan_.slo.meets_ttft(r) && !plan_.slo.is_met_by(r))
-            record_slo_violation();  // else it did at its first token
+            record_slo_violation();  // a violation of TTFT is recorded at the first token
         for (const std::size_t next : followers_[id]) dispatch(next, now + requests_[next].arrival_seconds);
         if (clients_ > 0 && followers_[id].empty()) send_next(now);
     }
@@ -310,7 +313,7 @@ private:
     Price* price_of_writing_ = nullptr;
     std::vector<request_progress> progress_;
     std::vector<simulated_request> transferred_requests_;
-    std::vector<request_progress> decode_progress_;  ///< of those
+    std::vector<request_progress> decode_progress_;  ///< progress of `transferred_requests_`
     std::vector<double> transfers_;
     std::deque<pipeline> pipelines_;
     std::vector<replica> replicas_;

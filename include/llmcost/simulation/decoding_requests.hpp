@@ -3,119 +3,182 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
-#include <llmcost/simulation/request.hpp>
+#include <llmcost/simulation/request_table.hpp>
 #include <llmcost/simulation/scheduling_policy.hpp>
-#include <llmcost/simulation/step_batch.hpp>
 
 namespace llmcost {
 
-/// The requests that write: all of them advance by a turn in every step that they are in, so that a turn says how long
-/// each is, when each ends and how many pages they come to need, whatever their number.
+/// The requests that decode.
+///
+/// All of them advance by one step together. One step counter therefore gives the length, the finish step and the
+/// page demand of every request. The cost does not depend on the number of requests.
 class decoding_requests {
-protected:
-    using place = request_progress::request_state;
-
-    decoding_requests(const scheduling_policy& policy, const std::vector<simulated_request>& requests,
-                      std::vector<request_progress>& progress, double tokens_per_step)
+public:
+    /// `tokens_per_step`: output tokens per request and step; above 1 with speculative decoding.
+    decoding_requests(const scheduling_policy& policy, request_table table, double tokens_per_step)
         : policy_(policy),
-          requests_(&requests),
-          progress_(&progress),
+          table_(table),
           tokens_per_step_(tokens_per_step),
-          requests_by_page_phase_(static_cast<std::size_t>(policy.page_size)) {}
+          num_requests_by_page_phase_(static_cast<std::size_t>(policy.page_size)) {}
 
-    [[nodiscard]] std::int64_t num_pages(std::int64_t tokens) const noexcept {
-        return (tokens + policy_.page_size - 1) / policy_.page_size;
+    [[nodiscard]] std::int64_t size() const noexcept { return size_; }
+    [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
+    /// Mean number of tokens before the next step.
+    [[nodiscard]] double mean_length() const noexcept {
+        return total_length_offset_ / static_cast<double>(size_) + static_cast<double>(num_steps_) * tokens_per_step_;
     }
-    [[nodiscard]] bool reserves_full_output() const noexcept {
-        return policy_.admission == admission_mode::full_output;
-    }
-    /// Tokens that are written for a request in the steps that are composed.
-    [[nodiscard]] std::int64_t num_output_tokens(std::size_t id) const {
-        const request_progress& p = (*progress_)[id];
-        if (p.state == place::finished) return (*requests_)[id].output_tokens;
-        if (p.state != place::decoding) return p.num_output_tokens;
-        const auto num_new_tokens =
+    /// Output tokens of a request in the steps scheduled so far.
+    [[nodiscard]] std::int64_t num_output_tokens(std::size_t request_id) const {
+        const request_progress& p = table_.progress[request_id];
+        const std::int64_t output_tokens = table_.requests[request_id].output_tokens;
+        if (p.state == request_state::finished) return output_tokens;
+        if (p.state != request_state::decoding) return p.num_output_tokens;
+        const auto num_decoded_tokens =
             static_cast<std::int64_t>(static_cast<double>(num_steps_ - p.first_decode_step) * tokens_per_step_);
-        return std::min(p.num_output_tokens + 1 + num_new_tokens, (*requests_)[id].output_tokens);
+        return std::min(p.num_output_tokens + 1 + num_decoded_tokens, output_tokens);
     }
-    /// Pages that one that writes has come to need until a turn.
-    [[nodiscard]] double pages_allocated_since_prefill(const request_progress& p, std::int64_t step) const noexcept {
-        const std::int64_t turns = step - p.first_decode_step;
-        if (reserves_full_output()) return 0;
+    /// Output tokens of a request that the engine has received when it schedules the next batch.
+    ///
+    /// Asynchronous scheduling: the previous step has not returned its tokens.
+    [[nodiscard]] std::int64_t num_committed_output_tokens(std::size_t request_id) const {
+        const request_progress& p = table_.progress[request_id];
+        const bool has_token = p.state == request_state::decoding || p.state == request_state::finished;
+        const bool is_in_last_batch = last_batch_has_decodes_ || p.prefill_batch == last_batch_;
+        const bool is_in_flight = policy_.num_async_steps > 0 && has_token && is_in_last_batch;
+        return num_output_tokens(request_id) - (is_in_flight ? 1 : 0);
+    }
+    /// Pages that all requests together need for the next `num_steps` steps. A mean with speculative decoding.
+    [[nodiscard]] double pages_needed(std::int64_t num_steps) const noexcept {
+        if (policy_.reserves_full_output()) return 0;
+        const std::int64_t page_size = policy_.page_size;
         if (tokens_per_step_ != 1)
-            return static_cast<double>(turns) * tokens_per_step_ / static_cast<double>(policy_.page_size);
-        return static_cast<double>(num_pages(p.num_computed_tokens + turns) - num_pages(p.num_computed_tokens));
-    }
-    [[nodiscard]] std::size_t page_phase(const request_progress& p) const noexcept {
-        const std::int64_t offset = (p.num_computed_tokens - p.first_decode_step) % policy_.page_size;
-        return static_cast<std::size_t>(offset < 0 ? offset + policy_.page_size : offset);
-    }
-    /// Pages that so many turns behind one need.
-    [[nodiscard]] double pages_needed(std::int64_t step, std::int64_t turns) const noexcept {
-        if (reserves_full_output()) return 0;
-        if (tokens_per_step_ != 1)  // on an average
-            return static_cast<double>(turns) * tokens_per_step_ * static_cast<double>(num_decoding_) /
-                   static_cast<double>(policy_.page_size);
-        std::int64_t pages = turns / policy_.page_size * num_decoding_;
-        for (std::int64_t i = 0; i < turns % policy_.page_size; ++i)
-            pages += requests_by_page_phase_[static_cast<std::size_t>(
-                (policy_.page_size - (step + i) % policy_.page_size) % policy_.page_size)];
+            return static_cast<double>(num_steps) * tokens_per_step_ * static_cast<double>(size_) /
+                   static_cast<double>(page_size);
+        std::int64_t pages = num_steps / page_size * size_;
+        for (std::int64_t i = 0; i < num_steps % page_size; ++i)
+            pages += num_requests_by_page_phase_[static_cast<std::size_t>((page_size - (num_steps_ + i) % page_size) %
+                                                                          page_size)];
         return static_cast<double>(pages);
     }
-    void add(std::size_t id, std::int64_t ends) {
-        request_progress& p = (*progress_)[id];
-        p.state = place::decoding;
-        p.finish_step = ends;
-        finish_heap_.push_back({ends, id, p.generation});
-        std::push_heap(finish_heap_.begin(), finish_heap_.end());
-        ++num_decoding_;
-        total_length_offset_ +=
-            static_cast<double>(p.num_computed_tokens) - static_cast<double>(p.first_decode_step) * tokens_per_step_;
-        ++requests_by_page_phase_[page_phase(p)];
+    /// Pages that a request has allocated since it began to decode.
+    [[nodiscard]] double pages_allocated_since_prefill(std::size_t request_id) const noexcept {
+        return pages_allocated_since_prefill(table_.progress[request_id], num_steps_);
     }
-    void remove(std::size_t id) {
-        const request_progress& p = (*progress_)[id];
-        --num_decoding_;
-        total_length_offset_ -=
-            static_cast<double>(p.num_computed_tokens) - static_cast<double>(p.first_decode_step) * tokens_per_step_;
-        --requests_by_page_phase_[page_phase(p)];
-    }
-    /// The turn in which somebody ends.
-    [[nodiscard]] std::int64_t next_finish_step() {
-        while ((*progress_)[finish_heap_.front().id].generation != finish_heap_.front().generation) pop_next_finished();
-        return finish_heap_.front().step;
-    }
-    /// Takes the one that ends next off the heap.
-    std::size_t pop_next_finished() {
-        const std::size_t id = finish_heap_.front().id;
-        std::pop_heap(finish_heap_.begin(), finish_heap_.end());
-        finish_heap_.pop_back();
-        return id;
-    }
+    /// Steps until the next request finishes. Requires that a request decodes.
+    [[nodiscard]] std::int64_t steps_until_finish() { return next_finish_step() - num_steps_; }
 
-    scheduling_policy policy_;
-    const std::vector<simulated_request>* requests_;
-    std::vector<request_progress>* progress_;
-    double tokens_per_step_;  ///< tokens
-    std::int64_t num_decoding_ = 0, num_steps_ = 0;
-    double total_length_offset_ = 0;  ///< tokens of all that write, as if each had written from the first turn on
+    /// Adds a request whose prefill has completed and that has `num_remaining_tokens` tokens to decode.
+    void add(std::size_t request_id, std::int64_t num_remaining_tokens) {
+        table_.progress[request_id].first_decode_step = num_steps_;
+        const double steps = std::ceil(static_cast<double>(num_remaining_tokens) / tokens_per_step_ - 1e-9);
+        insert(request_id, num_steps_ + static_cast<std::int64_t>(steps));
+    }
+    void remove(std::size_t request_id) {
+        const request_progress& p = table_.progress[request_id];
+        --size_;
+        total_length_offset_ -= length_offset(p);
+        --num_requests_by_page_phase_[page_phase(p)];
+    }
+    /// Advances by `num_steps` steps. Appends the requests that finish to `finished`.
+    void advance(std::int64_t num_steps, std::vector<std::size_t>& finished) {
+        num_steps_ += num_steps;
+        while (!empty() && next_finish_step() <= num_steps_) {
+            const std::size_t request_id = pop_finish_event();
+            request_progress& p = table_.progress[request_id];
+            remove(request_id);
+            p.num_pages += pages_allocated_since_prefill(p, p.finish_step);
+            p.state = request_state::finished;
+            finished.push_back(request_id);
+        }
+    }
+    /// Undoes the last `num_steps` steps. Removes the requests that decode again from `finished`.
+    void rewind(std::int64_t num_steps, std::vector<std::size_t>& finished) {
+        num_steps_ -= num_steps;
+        const auto decodes_again = [&](std::size_t request_id) {
+            return table_.progress[request_id].finish_step > num_steps_;
+        };
+        for (const std::size_t request_id : finished) {
+            if (!decodes_again(request_id)) continue;
+            request_progress& p = table_.progress[request_id];
+            p.num_pages -= pages_allocated_since_prefill(p, p.finish_step);
+            insert(request_id, p.finish_step);
+        }
+        finished.erase(std::remove_if(finished.begin(), finished.end(), decodes_again), finished.end());
+    }
+    /// Records the batch that was scheduled last. `index` is that of `request_progress::prefill_batch`.
+    void set_last_batch(std::int64_t index, bool has_decodes) noexcept {
+        last_batch_ = index;
+        last_batch_has_decodes_ = has_decodes;
+    }
 
 private:
     struct finish_event {
         std::int64_t step;
-        std::size_t id;
+        std::size_t request_id;
         std::uint32_t generation;
-        friend bool operator<(const finish_event& a, const finish_event& b) noexcept {  // the soonest on top of a heap
-            return a.step != b.step ? a.step > b.step : a.id > b.id;
+        /// Orders a heap whose top is the earliest event.
+        friend bool operator<(const finish_event& a, const finish_event& b) noexcept {
+            return a.step != b.step ? a.step > b.step : a.request_id > b.request_id;
         }
     };
 
-    std::vector<std::int64_t> requests_by_page_phase_;  ///< sequences that write, by the turn in which they need a page
-    std::vector<finish_event> finish_heap_;             ///< a heap
+    void insert(std::size_t request_id, std::int64_t finish_step) {
+        request_progress& p = table_.progress[request_id];
+        p.state = request_state::decoding;
+        p.finish_step = finish_step;
+        finish_heap_.push_back({finish_step, request_id, p.generation});
+        std::push_heap(finish_heap_.begin(), finish_heap_.end());
+        ++size_;
+        total_length_offset_ += length_offset(p);
+        ++num_requests_by_page_phase_[page_phase(p)];
+    }
+    /// Pages that a request has allocated between its first decode step and `step`.
+    [[nodiscard]] double pages_allocated_since_prefill(const request_progress& p, std::int64_t step) const noexcept {
+        const std::int64_t num_steps = step - p.first_decode_step;
+        if (policy_.reserves_full_output()) return 0;
+        if (tokens_per_step_ != 1)
+            return static_cast<double>(num_steps) * tokens_per_step_ / static_cast<double>(policy_.page_size);
+        return static_cast<double>(policy_.num_pages(p.num_computed_tokens + num_steps) -
+                                   policy_.num_pages(p.num_computed_tokens));
+    }
+    /// Tokens of a request at step 0 if it had decoded from there on.
+    [[nodiscard]] double length_offset(const request_progress& p) const noexcept {
+        return static_cast<double>(p.num_computed_tokens) - static_cast<double>(p.first_decode_step) * tokens_per_step_;
+    }
+    /// `length_offset` modulo the page size. Requests of the same phase need a new page in the same steps.
+    [[nodiscard]] std::size_t page_phase(const request_progress& p) const noexcept {
+        const std::int64_t offset = (p.num_computed_tokens - p.first_decode_step) % policy_.page_size;
+        return static_cast<std::size_t>(offset < 0 ? offset + policy_.page_size : offset);
+    }
+    [[nodiscard]] std::int64_t next_finish_step() {
+        const auto is_stale = [&](const finish_event& e) {
+            return table_.progress[e.request_id].generation != e.generation;
+        };
+        while (is_stale(finish_heap_.front())) pop_finish_event();
+        return finish_heap_.front().step;
+    }
+    std::size_t pop_finish_event() {
+        const std::size_t request_id = finish_heap_.front().request_id;
+        std::pop_heap(finish_heap_.begin(), finish_heap_.end());
+        finish_heap_.pop_back();
+        return request_id;
+    }
+
+    const scheduling_policy& policy_;
+    request_table table_;
+    double tokens_per_step_;
+    std::int64_t size_ = 0;
+    std::int64_t num_steps_ = 0;      ///< decode steps so far
+    double total_length_offset_ = 0;  ///< sum of `length_offset` over all requests
+    std::int64_t last_batch_ = 0;     ///< index of the batch that was scheduled last
+    bool last_batch_has_decodes_ = false;
+    std::vector<std::int64_t> num_requests_by_page_phase_;
+    std::vector<finish_event> finish_heap_;  ///< entries of freed requests stay until they reach the top
 };
 
 }  // namespace llmcost

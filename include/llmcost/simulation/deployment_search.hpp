@@ -13,12 +13,12 @@
 
 #include <llmcost/simulation/simulate.hpp>
 
-// How many engines, of which kind, keep to bounds under a load.
+// Searches for the deployment with the fewest devices that meets an SLO under a workload.
 namespace llmcost {
 
-/// A deployment that was tried.
+/// A simulated deployment.
 struct evaluated_deployment {
-    std::size_t candidate_index = 0;  ///< of those that were offered
+    std::size_t candidate_index = 0;  ///< index into the engine options
     scheduling_policy policy{};
     std::int64_t replicas = 1, num_decode_workers = 0;
     double devices = 1;
@@ -26,7 +26,7 @@ struct evaluated_deployment {
 
     [[nodiscard]] std::int64_t num_engines() const noexcept { return replicas + num_decode_workers; }
     [[nodiscard]] bool is_disaggregated() const noexcept { return num_decode_workers > 0; }
-    /// Fewer devices are better, then more requests that keep to the bounds, then sooner tokens.
+    /// Orders by fewer devices, then higher SLO attainment, then lower TTFT, then lower TPOT (99th percentiles).
     [[nodiscard]] bool is_better_than(const evaluated_deployment& rhs) const noexcept {
         const auto key = [](const evaluated_deployment& t) {
             return std::tuple(t.devices, -t.summary.slo_attainment, t.summary.ttft.p99, t.summary.tpot.p99);
@@ -35,40 +35,45 @@ struct evaluated_deployment {
     }
 };
 
-/// What a search may do.
+/// Limits of a search.
 struct search_config {
-    double max_devices = 8;             ///< at most
-    double min_slo_attainment = 0.99;   ///< of requests that keep to the bounds
-    std::size_t requests = 2000;        ///< of a load that are simulated where deployments are compared
-    bool allows_disaggregation = true;  ///< tries engines for prompts beside engines that write
-    std::size_t num_results = 5;        ///< of the best that are wanted
-    bool never_stops_early = false;  ///< simulates all requests of deployments that have broken too many bounds already
+    double max_devices = 8;
+    double min_slo_attainment = 0.99;   ///< fraction of requests that meet the SLO
+    std::size_t requests = 2000;        ///< sample of the workload with which deployments are compared
+    bool allows_disaggregation = true;  ///< tries disaggregated prefill and decode
+    std::size_t num_results = 5;        ///< maximum number of results
+    bool never_stops_early = false;     ///< simulates all requests after too many violate the SLO
 };
 
-/// What a search found, the best first, and what it left out. A candidate is a kind with its limits of a step, together
-/// or separated.
-struct search_result {
-    std::vector<evaluated_deployment> feasible;    ///< those that keep to the bounds
-    std::vector<evaluated_deployment> infeasible;  ///< with all devices, where none does
-    std::vector<evaluated_deployment> evaluated;   ///< all that were simulated to the end
-    std::size_t num_candidates = 0, num_out_of_memory = 0, num_too_slow = 0;
-    std::size_t num_exceeding_devices = 0;  ///< that would need more devices than the best
-    std::size_t num_simulations = 0;        ///< simulations
-};
-
-/// Searches for the fewest devices on which a share of requests keeps to bounds.
+/// The result of a search, best first.
 ///
-/// Kinds are servers, each of an engine on so many devices, with the limits of a step that are tried. What is left out
-/// could not be among the best: what has no room for the longest request; where not even a request that is nowhere
-/// exceeded, alone, keeps to the bounds; what does not keep to them with as many devices as the last of the best has.
-/// Of each candidate the fewest engines behind a router are found by bisection: one more never makes a queue longer.
+/// A candidate is an engine option with scheduler limits, aggregated or disaggregated.
+struct search_result {
+    std::vector<evaluated_deployment> feasible;    ///< meet the SLO
+    std::vector<evaluated_deployment> infeasible;  ///< with all devices; only if no deployment meets the SLO
+    std::vector<evaluated_deployment> evaluated;   ///< all complete simulations
+    std::size_t num_candidates = 0, num_out_of_memory = 0, num_too_slow = 0;
+    std::size_t num_exceeding_devices = 0;  ///< candidates that need more devices than the best results
+    std::size_t num_simulations = 0;
+};
+
+/// Searches for the fewest devices on which a fraction of requests meets the SLO.
+///
+/// An engine option is an engine on a number of devices, with several scheduler limits. The search skips candidates
+/// that cannot be among the best:
+///
+///  - The longest request exceeds the KV cache.
+///  - A single request of minimum length violates the SLO.
+///  - The SLO is not met with as many devices as the last of the best results has.
+///
+/// Bisection finds the fewest replicas of each candidate: another replica never makes a queue longer.
 class deployment_search {
 public:
     struct engine_option {
         simulated_engine engine{};
-        std::int64_t stages = 1;                                     ///< of devices one behind the other
-        std::vector<std::int64_t> max_num_batched_tokens_options{};  ///< most new tokens of a step
-        std::vector<std::int64_t> max_num_seqs_options{};            ///< most requests at a time
+        std::int64_t stages = 1;                                     ///< pipeline stages
+        std::vector<std::int64_t> max_num_batched_tokens_options{};  ///< maximum new tokens of a step
+        std::vector<std::int64_t> max_num_seqs_options{};            ///< maximum running requests
         request_slo bounds{};
     };
     deployment_search(const std::vector<simulated_request>& requests, const simulation_config& config,
@@ -87,8 +92,9 @@ public:
         easiest_request_.prefix_blocks.clear();
     }
 
-    /// The best of some kinds, at most as many as are wanted; simulated with all requests. Where one that the first
-    /// requests let through does not keep to the bounds with all of them, more of them compare.
+    /// Returns the best deployments, simulated with all requests.
+    ///
+    /// If a deployment meets the SLO with the sample but not with all requests, repeats with a larger sample.
     [[nodiscard]] search_result operator()(const std::vector<engine_option>& kinds) {
         for (std::size_t num_requests = std::min(all_->size(), limits_.requests);;
              num_requests = std::min(all_->size(), 4 * num_requests)) {
@@ -103,14 +109,14 @@ private:
 
     struct candidate {
         const engine_option* option = nullptr;
-        std::size_t number = 0;  ///< of the kind
+        std::size_t number = 0;  ///< index of the engine option
         scheduling_policy policy{};
-        double devices = 1;  ///< of one engine
+        double devices = 1;  ///< per engine
     };
-    /// A simulation whose limits of a step others may have, too, without changing anything: it never reached them.
+    /// A simulation that holds for all scheduler limits that it never reached.
     struct known_run {
         evaluated_deployment tried{};
-        std::int64_t new_tokens = 0, running = 0;  ///< the most of a step, of a micro-batch
+        std::int64_t new_tokens = 0, running = 0;  ///< maxima of a step of a rank
         bool is_stopped_early = false;
     };
 
@@ -138,7 +144,7 @@ private:
             for (const candidate& c : all) try_with_all(c);
         }
     }
-    /// Simulates the best with all requests; whether those that keep to the bounds still do.
+    /// Simulates the best deployments with all requests. Returns whether all feasible ones still meet the SLO.
     [[nodiscard]] bool verify_with_all_requests(const std::vector<engine_option>& kinds) {
         for (auto* list : {&found_.feasible, &found_.infeasible}) {
             if (list->size() > limits_.num_results) list->resize(limits_.num_results);
@@ -156,14 +162,14 @@ private:
             [](const evaluated_deployment& a, const evaluated_deployment& b) { return a.is_better_than(b); });
         return true;
     }
-    /// How many of the compared requests may break a bound while such a share keeps to all.
+    /// How many requests of the sample may violate the SLO if a fraction `share` meets it.
     [[nodiscard]] std::int64_t max_slo_violations(double share) const noexcept {
         const auto num_requests = static_cast<double>(sample_requests_.size());
         auto broken = static_cast<std::int64_t>(num_requests * (1 - share)) + 1;
         while (broken > 0 && (num_requests - static_cast<double>(broken)) / num_requests < share) --broken;
         return broken;
     }
-    /// Those with room and on which the easiest request, alone, keeps to its bounds: the fewest devices first.
+    /// Candidates with enough memory for which a single request meets the SLO, in the order of devices.
     [[nodiscard]] std::vector<candidate> candidates_of(const std::vector<engine_option>& kinds) {
         std::vector<candidate> all;
         const std::size_t ways = limits_.allows_disaggregation ? 2 : 1;
@@ -220,7 +226,7 @@ private:
         ++found_.num_simulations;
         return simulate(engine, requests, config);
     }
-    /// A candidate on so many engines; what broke more bounds than it may has no summary.
+    /// Simulates a candidate. A run that stopped early has no summary.
     [[nodiscard]] known_run evaluate(const candidate& c, std::int64_t replicas, std::int64_t writing,
                                      std::int64_t max_broken) {
         const auto per_stage = [&](std::int64_t sequences) {
@@ -256,7 +262,7 @@ private:
     [[nodiscard]] bool meets_slo(const known_run& r) const noexcept {
         return !r.is_stopped_early && r.tried.summary.slo_attainment >= limits_.min_slo_attainment;
     }
-    /// Puts a deployment among the best of a list, of which those that differ in the limits of a step alone are one.
+    /// Inserts a deployment into a sorted list. Of those that differ only in scheduler limits, the list has the best.
     template <class Better>
     static void offer(std::vector<evaluated_deployment>& list, const evaluated_deployment& t, Better better) {
         const auto match = std::find_if(list.begin(), list.end(), [&](const evaluated_deployment& k) {
@@ -273,7 +279,7 @@ private:
         offer(found_.feasible, t,
               [](const evaluated_deployment& a, const evaluated_deployment& b) { return a.is_better_than(b); });
     }
-    /// Engines with which a candidate could still be among the best.
+    /// Maximum number of engines with which a candidate can be among the best.
     [[nodiscard]] std::int64_t engines_worth_trying(const candidate& c, bool separated) const noexcept {
         double devices = limits_.max_devices;
         if (found_.feasible.size() >= limits_.num_results) devices = found_.feasible[limits_.num_results - 1].devices;
@@ -285,7 +291,7 @@ private:
     void search_aggregated(const candidate& c) {
         const std::int64_t maximum = engines_worth_trying(c, false);
         if (maximum == 0) return void(++found_.num_exceeding_devices);
-        // other limits of a step seldom change how many engines are enough
+        // The scheduler limits seldom change how many engines are needed.
         const bool has_feasible = std::any_of(
             found_.feasible.begin(), found_.feasible.end(),
             [&](const evaluated_deployment& t) { return t.candidate_index == c.number && !t.is_disaggregated(); });
@@ -319,17 +325,17 @@ private:
             return meets_slo(r);
         };
         if (tries(1, 1)) return;
-        std::vector<std::int64_t> prompts;  // engines for them that are enough beside all others
+        std::vector<std::int64_t>
+            prompts;  // numbers of prefill workers that suffice with the maximum of decode workers
         for (std::int64_t n = 1; n < maximum; ++n)
             if (tries(n, maximum - n)) prompts.push_back(n);
         for (std::int64_t engines = 3; engines < maximum; ++engines) {
             bool has_feasible = false;
             for (const std::int64_t n : prompts) has_feasible = (n < engines && tries(n, engines - n)) || has_feasible;
-            if (has_feasible) return;  // more of them are more devices
+            if (has_feasible) return;  // a higher total has more devices
         }
     }
-    /// Where none keeps to the bounds: how many requests do so with all devices, as long as that may be more than of
-    /// others.
+    /// Simulates a candidate with all devices, while its SLO attainment may exceed that of the results.
     void try_with_all(const candidate& c) {
         const auto better = [](const evaluated_deployment& a, const evaluated_deployment& b) {
             return a.summary.slo_attainment > b.summary.slo_attainment;
@@ -347,9 +353,9 @@ private:
     simulation_config config_;
     search_config limits_;
     std::int64_t longest_ = 1, longest_input_ = 1;
-    simulated_request easiest_request_{};  ///< as short, as little written and as much of it cached as of any
+    simulated_request easiest_request_{};  ///< minimum lengths and maximum cached fraction of all requests
     std::int64_t max_broken_ = 0;
-    std::vector<std::vector<known_run>> runs_;  ///< of each kind
+    std::vector<std::vector<known_run>> runs_;  ///< by engine option
     search_result found_;
 };
 

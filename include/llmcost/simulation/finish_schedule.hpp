@@ -8,18 +8,19 @@
 
 namespace llmcost {
 
-/// Tokens that a request will write, and those that it gives back then.
+/// The remaining output of a request, and the tokens of its KV cache that it frees at its end.
 struct finish_estimate {
     double remaining_tokens = 0, tokens_freed = 0;
 };
 
-/// Requests whose ends are known, the soonest first: whether all of them can write that far (SGLang,
-/// managers/schedule_policy.py, add_one_req_ignore_eos).
+/// Requests in the order of their finish times. Decides whether all of them can decode to their ends.
+///
+/// Source: sglang, managers/schedule_policy.py, `add_one_req_ignore_eos`.
 class finish_schedule {
 public:
     void clear() noexcept { all_.clear(); }
     [[nodiscard]] bool empty() const noexcept { return all_.empty(); }
-    /// One of those that are put into their order by `sort`.
+    /// Adds a request before `sort`.
     void add(finish_estimate e) {
         if (e.remaining_tokens > 0) all_.push_back(e);
     }
@@ -28,14 +29,14 @@ public:
             return a.remaining_tokens < b.remaining_tokens;
         });
     }
-    /// One more; where it ends behind all others SGLang puts it before the last.
+    /// Adds a request after `sort`. SGLang inserts a request that finishes last before the previous last one.
     void insert(finish_estimate e) {
         if (e.remaining_tokens <= 0) return;
         std::size_t at = 0;
         while (at + 1 < all_.size() && e.remaining_tokens > all_[at].remaining_tokens) ++at;
         all_.insert(all_.begin() + static_cast<std::ptrdiff_t>(at), e);
     }
-    /// Whether so many free tokens are enough until the last one ends, each giving back what it holds when it does.
+    /// Whether `free` tokens suffice until the last request finishes. Each request frees its tokens when it finishes.
     [[nodiscard]] bool can_finish(double free) const noexcept {
         for (std::size_t i = 0; i < all_.size(); ++i) {
             const auto running = static_cast<double>(all_.size() - i);

@@ -6,28 +6,39 @@
 
 namespace llmcost {
 
-/// What an engine adds to its kernels where its steps are simulated; seconds.
+/// Time that an engine adds to its kernels in a simulated step.
 struct host_times {
     string_ref engine{};
-    double overlap = 1;           ///< of the sum of kernels: below 1 where more is fused or runs side by side
-    double step_seconds = 0;      ///< of a step
-    double sequence_seconds = 0;  ///< and of each sequence in it
-    double layer_seconds = 0;     ///< of issuing a layer of a step that no graph holds
-    double request_seconds = 0;  ///< of a request before it is in the engine's queue, and of its first token's way back
+    double overlap = 1;           ///< factor of the sum of kernel times; below 1 if kernels are fused or overlap
+    double step_seconds = 0;      ///< s per step
+    double sequence_seconds = 0;  ///< s per sequence of a step
+    double layer_seconds = 0;     ///< s to launch a layer of a step without a CUDA graph
+    double request_seconds = 0;   ///< s per request, before its waiting queue and after its first token
 };
 
-// Fitted by bench/fit_engines to serving runs on H100 and H200 up to one node (docs/accuracy-serving.md), but for what
-// others say of vLLM: 0.8 ms of the host for a layer in steps without a graph (ai-dynamo/aiconfigurator @095f58a5,
-// sdk/backends/vllm_backend.py), 15.6 ms of a request (inference-sim @f90a1e3a, testdata/trained_physics_iter29.json).
-// clang-format off
+// Fitted by bench/fit_engines to serving runs on H100 and H200 up to one node (docs/accuracy-serving.md).
+// Exceptions for vLLM: 0.8 ms of host time per layer in steps without a graph (ai-dynamo/aiconfigurator @095f58a5,
+// sdk/backends/vllm_backend.py), 15.6 ms per request (inference-sim @f90a1e3a, testdata/trained_physics_iter29.json).
 inline constexpr host_times simulated_engines[]{
-    {"trtllm", 0.932, 2.5e-5,  1.85e-5, 0,    0.0475},
-    {"vllm",   1.03,  2.5e-5,  1.63e-6, 8e-4, 0.0156},
-    {"sglang", 0.99,  6.25e-5, 2.38e-6, 0,    0.113},
+    {.engine = "trtllm",
+     .overlap = 0.932,
+     .step_seconds = 2.5e-5,
+     .sequence_seconds = 1.85e-5,
+     .request_seconds = 0.0475},
+    {.engine = "vllm",
+     .overlap = 1.03,
+     .step_seconds = 2.5e-5,
+     .sequence_seconds = 1.63e-6,
+     .layer_seconds = 8e-4,
+     .request_seconds = 0.0156},
+    {.engine = "sglang",
+     .overlap = 0.99,
+     .step_seconds = 6.25e-5,
+     .sequence_seconds = 2.38e-6,
+     .request_seconds = 0.113},
 };
-// clang-format on
 
-/// Those of an engine; none where it is not known.
+/// Host times of an engine; none for an unknown engine.
 [[nodiscard]] constexpr host_times host_times_of(string_ref engine) noexcept {
     for (const host_times& h : simulated_engines)
         if (h.engine == engine) return h;

@@ -10,34 +10,34 @@
 
 namespace llmcost {
 
-/// Pages of a cache, some of which hold named blocks of prompts that others may begin with.
+/// The pages of a KV cache. Prefix blocks of pages can be shared by several requests.
 ///
-/// A named block that no running request uses stays until its place is needed; the one that was used longest ago goes
-/// first (vLLM, v1/core/kv_cache_manager.py; SGLang, mem_cache/radix_cache.py evict by least recent use).
+/// A prefix block without references stays cached until its pages are needed. The least recently used is evicted first.
+/// Source: vllm, v1/core/kv_cache_manager.py; sglang, mem_cache/radix_cache.py.
 class kv_cache_pool {
 public:
-    /// So many pages, of which each named block takes `pages_per_block`.
+    /// A pool of `pages` pages. A prefix block has `pages_per_block` of them.
     kv_cache_pool(std::int64_t pages, std::int64_t pages_per_block) : pages_(pages), per_block_(pages_per_block) {}
 
     [[nodiscard]] std::int64_t num_pages() const noexcept { return pages_; }
     [[nodiscard]] std::int64_t pages_per_block() const noexcept { return per_block_; }
-    /// Named blocks that it holds.
+    /// Cached prefix blocks.
     [[nodiscard]] std::size_t num_prefix_blocks() const noexcept { return prefix_blocks_.size(); }
-    /// Pages that running requests hold.
+    /// Pages of running requests.
     [[nodiscard]] double num_used() const noexcept {
         return private_pages_ + static_cast<double>(per_block_ * num_pinned_blocks_);
     }
-    /// Pages that can be had, those of unused blocks among them.
+    /// Pages that can be allocated, including those of prefix blocks without references.
     [[nodiscard]] double num_available() const noexcept { return static_cast<double>(pages_) - num_used(); }
 
-    /// Takes pages that belong to one request alone, which must be available.
+    /// Allocates private pages of a request. Requires that they are available.
     void allocate(double pages) {
         private_pages_ += pages;
         evict_if_needed();
     }
     void free(double pages) noexcept { private_pages_ -= pages; }
 
-    /// How many of these blocks, from the first on without a gap, are held.
+    /// Length of the longest cached prefix of `names`, in blocks.
     [[nodiscard]] std::int64_t num_cached_prefix_blocks(const std::vector<std::uint64_t>& names) const {
         std::int64_t n = 0;
         for (const std::uint64_t name : names) {
@@ -46,13 +46,13 @@ public:
         }
         return n;
     }
-    /// How many of these blocks are held, wherever they stand.
+    /// Number of blocks of `names` that are cached at any position.
     [[nodiscard]] std::int64_t num_cached_blocks(const std::vector<std::uint64_t>& names) const {
         std::int64_t n = 0;
         for (const std::uint64_t name : names) n += prefix_blocks_.find(name) != prefix_blocks_.end() ? 1 : 0;
         return n;
     }
-    /// Of those that are held, how many no running request uses: pinning them takes their pages.
+    /// Number of cached blocks of `names` that no running request uses. `pin` takes their pages.
     [[nodiscard]] std::int64_t num_unreferenced_blocks(const std::vector<std::uint64_t>& names) const {
         std::int64_t n = 0;
         for (const std::uint64_t name : names)
@@ -61,7 +61,7 @@ public:
                 ++n;
         return n;
     }
-    /// Holds these blocks until they are unpinned as often as they were pinned.
+    /// Adds a reference to each block of `names`, and caches the missing ones.
     void pin(const std::vector<std::uint64_t>& names) {
         for (const std::uint64_t name : names) {
             const auto [at, fresh] = prefix_blocks_.try_emplace(name);
@@ -83,7 +83,7 @@ public:
 private:
     struct prefix_block {
         std::int64_t num_references = 0;
-        std::list<std::uint64_t>::iterator place{};  ///< among the idle ones
+        std::list<std::uint64_t>::iterator place{};  ///< position in `lru_blocks_`
     };
     void evict_if_needed() {
         while (!lru_blocks_.empty() &&
@@ -94,10 +94,10 @@ private:
     }
 
     std::int64_t pages_, per_block_;
-    double private_pages_ = 0;  ///< a whole number, but where tokens are drafted: then an average
+    double private_pages_ = 0;  ///< an integer without draft tokens, otherwise a mean
     std::int64_t num_pinned_blocks_ = 0;
     std::unordered_map<std::uint64_t, prefix_block> prefix_blocks_;
-    std::list<std::uint64_t> lru_blocks_;  ///< the one used longest ago first
+    std::list<std::uint64_t> lru_blocks_;  ///< without references, least recently used first
 };
 
 }  // namespace llmcost

@@ -7,8 +7,10 @@
 
 namespace llmcost {
 
-/// Random numbers that a seed repeats, with every compiler: SplitMix64 (Steele, Lea and Flood, OOPSLA 2014), whose
-/// distributions are written here because those of the standard library differ from one to the next.
+/// A stream of random numbers that is equal with every compiler for the same seed.
+///
+/// The distributions of the standard library differ between implementations.
+/// Source: SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
 class random_stream {
 public:
     explicit constexpr random_stream(std::uint64_t seed) noexcept : state_(seed) {}
@@ -19,23 +21,24 @@ public:
         z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
         return z ^ (z >> 31);
     }
-    /// In [0, 1).
+    /// Uniform in [0, 1).
     [[nodiscard]] constexpr double uniform() noexcept { return static_cast<double>(bits() >> 11) * 0x1p-53; }
-    /// Each of `low` to `high` as likely as the others.
+    /// Uniform in [low, high].
     [[nodiscard]] constexpr std::int64_t integer(std::int64_t low, std::int64_t high) noexcept {
         const auto num_values = static_cast<double>(high - low + 1);
         const std::int64_t n = low + static_cast<std::int64_t>(uniform() * num_values);
         return n > high ? high : n;
     }
-    /// With mean 1.
+    /// Exponential with mean 1.
     [[nodiscard]] double exponential() noexcept { return -std::log1p(-uniform()); }
     [[nodiscard]] double normal() noexcept {
         constexpr double two_pi = 6.283185307179586;
         const double radius = std::sqrt(2 * exponential());
         return radius * std::cos(two_pi * uniform());
     }
-    /// Of a shape, with mean 1: 1 is exponential, less comes in bursts, more comes evenly (Marsaglia and Tsang, ACM
-    /// TOMS 26, 2000).
+    /// Gamma with mean 1. A shape of 1 is exponential, below 1 is bursty, above 1 is regular.
+    ///
+    /// Source: Marsaglia and Tsang, ACM TOMS 26, 2000.
     [[nodiscard]] double gamma(double shape) noexcept {
         if (shape == 1) return exponential();
         const bool is_below_one = shape < 1;

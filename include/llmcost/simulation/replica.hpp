@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -15,42 +16,43 @@
 
 namespace llmcost {
 
-/// What a step takes of the devices of one rank.
+/// The cost of a step of one rank.
 struct simulated_step_cost {
     double seconds = 0;
-    double joules = 0;                     ///< of each device
+    double joules = 0;                     ///< per device
     stage_transfer stage_transfer_time{};  ///< from each stage to the next
-    double first_stage_seconds = 0;        ///< of the seconds, those in the first stage alone
+    double first_stage_seconds = 0;        ///< the part of `seconds` that only the first stage computes
 };
 
-/// Steps that ran, alike but for the tokens that were written meanwhile.
+/// A run of equal steps, which differ only in the length of the decoding requests.
 struct simulated_steps {
     double begin = 0, end = 0;  ///< s
     std::int64_t steps = 0;
-    std::int64_t num_decodes = 0;     ///< sequences that wrote, of all ranks
-    std::int64_t prefill_tokens = 0;  ///< new tokens of prompts
-    std::int64_t num_prefills = 0;    ///< requests that they belong to
+    std::int64_t num_decodes = 0;     ///< decoding requests of all ranks
+    std::int64_t prefill_tokens = 0;  ///< new prompt tokens
+    std::int64_t num_prefills = 0;    ///< requests to which the prompt tokens belong
     std::int64_t running = 0, waiting = 0;
-    double kv_cache_utilization = 0;  ///< share of the cache's pages that is used
+    double kv_cache_utilization = 0;  ///< fraction of the pages of the cache that are allocated
     std::size_t replica = 0;
 };
 
-/// Gaps between the tokens of requests: so many of about so many seconds.
+/// `num_gaps` gaps between output tokens, of about `seconds` each.
 struct token_gap {
     double seconds = 0, num_gaps = 0;
 };
 
-/// Stages of devices that hold layers one behind the other, which micro-batches pass in the order in which they come.
+/// The pipeline stages of an engine. Microbatches pass them in the order in which they are scheduled.
 class pipeline {
 public:
-    /// `leaves_node`: of each stage but the last, whether a network lies behind it; none: links do.
+    /// `leaves_node`: for each stage except the last, whether a network connects it to the next one. Empty: links do.
     explicit pipeline(std::int64_t stages, std::vector<bool> leaves_node = {})
         : stage_free_seconds_(static_cast<std::size_t>(stages), 0.0), leaves_node_(std::move(leaves_node)) {
         leaves_node_.resize(stage_free_seconds_.size());
     }
     [[nodiscard]] std::int64_t stages() const noexcept { return static_cast<std::int64_t>(stage_free_seconds_.size()); }
-    /// When a step that takes so long in all has passed all stages, in each of which layers take the same; who sends
-    /// computes nothing.
+    /// Returns the time at which a step has passed all stages.
+    ///
+    /// All stages take equally long, apart from `first_stage_seconds`. A stage does not compute while it sends.
     [[nodiscard]] double schedule_step(double now, const simulated_step_cost& step) noexcept {
         for (std::size_t i = 0; i < stage_free_seconds_.size(); ++i) {
             now = std::max(now, stage_free_seconds_[i]) +
@@ -65,52 +67,58 @@ public:
     }
 
 private:
-    std::vector<double> stage_free_seconds_;  ///< when each stage is
+    std::vector<double> stage_free_seconds_;  ///< time at which each stage is free
     std::vector<bool> leaves_node_;
 };
 
-/// Whom a router sends a request to.
+/// How a router selects the replica of a request.
 enum class routing_policy : std::uint8_t {
-    least_loaded,  ///< where least is waiting
-    prefix_aware   ///< where most of its prompt is cached, unless others have far less to do
+    least_loaded,  ///< the replica with the lowest load
+    prefix_aware   ///< the replica with the longest prefix-cache match, unless the load is too uneven
 };
 
-/// An engine with its devices: ranks of sequences of their own whose steps begin together, as those with experts on all
-/// devices do, each composed by its scheduler.
+/// An engine replica: data-parallel ranks whose steps begin together, as with experts on all devices.
 ///
-/// Prices are asked for what a rank's step takes; the slowest rank's counts. Steps are composed while the one before
-/// runs, so that somebody who comes in the middle of a step is in the next but one at the earliest.
+/// Each rank has its own scheduler. The slowest rank determines the time of a step.
+/// With asynchronous scheduling, an engine schedules a batch while the previous one runs. A request that arrives
+/// during a step waits for that step and the next one.
 class replica {
 public:
-    replica(std::vector<scheduler> ranks, double tokens_per_step, pipeline* pipeline = nullptr)
+    replica(std::deque<scheduler> ranks, double tokens_per_step, pipeline* pipeline = nullptr)
         : ranks_(std::move(ranks)), tokens_per_step_(tokens_per_step), pipeline_(pipeline) {
         running_.resize(ranks_.size());
     }
+    replica(replica&&) = default;
+    replica(const replica&) = delete;  // a scheduler cannot be copied
+    replica& operator=(replica&&) = delete;
+    replica& operator=(const replica&) = delete;
 
-    /// When the steps that run end; never where none do.
+    /// The time at which the current steps end; infinity if the replica is idle.
     [[nodiscard]] double next_completion() const noexcept {
         return busy_ ? end_ : std::numeric_limits<double>::infinity();
     }
     [[nodiscard]] bool is_idle() const noexcept { return !busy_; }
-    /// What is waiting weighs four times what runs (vLLM, v1/engine/core_client.py, DPLBAsyncMPClient).
+    /// Load of all ranks: 4 · waiting + running requests.
+    ///
+    /// Source: vllm, v1/engine/core_client.py, `DPLBAsyncMPClient`.
     [[nodiscard]] std::int64_t num_weighted_requests() const noexcept {
         std::int64_t sum = 0;
         for (const scheduler& s : ranks_) sum += 4 * s.num_waiting() + s.num_running();
         return sum;
     }
-    [[nodiscard]] const std::vector<scheduler>& ranks() const noexcept { return ranks_; }
+    [[nodiscard]] const std::deque<scheduler>& ranks() const noexcept { return ranks_; }
     [[nodiscard]] double joules() const noexcept { return joules_; }
     [[nodiscard]] double busy_seconds() const noexcept { return busy_seconds_; }
     [[nodiscard]] std::int64_t steps() const noexcept { return steps_done_; }
-    /// The most new tokens of a step of a rank, and the most requests that were in one.
+    /// Maximum over all steps and ranks of the new tokens, and of the running requests.
     [[nodiscard]] std::int64_t max_batched_tokens() const noexcept { return max_new_tokens_; }
     [[nodiscard]] std::int64_t max_running() const noexcept { return max_running_; }
 
-    /// What a rank has to do.
+    /// Load of one rank: 4 · waiting + running requests.
     [[nodiscard]] std::int64_t load_of_rank(std::size_t rank) const noexcept {
         return 4 * ranks_[rank].num_waiting() + ranks_[rank].num_running();
     }
-    /// A request comes to a rank; `start_if_idle` follows when all that came at this time are here.
+    /// Adds a request to the queue of a rank. Call `start_if_idle` after all requests that arrive at `now`.
     void add_request(std::size_t id, double now, std::size_t to) {
         const bool could_enter = ranks_[to].accepts_requests();
         ranks_[to].add_request(id, now);
@@ -121,8 +129,10 @@ public:
         if (!busy_) begin(now, now, price);
     }
 
-    /// Ends the steps that run and begins the next: `begun(id, time)`, `started(id, time)` and `ended(id, time)` hear
-    /// of requests, `ran(steps)` of the steps, `gaps(gap)` of the time between tokens.
+    /// Ends the current steps and begins the next ones.
+    ///
+    /// Calls of `listener`: `on_scheduled(id, time)`, `started(id, time)` at the first token, `on_finished(id, time)`,
+    /// `ran(simulated_steps)`, and `gap(token_gap)`.
     template <class Price, class Listener>
     void advance(Price&& price, Listener& listener) {
         const double now = end_;
@@ -145,7 +155,7 @@ public:
         begin(now, ahead ? now - seconds_of(steps_ - 1) : now, price);
         if (ahead) {
             release(previous_batches);
-            if (!busy_) begin(now, now, price);  // who waited for what was given back
+            if (!busy_) begin(now, now, price);  // freed pages may admit a waiting request
         }
     }
 
@@ -153,13 +163,13 @@ private:
     void release(const std::vector<step_batch>& batches) {
         for (std::size_t i = 0; i < ranks_.size(); ++i) ranks_[i].free_finished(batches[i].finished);
     }
-    /// Seconds of the i-th of the steps, which rise or fall evenly.
+    /// Seconds of step `i`. Linear interpolation between the first and the last step.
     [[nodiscard]] double seconds_of(std::int64_t i) const noexcept {
         if (all_ <= 1) return first_.seconds;
         return first_.seconds +
                (last_.seconds - first_.seconds) * static_cast<double>(i) / static_cast<double>(all_ - 1);
     }
-    /// Seconds of so many of the steps.
+    /// Seconds of the first `steps` steps.
     [[nodiscard]] double seconds_until(std::int64_t steps) const noexcept {
         return static_cast<double>(steps) * (seconds_of(0) + seconds_of(steps - 1)) / 2;
     }
@@ -173,7 +183,7 @@ private:
             max_running_ = std::max(max_running_, ranks_[i].num_running());
         }
         if (minimum == std::numeric_limits<std::int64_t>::max()) return;
-        if (pipeline_ != nullptr) minimum = 1;  // others may stand in its way each time
+        if (pipeline_ != nullptr) minimum = 1;  // other microbatches may delay each step
         first_ = last_ = {};
         for (std::size_t i = 0; i < ranks_.size(); ++i) {
             step_batch& b = running_[i];
@@ -202,9 +212,9 @@ private:
         all.stage_transfer_time.inter_node_seconds =
             std::max(all.stage_transfer_time.inter_node_seconds, one.stage_transfer_time.inter_node_seconds);
     }
-    /// Somebody who came now may be in the step behind the one that is composed next.
+    /// Shortens the current steps, so that a request that arrives at `now` can be in the batch after the next one.
     void cut(double now) {
-        std::int64_t low = 1, high = steps_;  // the first step that ends at or behind now
+        std::int64_t low = 1, high = steps_;  // the first step that ends at `now` or later
         while (low < high) {
             const std::int64_t middle = (low + high) / 2;
             if (begin_ + seconds_until(middle) >= now)
@@ -240,20 +250,20 @@ private:
             for (const prefill_chunk& c : running_[i].prefills) s.prefill_tokens += c.num_tokens;
             s.running += ranks_[i].num_running();
             s.waiting += ranks_[i].num_waiting();
-            pages += ranks_[i].pages().num_used() / static_cast<double>(ranks_[i].pages().num_pages());
+            pages += ranks_[i].kv_cache().num_used() / static_cast<double>(ranks_[i].kv_cache().num_pages());
         }
         s.kv_cache_utilization = pages / static_cast<double>(ranks_.size());
         return s;
     }
 
-    std::vector<scheduler> ranks_;
-    std::vector<step_batch> running_;  ///< what each rank computes
+    std::deque<scheduler> ranks_;
+    std::vector<step_batch> running_;  ///< current batch of each rank
     double tokens_per_step_;
     pipeline* pipeline_ = nullptr;
-    double waits_ = 0;  ///< for stages that others are in, and for what is sent from one to the next
+    double waits_ = 0;  ///< s, waiting for busy stages and transfers between stages
     bool busy_ = false;
     double begin_ = 0, end_ = 0, last_written_ = 0;
-    std::int64_t steps_ = 0, all_ = 0;  ///< of what was planned, how many are left after somebody came
+    std::int64_t steps_ = 0, all_ = 0;  ///< steps to run, and steps planned before `cut`
     simulated_step_cost first_{}, last_{};
     double joules_ = 0, busy_seconds_ = 0;
     std::int64_t steps_done_ = 0, max_new_tokens_ = 0, max_running_ = 0;

@@ -9,49 +9,47 @@
 
 namespace llmcost {
 
-/// A request that a client will send.
+/// A request of a workload.
 struct simulated_request {
-    std::int64_t input_tokens = 1;   ///< tokens of its prompt
-    std::int64_t output_tokens = 1;  ///< tokens that are written for it
-    /// Seconds from the beginning, or after the request `after` was answered; of a client that sends one after the
-    /// other nothing.
+    std::int64_t input_tokens = 1;  ///< prompt tokens
+    std::int64_t output_tokens = 1;
+    /// Seconds from the beginning, or after the completion of `previous_request`. Ignored for requests of a client.
     double arrival_seconds = 0;
-    std::size_t previous_request =
-        no_request;  ///< the request whose answer it waits for: the turn before in a conversation
+    std::size_t previous_request = no_request;  ///< in a conversation, the request whose completion this one waits for
     std::vector<std::uint64_t>
-        prefix_blocks{};         ///< names of its prompt's whole blocks: those of one name hold, and follow, the same
-    double cached_fraction = 0;  ///< share of its prompt that is in the cache whatever else happens
+        prefix_blocks{};         ///< ids of the full prompt blocks; equal ids: equal tokens, also before them
+    double cached_fraction = 0;  ///< fraction of the prompt that is always in the cache
 
     static constexpr std::size_t no_request = std::numeric_limits<std::size_t>::max();
 };
 
-/// What became of a request; seconds from the beginning.
+/// The times of a request, in seconds from the beginning.
 struct request_record {
-    double sent_seconds = 0;         ///< by its client
-    double queued_seconds = 0;       ///< in the engine, its host time before that over
-    double scheduled_seconds = 0;    ///< the first step that computes any of it begins
-    double first_token_seconds = 0;  ///< its first token is at the client
-    double last_token_seconds = 0;   ///< and its last one
+    double sent_seconds = 0;         ///< the client sends it
+    double queued_seconds = 0;       ///< it enters the waiting queue, after the host time
+    double scheduled_seconds = 0;    ///< its first step begins
+    double first_token_seconds = 0;  ///< the client receives its first token
+    double last_token_seconds = 0;   ///< the client receives its last token
     std::int64_t input = 0, output = 0;
-    std::int64_t num_cached_tokens = 0;  ///< tokens of its prompt that were found in the cache
-    std::int64_t num_preemptions = 0;    ///< times that it gave its cache away and was computed again
-    std::size_t replica = 0;             ///< that answered it
+    std::int64_t num_cached_tokens = 0;  ///< prompt tokens found in the prefix cache
+    std::int64_t num_preemptions = 0;    ///< each recomputes the request from its prompt
+    std::size_t replica = 0;             ///< replica that ran the prefill
 
     [[nodiscard]] double time_to_first_token() const noexcept { return first_token_seconds - sent_seconds; }
     [[nodiscard]] double end_to_end_latency() const noexcept { return last_token_seconds - sent_seconds; }
-    /// Of an answer of one token none.
+    /// Mean time per output token after the first; 0 for a single output token.
     [[nodiscard]] double time_per_output_token() const noexcept {
         return output > 1 ? (last_token_seconds - first_token_seconds) / static_cast<double>(output - 1) : 0;
     }
 };
 
-/// Bounds that a request keeps to; 0: none. Times are longer by what measured runs may take.
+/// Latency targets of a request, in seconds; 0: none. Safety factors multiply the predicted times.
 struct request_slo {
     double ttft = 0, tpot = 0, end_to_end = 0;
     double ttft_safety_factor = 1, tpot_safety_factor = 1;
 
     [[nodiscard]] bool is_set() const noexcept { return ttft > 0 || tpot > 0 || end_to_end > 0; }
-    /// Whether its first token comes in time.
+    /// Whether TTFT meets its target.
     [[nodiscard]] bool meets_ttft(const request_record& r) const noexcept {
         return ttft == 0 || ttft_safety_factor * r.time_to_first_token() <= ttft;
     }

@@ -15,27 +15,27 @@
 
 #include <nlohmann/json.hpp>
 
-#include <llmcost/base/error.hpp>
 #include <llmcost/files/regular_file.hpp>
 #include <llmcost/simulation/request.hpp>
 #include <llmcost/text/csv_fields.hpp>
+#include <llmcost/text/error.hpp>
 #include <llmcost/text/messages.hpp>
 
-// Recorded arrivals: CSV and JSON lines as public traces of requests have them.
+// Recorded arrivals: CSV and JSON lines in the formats of public request traces.
 namespace llmcost {
 
-/// What a column of a trace holds.
+/// The quantity in a column of a trace.
 enum class trace_column : std::uint8_t { arrival, input, output, blocks };
 
-/// A name that traces give to a column; times are multiplied by `scale` to be seconds.
+/// A column name of a trace format. A time times `scale` is in seconds.
 struct trace_column_name {
     std::string_view name;
     trace_column holds;
     double scale = 1;
 };
 
-// of llmcost itself; microsoft/vidur; Azure's traces of 2023 and 2024; LLMServingSim; kvcache-ai/Mooncake; BurstGPT;
-// project-etalon
+// In this order: llmcost; microsoft/vidur; Azure traces of 2023 and 2024; LLMServingSim; kvcache-ai/Mooncake; BurstGPT;
+// project-etalon.
 inline constexpr trace_column_name trace_columns[]{
     {"arrival", trace_column::arrival},
     {"input", trace_column::input},
@@ -59,16 +59,16 @@ inline constexpr trace_column_name trace_columns[]{
     {"Response tokens", trace_column::output},
 };
 
-/// A trace: its requests in the order of their arrival, which begins at 0, and whether it says when they arrive.
+/// A request trace, in the order of arrival. The first request arrives at 0.
 struct request_trace {
     std::vector<simulated_request> requests;
-    bool timed = false;
-    bool named = false;  ///< blocks of prompts have names
+    bool timed = false;  ///< has arrival times
+    bool named = false;  ///< has ids of prefix blocks
 };
 
 namespace detail {
 
-/// Seconds of a day and time as `2023-11-16 18:17:03.9799600`, or of a number.
+/// Parses a time: a number, or a date such as `2023-11-16 18:17:03.9799600`. Returns false if it is invalid.
 inline bool read_arrival(std::string_view text, double scale, double& seconds) {
     const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), seconds);
     if (problem == std::errc{} && end == text.data() + text.size()) {
@@ -81,12 +81,12 @@ inline bool read_arrival(std::string_view text, double scale, double& seconds) {
         const auto [number_end, bad] = std::from_chars(text.data() + at, text.data() + text.size(), part[i]);
         at = static_cast<std::size_t>(number_end - text.data());
         if (bad != std::errc{} || at >= text.size()) return false;
-        ++at;  // what parts it from the next
+        ++at;  // separator
     }
     const auto [number_end, bad] = std::from_chars(text.data() + at, text.data() + text.size(), seconds);
     const std::string_view rest = text.substr(static_cast<std::size_t>(number_end - text.data()));
     if (bad != std::errc{} || (!rest.empty() && rest[0] != 'Z' && rest[0] != '+')) return false;
-    // days since 1970 of a date (Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms")
+    // Days since 1970 (Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms").
     const std::int64_t year = part[0] - (part[1] <= 2 ? 1 : 0), era = year / 400, of_era = year - era * 400;
     const std::int64_t of_year = (153 * (part[1] + (part[1] > 2 ? -3 : 9)) + 2) / 5 + part[2] - 1;
     const std::int64_t days = era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
@@ -94,7 +94,7 @@ inline bool read_arrival(std::string_view text, double scale, double& seconds) {
     return true;
 }
 
-/// Reads one request after another and says where one cannot be told.
+/// Parses a trace line by line. Errors report the line.
 class trace_reader {
 public:
     trace_reader(std::string name, std::int64_t block) : name_(std::move(name)), block_(block) {}
@@ -115,7 +115,7 @@ public:
             else
                 read_csv(std::string(line));
         }
-        if (out_.requests.empty()) fail("expected a line for each request, found only the names of columns");
+        if (out_.requests.empty()) fail("expected a line for each request, found only a header");
         std::stable_sort(out_.requests.begin(), out_.requests.end(),
                          [](const simulated_request& a, const simulated_request& b) {
                              return a.arrival_seconds < b.arrival_seconds;
@@ -136,7 +136,7 @@ private:
     }
     void read_csv(const std::string& line) {
         std::vector<std::string> fields;
-        if (!split_csv(line, fields)) fail("has a quote that is not closed on its line");
+        if (!split_csv(line, fields)) fail("unterminated quote");
         if (columns_.empty()) {
             if (line.starts_with("\xEF\xBB\xBF")) fields[0].erase(0, 3);
             for (const std::string& field : fields) {
@@ -144,15 +144,14 @@ private:
                 has_column(columns_.back());
             }
             if (!has_[1] || !has_[2]) {
-                fail(std::string("expected a column of ") + (has_[1] ? "tokens that are written" : "prompts' tokens") +
+                fail(std::string("expected a column of ") + (has_[1] ? "output tokens" : "input tokens") +
                      ": input and output, num_prefill_tokens and num_decode_tokens, ContextTokens and GeneratedTokens, "
                      "input_length and output_length");
             }
             return;
         }
         if (fields.size() != columns_.size())
-            fail("has " + std::to_string(fields.size()) + " fields for " + std::to_string(columns_.size()) +
-                 " columns");
+            fail("expected " + std::to_string(columns_.size()) + " fields, found " + std::to_string(fields.size()));
         simulated_request r;
         for (std::size_t i = 0; i < fields.size(); ++i) {
             if (columns_[i] == nullptr) continue;
@@ -192,7 +191,7 @@ private:
             }
         }
         if (!is_present[1] || !is_present[2]) fail("expected input and output, or input_length and output_length");
-        // the last block of a prompt is no whole one, and belongs to nobody else
+        // The last, incomplete block of a prompt cannot be shared.
         const auto num_full_blocks = static_cast<std::size_t>(r.input_tokens / block_);
         if (r.prefix_blocks.size() > num_full_blocks) r.prefix_blocks.resize(num_full_blocks);
         out_.requests.push_back(std::move(r));
@@ -207,7 +206,7 @@ private:
         const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), to);
         if (problem != std::errc{} || end != text.data() + text.size() || to < 0 || to > 2147483647)
             expected(name, "a whole number of tokens", std::string(text));
-        if (to == 0) to = 1;  // nothing is written of nothing, and an answer that is cut short has been begun
+        if (to == 0) to = 1;  // a trace may contain 0; a request has at least one token
     }
     [[noreturn]] void expected(std::string_view name, const std::string& message, const std::string& found) const {
         fail(printable(name) + ": expected " + message + ", found " + quote(found));
@@ -223,11 +222,13 @@ private:
 
 }  // namespace detail
 
-/// Reads a trace, whose named blocks hold so many tokens; throws `io` and `input` with file and line.
+/// Reads a trace whose prefix blocks have `block` tokens.
+///
+/// Throws: `error` with `errc::io` or `errc::input`, with file and line.
 [[nodiscard]] inline request_trace read_request_trace(const std::string& path, std::int64_t block) {
     constexpr std::size_t maximum = std::size_t{1} << 30;
     const std::string text = detail::read_regular_file(path, maximum, printable(path));
-    if (text.size() == maximum) throw error(errc::input, printable(path), "is larger than 1 GiB");
+    if (text.size() == maximum) throw error(errc::input, printable(path), "exceeds 1 GiB");
     return detail::trace_reader(printable(path), block).read(text);
 }
 

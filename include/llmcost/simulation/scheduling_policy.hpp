@@ -8,60 +8,68 @@
 #include <llmcost/base/string_ref.hpp>
 #include <llmcost/devices/device.hpp>
 
-// Whom an engine puts into its next step: rules as data, with the defaults of a stated version.
+// Scheduling policies of inference engines as data, with the defaults of a stated version.
 namespace llmcost {
 
-/// Who goes into a step together.
+/// Which requests a batch combines.
 enum class batching_mode : std::uint8_t {
-    mixed,         ///< all that write, and prompts beside them
-    prefill_first  ///< prompts alone where any can be admitted, else all that write
+    mixed,         ///< vLLM, TensorRT-LLM: all decodes, then prefills
+    prefill_first  ///< SGLang: prefills only, as long as a request can be admitted; otherwise decodes only
 };
 
-/// What must be free before a prompt is admitted.
+/// The pages that must be free before a request is admitted.
 enum class admission_mode : std::uint8_t {
-    prompt,           ///< room for its prompt
-    expected_output,  ///< and for a share of what is still to be written by all, which falls from step to step
-    full_output       ///< and for all that will be written
+    prompt,           ///< for its prompt
+    expected_output,  ///< for its prompt and a decaying fraction of the remaining output of all requests
+    full_output       ///< for its prompt and its complete output
 };
 
-/// Who gives its cache away where none is left for the next token.
+/// The request that is preempted when the cache has no page for the next token.
 enum class victim_policy : std::uint8_t { last_admitted, fewest_output_tokens };
 
-/// Defaults that go by a device's memory.
+/// Defaults that depend on the memory of a device.
 struct device_tier {
-    double min_memory_gigabytes = 0;  ///< of memory: the first tier counts that asks for no more than the device has
+    double min_memory_gigabytes = 0;          ///< the first tier with at most the memory of the device applies
     std::int64_t max_num_batched_tokens = 0;  ///< new tokens
-    std::int64_t max_num_seqs = 0;            ///< at a time; 0: as the policy says
-    std::int64_t max_cudagraph_size = 0;      ///< sequences of the largest captured step; 0: as the policy says
-    string_ref excluded_device_prefix{};      ///< beginning of the names of devices that it leaves out
+    std::int64_t max_num_seqs = 0;            ///< 0: that of the policy
+    std::int64_t max_cudagraph_size = 0;      ///< sequences of the largest captured graph; 0: that of the policy
+    string_ref excluded_device_prefix{};      ///< devices whose name begins with it skip the tier
 };
 
-/// How an engine schedules requests.
+/// The scheduling policy of an engine.
 struct scheduling_policy {
     string_ref engine{};
-    string_ref version{};  ///< whose defaults these are
+    string_ref version{};  ///< version of the engine with these defaults
     batching_mode batching = batching_mode::mixed;
     admission_mode admission = admission_mode::prompt;
     victim_policy preemption = victim_policy::last_admitted;
     std::int64_t max_num_batched_tokens =
-        8192;  ///< most new tokens of a step: vLLM's max_num_batched_tokens, SGLang's chunked_prefill_size
-    std::int64_t max_num_seqs = 1024;  ///< most requests that run at a time
-    std::int64_t max_prefill_tokens =
-        0;  ///< most tokens of prompts in a step beside that, where a prompt may pass it alone; 0: no such bound
-    bool has_chunked_prefill = true;      ///< a prompt that does not fit in a step is computed in several
-    bool has_known_finish_times = false;  ///< `expected_output`: no prompts are shared and clients ask for all tokens,
-                                          ///< so that it is known who ends when
-    bool has_mixed_chunk = false;                    ///< `prefill_first`: those that write join steps of prompts
-    std::int64_t page_size = 16;                     ///< tokens of a page of the cache
-    bool has_prefix_cache = true;                    ///< keeps blocks of prompts for those that begin alike
-    std::int64_t num_async_steps = 1;                ///< steps that are composed before the one that runs has ended
-    std::int64_t max_cudagraph_size = 512;           ///< sequences of the largest captured step
-    bool pads_to_cudagraph = true;                   ///< a step of fewer runs the graph of the next captured size
-    std::int64_t batch_wait_steps = 0;               ///< steps that prompts wait for others while any request writes
-    double init_new_token_ratio = 0.7;               ///< `expected_output`: of what is still to be written, at first
-    double min_new_token_ratio = 0.098;              ///< and at last
-    std::int64_t new_token_ratio_decay_steps = 600;  ///< steps from the one to the other
+        8192;  ///< maximum new tokens of a step (vLLM: max_num_batched_tokens, SGLang: chunked_prefill_size)
+    std::int64_t max_num_seqs = 1024;     ///< maximum running requests
+    std::int64_t max_prefill_tokens = 0;  ///< maximum prompt tokens of a step, which one prompt may exceed; 0: no limit
+    bool has_chunked_prefill = true;      ///< a prompt that exceeds the budget of a step is split
+    /// `expected_output`: no shared prefixes, and clients ignore the end of sequence. The finish times are then known.
+    bool has_known_finish_times = false;
+    bool has_mixed_chunk = false;           ///< `prefill_first`: decodes are added to prefill batches
+    std::int64_t page_size = 16;            ///< tokens per page
+    bool has_prefix_cache = true;           ///< reuses the blocks of common prefixes
+    std::int64_t num_async_steps = 1;       ///< batches that are scheduled before the running one ends
+    std::int64_t max_cudagraph_size = 512;  ///< sequences of the largest captured graph
+    bool pads_to_cudagraph = true;          ///< a smaller batch runs the graph of the next captured size
+    std::int64_t batch_wait_steps = 0;      ///< steps that prefills wait for more requests while any request decodes
+    double init_new_token_ratio = 0.7;      ///< `expected_output`: initial fraction of the remaining output
+    double min_new_token_ratio = 0.098;     ///< final fraction
+    std::int64_t new_token_ratio_decay_steps = 600;  ///< steps from the initial to the final fraction
     device_tier tiers[5]{};
+
+    /// Pages for `num_tokens` tokens of one request.
+    [[nodiscard]] constexpr std::int64_t num_pages(std::int64_t num_tokens) const noexcept {
+        return (num_tokens + page_size - 1) / page_size;
+    }
+    /// Whether a request gets the pages for its complete output at admission.
+    [[nodiscard]] constexpr bool reserves_full_output() const noexcept {
+        return admission == admission_mode::full_output;
+    }
 };
 
 // vLLM: v1/core/sched/scheduler.py, engine/arg_utils.py and config/vllm.py. SGLang: managers/scheduler.py,
@@ -89,8 +97,7 @@ inline constexpr scheduling_policy scheduling_policies[]{
      .tiers = {{0, 8192, 2048}}},
 };
 
-/// How an engine schedules on a device unless it is told otherwise; of an engine without a scheduler of its own: as
-/// vLLM.
+/// The default policy of an engine on a device; that of vLLM for an engine without a policy.
 [[nodiscard]] constexpr scheduling_policy default_policy(string_ref engine, const device& device) noexcept {
     scheduling_policy p = scheduling_policies[0];
     for (const scheduling_policy& row : scheduling_policies)
@@ -106,8 +113,9 @@ inline constexpr scheduling_policy scheduling_policies[]{
     return p;
 }
 
-/// The sequences that a step of `n` is padded to by the captured sizes 1, 2, 4, 8, 16 … 256 and from there on by
-/// sixteens; as they are where they are more than the largest.
+/// The sequences to which a decode batch of `n` is padded.
+///
+/// Captured sizes are 1, 2, 4, then multiples of 8 up to 256, then multiples of 16. Returns `n` above the largest.
 [[nodiscard]] constexpr std::int64_t padded_batch_size(const scheduling_policy& p, std::int64_t n) noexcept {
     if (!p.pads_to_cudagraph || n > p.max_cudagraph_size || n <= 2) return n;
     const std::int64_t unit = n <= 4 ? 4 : n <= 256 ? 8 : 16;

@@ -15,44 +15,47 @@
 
 namespace llmcost {
 
-/// How engines stand beside each other, and what they are given.
+/// Configuration of a simulation.
 struct simulation_config {
     std::int64_t num_clients =
-        0;  ///< who each send a request behind the answer to the one before; 0: requests come at their times
-    std::int64_t num_replicas = 1;        ///< engines behind a router
-    std::int64_t num_decode_workers = 0;  ///< engines that write, where `replicas` only compute prompts; 0: all do both
-    double network_gigabytes_per_second = 0;  ///< GB/s from a device of the ones to one of the others
+        0;  ///< concurrent clients; each sends its next request when the previous one completes; 0: arrival times
+    std::int64_t num_replicas = 1;            ///< replicas; prefill workers if `num_decode_workers` is above 0
+    std::int64_t num_decode_workers = 0;      ///< 0: aggregated prefill and decode
+    double network_gigabytes_per_second = 0;  ///< from a prefill worker to a decode worker, per device
     double network_latency_seconds = 0;       ///< s before the first byte
-    std::int64_t prefix_block_tokens = 16;    ///< tokens of a block that requests name
-    std::int64_t num_draft_tokens = 0;        ///< tokens that are proposed per step
-    double acceptance_rate = 0;               ///< chance that one is kept, if those before it were
-    std::int64_t pipeline_parallel_size = 1;  ///< of devices one behind the other in each engine
+    std::int64_t prefix_block_tokens = 16;    ///< tokens per prefix block
+    std::int64_t num_draft_tokens = 0;        ///< per request and step
+    double acceptance_rate = 0;  ///< probability that a draft token is accepted, given that all before it are
+    std::int64_t pipeline_parallel_size = 1;  ///< pipeline stages of each engine
     routing_policy router = routing_policy::least_loaded;
     request_slo slo{};
     std::int64_t max_slo_violations =
-        std::numeric_limits<std::int64_t>::max();  ///< requests that may break them: then it ends
+        std::numeric_limits<std::int64_t>::max();  ///< the simulation stops when more requests violate the SLO
 };
 
-/// What a simulation is made of.
+/// An engine to simulate.
 struct simulated_engine {
     llmcost::server* server = nullptr;
     scheduling_policy policy{};
     host_times host{};
     bool has_synchronized_ranks =
-        false;                         ///< groups of devices begin their steps together, as those that share experts do
-    draft_model_config draft_model{};  ///< the model that proposes tokens; none: they cost nothing
-    step_cost encoder_cost{};          ///< of what each prompt shows; its tokens are among those of the prompt
+        false;                         ///< data-parallel ranks begin their steps together, as with expert parallelism
+    draft_model_config draft_model{};  ///< draft model; without one, draft tokens cost nothing
+    step_cost encoder_cost{};          ///< per request, for multimodal inputs; their tokens are part of the prompt
 };
 
-/// Tokens that a turn writes, on an average: one, and of those proposed each that is kept with all before it.
+/// Mean output tokens per request and step with speculative decoding.
+///
+/// Formula: sum of acceptance^i for i = 0 … draft.
 [[nodiscard]] inline double expected_tokens_per_step(std::int64_t draft, double acceptance) noexcept {
     double chance = 1, tokens = 1;
     for (std::int64_t i = 0; i < draft; ++i) tokens += chance *= acceptance;
     return tokens;
 }
 
-/// Tokens that the cache of a group of devices holds beside the weights, in sequences of so many; beside a model that
-/// proposes tokens its weights and its cache, too.
+/// Tokens that fit into the KV cache of one data-parallel rank, for sequences of `tokens` tokens.
+///
+/// A draft model takes memory for its weights and its KV cache.
 [[nodiscard]] inline double max_cached_tokens(const simulated_engine& engine, std::int64_t tokens,
                                               std::int64_t stages = 1) {
     const double capacity_tokens = engine.server->max_cache_tokens(tokens, stages);
@@ -64,10 +67,9 @@ struct simulated_engine {
     return left > 0 ? left / all : 0;
 }
 
-/// Runs requests through engines of a server; `progress(answered, all)` hears how far it is.
+/// Simulates requests on an engine. Calls `progress(completed, total)` after every run of steps.
 ///
-/// The cache of each group of devices has as many pages as memory holds beside the weights, for requests of their mean
-/// length.
+/// The KV cache of each rank has the pages that fit next to the weights, for requests of mean length.
 template <class Progress>
 [[nodiscard]] simulation_result simulate(const simulated_engine& engine, const std::vector<simulated_request>& requests,
                                          const simulation_config& config, bool records_steps, Progress&& progress) {
@@ -104,7 +106,7 @@ template <class Progress>
         cluster<step_cost_model> all(requests, config.num_clients, plan, price);
         return all.run(records_steps, std::forward<Progress>(progress));
     }
-    // those that write compute the last token of a prompt again beside the others (vLLM, v1/core/sched/scheduler.py)
+    // Decode workers recompute the last prompt token, together with decodes (vllm, v1/core/sched/scheduler.py).
     cluster_config writing = plan;
     writing.replicas = engine.has_synchronized_ranks ? config.num_decode_workers : config.num_decode_workers * groups;
     writing.policy.has_mixed_chunk = true;
@@ -124,8 +126,7 @@ template <class Progress>
     return simulate(engine, requests, config, false, [](std::size_t, std::size_t) {});
 }
 
-/// Joules of all devices from the first request to the last token, of so many engines: of steps, and at rest between
-/// them.
+/// Energy of all devices of `engines` engines, from the first request to the last token, including idle power (J).
 [[nodiscard]] inline double joules_of(const simulation_result& result, const device& device, std::int64_t engines,
                                       double devices_of_each) noexcept {
     const double resting = static_cast<double>(engines) * result.seconds - result.busy_seconds;

@@ -15,19 +15,20 @@
 
 namespace llmcost {
 
-/// Tokens that a smaller model proposes for each sequence in a step.
+/// A draft model, which proposes tokens for each sequence of a step.
 struct draft_model_config {
     std::int64_t num_draft_tokens = 0;
-    server* draft_server = nullptr;  ///< the model that writes them one after the other; null: at no cost
+    server* draft_server = nullptr;  ///< generates the draft tokens one after the other; null: no cost
 };
 
-/// What steps of a model on a device take under an engine.
+/// The cost of a step of an engine.
 ///
-/// Sequences that write are taken as all as long as their mean, prompts of about one length as so many of their mean.
-/// Steps run the captured graph of the next size where there is one, in pieces around attention where there are prompts
-/// (vLLM, v1/cudagraph_dispatcher.py); of more tokens than the largest has the host issues layer by layer, and the
-/// device waits for it where that takes longer. What a prompt shows is seen in the first step that computes any of it,
-/// on the first stage (vLLM, v1/worker/gpu_model_runner.py, `_execute_mm_encoder`).
+/// - All decodes have the mean length. Prefills of similar length form a group of their mean length.
+/// - A decode batch is padded to the next captured CUDA graph. With prefills, graphs are piecewise around attention.
+///   Source: vllm, v1/cudagraph_dispatcher.py.
+/// - Above the largest captured size, the host launches layer by layer. The slower of host and device counts.
+/// - Multimodal inputs are encoded in the first step of a request, on the first stage.
+///   Source: vllm, v1/worker/gpu_model_runner.py, `_execute_mm_encoder`.
 class step_cost_model {
 public:
     step_cost_model(server& server, const scheduling_policy& policy, const host_times& host,
@@ -52,7 +53,7 @@ public:
             g.past /= g.batch;
         }
         for (step_shape& g : groups_)
-            if (g.sequence == 1 && g.past == 0) g.past = 1;  // as one that writes behind a token
+            if (g.sequence == 1 && g.past == 0) g.past = 1;  // equal to a decode after one token
         const bool prompts = !groups_.empty();
         const step_shape writing{prompts ? b.num_decodes : padded_batch_size(policy_, b.num_decodes),
                                  1 + draft_model_.num_draft_tokens, std::max<std::int64_t>(1, std::llround(past))};
@@ -89,8 +90,7 @@ public:
     }
 
 private:
-    /// Puts a prompt beside others that are at most twice as long, or half as long, behind as many tokens; lengths are
-    /// summed.
+    /// Adds a prefill to a group of similar lengths: at most a factor of 2 plus 16 tokens. A group stores sums.
     void add(const prefill_chunk& c) {
         const auto is_similar_length = [](std::int64_t a, std::int64_t b) {
             return a <= 2 * b + 16 && b <= 2 * a + 16;
@@ -112,7 +112,7 @@ private:
     double layers_;
     draft_model_config draft_model_;
     stage_links links_;
-    step_cost encoder_cost_;  ///< of what a prompt shows
+    step_cost encoder_cost_;  ///< of multimodal inputs, per request
     std::vector<step_shape> groups_;
 };
 

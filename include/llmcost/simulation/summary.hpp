@@ -12,14 +12,14 @@
 
 namespace llmcost {
 
-/// Of some seconds: their mean, and what a share of them is not above.
+/// Mean and percentiles of a distribution.
 struct distribution {
     double mean = 0, p50 = 0, p90 = 0, p95 = 0, p99 = 0, max = 0;
 };
 
 namespace detail {
 
-/// Of values with weights; of none zeros.
+/// The weighted distribution of `values`; zeros if there are none.
 [[nodiscard]] inline distribution compute_distribution(std::vector<token_gap> values) {
     distribution d;
     double all = 0;
@@ -47,22 +47,22 @@ namespace detail {
 
 }  // namespace detail
 
-/// A simulation in figures; seconds.
+/// Metrics of a simulation.
 struct simulation_summary {
-    distribution ttft{};        ///< from sending a request to its first token
-    distribution tpot{};        ///< of a request: what is between its first and last token, per token after the first
-    distribution itl{};         ///< between two tokens, of all requests together
-    distribution end_to_end{};  ///< from sending a request to its last token
+    distribution ttft{};        ///< s, time to first token
+    distribution tpot{};        ///< s, time per output token after the first, by request
+    distribution itl{};         ///< s, inter-token latency, of all tokens
+    distribution end_to_end{};  ///< s, end-to-end latency
     double seconds = 0;         ///< from the first request to the last token
     double requests_per_second = 0, output_tokens_per_second = 0, input_tokens_per_second = 0;
-    double goodput = 0;           ///< requests that keep to the bounds (goodput)
-    double slo_attainment = 0;    ///< of all requests
-    double prefix_hit_rate = 0;   ///< of the tokens of prompts that were found in the cache
-    double mean_concurrency = 0;  ///< requests that were sent and not answered, on an average
+    double goodput = 0;           ///< requests per second that meet the SLO
+    double slo_attainment = 0;    ///< fraction of requests that meet the SLO
+    double prefix_hit_rate = 0;   ///< fraction of prompt tokens found in the prefix cache
+    double mean_concurrency = 0;  ///< mean number of requests in the system
     std::int64_t requests = 0, input_tokens = 0, output_tokens = 0, num_preemptions = 0;
 };
 
-/// The figures of all requests but the first `warm_up`.
+/// Summarizes all requests after the first `warm_up`.
 [[nodiscard]] inline simulation_summary summarize(const simulation_result& result, const request_slo& bounds = {},
                                                   std::size_t warm_up = 0) {
     simulation_summary s;

@@ -13,28 +13,26 @@
 
 namespace llmcost {
 
-/// Lengths, each from `low` to `high` as likely as the others.
+/// A uniform distribution of lengths, in tokens.
 struct length_range {
     std::int64_t low = 1024, high = 1024;
 };
 
-/// Requests that nobody recorded.
+/// A synthetic workload.
 struct synthetic_workload {
-    length_range input{};   ///< tokens of a prompt, or of what each turn of a conversation adds
-    length_range output{};  ///< tokens written for it
+    length_range input{};   ///< tokens of a prompt, or new tokens of each turn of a conversation
+    length_range output{};  ///< output tokens
     std::int64_t num_requests = 1000;
-    double request_rate = 0;  ///< conversations that begin in a second; 0: all at once, or as clients send them
-    double burstiness =
-        1;  ///< shape of the gamma distribution of gaps between them: 1 Poisson, less in bursts, more evenly
-    double prefix_hit_rate = 0;  ///< share of each prompt that is in the cache before
-    std::int64_t turns_per_conversation =
-        1;                     ///< of a conversation: the prompt of each is all that was said before and what is new
-    double pause_seconds = 0;  ///< seconds between an answer and the next turn
-    std::int64_t prefix_block_tokens = 16;  ///< tokens of a block that turns share
+    double request_rate = 0;     ///< conversations per second; 0: all at once, or by clients
+    double burstiness = 1;       ///< shape of the gamma-distributed gaps: 1 Poisson, below 1 bursty, above 1 regular
+    double prefix_hit_rate = 0;  ///< fraction of each prompt that is always in the cache
+    std::int64_t turns_per_conversation = 1;  ///< each prompt contains all previous turns of its conversation
+    double pause_seconds = 0;                 ///< from an answer to the next turn
+    std::int64_t prefix_block_tokens = 16;    ///< tokens per prefix block
     std::uint64_t seed = 1;
 };
 
-/// The requests of a load, in the order in which they begin; the same ones for the same seed.
+/// Generates the requests of a workload in the order of their arrival. Deterministic for a seed.
 [[nodiscard]] inline std::vector<simulated_request> generate_requests(const synthetic_workload& load) {
     random_stream random(load.seed);
     std::vector<simulated_request> all;

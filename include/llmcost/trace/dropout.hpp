@@ -6,20 +6,20 @@
 
 namespace llmcost {
 
-/// Where a model drops something in training; a configuration has a rate for each.
+/// A dropout position: a place in a model where training drops elements. The configuration has a rate for each.
 enum class dropout_position : std::uint8_t {
-    hidden,              ///< what a block gives out
-    embeddings,          ///< what the first layer reads
-    attention,           ///< probabilities
-    mlp,                 ///< between the projections of a feed-forward block
-    classifier,          ///< in front of a head
-    question_answering,  ///< in front of a question-answering head
-    pooler,              ///< in front of a pooler
-    stochastic,          ///< layers that run or not, noise on routers; rates of 1
-    unconditional,       ///< wherever dropout is kept: the walk has looked at the rate
+    hidden,              ///< output of a block
+    embeddings,          ///< input of the first layer
+    attention,           ///< attention probabilities
+    mlp,                 ///< between the projections of an MLP
+    classifier,          ///< input of a classification head
+    question_answering,  ///< input of a question-answering head
+    pooler,              ///< input of a pooler
+    stochastic,          ///< random skipping of layers, noise on routers; rates of 1
+    unconditional,       ///< always, if dropout is enabled: the forward function has checked the rate
 };
 
-/// The places whose rates are above zero.
+/// The dropout positions whose rates are above zero.
 struct dropout_set {
     std::uint16_t bits = 0;
 

@@ -6,25 +6,25 @@
 
 namespace llmcost {
 
-/// What a layer mixes tokens with.
+/// The token mixer of a layer.
 enum class token_mixer_kind : std::uint8_t { full_attention, sliding_attention, chunked_attention, recurrent };
 
-/// What tells one layer of a model from another.
+/// The properties in which the layers of a model differ.
 struct layer_spec {
     token_mixer_kind token_mixer = token_mixer_kind::full_attention;
-    bool has_experts = false;     ///< its feed-forward block has experts
-    std::uint8_t family_tag = 0;  ///< what the family's file says of it; 0: nothing
+    bool has_experts = false;     ///< the MLP of the layer is a mixture of experts
+    std::uint8_t family_tag = 0;  ///< a distinction that the model family defines; 0: none
     std::int32_t intermediate_size =
-        0;  ///< features inside of its feed-forward block, where layers differ; 0: `intermediate_size`
+        0;  ///< MLP width of this layer, if layers differ; 0: `model_config::intermediate_size`
 
     friend constexpr bool operator==(const layer_spec&, const layer_spec&) = default;
 };
 
-/// Which mixers, and how many words of its own, a walk understands in the kinds of its layers.
+/// The token mixers and other layer properties that a model spec supports.
 struct supported_layer_set {
-    std::uint8_t token_mixers = 1;  ///< bit by bit; full attention always
+    std::uint8_t token_mixers = 1;  ///< one bit per `token_mixer_kind`; full attention is always supported
     bool experts = false;
-    std::uint8_t max_family_tag = 0;  ///< the largest word
+    std::uint8_t max_family_tag = 0;  ///< largest supported `layer_spec::family_tag`
     bool has_intermediate_size = false;
 
     [[nodiscard]] constexpr supported_layer_set operator|(token_mixer_kind token_mixer) const noexcept {
@@ -38,16 +38,16 @@ struct supported_layer_set {
     }
 };
 
-/// The kinds of all layers: a table of kinds in order of first appearance, and each layer's number in it.
+/// The layer specs of a model: the distinct specs in order of first appearance, and the index of each layer's spec.
 ///
-/// One kind for every layer needs no numbers, so that their count has no bound.
+/// A plan with one spec stores no indices, so that the number of layers is not limited.
 struct layer_plan {
     static constexpr std::int64_t max_layers = 512;
     static constexpr int max_layer_specs = 32;
 
     layer_spec specs[max_layer_specs]{};
     std::uint8_t spec_indices[max_layers]{};
-    std::uint8_t num_specs = 1;  ///< of kinds
+    std::uint8_t num_specs = 1;  ///< number of distinct specs
 
     [[nodiscard]] constexpr bool is_heterogeneous() const noexcept { return num_specs > 1; }
     [[nodiscard]] constexpr std::uint8_t spec_index(std::int64_t layer) const noexcept {
@@ -57,12 +57,12 @@ struct layer_plan {
         return specs[spec_index(layer)];
     }
 
-    /// Writes a plan of one kind.
+    /// Makes all layers use one spec.
     constexpr void fill(const layer_spec& kind) noexcept {
         *this = layer_plan{};
         specs[0] = kind;
     }
-    /// Writes a layer of a plan that is written in order; false where the table has no room for another kind.
+    /// Sets the spec of the next layer. Returns false if the table is full.
     constexpr bool set(std::int64_t layer, const layer_spec& kind) noexcept {
         if (layer == 0) {
             fill(kind);

@@ -13,52 +13,51 @@ namespace llmcost {
 
 class trace;
 
-/// How a convolution goes over its input: in each dimension, or in all of them alike.
+/// Options of a convolution, per dimension or one value for all dimensions.
 struct convolution_options {
     std::int64_t groups = 1;
     shape stride{1}, dilation{1}, padding{0};
 };
 
-/// What changes where leaf modules are called, by their paths: adapters beside linear layers, parameters that are
-/// frozen.
+/// Changes what leaf modules compute, by module path: adapters on linear layers, frozen parameters.
 ///
-/// A walk asks it in one place per kind of leaf; descriptions know nothing of it.
+/// The trace calls it in one place per kind of leaf module. Model specs do not depend on it.
 class leaf_module_policy {
 public:
-    /// A walk begins.
+    /// Called at the start of a trace.
     virtual void on_trace_begin() {}
-    /// What a model is asked for that is asked for this: with tokens that nobody wrote, more of them.
+    /// Returns the workload of the adapted model, for example with virtual tokens added.
     [[nodiscard]] virtual workload adapt_workload(const workload& load) { return load; }
     virtual void enter(const module_info&) {}
     virtual void leave(const module_info&) {}
-    /// Whether gradients train a parameter of the module that the walk is in.
+    /// Whether a parameter of the current module is trainable.
     [[nodiscard]] virtual bool is_trainable(literal /*name*/) const { return true; }
-    /// Whether the module that the walk is in is trained as a copy, beside the one that stays as it was.
+    /// Whether training updates a copy of the current module and leaves the original unchanged.
     [[nodiscard]] virtual bool trains_copy() const { return false; }
-    /// What the module reads in place of a parameter that it declares; `tied`: one that another module has named
-    /// before.
+    /// Returns the tensor that the module reads instead of its parameter. `tied`: another module declared it before.
     [[nodiscard]] virtual tensor transform_parameter(trace&, literal /*name*/, const tensor& parameter, bool /*tied*/) {
         return parameter;
     }
-    /// What a linear layer reads instead of x.
+    /// Returns the tensor that a linear layer reads instead of x.
     [[nodiscard]] virtual tensor transform_linear_input(trace&, const tensor& x) { return x; }
-    /// What comes out of a linear layer with this weight, (out, in) or turned, that read x and made y.
+    /// Returns the output of a linear layer with input x, output y and a weight (out, in), or its transpose.
     [[nodiscard]] virtual tensor transform_linear_output(trace&, const tensor& /*x*/, const tensor& /*weight*/,
-                                                         bool /*turned*/, const tensor* /*bias*/, const tensor& y) {
+                                                         bool /*is_transposed*/, const tensor* /*bias*/,
+                                                         const tensor& y) {
         return y;
     }
-    /// What comes out of a convolution with this weight, which read x and made y.
+    /// Returns the output of a convolution with input x, output y and this weight.
     [[nodiscard]] virtual tensor transform_convolution_output(trace&, const tensor& /*x*/, const tensor& /*weight*/,
                                                               const convolution_options&, const tensor& y) {
         return y;
     }
-    /// Whether it brings keys or values of these sizes for tokens that nobody wrote.
+    /// Provides keys or values of these sizes for virtual tokens. Returns false if there are none.
     [[nodiscard]] virtual bool provide_past_key_values(trace&, const shape& /*sizes*/, tensor& /*past*/) {
         return false;
     }
-    /// Integers that a table of so many rows is asked for, of those that the walk asks.
+    /// Returns the shape of the indices that an embedding table with `rows` rows is read with.
     [[nodiscard]] virtual shape transform_embedding_ids(std::int64_t /*rows*/, const shape& ids) { return ids; }
-    /// What comes out of a table that gave this for so many integers of each sequence; `scaled`: multiplied inside.
+    /// Returns the output of an embedding table that produced `found`. `scaled`: the module multiplies it.
     [[nodiscard]] virtual tensor transform_embedding_output(trace&, const tensor& /*table*/, bool /*scaled*/,
                                                             const tensor& found) {
         return found;

@@ -9,29 +9,30 @@
 
 namespace llmcost {
 
-/// A loop over modules, or calls of one, each fed by the one before; its body is walked once for all that are alike:
+/// A loop over modules, or over calls of one module, where each reads the output of the previous one:
 ///
-///     for (loop layer = t.repeat(n, x); layer.next();) x = t.call({"layers", layer.index()}, block, x);
+///     for (loop layer = t.loop_modules(n, x); layer.next();) x = t.call({"layers", layer.index()}, block, x);
 ///
-/// `x` is what each hands to the next. Where a listener, or a path that names a layer, wants every module by itself,
-/// the body is walked for each.
+/// `x` is the tensor that each iteration passes to the next. Equal iterations are traced once. With a listener, or with
+/// a scope query that selects a layer, each iteration is traced.
 class loop {
 public:
     loop(const loop&) = delete;
     loop& operator=(const loop&) = delete;
 
-    /// Ends one walk of the body and opens the next; false where there is none.
+    /// Ends a trace of the body and begins the next one. Returns false after the last.
     constexpr bool next() { return is_unrolled_ ? next_unrolled() : next_folded(); }
-    /// The number of the module, or of the first of those that it stands for.
+    /// Index of the module, or of the first one in the traced group.
     [[nodiscard]] constexpr std::int64_t index() const noexcept { return first_ + index_; }
-    /// Its kind in the plan.
+    /// Layer spec of the module in the plan.
     [[nodiscard]] constexpr layer_spec layer() const noexcept {
         return plan_ == nullptr ? layer_spec{} : plan_->specs[kind_];
     }
 
 private:
     friend class recorder;
-    enum class loop_body : std::uint8_t { modules, calls };  // each module has parameters; calls share one's
+    // modules have parameters of their own; calls share those of one module
+    enum class loop_body : std::uint8_t { modules, calls };
 
     constexpr loop(recorder& r, std::int64_t n, tensor& x, loop_body body, bool listed, std::int64_t first = 0,
                    const layer_plan* plan = nullptr)
@@ -55,10 +56,10 @@ private:
         }
     }
 
-    /// More modules of a kind are not walked one by one: time and memory would have no bound.
+    /// Maximum number of modules that are traced one by one, which bounds time and memory.
     static constexpr std::int64_t max_unrolled = 4096;
 
-    // ---- one by one: what a walk made or was handed is forgotten after it, but for what it hands on
+    // ---- one by one: storages of an iteration are released after it, except the output
 
     constexpr bool next_unrolled() {
         storage_table& book = r_.storage_table_;
@@ -81,7 +82,7 @@ private:
         return open_;
     }
 
-    // ---- folded: one walk stands for many; its input is each predecessor's output, its output the last one's
+    // ---- folded: one trace represents all; the input is each predecessor's output, the output is the last one's
 
     constexpr bool next_folded() {
         if (open_) close();
@@ -119,7 +120,7 @@ private:
         if (r_.is_in_scope_ && input_saved) {
             if (saved_before_) r_.sums_.saved_bytes -= recorder::bytes_of(first_input_) * times_;
             book.set_saved(first_input_.storage_id,
-                           true);  // as the first one's input, whoever reads it behind the loop
+                           true);  // input of the first iteration, which the rest of the model may read
             if (output_saved && x_.storage_id != input_)
                 r_.sums_.saved_bytes -= recorder::bytes_of(x_) * times_ * count(num_folded_ - 1);
         }
@@ -128,7 +129,7 @@ private:
         book.pop_multiplier();
         book.release_from(mark_);
         if (num_folded_ > 1 &&
-            x_.type != first_input_.type) {  // the first one gets another element type than it hands on
+            x_.type != first_input_.type) {  // the first iteration has another element type than the others
             r_.sums_ = sums_;
             x_ = first_input_;
             if (r_.is_training()) book.restore_state(saved_);
@@ -149,7 +150,7 @@ private:
     std::int64_t group_sizes_[layer_plan::max_layer_specs]{}, group_first_index_[layer_plan::max_layer_specs]{};
     tensor first_input_{};
     trace_totals sums_{};
-    storage_table::saved_state saved_;  ///< of no meaning where nothing is trained
+    storage_table::saved_state saved_;  ///< used in training only
     count parameters_, times_{1};
     std::int32_t mark_ = 0, input_ = tensor::no_storage_id;
     int group_ = 0, groups_ = 1;

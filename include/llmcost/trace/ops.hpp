@@ -10,7 +10,7 @@
 namespace llmcost {
 
 // clang-format off
-/// The closed set of operations, at the grain of ATen's calls; whoever describes a layer uses these and no others.
+/// The closed set of operations that forward functions are composed of, with the granularity of ATen calls.
 enum class op : std::uint8_t {
     matmul, matmul_bias, batched_matmul, batched_matmul_bias, batched_matmul_scaled, batched_matmul_bias_scaled,
     convolution, convolution_bias, add, sub, mul, div, neg, exp, expm1, log, log1p, sin, cos, acos, tanh, erf, sqrt,
@@ -23,14 +23,14 @@ enum class op : std::uint8_t {
 // clang-format on
 inline constexpr std::size_t num_ops = static_cast<std::size_t>(op::count_of_kinds);
 
-/// The arithmetic primitives of a figure; `T` is a coefficient in the price table and a `count` in a total.
+/// Amounts of arithmetic primitives. `T` is a coefficient in the cost table and a `count` in a total.
 template <class T>
 struct primitives {
     T add{}, mult{}, div{}, sqrt{}, exp{}, log{}, tanh{}, erf{}, trig{}, pow{}, neg{}, cmp{};
     friend constexpr bool operator==(const primitives&, const primitives&) = default;
 };
 
-/// The primitives in the order of their members, to walk over those that an operation has.
+/// Number of primitives; `primitive_members` lists them in the order of their members.
 inline constexpr std::size_t num_primitives = 12;
 template <class T>
 inline constexpr T primitives<T>::*primitive_members[num_primitives]{
@@ -38,41 +38,44 @@ inline constexpr T primitives<T>::*primitive_members[num_primitives]{
     &primitives<T>::exp,  &primitives<T>::log,  &primitives<T>::tanh, &primitives<T>::erf,
     &primitives<T>::trig, &primitives<T>::pow,  &primitives<T>::neg,  &primitives<T>::cmp};
 
-/// What autograd keeps of an operation until its backward (torch derivatives.yaml).
+/// Tensors that autograd saves for the backward of an operation (torch derivatives.yaml).
 enum class saved_tensors : std::uint8_t {
     none,
     input,                     ///< the first input
     output,                    ///< the output
     input_and_output,          ///< both
-    other_operand,             ///< of two factors each, where the other one needs a gradient
-    divisor_or_both,           ///< the divisor where either needs a gradient, the dividend where the divisor does
+    other_operand,             ///< of two factors: each, if the other one needs a gradient
+    divisor_or_both,           ///< the divisor if either needs a gradient, the dividend if the divisor does
     input_and_row_statistics,  ///< the first input and two statistics per row (layer norm's mean and rstd)
     both_inputs,               ///< both inputs
-    second_input,              ///< what is added in, where it is added to
+    second_input,              ///< the operand that is added in place
 };
 
-/// What an operation reads of its inputs.
+/// Which elements of its inputs an operation reads.
 enum class read_pattern : std::uint8_t {
-    inputs,    ///< every element once, however often a broadcast shows it
-    gathered,  ///< of the first input as many as it gives out, of others every element
+    inputs,    ///< each element once, even if it is broadcast
+    gathered,  ///< of the first input as many elements as the output has, of the others all
     none,
 };
 
-/// The price of an operation: primitives per unit of work plus primitives per row, and what surrounds it.
+/// The cost of an operation: primitives per unit of work, primitives per row, and its other properties.
 ///
-/// `work` and `rows` are what the operation is measured in: products and results of a matmul, elements and rows of a
-/// softmax, elements read and results of a reduction, elements of an elementwise operation.
+/// Units of `work` and `rows` by operation:
+/// - matmul: products and output elements
+/// - softmax: elements and rows
+/// - reduction: input elements and output elements
+/// - elementwise: output elements
 struct op_cost {
     op kind;
     literal name;
     primitives<std::int8_t> per_work;
     primitives<std::int8_t> per_row;
-    int torch_flops;  ///< FlopCounterMode's FLOPs per unit of work, forward, and again per input that needs a gradient
+    int torch_flops;  ///< FLOPs of FlopCounterMode per unit of work, in forward and again per input with a gradient
     saved_tensors saved;
-    read_pattern read = read_pattern::inputs;  ///< what it writes is its output, in place or not
+    read_pattern read = read_pattern::inputs;  ///< every operation writes its output, in place or not
 };
 
-// Prices: docs/counting.md, section "Primitives". FLOPs: torch/utils/flop_counter.py. Kept: torch derivatives.yaml.
+// Costs: docs/counting.md, section "Primitives". FLOPs: torch/utils/flop_counter.py. Saved: torch derivatives.yaml.
 // clang-format off
 inline constexpr op_cost op_costs[num_ops]{
     {op::matmul,              "matmul",              {.add = 1, .mult = 1},                         {.add = -1},            2, saved_tensors::other_operand},
@@ -109,7 +112,7 @@ inline constexpr op_cost op_costs[num_ops]{
     {op::sigmoid,             "sigmoid",             {.add = 1, .div = 1, .exp = 1, .neg = 1},      {},                     0, saved_tensors::output},
     {op::log_sigmoid,         "log_sigmoid",         {.add = 1, .exp = 1, .log = 1, .neg = 1},      {},                     0, saved_tensors::input},
     {op::silu,                "silu",                {.add = 1, .mult = 1, .div = 1, .exp = 1, .neg = 1}, {},               0, saved_tensors::input},
-    // per result, of which there are half as many as it reads
+    // per output element, of which there are half as many as input elements
     {op::glu,                 "glu",                 {.add = 1, .mult = 1, .div = 1, .exp = 1, .neg = 1}, {},               0, saved_tensors::input},
     {op::gelu,                "gelu",                {.add = 1, .mult = 3, .erf = 1},               {},                     0, saved_tensors::input},
     {op::gelu_tanh,           "gelu_tanh",           {.add = 2, .mult = 6, .tanh = 1},              {},                     0, saved_tensors::input},
@@ -133,7 +136,7 @@ inline constexpr op_cost op_costs[num_ops]{
     {op::cumsum,              "cumsum",              {.add = 1},                                    {.add = -1},            0, saved_tensors::none},
     {op::softmax,             "softmax",             {.add = 2, .div = 1, .exp = 1, .cmp = 1},      {.add = -1, .cmp = -1}, 0, saved_tensors::output},
     {op::log_softmax,         "log_softmax",         {.add = 3, .exp = 1, .cmp = 1},                {.add = -1, .log = 1, .cmp = -1}, 0, saved_tensors::output},
-    // of a training step's loss, which no figure of a pass has
+    // the loss of a training step, which is not part of the forward metrics
     {op::nll_loss,            "nll_loss",            {},                                            {},                     0, saved_tensors::input, read_pattern::gathered},
     {op::layer_norm,          "layer_norm",          {.add = 3, .mult = 2},                         {.add = -1, .div = 3, .sqrt = 1}, 0, saved_tensors::input_and_row_statistics},
     {op::layer_norm_weight,   "layer_norm_weight",   {.add = 3, .mult = 3},                         {.add = -1, .div = 3, .sqrt = 1}, 0, saved_tensors::input_and_row_statistics},
@@ -152,7 +155,7 @@ inline constexpr op_cost op_costs[num_ops]{
     {op::bicubic,             "bicubic",             {.add = 15, .mult = 16},                       {},                     0, saved_tensors::none},
     {op::unit_triangular_solve, "unit_triangular_solve", {.add = 1, .mult = 1},                     {},                     0, saved_tensors::input_and_output},
     {op::weight_norm,         "weight_norm",         {.add = 1, .mult = 2},                         {.add = -1, .div = 1, .sqrt = 1}, 0, saved_tensors::none},
-    // what it executes is counted product by product
+    // the products inside are counted one by one
     {op::attention,           "attention",           {},                                            {},                     0, saved_tensors::output},
     {op::copy,                "copy",                {},                                            {},                     0, saved_tensors::none},
     {op::cat,                 "cat",                 {},                                            {},                     0, saved_tensors::none},
@@ -165,27 +168,27 @@ inline constexpr op_cost op_costs[num_ops]{
 };
 // clang-format on
 
-/// With how many elements the gradient of an input arrives there, before it is added to others of the same tensor.
+/// Number of elements of an input's gradient when it arrives, before it is added to others of the same tensor.
 enum class gradient_size_kind : std::uint8_t {
-    as_input,        ///< those of the input as the operation sees it, what an expansion repeats included
-    as_output,       ///< those of the output: a broadcast input's are summed afterwards
-    already_summed,  ///< the price has their sums already
+    as_input,        ///< as many as the input has after broadcasting
+    as_output,       ///< as many as the output has; the gradient of a broadcast input is summed afterwards
+    already_summed,  ///< the cost includes the sums
 };
 
-/// What backward executes for an operation: primitives per unit of work for each of two inputs that needs a gradient.
+/// The cost of an operation's backward: primitives per unit of work for each of two inputs that needs a gradient.
 ///
-/// Where k gradients of a tensor meet, k − 1 are added, and a broadcast one is summed: both are the elements that
-/// arrive, less once the tensor's own.
+/// If k gradients of a tensor meet, k − 1 are added; the gradient of a broadcast input is summed. Both cost the number
+/// of arriving elements, minus the elements of the tensor.
 struct backward_op_cost {
     op kind;
     primitives<std::int8_t> first;
     primitives<std::int8_t> second;
-    primitives<std::int8_t> per_row{};  ///< once, whichever input: what sums of a row spare, what a bias adds up
-    std::int8_t mult_per_element = 0;   ///< of an input: a constant factor
+    primitives<std::int8_t> per_row{};  ///< independent of the input: savings of row sums, additions for a bias
+    std::int8_t mult_per_element = 0;   ///< per element of an input: multiplication by a constant
     gradient_size_kind gradient_size = gradient_size_kind::as_input;
 };
 
-// torch derivatives.yaml and FunctionsManual.cpp; fused kernels as torch/_decomp/decompositions.py spells them out.
+// torch derivatives.yaml and FunctionsManual.cpp; fused kernels as decomposed in torch/_decomp/decompositions.py.
 // clang-format off
 inline constexpr backward_op_cost backward_table[num_ops]{
     {op::matmul,                     {.add = 1, .mult = 1},                               {.add = 1, .mult = 1},           {},         0, gradient_size_kind::already_summed},
@@ -218,7 +221,8 @@ inline constexpr backward_op_cost backward_table[num_ops]{
     {op::integer_power,              {},                                                  {}},
     {op::power,                      {.mult = 2, .pow = 1},                               {}},
     {op::complex_mul,                {.add = 2, .mult = 4},                               {.add = 2, .mult = 4},           {},         0, gradient_size_kind::as_output},
-    {op::polar,                      {},                                                  {}},  // of positions, which need no gradient
+    // of positions, which need no gradient
+    {op::polar,                      {},                                                  {}},
     {op::sigmoid,                    {.add = 1, .mult = 2},                               {}},
     {op::log_sigmoid,                {.add = 2, .mult = 2, .div = 1},                     {}},
     {op::silu,                       {.add = 3, .mult = 3, .div = 1, .exp = 1, .neg = 1}, {}},
@@ -275,9 +279,9 @@ inline constexpr backward_op_cost backward_table[num_ops]{
 };
 // clang-format on
 
-/// The row of an operation.
+/// The cost of an operation.
 [[nodiscard]] constexpr const op_cost& op_cost_of(op kind) noexcept { return op_costs[static_cast<std::size_t>(kind)]; }
-/// What its backward executes.
+/// The cost of an operation's backward.
 [[nodiscard]] constexpr const backward_op_cost& backward_op_cost_of(op kind) noexcept {
     return backward_table[static_cast<std::size_t>(kind)];
 }

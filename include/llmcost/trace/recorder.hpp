@@ -14,7 +14,7 @@ namespace llmcost {
 class loop;
 struct layer_plan;
 
-/// The accounting half of a trace: where the walk is, how often what it sees happens, and the sums so far.
+/// The accounting part of a trace: the current module, the repetition count and the totals so far.
 class recorder : public recorder_base {
     struct expert_share {
         std::int64_t used_parts = 1, total_parts = 1;
@@ -43,36 +43,37 @@ public:
         }
     }
 
-    /// While it lives, parameters are declared but nothing is executed: a module that this forward does not call.
+    /// While it lives, parameters are declared but nothing is executed: a module that this forward pass does not call.
     struct not_executed_guard : scoped_value<int> {
         constexpr explicit not_executed_guard(recorder& r, bool is_enabled = true) noexcept
             : scoped_value(r.not_executed_depth_, r.not_executed_depth_ + int{is_enabled}) {}
     };
-    /// While it lives, what is computed does not reach the loss: kept by autograd, never gone back through.
+    /// While it lives, results do not contribute to the loss: they are saved for backward, but have no backward.
     struct detach_guard : scoped_value<int> {
         constexpr explicit detach_guard(recorder& r, bool is_enabled = true) noexcept
             : scoped_value(r.detach_depth_, r.detach_depth_ + int{is_enabled}) {}
     };
-    /// While it lives, nobody holds what is cached when the run is over: a head that does not return it.
+    /// While it lives, cached tensors are discarded after the pass: a model head that does not return the cache.
     struct discarded_cache_guard : scoped_value<int> {
         constexpr explicit discarded_cache_guard(recorder& r, bool is_enabled = true) noexcept
             : scoped_value(r.discarded_cache_depth_, r.discarded_cache_depth_ + int{is_enabled}) {}
     };
-    /// While it lives, what is called are modules that were called before: their work counts, their parameters do not.
+    /// While it lives, the called modules share parameters with earlier ones: their work counts, their parameters do
+    /// not.
     struct shared_parameters_guard : scoped_value<count> {
         constexpr explicit shared_parameters_guard(recorder& r, bool is_enabled = true) noexcept
             : scoped_value(r.parameter_multiplier_, is_enabled ? count{} : r.parameter_multiplier_) {}
     };
-    /// While it lives, the workload is another one: of a stack that reads other tokens than the model is asked for.
+    /// While it lives, the workload is replaced: a submodel that reads other tokens than the model.
     struct workload_guard : scoped_value<workload> {
         constexpr workload_guard(recorder& r, const workload& load) noexcept : scoped_value(r.load_, load) {}
     };
-    /// While it lives, nothing asks for gradients (`torch.no_grad`).
+    /// While it lives, gradients are disabled (`torch.no_grad`).
     struct no_grad_guard : scoped_value<bool> {
         constexpr explicit no_grad_guard(recorder& r, bool is_enabled = true) noexcept
             : scoped_value(r.is_grad_enabled_, r.is_grad_enabled_ && !is_enabled) {}
     };
-    /// While it lives, what is executed is the inside of one call: counted, but neither written, kept nor told.
+    /// While it lives, operations are the implementation of one call: counted, but not written, saved or reported.
     struct function_internals_guard {
         constexpr explicit function_internals_guard(recorder& r) noexcept
             : quiet_(r),
@@ -84,20 +85,20 @@ public:
         scoped_value<listener*> listener_;
         scoped_value<count> written_;
     };
-    /// While it lives, experts run over all tokens, `used` of `of` parts of which were sent to them.
+    /// While it lives, experts process all tokens, although only `used` of `total_parts` parts are routed to them.
     struct dense_experts_guard : scoped_value<expert_share> {
         constexpr dense_experts_guard(recorder& r, std::int64_t used, std::int64_t total_parts) noexcept
             : scoped_value(r.routed_, expert_share{used, total_parts}) {}
     };
 
-    /// While it lives, what is executed is a part that engines run as one kernel.
+    /// While it lives, operations belong to one fused kernel.
     class fused_kernel_guard;
-    /// While it lives, what is executed is the inside of one call of a function of PyTorch's.
+    /// While it lives, operations are the implementation of one call of a PyTorch function.
     class function_call_guard;
 
     // ---- tensors
 
-    /// Declares a parameter; `used` of `of` equal parts meet one token (experts).
+    /// Declares a parameter. One token uses `used` of `total_parts` equal parts (experts).
     constexpr tensor parameter(literal name, shape sizes, std::int64_t used = 1, std::int64_t total_parts = 1) {
         if (policy_ == nullptr) return trainable_parameter(name, sizes, activation_type(), used, total_parts);
         const bool copies = policy_->trains_copy(), trains = copies || policy_->is_trainable(name);
@@ -105,13 +106,13 @@ public:
         return trains ? trainable_parameter(name, sizes, activation_type(), used, total_parts)
                       : frozen_parameter(name, sizes, used, total_parts);
     }
-    /// Declares a parameter that gradients do not train (`requires_grad=False`).
+    /// Declares a parameter that is not trained (`requires_grad=False`).
     constexpr tensor frozen_parameter(literal name, shape sizes, std::int64_t used = 1, std::int64_t total_parts = 1) {
         tensor v = empty_tensor(sizes, activation_type());
         declare_parameter(name, v, count(used), count(total_parts));
         return v;
     }
-    /// Declares a parameter that gradients train, of whatever type.
+    /// Declares a trained parameter of the given element type.
     constexpr tensor trainable_parameter(literal name, shape sizes, dtype type, std::int64_t used = 1,
                                          std::int64_t total_parts = 1) {
         tensor v = empty_tensor(sizes, type);
@@ -120,7 +121,7 @@ public:
         declare_parameter(name, v, count(used), count(total_parts));
         return v;
     }
-    /// Declares a parameter whose tensor another module has named before.
+    /// Declares a parameter whose tensor another module has declared before.
     constexpr tensor tied_parameter(literal name, shape sizes) {
         if (policy_ != nullptr && policy_->trains_copy()) return trainable_parameter(name, sizes, activation_type());
         tensor v = empty_tensor(sizes, activation_type());
@@ -132,51 +133,50 @@ public:
         }
         return v;
     }
-    /// The operation that comes next reads this parameter beside its inputs: a bias that a product adds, a norm's
-    /// weight.
+    /// The next operation reads this parameter in addition to its inputs: the bias of a product, the weight of a norm.
     constexpr void read_parameter_in_next_op(const tensor& parameter) {
         has_pending_parameter_ = has_pending_parameter_ || (is_grad_enabled_ && parameter.requires_grad);
         if (listener_ != nullptr) listener_->on_parameter_read(*this, parameter);
     }
-    /// A tensor that the caller hands in (pixels): a storage, but nothing that the pass writes.
+    /// An input of the model (pixels): it has a storage, but no operation writes it.
     constexpr tensor input(shape sizes) {
         tensor v = empty_tensor(sizes, activation_type());
         v.storage_id = storage_table_.add();
         return v;
     }
-    /// A module owns a buffer of so many bytes.
+    /// Declares a buffer of the module, in bytes.
     constexpr void register_buffer(count bytes) const {
         if (listener_ != nullptr) listener_->on_buffer(*this, bytes);
     }
-    /// A buffer or an integer tensor: no storage of its own that anybody counts.
+    /// A buffer or an integer tensor. It has no storage and is not counted.
     [[nodiscard]] static constexpr tensor buffer(shape sizes) { return empty_tensor(sizes); }
 
-    /// What the cache holds after the run.
+    /// Appends a tensor to the cache.
     constexpr void add_to_cache(const tensor& v) {
         if (not_executed_depth_ != 0 || discarded_cache_depth_ != 0) return;
         if (is_in_scope_) sums_.cache_elements += count(v.numel) * multiplier_;
         if (listener_ != nullptr) listener_->on_cache_append(*this, v);
     }
 
-    /// What an encoder made of images, videos or sound, for the places of words.
+    /// Counts encoder output for images, videos or audio that replaces placeholder tokens of the text.
     constexpr void add_to_encoder_cache(const tensor& v) {
         if (not_executed_depth_ == 0 && is_in_scope_) sums_.encoder_cache_elements += count(v.numel) * multiplier_;
     }
-    /// A layer that keeps nothing has a place in the cache all the same.
+    /// Declares an empty cache entry for a layer without cached tensors.
     constexpr void add_empty_cache_entry() const {
         if (not_executed_depth_ == 0 && discarded_cache_depth_ == 0 && listener_ != nullptr)
             listener_->on_cache_entry_empty(*this);
     }
-    /// What this layer keeps from here on has another place in the cache.
+    /// Begins another cache entry of the current layer.
     constexpr void begin_cache_entry() const {
         if (listener_ != nullptr) listener_->on_cache_entry_begin(*this);
     }
 
     // ---- operations
 
-    /// Writes down one executed operation and gives its output a storage.
+    /// Records one executed operation and gives its output a storage.
     ///
-    /// `in_place` writes into the storage that `out` already has, which is nothing new.
+    /// With `in_place`, the operation writes into the existing storage of `out`.
     constexpr void record_op(op kind, count work, count rows, tensor& out, const tensor* const* in, int n,
                              bool in_place = false) {
         if (!in_place) {
@@ -208,29 +208,28 @@ public:
         if (listener_ != nullptr) listener_->on_op(*this, operation{kind, work, rows, in, n, out});
     }
 
-    /// What FlopCounterMode says of backward beyond an operation's own rule.
+    /// Adds FLOPs that FlopCounterMode reports for backward in addition to the rule of the operation.
     constexpr void add_backward_torch_flops(count n) {
         if (has_backward()) sums_.backward_torch_flops += n * multiplier_;
     }
-    /// What backward executes beyond an operation's own rule.
+    /// Adds a backward cost in addition to the rule of the operation.
     constexpr void add_backward_cost(const primitives<count>& cost) {
         if (!has_backward() || selection_.has_query()) return;
         for (const auto primitive : primitive_members<count>)
             sums_.backward.*primitive += cost.*primitive * multiplier_;
     }
-    /// A gradient that arrives from what is no operation here: the loss, a `torch.autograd.Function`.
+    /// Adds a gradient from outside the recorded operations: the loss, a `torch.autograd.Function`.
     constexpr void accumulate_gradient(const tensor& v) {
         if (v.requires_grad) add_backward_cost({.add = num_real_numbers(v)});
     }
-    /// Lets a tensor need a gradient that no operation has made so.
+    /// Makes a tensor require a gradient although no operation has done so.
     constexpr void require_grad(tensor& v) {
         if (is_grad_enabled_ && !v.requires_grad) {
             v.requires_grad = true;
             count_gradient_sum(v, multiplier_);
         }
     }
-    /// A `torch.autograd.Function`: what was made of these inputs while nobody asked for gradients goes back to all of
-    /// them.
+    /// Records a `torch.autograd.Function`: `out` was computed without gradients, and its backward reaches all inputs.
     constexpr void record_autograd_function(tensor& out, const tensor* const* in, int n) {
         require_grad(out);
         for (int i = 0; i < n; ++i) accumulate_gradient(*in[i]);
@@ -240,16 +239,16 @@ public:
         const tensor* const one[1] = {&in};
         record_autograd_function(out, one, 1);
     }
-    /// `whole[...] = part`, in place: the part's gradient is a slice of the whole's.
+    /// `source[...] = part`, in place: the gradient of `part` is a slice of the gradient of `source`.
     constexpr void copy_into_slice(tensor& source, const tensor& part) {
         if (!part.requires_grad) return;
         accumulate_gradient(part);
         require_grad(source);
         if (listener_ != nullptr && not_executed_depth_ == 0) listener_->on_slice_written(*this, source, part);
     }
-    /// `Tensor.slice`, `Tensor.select`: a view whose gradient arrives as large as the whole, zeros around it.
+    /// `Tensor.slice`, `Tensor.select`: a view whose gradient has the size of the source, padded with zeros.
     ///
-    /// Parts of a `split`, `chunk` or `unbind` that are all read need no such note: their gradients are joined.
+    /// Not needed if all parts of a `split`, `chunk` or `unbind` are read: their gradients are concatenated.
     constexpr tensor slice_with_gradient(const tensor& source, const tensor& part, std::int64_t num_reads = 1) {
         const count n(num_reads);
         if (source.requires_grad) {
@@ -258,32 +257,31 @@ public:
         }
         return part;
     }
-    /// The whole of a tensor that is cut into `n` parts, one after the other.
+    /// Returns a tensor that is cut into `n` parts, one after the other, and adds the cost of summing their gradients.
     constexpr const tensor& split_sequentially(const tensor& source, std::int64_t n) {
         if (source.requires_grad) add_backward_cost({.add = num_real_numbers(source) * count(n - 1)});
         return source;
     }
-    /// What is kept for backward beyond the rules of operations: by a `torch.autograd.Function`, by a step through
-    /// time.
+    /// Saves a tensor for backward in addition to the rules of operations: a `torch.autograd.Function`, a time step.
     constexpr void save_for_backward(const tensor& v) {
         if (not_executed_depth_ == 0 && is_in_scope_ && is_grad_enabled_ && v.requires_grad) save_tensor(v);
     }
-    /// Bytes that the next operation keeps for backward beside tensors.
+    /// Adds bytes that the next operation saves for backward and that are not in a tensor.
     constexpr void save_bytes_for_backward(count bytes) {
         if (not_executed_depth_ != 0 || !is_in_scope_ || !is_grad_enabled_) return;
         if (listener_ != nullptr) listener_->on_bytes_saved(*this, bytes);
         sums_.saved_bytes += bytes * multiplier_;
     }
-    /// So many integers of 64 bits, made by the pass, that the next operation keeps for backward: labels, indices.
+    /// Adds `n` 64-bit integers created by the pass that the next operation saves for backward: labels, indices.
     constexpr void save_integers_for_backward(count n) const {
         if (listener_ != nullptr && not_executed_depth_ == 0 && is_in_scope_ && is_grad_enabled_)
             listener_->on_integers_saved(*this, n * count(8));
     }
-    /// Floating elements written beside an output: scalars made into tensors, second results.
+    /// Adds floating-point elements written in addition to an output: scalars converted to tensors, second results.
     constexpr void add_written_elements(std::uint64_t elements) {
         if (not_executed_depth_ == 0 && is_in_scope_) sums_.written_elements += count(elements) * multiplier_;
     }
-    /// What a module without children returned.
+    /// Records the output of a leaf module.
     constexpr void record_module_output(const tensor& v) {
         if (not_executed_depth_ != 0) return;
         if (is_in_scope_) sums_.module_output_elements += count(v.numel) * multiplier_;
@@ -297,13 +295,13 @@ public:
 
     // ---- repetition
 
-    /// `n` modules of a kind, numbered from `first`.
+    /// A loop over `n` equal modules, numbered from `first`.
     [[nodiscard]] constexpr loop loop_modules(std::int64_t n, tensor& x, std::int64_t first = 0);
-    /// `n` modules of the kinds that a plan says.
+    /// A loop over `n` modules with the layer specs of a plan.
     [[nodiscard]] constexpr loop loop_modules(std::int64_t n, const layer_plan& plan, tensor& x);
-    /// One module called `n` times in a row: its parameters once, its work `n` times.
+    /// A loop over `n` calls of one module: its parameters count once, its work `n` times.
     [[nodiscard]] constexpr loop loop_calls(std::int64_t n, tensor& x);
-    /// `n` equal steps through time, no modules inside: one walk, whoever listens.
+    /// A loop over `n` equal time steps without modules. The body is traced once, even with a listener.
     [[nodiscard]] constexpr loop loop_time_steps(std::int64_t n, tensor& x);
 
 private:
@@ -328,18 +326,18 @@ private:
     [[nodiscard]] static constexpr count bytes_of(const tensor& v) {
         return count(v.storage_numel) * count(bits_of(v.type)) / count(8);
     }
-    /// ADD and MULT of an operation for tokens that were not sent to the experts that run over them.
+    /// ADD and MULT of an operation for tokens that are not routed to the experts.
     [[nodiscard]] constexpr count unrouted_flops_of(op kind, count work, count rows) const {
         const op_cost& p = op_cost_of(kind);
         const auto charged = [](const primitives<std::int8_t>& price) { return count(price.add + price.mult); };
-        if (p.per_row.add + p.per_row.mult < 0)  // sums have less of something than rows, and that is ADD
+        if (p.per_row.add + p.per_row.mult < 0)  // only ADD has a negative coefficient per row
             return (work * charged(p.per_work) - rows * count(-p.per_row.add - p.per_row.mult)) * multiplier_ *
                    count(routed_.total_parts - routed_.used_parts) / count(routed_.total_parts);
         return (work * charged(p.per_work) + rows * charged(p.per_row)) * multiplier_ *
                count(routed_.total_parts - routed_.used_parts) / count(routed_.total_parts);
     }
     constexpr void save_tensor(const tensor& v) {
-        // complex numbers are no floating-point tensors to those who count saved bytes
+        // PyTorch tools that count saved bytes skip complex tensors
         if (!v.is_stored() || v.type == dtype::complex64) {
             if (listener_ != nullptr && v.storage_id != tensor::no_storage_id) listener_->on_backward_read(*this, v);
             return;
@@ -349,7 +347,7 @@ private:
         storage_table_.set_saved(v.storage_id, true);
         sums_.saved_bytes += bytes_of(v) * storage_table_.multiplier_of(v.storage_id);
     }
-    /// Bytes of a norm's mean: float32, on the CPU as wide as its input or its weights.
+    /// Bytes of the mean of a norm: float32, or on the CPU the wider of the input's and the weights' types.
     [[nodiscard]] constexpr count statistic_bytes(const tensor& x) const noexcept {
         const int input = bits_of(x.type), weights = bits_of(activation_type());
         return count(!load_.uses_cpu_kernels ? 4 : (input > weights ? input : weights) / 8);
@@ -382,7 +380,9 @@ private:
                 return;
         }
     }
-    /// What an operation in place overwrites and backward needs is cloned first (torch VariableType, `original_self`).
+    /// Clones the input of an in-place operation if its backward needs the overwritten values.
+    ///
+    /// Source: torch VariableType, `original_self`.
     constexpr void save_overwritten_input(saved_tensors rule, count rows, const tensor& out, const tensor* const* in,
                                           int n) {
         tensor clone = *in[0];
@@ -391,16 +391,16 @@ private:
         const tensor* const cloned[2] = {&clone, n > 1 ? in[1] : nullptr};
         save_for_op(rule, rows, out, cloned, n);
     }
-    /// Elements, a complex one as two.
+    /// Number of real numbers: a complex element counts as two.
     [[nodiscard]] static constexpr count num_real_numbers(const tensor& v) {
         return v.type == dtype::complex64 ? count(v.numel) * count(2) : count(v.numel);
     }
     [[nodiscard]] constexpr bool has_backward() const noexcept {
         return is_grad_enabled_ && is_in_scope_ && not_executed_depth_ == 0 && detach_depth_ == 0;
     }
-    /// A tensor whose gradients meet: as many ADDs as elements arrive, but for the first of each.
+    /// Counts the ADDs that the first gradient of a tensor does not need.
     ///
-    /// They meet across modules, so that only a whole model has this figure.
+    /// Gradients meet across modules, so only a complete model has this figure.
     constexpr void count_gradient_sum(const tensor& v, count times) {
         if (has_backward() && !selection_.has_query()) sums_.unsummed_gradients += num_real_numbers(v) * times;
     }
@@ -426,7 +426,7 @@ private:
     constexpr void add_op_cost(const primitives<std::int8_t>& price, count work) {
         for (std::size_t i = 0; i < num_primitives; ++i) {
             const std::int8_t n = price.*primitive_members<std::int8_t>[i];
-            // only sums have less of something than rows, and that is ADD
+            // only ADD has a negative coefficient per row
             detail::add_cost(sums_.backward.*primitive_members<count>[i], sums_.unsummed_gradients, n, work);
         }
     }
@@ -436,7 +436,7 @@ private:
     expert_share routed_{};
     std::int32_t last_parameter_id_ = tensor::no_storage_id;
     bool has_pending_parameter_ =
-        false;  ///< a parameter that wants a gradient is read by the next operation beside its inputs
+        false;  ///< the next operation reads a parameter that needs a gradient, in addition to its inputs
 };
 
 }  // namespace llmcost

@@ -15,45 +15,45 @@
 
 namespace llmcost {
 
-/// What a walk knows of itself: its workload, who listens, what is asked for, where its figures bend, the sums so far.
+/// The state of a trace: workload, listener, scope query, region edges and totals.
 class recorder_base {
 public:
     [[nodiscard]] constexpr const workload& load() const noexcept { return load_; }
     [[nodiscard]] constexpr const trace_totals& totals() const noexcept { return sums_; }
-    /// Whether the scope that was asked for has been met.
+    /// Whether the trace has met the queried scope.
     [[nodiscard]] constexpr bool has_match() const noexcept { return selection_.has_match(); }
-    /// Whether all that was met of it are parameters that are counted under other names.
+    /// Whether the scope matched only parameters that are counted under other names.
     [[nodiscard]] constexpr bool only_tied() const noexcept { return selection_.has_only_tied_parameters(); }
-    /// Whether layers are walked one by one instead of kind by kind.
+    /// Whether each layer is traced, instead of each distinct layer spec.
     [[nodiscard]] constexpr bool traces_every_layer() const noexcept {
         return listener_ != nullptr || policy_ != nullptr || selection_.selects_layer();
     }
-    /// How often what is described now happens.
+    /// How often the current operations are repeated.
     [[nodiscard]] constexpr count multiplier() const noexcept { return multiplier_; }
     [[nodiscard]] constexpr bool is_not_executed() const noexcept { return not_executed_depth_ != 0; }
-    /// Whether nobody holds what is cached when the run is over.
+    /// Whether the cache is discarded after the pass.
     [[nodiscard]] constexpr bool discards_cache() const noexcept { return discarded_cache_depth_ != 0; }
     [[nodiscard]] constexpr bool is_training() const noexcept { return load_.training; }
-    /// What is saved for the backward that is told next are gradients, which it hands on as they are.
+    /// Marks the tensors that the next operation saves as gradients, which its backward passes on unchanged.
     constexpr void save_gradients() const {
         if (listener_ != nullptr && not_executed_depth_ == 0) listener_->on_gradients_saved();
     }
-    /// Whether this pass drops something there.
+    /// Whether this pass has dropout at a position.
     [[nodiscard]] constexpr bool applies_dropout(dropout_position place) const noexcept {
         return load_.has_dropout && load_.training && dropout_positions_.contains(place);
     }
-    /// While it lives, these rates are above zero: those of the model that is walked.
+    /// While it lives, these dropout positions have rates above zero.
     struct dropout_guard : scoped_value<dropout_set> {
         constexpr dropout_guard(recorder_base& r, dropout_set now) noexcept : scoped_value(r.dropout_positions_, now) {}
     };
-    /// The type that activations have: the workload's, float32 where it leaves it open.
+    /// Element type of activations: that of the workload, float32 if unspecified.
     [[nodiscard]] constexpr dtype activation_type() const noexcept {
         return (load_.training || load_.uses_workload_dtypes) && load_.activations != dtype::unspecified
                    ? load_.activations
                    : dtype::float32;
     }
 
-    /// While it lives, a policy changes what happens at leaf modules; null: none does.
+    /// While it lives, a policy changes leaf modules; null: no policy.
     struct policy_guard : scoped_value<leaf_module_policy*> {
         constexpr policy_guard(recorder_base& r, leaf_module_policy* policy) noexcept
             : scoped_value(r.policy_, policy) {}
@@ -62,26 +62,28 @@ public:
 
     // ---- regions
 
-    /// Asks the walk to tell where its figures bend.
+    /// Collects the edges of the regions in which the figures are polynomials.
     constexpr void set_region_edges(region_edges* edges) noexcept { edges_ = edges; }
-    /// What is described behaves differently from this value on.
+    /// Declares that the forward pass changes at this position of an axis.
     constexpr void add_region_edge(workload_axis axis, std::int64_t at) noexcept {
         if (edges_ != nullptr) edges_->add(axis, at);
     }
-    /// What is described pads the sequence to whole chunks; one chunk alone is a case of its own.
+    /// Declares that the sequence is padded to complete chunks. A single chunk is a separate region.
     constexpr void set_chunk_size(std::int64_t length) noexcept {
         if (edges_ == nullptr) return;
         if (edges_->chunk_size != 0 && edges_->chunk_size != length) edges_->is_complete = false;
         edges_->chunk_size = length;
         edges_->add(workload_axis::sequence, length + 1);
     }
-    /// What is described follows no polynomial around this workload, so that each workload has a walk of its own.
+    /// Declares that no polynomial holds around this workload, so that each workload is traced separately.
     constexpr void disable_closed_form() noexcept {
         if (edges_ != nullptr) edges_->is_complete = false;
     }
 
-    /// A table of positions that is looked up for `asked` of them, those of the past included or not; more than it has
-    /// is an error.
+    /// Checks that a position table of `max_positions` entries has `requested_positions`, which may include past
+    /// positions.
+    ///
+    /// Throws: `workload_error` if it has not.
     constexpr void check_positions(std::int64_t max_positions, std::int64_t requested_positions) {
         add_region_edge(
             requested_positions == load_.past + load_.sequence ? workload_axis::total : workload_axis::sequence,
@@ -98,7 +100,7 @@ protected:
           is_in_scope_(selection_.is_in_scope()),
           is_grad_enabled_(load.training) {
         if (!load.is_valid())
-            throw_description_error("a workload's batch and sequence are from 1, all its numbers to 2147483647");
+            throw_description_error("workload: batch and sequence must be at least 1, all numbers at most 2147483647");
         if (load.training && load.past > 0) throw_description_error("a training step has no past");
     }
 

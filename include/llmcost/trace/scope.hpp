@@ -10,46 +10,46 @@
 namespace llmcost {
 
 // clang-format off
-/// What a module is for, so that people can ask without knowing paths; a module has at most one role.
+/// The purpose of a module, for queries without a path. A module has at most one role.
 enum class role : std::uint8_t {
     none, embedding, attn, cross_attn, mlp, experts, router, norm, rotary, mixer, head, encoder, decoder, vision, audio, projector,
-    transformer,  ///< everything but the head
+    transformer,  ///< everything except the head
     all           ///< everything
 };
 // clang-format on
 
-/// Names of the roles, as people type them.
+/// Names of the roles in queries.
 inline constexpr literal role_names[]{"none",    "embedding", "attn",   "cross_attn", "mlp",         "experts",
                                       "router",  "norm",      "rotary", "mixer",      "head",        "encoder",
                                       "decoder", "vision",    "audio",  "projector",  "transformer", "all"};
 
 [[nodiscard]] constexpr literal name_of(role r) noexcept { return role_names[static_cast<std::size_t>(r)]; }
 
-/// The role of a name; `none` where there is no such role.
+/// The role of a name. Returns `none` if there is no such role.
 [[nodiscard]] constexpr role role_from(string_ref name) noexcept {
     for (std::size_t i = 1; i <= static_cast<std::size_t>(role::all); ++i)
         if (role_names[i] == name) return static_cast<role>(i);
     return role::none;
 }
 
-/// A class of the reference, in the two halves that rows are written in: `Llama` + `RMSNorm`.
+/// A class of the reference in two parts, as in model specs: `Llama` + `RMSNorm`.
 struct class_name {
     literal prefix = "";
     literal suffix = "";
 };
 
-/// What a module is called in its parent: its name, and its number where it stands in a list.
+/// The name of a module in its parent, and its index if it is in a list.
 struct child_name {
     literal name = "";
     std::int64_t index = -1;
 
     constexpr child_name(literal child) noexcept : name(child) {}
     constexpr child_name(literal child, std::int64_t number) noexcept : name(child), index(number) {}
-    /// A numbered child of the module that the walk is in (`nn.Sequential`), of no list with a name of its own.
+    /// A child of the current module with an index only (`nn.Sequential`), not in a named list.
     [[nodiscard]] static constexpr child_name indexed(std::int64_t number) noexcept { return {"", number}; }
 };
 
-/// A module at the moment it is entered: its name in its parent, its place in a list (or -1), its class and role.
+/// A module when it is entered: its name, its index in a list (or -1), its class and its role.
 struct module_info {
     literal name = "";
     std::int64_t index = -1;
@@ -58,7 +58,7 @@ struct module_info {
     bool is_leaf = false;
 };
 
-/// Whether a path is one that a pattern means; `*` stands for any letters within one segment.
+/// Whether a path matches a pattern; `*` matches any characters within one segment.
 [[nodiscard]] constexpr bool matches_pattern(string_ref pattern, string_ref path) noexcept {
     std::size_t p = 0, s = 0, star = string_ref::npos, resume = 0;
     while (s < path.size()) {
@@ -79,7 +79,7 @@ struct module_info {
     return p == pattern.size();
 }
 
-/// The class in a word such as `torch.nn.Linear`, `nn.Linear`, `Linear`; empty for a word that is a path.
+/// The class in a name such as `torch.nn.Linear`, `nn.Linear` or `Linear`. Returns an empty text for a path.
 [[nodiscard]] constexpr string_ref class_name_in(string_ref name) noexcept {
     for (const string_ref module : {string_ref("torch.nn."), string_ref("nn."), string_ref("transformers.")})
         if (name.starts_with(module)) {
@@ -89,19 +89,18 @@ struct module_info {
     return name.find('.') == string_ref::npos ? name : string_ref{};
 }
 
-/// What a word names.
+/// The kinds of scopes that a name can select.
 enum class scope_kind : std::uint8_t {
-    role,          ///< every outermost module with this purpose
-    module_class,  ///< every outermost module of this class
-    path,          ///< the module with this path, or the outermost ones of a pattern
-    parameter,     ///< the parameter with this name, or those of a pattern
+    role,          ///< each outermost module with this role
+    module_class,  ///< each outermost module of this class
+    path,          ///< the module with this path, or the outermost modules that match a pattern
+    parameter,     ///< the parameter with this name, or those that match a pattern
 };
 
-/// Which part of a model is asked for: a role, or a word that is understood as the command does: a role, else a class,
-/// else a path or pattern, else a parameter.
+/// The part of a model to measure: a role, or a name.
 ///
-/// A role that a model lacks is nothing, a word that names nothing is an error. The word is not copied: it must live
-/// on.
+/// A name is tried as a role, class, path or pattern, and parameter, in this order. A role that the model lacks has
+/// cost 0; a name without a match is an error. The text is not copied and must outlive the query.
 class scope_query {
 public:
     constexpr scope_query() noexcept = default;
@@ -109,29 +108,29 @@ public:
     constexpr explicit scope_query(string_ref name) noexcept : scope_query(scope_kind::role, name) {
         if (role_ == role::none) kind_ = class_name_in(name).empty() ? scope_kind::path : scope_kind::module_class;
     }
-    /// A word that is understood in this one way.
+    /// A name that is tried as this kind only.
     constexpr scope_query(scope_kind kind, string_ref name) noexcept
         : role_(kind == scope_kind::role ? role_from(name) : role::none), kind_(kind), is_text_(true), text_(name) {
         segments_ = 1;
         for (const char c : name) segments_ += c == '.' ? 1 : 0;
     }
-    /// A string that ends with the expression would leave a query into nothing.
+    /// Deleted: a temporary string would leave the query with a dangling view.
     template <string_like S>
     requires(!__is_trivially_copyable(S)) explicit scope_query(const S&& temporary) = delete;
 
     [[nodiscard]] constexpr role queried_role() const noexcept { return role_; }
     [[nodiscard]] constexpr scope_kind kind() const noexcept { return kind_; }
     [[nodiscard]] constexpr string_ref text() const noexcept { return text_; }
-    /// Whether it was asked for by a word, which must name something.
+    /// Whether the query is a name, which must match something.
     [[nodiscard]] constexpr bool is_text() const noexcept { return is_text_; }
-    /// The next way to understand the word, after one in which it named nothing; false after the last.
+    /// Advances to the next kind after one without a match. Returns false after the last.
     [[nodiscard]] constexpr bool try_next_kind() noexcept {
         if (kind_ == scope_kind::role || kind_ == scope_kind::parameter) return false;
         kind_ = kind_ == scope_kind::module_class ? scope_kind::path : scope_kind::parameter;
         return true;
     }
     [[nodiscard]] constexpr int segments() const noexcept { return segments_; }
-    /// Whether a segment is a number or may be a part of one, so that layers must be told apart.
+    /// Whether a segment is a layer index or may match one, so that layers are traced separately.
     [[nodiscard]] constexpr bool selects_layer() const noexcept {
         if (kind_ != scope_kind::path && kind_ != scope_kind::parameter) return false;
         for (int i = 0; i < segments_; ++i) {

@@ -4,7 +4,7 @@
 
 namespace llmcost {
 
-/// Something that has another value while a guard lives.
+/// Replaces a value while the guard lives, then restores it.
 template <class T>
 class scoped_value {
 public:

@@ -10,7 +10,7 @@
 
 namespace llmcost {
 
-/// Follows a walk through modules and says when it is inside of the scope that was asked for.
+/// Follows a trace through modules and reports whether the current module is in the queried scope.
 class scope_selection {
 public:
     constexpr explicit scope_selection(scope_query query) noexcept : query_(query) {
@@ -22,7 +22,7 @@ public:
     }
     [[nodiscard]] constexpr bool is_in_scope() const noexcept { return active_; }
     [[nodiscard]] constexpr bool has_match() const noexcept { return found_ || !has_query(); }
-    /// Whether all that was found are parameters whose tensors are counted under other names.
+    /// Whether all matches are parameters whose tensors are counted under other names.
     [[nodiscard]] constexpr bool has_only_tied_parameters() const noexcept { return found_ && tied_ && !untied_; }
     [[nodiscard]] constexpr bool selects_layer() const noexcept { return query_.selects_layer(); }
 
@@ -59,7 +59,7 @@ public:
             if (matched_ > segments_) matched_ = segments_;
         }
     }
-    /// Whether a parameter of the module that the walk is in counts by itself.
+    /// Whether a parameter of the current module matches and counts by itself.
     constexpr bool match_parameter(literal name, bool tied) {
         if (query_.kind() != scope_kind::parameter || segments_ + 1 != query_.segments() || matched_ != segments_)
             return false;
@@ -80,12 +80,12 @@ private:
             type.substr(prefix.size()) == base)
             return !type.empty();
         return m.index >= 0 && !is_empty(m.name) &&
-               type == "ModuleList";  // lists are entered nowhere: they are met in their items
+               type == "ModuleList";  // lists have no module of their own: their items match
     }
     [[nodiscard]] constexpr bool at_the_end() const noexcept {
         return segments_ == query_.segments() && matched_ == segments_;
     }
-    /// Goes one module further; says whether the path ends there.
+    /// Advances by one module. Returns whether the path ends there.
     constexpr bool match_segment(const module_info& m) {
         if (is_empty(m.name) && m.index < 0) return false;  // the root has no name
         bool hit = false;

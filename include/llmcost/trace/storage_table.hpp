@@ -10,25 +10,24 @@
 
 namespace llmcost {
 
-/// The storages of a walk: which of them autograd has saved, and how often each exists under repetition.
+/// The storages of a trace: which are saved for backward, and how often each exists in repeated code.
 class storage_table {
     static constexpr std::int32_t max_storages = 16384;
 
 public:
-    /// A new storage.
+    /// Adds a storage and returns its id.
     [[nodiscard]] constexpr std::int32_t add() {
-        if (next_ >= max_storages)
-            throw_overflow_error("overflow: more storages in one layer than a walk can tell apart");
+        if (next_ >= max_storages) throw_overflow_error("overflow: too many storages in one layer");
         if (next_ % 64 == 0) saved_.bits[static_cast<std::size_t>(next_) / 64] = 0;
         return next_++;
     }
     [[nodiscard]] constexpr std::int32_t mark() const noexcept { return next_; }
-    /// Forgets all storages from a mark on, so that the next layer can use their numbers.
+    /// Releases all ids from a mark on, so that the next layer can reuse them.
     constexpr void release_from(std::int32_t mark) noexcept {
         for (std::int32_t s = mark; s < next_; ++s) set_saved(s, false);
         next_ = mark;
     }
-    /// A new storage in the place of another one that was forgotten.
+    /// Gives a tensor a new id after its former one was released.
     constexpr void move_to_new_id(tensor& v, bool saved) {
         v.storage_id = add();
         set_saved(v.storage_id, saved);
@@ -44,7 +43,7 @@ public:
         bits = is_set ? bits | bit : bits & ~bit;
     }
 
-    /// Which storages are saved, to be put back; words are of no meaning beyond those of the storages that there are.
+    /// A snapshot of which storages are saved. Bits beyond the existing storages are unspecified.
     struct saved_state {
         std::uint64_t bits[max_storages / 64];
     };
@@ -55,13 +54,13 @@ public:
         for (std::int32_t s = 0; s < next_; s += 64) saved_.bits[s / 64] = saved.bits[s / 64];
     }
 
-    /// From here on storages are made `times` times each.
+    /// Storages added from here on exist `times` times each.
     constexpr void push_multiplier(count times) {
-        if (level_ + 1 >= max_levels) throw_description_error("repetitions nested too deeply");
+        if (level_ + 1 >= max_levels) throw_description_error("loops are nested too deeply");
         levels_[static_cast<std::size_t>(++level_)] = {next_, times};
     }
     constexpr void pop_multiplier() noexcept { --level_; }
-    /// How often a storage exists: as often as the repetition it was made in turns.
+    /// How often a storage exists: the repetition count at its creation.
     [[nodiscard]] constexpr count multiplier_of(std::int32_t storage) const noexcept {
         for (int i = level_; i > 0; --i)
             if (levels_[static_cast<std::size_t>(i)].first <= storage)

@@ -10,7 +10,7 @@
 
 namespace llmcost {
 
-/// No tensor of the described models has more dimensions (Mamba-2's chunked scan has six).
+/// Maximum number of dimensions; the chunked scan of Mamba-2 needs six.
 inline constexpr int max_rank = 6;
 
 /// Sizes of a tensor, outermost first.
@@ -19,7 +19,7 @@ struct shape {
     int rank = 0;
 
     constexpr shape() noexcept = default;
-    // one for each rank: compilers take longer over lists than over arguments
+    // one constructor per rank: compilers process arguments faster than lists
     constexpr shape(std::int64_t a) noexcept : size{a}, rank(1) {}
     constexpr shape(std::int64_t a, std::int64_t b) noexcept : size{a, b}, rank(2) {}
     constexpr shape(std::int64_t a, std::int64_t b, std::int64_t c) noexcept : size{a, b, c}, rank(3) {}
@@ -31,11 +31,13 @@ struct shape {
                     std::int64_t f) noexcept
         : size{a, b, c, d, e, f}, rank(6) {}
 
-    /// The i-th of them; one alone means all dimensions.
+    /// The i-th size; a single size applies to all dimensions.
     [[nodiscard]] constexpr std::int64_t at_or_uniform(int i) const noexcept { return size[rank == 1 ? 0 : i]; }
 };
 
-/// Elements of a tensor of these sizes; beyond 2^63 is an overflow, strides of an empty tensor included.
+/// Number of elements of a tensor.
+///
+/// Throws: `overflow_error` beyond 2^63, also for the strides of an empty tensor.
 [[nodiscard]] constexpr std::uint64_t num_elements(const std::int64_t* size, int rank) {
     std::uint64_t n = 1, nonempty_factor = 1;
     for (int i = 0; i < rank; ++i) {
@@ -47,33 +49,35 @@ struct shape {
     return n * nonempty_factor;
 }
 
-/// What flows between operations: sizes and strides as PyTorch has them, the storage behind, and whether a gradient is
-/// wanted. Views share a storage; an operation that copies gives its result a new one.
+/// A symbolic tensor: sizes, strides, storage and whether it needs a gradient, as in PyTorch.
+///
+/// Views share a storage. An operation that copies gives its result a new storage.
 struct tensor {
     std::int64_t size[max_rank]{};
     std::int64_t stride[max_rank]{};
-    std::uint64_t numel = 0;          ///< product of the sizes, or the visible ones of causal scores
-    std::uint64_t storage_numel = 0;  ///< of the whole storage behind, however little of it is viewed
-    std::int64_t visible_pairs = 0;   ///< causal scores: visible (query, key) pairs of one matrix; 0: all of them
+    std::uint64_t numel = 0;          ///< product of the sizes; of causal scores: the visible elements
+    std::uint64_t storage_numel = 0;  ///< elements of the complete storage, independent of the view
+    std::int64_t visible_pairs = 0;   ///< causal scores: visible (query, key) pairs of one matrix; 0: all
     std::int32_t storage_id = no_storage_id;
     std::int32_t rank = 0;
     dtype type = dtype::float32;
     bool requires_grad = false;
 
-    /// Parameters, buffers and integer tensors: autograd's memory does not count them. To a listener parameters are
-    /// numbered from -2 downwards in the order in which they are declared.
+    /// Id of parameters, buffers and integer tensors, which are not part of the memory that autograd saves.
+    ///
+    /// With a listener, parameters are numbered downwards from -2 in the order of declaration.
     static constexpr std::int32_t no_storage_id = -1;
-    /// Whether it lies in memory that the pass made.
+    /// Whether the pass allocated the memory of the tensor.
     [[nodiscard]] constexpr bool is_stored() const noexcept { return storage_id >= 0; }
 
     [[nodiscard]] constexpr int normalize_dim(int dim) const {
         const int d = dim < 0 ? dim + rank : dim;
-        if (d < 0 || d >= rank) throw_description_error("no such dimension");
+        if (d < 0 || d >= rank) throw_description_error("dimension out of range");
         return d;
     }
     [[nodiscard]] constexpr std::int64_t dim(int d) const { return size[normalize_dim(d)]; }
 
-    /// As `Tensor.is_contiguous()`: dimensions of one element do not matter, nor any of an empty tensor.
+    /// As `Tensor.is_contiguous()`: strides of dimensions with one element, and of an empty tensor, do not matter.
     [[nodiscard]] constexpr bool is_contiguous() const noexcept {
         if (numel == 0) return true;
         std::int64_t expected = 1;
@@ -85,8 +89,9 @@ struct tensor {
         return true;
     }
 
-    /// Whether four dimensions lie in memory as channels-last images (c10/core/MemoryFormat.h,
-    /// `is_channels_last_strides_2d_s4`).
+    /// Whether four dimensions have the memory layout channels-last.
+    ///
+    /// Source: c10/core/MemoryFormat.h, `is_channels_last_strides_2d_s4`.
     [[nodiscard]] constexpr bool is_channels_last() const noexcept {
         if (rank != 4 || stride[1] == 0) return false;
         std::int64_t minimum = 0;
@@ -114,12 +119,12 @@ struct tensor {
             v.size[i] = dim(source_dim);
             v.stride[i++] = stride[normalize_dim(source_dim)];
         }
-        if (i != rank) throw_description_error("permute: every dimension once");
+        if (i != rank) throw_description_error("permute: each dimension must occur once");
         return v;
     }
     [[nodiscard]] constexpr tensor unsqueeze(int dim) const {
         const int d = dim < 0 ? dim + rank + 1 : dim;
-        if (rank == max_rank || d < 0 || d > rank) throw_description_error("unsqueeze: no such place");
+        if (rank == max_rank || d < 0 || d > rank) throw_description_error("unsqueeze: dimension out of range");
         tensor v = *this;
         for (int i = rank; i > d; --i) {
             v.size[i] = size[i - 1];
@@ -141,11 +146,11 @@ struct tensor {
         --v.rank;
         return v;
     }
-    /// Elements `start`, `start + step`, … , `length` of them, along a dimension.
+    /// A view of `length` elements with stride `step` along a dimension.
     [[nodiscard]] constexpr tensor slice(int dim, std::int64_t length, std::int64_t step = 1) const {
         const int d = normalize_dim(dim);
         if (length < 0 || step < 1 || (length > 0 && (length - 1) * step >= size[d]))
-            throw_description_error("slice: beyond the dimension");
+            throw_description_error("slice: out of range");
         tensor v = *this;
         v.size[d] = length;
         v.stride[d] *= step;
@@ -157,11 +162,11 @@ struct tensor {
         v.size[v.normalize_dim(dim)] = 1;
         return v.squeeze(dim);
     }
-    /// Repeats dimensions of one element without a copy; a rank that grows does so in front.
+    /// A view that repeats dimensions of one element; additional dimensions are added in front.
     [[nodiscard]] constexpr tensor expand(shape target_shape) const {
         tensor v = *this;
         const int shift = target_shape.rank - rank;
-        if (shift < 0) throw_description_error("expand: fewer dimensions");
+        if (shift < 0) throw_description_error("expand: too few dimensions");
         v.rank = target_shape.rank;
         for (int i = target_shape.rank - 1; i >= 0; --i) {
             const std::int64_t dim_size = i >= shift ? size[i - shift] : 1;
@@ -169,12 +174,12 @@ struct tensor {
             v.size[i] = target_shape.size[i];
             v.stride[i] = dim_size == target_shape.size[i] && i >= shift ? step : 0;
             if (dim_size != target_shape.size[i] && dim_size != 1)
-                throw_description_error("expand: a dimension of more than one element");
+                throw_description_error("expand: the expanded dimension has more than one element");
         }
         v.numel = num_elements(v.size, v.rank);
         return v;
     }
-    /// Strides of the view with these sizes; false where only a copy can have them (ATen's `computeStride`).
+    /// Computes the view with these sizes. Returns false if only a copy can have them (ATen's `computeStride`).
     [[nodiscard]] constexpr bool try_view(shape target_shape, tensor& v) const {
         v = *this;
         v.rank = target_shape.rank;
@@ -185,7 +190,7 @@ struct tensor {
         }
         int dim = target_shape.rank - 1;
         std::int64_t base = stride[rank - 1], old_run = 1, new_run = 1;
-        // a dimension of one may stand at any stride, beyond 2^63 too
+        // a dimension of one element may have any stride, also beyond 2^63
         const auto times = [](std::int64_t a, std::int64_t b) {
             return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
         };
@@ -204,16 +209,20 @@ struct tensor {
         }
         return dim == -1;
     }
-    /// As `Tensor.view`, `-1` allowed once; a description that asks for an impossible view is wrong.
+    /// `Tensor.view`; one size may be -1.
+    ///
+    /// Throws: `description_error` if the view is not possible.
     [[nodiscard]] constexpr tensor view(shape target_shape) const {
         tensor v;
         if (!try_view(infer_shape(target_shape), v)) throw_description_error("view: not possible without a copy");
         return v;
     }
-    /// `to` with its one `-1` replaced by what remains; other sizes must hold as many elements as these.
+    /// Replaces one -1 in `target_shape` by the remaining size.
+    ///
+    /// Throws: `description_error` if the number of elements differs.
     [[nodiscard]] constexpr shape infer_shape(shape target_shape) const {
         std::uint64_t all = 1, known = 1;
-        for (int i = 0; i < rank; ++i) all *= static_cast<std::uint64_t>(size[i]);  // no overflow: the value exists
+        for (int i = 0; i < rank; ++i) all *= static_cast<std::uint64_t>(size[i]);  // no overflow: the tensor exists
         int open = -1;
         for (int i = 0; i < target_shape.rank; ++i) {
             if (target_shape.size[i] >= 0)
@@ -225,17 +234,18 @@ struct tensor {
         }
         shape out = target_shape;
         if (open >= 0) {
-            if (known == 0 || all % known != 0) throw_description_error("view: -1 does not come out even");
+            if (known == 0 || all % known != 0)
+                throw_description_error("view: no size for -1 matches the number of elements");
             out.size[open] = static_cast<std::int64_t>(all / known);
         } else if (known != all) {
-            throw_description_error("view: other number of elements");
+            throw_description_error("view: the number of elements differs");
         }
         return out;
     }
     /// `torch.view_as_complex`: pairs of the last dimension, of size two, become one element.
     [[nodiscard]] constexpr tensor view_as_complex() const {
         if (rank < 1 || size[rank - 1] != 2 || stride[rank - 1] != 1)
-            throw_description_error("view_as_complex: no pairs");
+            throw_description_error("view_as_complex: the last dimension must have size 2");
         tensor v = *this;
         --v.rank;
         for (int i = 0; i < v.rank; ++i) v.stride[i] /= 2;
@@ -244,7 +254,7 @@ struct tensor {
         v.type = dtype::complex64;
         return v;
     }
-    /// `torch.view_as_real`: every complex element becomes a pair.
+    /// `torch.view_as_real`: each complex element becomes a pair.
     [[nodiscard]] constexpr tensor view_as_real() const {
         tensor v = *this;
         for (int i = 0; i < rank; ++i) v.stride[i] *= 2;
@@ -256,14 +266,14 @@ struct tensor {
         v.type = dtype::float32;
         return v;
     }
-    /// Elements that lie apart in memory: those that a broadcast repeats count once.
+    /// Number of distinct elements in memory: broadcast elements count once.
     [[nodiscard]] constexpr std::uint64_t unique_numel() const noexcept {
         std::uint64_t n = numel;
         for (int i = 0; i < rank; ++i)
             if (stride[i] == 0 && size[i] > 0) n /= static_cast<std::uint64_t>(size[i]);
         return n;
     }
-    /// Strides of four dimensions laid out as channels-last images.
+    /// Sets the strides of four dimensions to the layout channels-last.
     constexpr void make_channels_last_strides() noexcept {
         std::int64_t next = 1;
         for (const int d : {1, 3, 2, 0}) {
@@ -280,13 +290,13 @@ struct tensor {
     }
 };
 
-/// What a module returns that returns two tensors.
+/// The output of a module that returns two tensors.
 struct tensor_pair {
     tensor first{};
     tensor second{};
 };
 
-/// A contiguous value of these sizes, without a storage of its own yet.
+/// A contiguous tensor of these sizes, without a storage.
 [[nodiscard]] constexpr tensor empty_tensor(shape sizes, dtype type = dtype::float32) {
     tensor v;
     v.rank = sizes.rank;
@@ -305,12 +315,14 @@ constexpr bool has_same_shape(const tensor& a, const tensor& b) noexcept {
     return true;
 }
 
-/// 1: `inner` must lie outside of `outer` in memory, -1: as it is, 0: the operands do not tell (TensorIterator's rule).
+/// Compares two dimensions by stride, as TensorIterator does.
+///
+/// Returns 1 if `inner` must be outside of `outer`, -1 if the order is correct, 0 if the operands do not determine it.
 constexpr int compare_strides(const tensor* const* operands, int n, const tensor& out, int outer, int inner) noexcept {
     for (int k = 0; k < n; ++k) {
         const tensor& v = *operands[k];
         const int a = outer - out.rank + v.rank, b = inner - out.rank + v.rank;
-        // a broadcast dimension tells nothing
+        // a broadcast dimension does not determine the order
         if (a < 0 || b < 0 || v.size[a] != out.size[outer] || v.size[b] != out.size[inner]) continue;
         if (v.stride[a] == 0 || v.stride[b] == 0) continue;
         if (v.stride[a] < v.stride[b]) return -1;
@@ -320,7 +332,7 @@ constexpr int compare_strides(const tensor* const* operands, int n, const tensor
     return 0;
 }
 
-/// Strides of a new output whose dimensions are ordered as the operands' strides are.
+/// Sets the strides of a new output, whose dimensions have the order of the operands' strides.
 constexpr void set_elementwise_strides(const tensor* const* operands, int n, tensor& out) noexcept {
     int order[max_rank]{};  // innermost dimension first
     for (int i = 0; i < out.rank; ++i) order[i] = out.rank - 1 - i;
@@ -343,7 +355,7 @@ constexpr void set_elementwise_strides(const tensor* const* operands, int n, ten
     }
 }
 
-/// Contiguous, steps along dimensions of one element included: these take part in the layout of a broadcast result.
+/// Contiguous including dimensions of one element, which influence the layout of a broadcast result.
 constexpr bool is_strictly_contiguous(const tensor& v) noexcept {
     std::int64_t expected = 1;
     for (int i = v.rank - 1; i >= 0; --i) {
@@ -355,10 +367,11 @@ constexpr bool is_strictly_contiguous(const tensor& v) noexcept {
 
 }  // namespace detail
 
-/// Sizes and strides of an elementwise result: broadcast, and laid out as TensorIterator lays out a new output
-/// (aten/src/ATen/TensorIterator.cpp: `compute_fast_setup_type`, `reorder_dimensions`).
+/// Sets sizes and strides of an elementwise result: broadcast, in the layout that TensorIterator gives a new output.
 ///
-/// Plain operands, broadcast or not, give a contiguous result; only others need the general rule.
+/// Contiguous operands, broadcast or not, give a contiguous result. Only others need the general rule.
+///
+/// Source: aten/src/ATen/TensorIterator.cpp, `compute_fast_setup_type`, `reorder_dimensions`.
 constexpr void set_elementwise_layout(const tensor* const* operands, int n, tensor& out) {
     if (n == 2 && operands[0]->rank == operands[1]->rank && operands[0]->numel == operands[1]->numel &&
         operands[0]->is_contiguous() && operands[1]->is_contiguous() &&

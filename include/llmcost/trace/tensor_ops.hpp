@@ -10,10 +10,10 @@
 
 namespace llmcost {
 
-/// The part of a trace that makes tensors from tensors one to one: elementwise, by rows, copies.
+/// Operations of a trace that map tensors to tensors: elementwise, row-wise, copies.
 ///
-/// Functions are named after PyTorch's and follow its rules on views, copies and memory layout; operations on a scalar
-/// take one tensor.
+/// Functions have the names of PyTorch functions and follow their rules on views, copies and memory layout. Operations
+/// with a scalar take one tensor.
 class tensor_ops : public recorder {
 public:
     using recorder::recorder;
@@ -23,7 +23,7 @@ public:
     constexpr tensor add(const tensor& a, const tensor& b) { return binary(op::add, a, b); }
     constexpr tensor sub(const tensor& a, const tensor& b) { return binary(op::sub, a, b); }
     constexpr tensor mul(const tensor& a, const tensor& b) { return binary(op::mul, a, b); }
-    /// The same called as `torch.mul`.
+    /// `torch.mul`, elementwise.
     constexpr tensor mul_function(const tensor& a, const tensor& b) {
         const tensor* const in[2] = {&a, &b};
         const function_call_guard call{*this, {torch_function::mul_function, in, 2}};
@@ -40,7 +40,7 @@ public:
     constexpr tensor softplus(const tensor& a) { return unary(op::softplus, a); }
     constexpr tensor exp(const tensor& a) { return unary(op::exp, a); }
     constexpr tensor sigmoid(const tensor& a) { return unary(op::sigmoid, a); }
-    /// `F.logsigmoid`: its backward reads a second result, as large as the first.
+    /// `F.logsigmoid`. Its backward reads a second result of the same size.
     constexpr tensor log_sigmoid(const tensor& a) {
         const tensor out = unary(op::log_sigmoid, a);
         tensor second = zeros_like(a);
@@ -51,7 +51,7 @@ public:
     constexpr tensor silu(const tensor& a) { return unary(op::silu, a); }
     constexpr tensor tanh(const tensor& a) { return unary(op::tanh, a); }
     constexpr tensor rsqrt(const tensor& a) { return unary(op::rsqrt, a); }
-    /// `x ** exponent`, an integer from 0 to 16: the multiplications of square-and-multiply.
+    /// `x ** exponent` with an integer from 0 to 16, by square-and-multiply.
     constexpr tensor pow(const tensor& a, unsigned exponent) {
         const auto multiplications = [](unsigned e) {
             int n = -2;
@@ -60,7 +60,7 @@ public:
         };
         tensor out = empty_like(a);
         record_unary(op::integer_power, count(a.numel) * multiplications(exponent), {}, out, a);
-        // the gradient times the exponent times the power that is one lower
+        // gradient · exponent · x^(exponent − 1)
         if (out.requires_grad && exponent > 0)
             add_backward_cost({.mult = count(a.numel) * (multiplications(exponent - 1) + count(2))});
         return out;
@@ -113,7 +113,7 @@ public:
     /// x ** 0.5 and x ** -0.5.
     constexpr tensor pow_half(const tensor& a) { return unary(op::root_power, a); }
     constexpr tensor pow_minus_half(const tensor& a) { return unary(op::inverse_root_power, a); }
-    /// x ** scalar or scalar ** x, with an exponent that is no small integer.
+    /// x ** scalar or scalar ** x, with an exponent other than a small integer.
     constexpr tensor pow_scalar(const tensor& a) { return unary(op::power, a); }
     constexpr tensor pow(const tensor& base, const tensor& exponent) { return binary(op::power, base, exponent); }
     constexpr tensor complex_mul(const tensor& a, const tensor& b) { return binary(op::complex_mul, a, b); }
@@ -156,23 +156,24 @@ public:
         record_unary(op::cumsum, count(a.numel), count(a.numel / length(a, dim)), out, a);
         return out;
     }
-    /// Softmax over the last dimension; the rows of causal scores are as long as what each query sees.
+    /// Softmax over the last dimension. With causal scores, the row length is the number of visible keys.
     constexpr tensor softmax(const tensor& a) { return row_op(op::softmax, a); }
-    /// The same called as `Tensor.softmax` or `torch.softmax`.
+    /// Softmax over the last dimension, called as `Tensor.softmax` or `torch.softmax`.
     constexpr tensor softmax_method(const tensor& a) {
         const tensor* const in[1] = {&a};
         const function_call_guard call{*this, {torch_function::softmax_method, in, 1}};
         return softmax(a);
     }
-    /// An activation that is called by a name of its own.
+    /// An elementwise operation, called by a PyTorch function of its own.
     constexpr tensor unary(torch_function spelled, op kind, const tensor& a) {
         const tensor* const in[1] = {&a};
         const function_call_guard call{*this, {spelled, in, 1}};
         return unary(kind, a);
     }
     constexpr tensor log_softmax(const tensor& a) { return row_op(op::log_softmax, a); }
-    /// `F.nll_loss` of log-probabilities (rows, classes): the mean of those that labels pick, one number; the sum of
-    /// the labels' weights is another, which backward reads.
+    /// `F.nll_loss` of log-probabilities (rows, classes): the mean over the labels, a scalar.
+    ///
+    /// Backward reads a second scalar, the sum of the label weights.
     constexpr tensor nll_loss(const tensor& a) {
         tensor out = empty_tensor(shape{1}, a.type);
         tensor weights = full({1}, a.type);
@@ -181,11 +182,11 @@ public:
         record_unary(op::nll_loss, count(static_cast<std::uint64_t>(a.dim(0))), count(1), out, a);
         return out;
     }
-    /// `F.layer_norm` over the last dimension, or the last few; `parts` parameters: none, a weight, or weight and bias.
+    /// `F.layer_norm` over the last `dimensions` dimensions. `tensors`: 0 none, 1 a weight, 2 weight and bias.
     constexpr tensor layer_norm(const tensor& a, int tensors, int dimensions = 1) {
         const op kind = tensors == 0 ? op::layer_norm : tensors == 1 ? op::layer_norm_weight : op::layer_norm_affine;
         const count rows = dimensions == 1 ? rows_of(a) : count(num_elements(a.size, a.rank - dimensions));
-        add_written_elements(2 * rows.to_64());  // mean and reciprocal deviation of every row
+        add_written_elements(2 * rows.to_64());  // mean and reciprocal standard deviation of each row
         tensor out = contiguous_like(a);
         record_unary(kind, count(a.numel), rows, out, a);
         return out;
@@ -199,16 +200,17 @@ public:
         return out;
     }
     constexpr tensor contiguous(const tensor& a) { return a.is_contiguous() ? a : copy(a); }
-    /// `Tensor.clone`: a copy laid out as the original.
+    /// `Tensor.clone`: a copy with the layout of the original.
     constexpr tensor clone(const tensor& a) {
         tensor out = empty_like(a);
         record_unary(op::copy, {}, {}, out, a);
         return out;
     }
-    /// `Tensor.to(memory_format=contiguous_format)`: a copy only of what suggests another format (ATen's
-    /// `to_will_alias`).
+    /// `Tensor.to(memory_format=contiguous_format)`: a copy only if the tensor is channels-last.
+    ///
+    /// Source: ATen, `to_will_alias`.
     constexpr tensor to_contiguous_format(const tensor& a) { return a.is_channels_last() ? copy(a) : a; }
-    /// The same with another element type: one copy does both.
+    /// Converts memory format and element type in one copy.
     constexpr tensor to_contiguous_format(const tensor& a, dtype type) {
         if (a.type == type) return to_contiguous_format(a);
         tensor out = contiguous_like(a);
@@ -216,7 +218,7 @@ public:
         record_unary(op::copy, {}, {}, out, a);
         return out;
     }
-    /// `Tensor.repeat_interleave` with one number for all.
+    /// `Tensor.repeat_interleave` with one number of repetitions.
     constexpr tensor repeat_interleave(const tensor& a, int dim, std::int64_t times) {
         const int d = a.normalize_dim(dim);
         shape expanded_shape, out;
@@ -227,20 +229,20 @@ public:
         }
         return copy(a.unsqueeze(d + 1).expand(expanded_shape)).view(out);
     }
-    /// `torch.zeros_like`: a new tensor laid out as another.
+    /// `torch.zeros_like`: a new tensor with the layout of another one.
     constexpr tensor zeros_like(const tensor& a) {
         tensor out = empty_like(a);
         record_op(op::constant, {}, {}, out, nullptr, 0);
         return out;
     }
-    /// `Tensor.reshape`: a view where one is possible, else a copy.
+    /// `Tensor.reshape`: a view if possible, otherwise a copy.
     constexpr tensor reshape(const tensor& a, shape to) {
         const shape sizes = a.infer_shape(to);
         tensor v;
         if (!a.try_view(sizes, v)) (void)copy(a).try_view(sizes, v);
         return v;
     }
-    /// `Tensor.to(dtype)`: itself where it has the type already.
+    /// `Tensor.to(dtype)`. Returns the tensor itself if it has the type.
     constexpr tensor to(const tensor& a, dtype type) {
         if (a.type == type) return a;
         tensor out = empty_like(a);
@@ -251,9 +253,9 @@ public:
     constexpr tensor cat(std::initializer_list<tensor> tensors, int dim) {
         return cat(tensors.begin(), static_cast<int>(tensors.size()), dim);
     }
-    /// The same of `n` parts that lie one behind the other.
+    /// `torch.cat` of `n` tensors from a contiguous array.
     constexpr tensor cat(const tensor* tensors, int n, int dim) {
-        if (n < 1 || n > max_cat_inputs) throw_description_error("cat: too many parts");
+        if (n < 1 || n > max_cat_inputs) throw_description_error("cat: expected 1 to 64 tensors");
         shape to;
         to.rank = tensors->rank;
         for (int i = 0; i < tensors->rank; ++i) to.size[i] = tensors->size[i];
@@ -273,26 +275,26 @@ public:
         record_op(op::cat, {}, {}, out, in, n);
         return out;
     }
-    /// How many tensors are joined at most.
+    /// Maximum number of inputs of `cat`.
     static constexpr int max_cat_inputs = 64;
-    /// Rows picked by integers (embedding, index, gather): a new tensor of these sizes.
+    /// Rows selected by integers (embedding, index, gather): a new tensor of these sizes.
     constexpr tensor gather(const tensor& source, shape to) {
         tensor out = empty_tensor(to, source.type);
         record_unary(op::gather, count(out.numel), {}, out, source);
         return out;
     }
-    /// `Tensor.gather`: the same, but what it picks from is kept, whose sizes its backward reads.
+    /// `Tensor.gather`. Saves its source, because backward reads its sizes.
     constexpr tensor gather_with_saved_source(const tensor& source, shape to) {
         save_for_backward(source);
         return gather(source, to);
     }
-    /// A new tensor that needs no gradient: zeros, ones, float positions, a mask.
+    /// A new tensor without gradient: zeros, ones, float positions, a mask.
     constexpr tensor full(shape to, dtype type = dtype::float32) {
         tensor out = empty_tensor(to, type);
         record_op(op::constant, {}, {}, out, nullptr, 0);
         return out;
     }
-    /// `F.pad` with a constant: a new tensor, longer along one dimension, channels last where the original suggests it.
+    /// `F.pad` with a constant along one dimension: a new tensor, channels-last if the original is.
     constexpr tensor pad(const tensor& a, int dim, std::int64_t padding) {
         tensor out = a;
         out.size[a.normalize_dim(dim)] += padding;
@@ -301,14 +303,14 @@ public:
         record_unary(op::copy, {}, {}, out, a);
         return out;
     }
-    /// The same to any sizes.
+    /// `F.pad` with a constant to the given sizes.
     constexpr tensor pad_to_shape(const tensor& a, const shape& sizes) {
         tensor out = empty_tensor(sizes, a.type);
         if (a.is_channels_last()) out.make_channels_last_strides();
         record_unary(op::copy, {}, {}, out, a);
         return out;
     }
-    /// The same along two neighbouring dimensions in one call.
+    /// `F.pad` with a constant along two neighboring dimensions in one call.
     constexpr tensor pad(const tensor& a, int first, std::int64_t padding, std::int64_t more_of_next) {
         const int d = a.normalize_dim(first);
         tensor out = a;
@@ -319,13 +321,13 @@ public:
         record_unary(op::copy, {}, {}, out, a);
         return out;
     }
-    /// `index_add_` and the like: adds a source's elements into a tensor that exists.
+    /// `index_add_` and similar: adds the elements of a source to an existing tensor.
     constexpr void index_add(tensor& destination, const tensor& source) {
         const tensor previous = destination;
         const tensor* const in[2] = {&previous, &source};
         record_op(op::index_add, count(source.numel), {}, destination, in, 2, true);
     }
-    /// An elementwise operation that writes into its first operand (`add_`, `div_`, `clamp_`).
+    /// An elementwise operation that overwrites its first operand (`add_`, `div_`, `clamp_`).
     constexpr void apply_inplace(op kind, tensor& a, const tensor& b) {
         const tensor previous = a;
         const tensor* const in[2] = {&previous, &b};
@@ -336,14 +338,13 @@ public:
         const tensor* const in[1] = {&previous};
         record_op(kind, count(a.numel), {}, a, in, 1, true);
     }
-    /// `torch.where`, `masked_fill`: a choice between elements.
+    /// `masked_fill`, or `torch.where` with one tensor: selects elements.
     constexpr tensor masked_fill(const tensor& a) {
         tensor out = contiguous_like(a);
         record_unary(op::where, {}, {}, out, a);
         return out;
     }
-    /// `Tensor.masked_scatter`, `Tensor.index_put`: rows of a source in the place of those that a mask names, in a new
-    /// tensor.
+    /// `Tensor.masked_scatter`, `Tensor.index_put`: a new tensor in which rows of a source replace the masked ones.
     constexpr tensor masked_scatter(const tensor& a, const tensor& source) {
         tensor out = contiguous_like(a);
         const tensor* const in[2] = {&a, &source};
@@ -351,7 +352,7 @@ public:
         add_to_encoder_cache(source);
         return out;
     }
-    /// The same of two tensors, each of which gets its part of the gradient.
+    /// `torch.where` of two tensors. Each receives its part of the gradient.
     constexpr tensor where(const tensor& a, const tensor& b) { return binary(op::where, a, b); }
     constexpr tensor topk(const tensor& a, std::int64_t k) {
         tensor out = contiguous_like(a);
@@ -361,15 +362,15 @@ public:
         return out;
     }
 
-    // ---- views that backward fills up with zeros
+    // ---- views whose gradient is padded with zeros
 
-    /// `x[..., i : i + length * step : step]`: see `recorder::cut`.
+    /// `x[..., i : i + length * step : step]`, with the gradient of `recorder::slice_with_gradient`.
     constexpr tensor slice(const tensor& a, int dim, std::int64_t length, std::int64_t step = 1) {
         return slice_with_gradient(a, a.slice(dim, length, step));
     }
     /// `x[..., i]`.
     constexpr tensor select(const tensor& a, int dim) { return slice_with_gradient(a, a.select(dim)); }
-    /// So many of them, each read by itself.
+    /// `x[..., i]` for `n` different i, each read separately.
     constexpr tensor select_repeatedly(const tensor& a, int dim, std::int64_t n) {
         return slice_with_gradient(a, a.select(dim), n);
     }
@@ -379,7 +380,7 @@ public:
         out.make_contiguous_strides();
         return out;
     }
-    /// The visible pairs of causal scores take the place of all pairs.
+    /// Limits causal scores to their visible pairs.
     static constexpr void set_visible_pairs(tensor& scores, std::int64_t visible) {
         const count n = count(num_elements(scores.size, scores.rank - 2)) * count(visible);
         if (n.to_uint128() >> 63 != 0) throw_overflow_error();
@@ -388,7 +389,7 @@ public:
     }
 
 protected:
-    /// An elementwise result of one tensor: its layout where it is dense, else a contiguous one.
+    /// The output of a unary elementwise operation: the layout of the input if it is dense, otherwise contiguous.
     [[nodiscard]] static constexpr tensor empty_like(const tensor& a) {
         tensor out = a;
         if (!a.is_contiguous()) {

@@ -13,16 +13,16 @@ namespace llmcost {
 
 class trace;
 
-/// A layer: what its class is called, what it is for, whether it has no children, and how its forward pass goes.
+/// A module: its class name, role, whether it is a leaf, and its forward function.
 template <class L>
 concept Layer = requires(const L& layer) {
     layer.type_name(), L::module_role, L::is_leaf;
 };
 
-/// A forward pass being described: modules are called, operations executed, values passed on, as PyTorch would.
+/// A symbolic forward pass: calls modules, executes operations and passes tensors on, as PyTorch does.
 ///
-/// What is elementwise, by rows or a copy is in `tensor_ops.hpp`, what goes over places of images in `image_calls.hpp`;
-/// products and modules are here.
+/// Products and modules are here. Elementwise operations, row operations and copies are in `tensor_ops.hpp`, spatial
+/// operations in `image_ops.hpp`.
 class trace : public image_calls {
 public:
     using image_calls::image_calls;
@@ -36,7 +36,7 @@ public:
         return leave(m, layer.forward(*this, in...));
     }
     using image_calls::leave;
-    /// Ends what `enter` with the same began, a part of a module that has a path of its own: `return t.leave(m, x);`
+    /// Ends a module that began with `enter(m)`, and returns its output: `return t.leave(m, x);`
     constexpr tensor leave(const module_info& m, const tensor& out) {
         if (m.is_leaf) record_module_output(out);
         leave(m);
@@ -50,21 +50,23 @@ public:
 
     // ---- parameters
 
-    /// Declares a parameter, and gives what the module reads of it; `used` of `of` equal parts meet one token
-    /// (experts).
+    /// Declares a parameter and returns the tensor that the module reads for it.
+    ///
+    /// One token uses `used` of `total_parts` equal parts (experts).
     constexpr tensor param(literal name, shape sizes, std::int64_t used = 1, std::int64_t total_parts = 1) {
         tensor weight = image_calls::parameter(name, sizes, used, total_parts);
         if (policy() != nullptr) weight = policy()->transform_parameter(*this, name, weight, false);
         return weight;
     }
-    /// The same of a parameter whose tensor another module has named before.
+    /// Declares a parameter whose tensor another module has declared, and returns the tensor that the module reads for
+    /// it.
     constexpr tensor tied(literal name, shape sizes) {
         tensor weight = image_calls::tied_parameter(name, sizes);
         if (policy() != nullptr) weight = policy()->transform_parameter(*this, name, weight, true);
         return weight;
     }
 
-    /// What a model hands out: its head's scores, or the hidden states where the workload wants no logits.
+    /// The output of a model: `scores` of its head, or `hidden` if the workload computes no logits.
     [[nodiscard]] constexpr const tensor& select_model_output(const tensor& hidden,
                                                               const tensor& scores) const noexcept {
         return load().head == logits::none ? hidden : scores;
@@ -72,7 +74,7 @@ public:
 
     // ---- products
 
-    /// `F.linear`: the weight is (out, in); with a bias a fused addmm where the input is contiguous.
+    /// `F.linear` with a weight (out, in). With a bias and a contiguous input, it runs as a fused addmm.
     constexpr tensor linear(const tensor& x, const tensor& weight, const tensor* bias = nullptr) {
         if (needs_autocast(x, weight)) {
             const tensor b = bias != nullptr ? to_autocast_dtype(*bias) : tensor{};
@@ -97,9 +99,9 @@ public:
         read_parameter_in_next_op(bias);
         return mm(op::matmul_bias, a, b);
     }
-    /// `torch.matmul`: matrices, or batches of them; folded into one matrix where ATen folds (`should_fold`).
+    /// `torch.matmul` of matrices or batches, folded into one matrix if ATen does so (`should_fold`).
     ///
-    /// `visible` counts the pairs of each product that are computed at all (causal scores); 0: all of them.
+    /// `visible`: number of pairs of each product that are computed (causal scores); 0: all.
     constexpr tensor matmul(const tensor& a, const tensor& b, std::int64_t visible = 0,
                             torch_function function = torch_function::matmul) {
         if (needs_autocast(a, b)) return matmul(to_autocast_dtype(a), to_autocast_dtype(b), visible, function);
@@ -108,7 +110,7 @@ public:
         if (a.rank == 2 && b.rank == 2) return mm(op::matmul, a, b);
         if (b.rank == 2 && can_fold_batch(a, b)) return unflatten_batch(mm(op::matmul, flatten_batch(a), b), a);
         if (a.rank == 2 && b.rank > 2 &&
-            can_fold_batch(b.transpose(-2, -1), a)) {  // from the other side, turned back by a copy
+            can_fold_batch(b.transpose(-2, -1), a)) {  // folded from the other side, then transposed by a copy
             const tensor b_transposed = b.transpose(-2, -1);
             return contiguous(
                 unflatten_batch(mm(op::matmul, flatten_batch(b_transposed), a.transpose(0, 1)), b_transposed)
@@ -128,12 +130,12 @@ public:
         to.size[to.rank++] = b.dim(-1);
         return out.view(to);
     }
-    /// The same written `a @ b`.
+    /// `a @ b`, with the rules of `matmul`.
     constexpr tensor matmul_operator(const tensor& a, const tensor& b, std::int64_t visible = 0) {
         return matmul(a, b, visible, torch_function::matmul_operator);
     }
     constexpr tensor bmm(const tensor& a, const tensor& b) { return bmm(op::batched_matmul, a, b); }
-    /// The same, scaled or added to `added`, or to a tensor as large as the result.
+    /// `torch.bmm`, or `torch.baddbmm` with scaling or an added tensor, by `kind`.
     constexpr tensor bmm(op kind, const tensor& a, const tensor& b, std::int64_t visible = 0,
                          const tensor* bias = nullptr) {
         const bool is_beta_zero = kind == op::batched_matmul_scaled;
@@ -145,7 +147,7 @@ public:
     constexpr tensor bmm(torch_function function, op kind, const tensor& a, const tensor& b, std::int64_t visible = 0,
                          const tensor* bias = nullptr) {
         if (needs_autocast(a, b)) return bmm(function, kind, to_autocast_dtype(a), to_autocast_dtype(b), visible, bias);
-        if (a.dim(-1) != b.dim(-2) || a.dim(0) != b.dim(0)) throw_description_error("bmm: sizes do not meet");
+        if (a.dim(-1) != b.dim(-2) || a.dim(0) != b.dim(0)) throw_description_error("bmm: sizes do not match");
         tensor out = empty_tensor({a.dim(0), a.dim(-2), b.dim(-1)}, promoted_dtype(a, b));
         if (visible != 0) set_visible_pairs(out, visible);
         const tensor* const in[2] = {&a, &b};
@@ -156,8 +158,7 @@ public:
         return out;
     }
 
-    /// `torch.linalg.solve_triangular` with ones on the diagonal: a (…, k, k), b (…, k, c) -> (…, k, c), columns first
-    /// in memory.
+    /// `torch.linalg.solve_triangular` with a unit diagonal: a (…, k, k), b (…, k, c) -> (…, k, c), column-major.
     constexpr tensor solve_triangular(const tensor& a, const tensor& b) {
         const tensor* const in[2] = {&a, &b};
         tensor out = dense_like(b.transpose(-2, -1)).transpose(-2, -1);
@@ -168,34 +169,39 @@ public:
         solve_triangular_backward(a, b, out);
         return out;
     }
-    /// `F.conv1d`, `F.conv2d`, `F.conv3d`: x (batch, channels, length…), weight (out, channels / groups, kernel…). Per
-    /// output MULT K, ADD K − 1 with K = channels / groups · kernel.
+    /// `F.conv1d`, `F.conv2d`, `F.conv3d`.
+    ///
+    /// Shapes: x (batch, channels, length…), weight (out, channels / groups, kernel…). Cost per output element: MULT K,
+    /// ADD K − 1 with K = channels / groups · kernel.
     constexpr tensor conv(const tensor& x, const tensor& weight, bool bias, std::int64_t groups = 1,
                           std::int64_t stride = 1, std::int64_t padding = 0, std::int64_t dilation = 1) {
         return conv(x, weight, bias, {groups, stride, dilation, padding});
     }
-    /// The same with steps of its own for each dimension.
+    /// Convolution with separate options for each dimension.
     constexpr tensor conv(const tensor& x, const tensor& weight, bool bias, const convolution_options& options) {
         tensor y = conv_implementation(x, weight, bias, options);
         if (policy() != nullptr) y = policy()->transform_convolution_output(*this, x, weight, options, y);
         return y;
     }
-    /// `F.conv_transpose1d` and its relatives: weight (channels, out / groups, kernel…); `more` is added to the
-    /// output's sides. MULT inputs · K, ADD that less the outputs, with K = out / groups · kernel.
+    /// `F.conv_transpose1d` and similar.
+    ///
+    /// Shapes: x (batch, channels, length…), weight (channels, out / groups, kernel…). `output_padding` is added to the
+    /// sizes of the output. Cost: MULT inputs · K, ADD inputs · K − outputs, with K = out / groups · kernel.
     constexpr tensor conv_transpose(const tensor& x, const tensor& weight, bool bias,
                                     const convolution_options& options, const shape& output_padding) {
         if (needs_autocast(x, weight))
             return conv_transpose(to_autocast_dtype(x), to_autocast_dtype(weight), bias, options, output_padding);
         if (x.rank != weight.rank)
-            throw_description_error("transposed convolution: the input has other dimensions than the kernel");
-        if (weight.dim(0) != x.dim(1)) throw_description_error("transposed convolution: channels do not meet");
+            throw_description_error("transposed convolution: input and kernel have different ranks");
+        if (weight.dim(0) != x.dim(1))
+            throw_description_error("transposed convolution: the numbers of channels do not match");
         shape to{x.dim(0), weight.dim(1) * options.groups};
         for (int i = 2; i < x.rank; ++i) {
             const std::int64_t reach = options.dilation.at_or_uniform(i - 2) * (weight.size[i] - 1) + 1;
             const std::int64_t side = (x.size[i] - 1) * options.stride.at_or_uniform(i - 2) -
                                       2 * options.padding.at_or_uniform(i - 2) + reach +
                                       output_padding.at_or_uniform(i - 2);
-            if (side < 1) throw_description_error("transposed convolution: nothing is left");
+            if (side < 1) throw_description_error("transposed convolution: the output is empty");
             to.size[to.rank++] = side;
         }
         tensor out = empty_tensor(to, x.type);
@@ -203,13 +209,13 @@ public:
         const function_call_guard call{*this, {torch_function::convolution_transposed, in, 2}};
         const count work = count(x.numel) * count(weight.numel / static_cast<std::uint64_t>(weight.dim(0)));
         record_op(bias ? op::convolution_bias : op::convolution, work, count(out.numel), out, in, 2);
-        // torch/utils/flop_counter.py, conv_backward_flop: a grouped weight's gradient is counted as if it had no
-        // groups
+        // torch/utils/flop_counter.py, conv_backward_flop: the gradient of a grouped weight counts as if it had one
+        // group
         if (weight.requires_grad) add_backward_torch_flops(work * count(2 * (options.groups - 1)));
         return out;
     }
 
-    /// A tensor of 32 bits in bfloat16, where autocast makes products so.
+    /// Converts a float32 tensor to bfloat16 if autocast is enabled.
     constexpr tensor to_autocast_dtype(const tensor& a) {
         return load().autocast && a.type == dtype::float32 ? to(a, dtype::bfloat16) : a;
     }
@@ -219,24 +225,25 @@ private:
                                          const convolution_options& options) {
         if (needs_autocast(x, weight))
             return conv_implementation(to_autocast_dtype(x), to_autocast_dtype(weight), bias, options);
-        if (x.rank != weight.rank)
-            throw_description_error("convolution: the input has other dimensions than the kernel");
-        if (x.dim(1) != weight.dim(1) * options.groups) throw_description_error("convolution: channels do not meet");
-        if (weight.dim(0) < 1) throw_description_error("convolution: no results");
+        if (x.rank != weight.rank) throw_description_error("convolution: input and kernel have different ranks");
+        if (x.dim(1) != weight.dim(1) * options.groups)
+            throw_description_error("convolution: the numbers of channels do not match");
+        if (weight.dim(0) < 1) throw_description_error("convolution: no output channels");
         shape to{x.dim(0), weight.dim(0)};
         for (int i = 2; i < x.rank; ++i) {
             const std::int64_t padded = x.size[i] + 2 * options.padding.at_or_uniform(i - 2),
                                reach = options.dilation.at_or_uniform(i - 2) * (weight.size[i] - 1) + 1;
-            if (options.stride.at_or_uniform(i - 2) < 1) throw_description_error("convolution: no stride");
-            if (padded < reach) throw_description_error("convolution: the kernel is larger than its input");
+            if (options.stride.at_or_uniform(i - 2) < 1)
+                throw_description_error("convolution: the stride must be at least 1");
+            if (padded < reach) throw_description_error("convolution: the kernel is larger than the input");
             to.size[to.rank++] = (padded - reach) / options.stride.at_or_uniform(i - 2) + 1;
         }
         tensor out = empty_tensor(to, x.type);
         const tensor* const in[2] = {&x, &weight};
         const count work = count(out.numel) * count(weight.numel / static_cast<std::uint64_t>(weight.dim(0)));
         record_op(bias ? op::convolution_bias : op::convolution, work, count(out.numel), out, in, 2);
-        // torch/utils/flop_counter.py, conv_backward_flop: a grouped weight's gradient is counted as if it had no
-        // groups
+        // torch/utils/flop_counter.py, conv_backward_flop: the gradient of a grouped weight counts as if it had one
+        // group
         if (weight.requires_grad) add_backward_torch_flops(work * count(2 * (options.groups - 1)));
         return out;
     }
@@ -248,7 +255,7 @@ private:
         enter(m);
         return m;
     }
-    /// The gradient of b is the transposed system's solution; that of a its product with the solution, negated.
+    /// Backward: grad b is the solution of the transposed system; grad a is −(grad b · outᵀ).
     constexpr void solve_triangular_backward(const tensor& a, const tensor& b, const tensor& out) {
         if (!out.requires_grad) return;
         const auto k = static_cast<std::uint64_t>(a.dim(-1));
@@ -259,9 +266,9 @@ private:
             add_backward_cost({.add = products - count(a.numel), .mult = products, .neg = count(a.numel)});
         }
     }
-    /// Contiguous rows times a transposed weight: what folding into one matrix and back amounts to.
+    /// Product of contiguous rows and a transposed weight; equals folding into one matrix and back.
     constexpr tensor linear_contiguous(op kind, const tensor& x, const tensor& weight) {
-        if (x.dim(-1) != weight.dim(1)) throw_description_error("linear: sizes do not meet");
+        if (x.dim(-1) != weight.dim(1)) throw_description_error("linear: sizes do not match");
         tensor out = x;
         out.size[x.rank - 1] = weight.size[0];
         out.numel = num_elements(out.size, out.rank);
@@ -272,7 +279,7 @@ private:
         return out;
     }
     constexpr tensor mm(op kind, const tensor& a, const tensor& b) {
-        if (a.dim(1) != b.dim(0)) throw_description_error("matmul: sizes do not meet");
+        if (a.dim(1) != b.dim(0)) throw_description_error("matmul: sizes do not match");
         tensor out = empty_tensor({a.dim(0), b.dim(1)}, promoted_dtype(a, b));
         const tensor* const in[2] = {&a, &b};
         record_op(kind, count(out.numel) * count(a.dim(1)), count(out.numel), out, in, 2);

@@ -10,30 +10,30 @@
 
 namespace llmcost {
 
-/// How much of an operation kind was executed, in the units of its price.
+/// Executed amount of one operation, in the units of its cost.
 struct op_count {
     count work;
     count rows;
     constexpr op_count() noexcept
-        : work(), rows() {}  // g++ 12 loses default initialisers of members in constant arrays
+        : work(), rows() {}  // g++ 12 loses default initializers of members in constant arrays
 };
 
-/// The running sums of a walk: one line per operation kind, and what is no arithmetic.
+/// The totals of a trace: amounts per operation, and figures that are not arithmetic.
 struct trace_totals {
     op_count operations[num_ops];
     count parameters{};
-    count active_parameters{};       ///< of experts, those that one token meets
-    count unrouted_flops{};          ///< ADD and MULT that experts execute for tokens that were not sent to them
-    count cache_elements{};          ///< floating elements that the cache holds after the run
-    count encoder_cache_elements{};  ///< elements of what encoders made to stand in the places of words
-    count module_output_elements{};  ///< floating elements that modules without children return
-    count written_elements{};        ///< floating elements that operations write to new storage
-    count saved_bytes{};             ///< kept by autograd until backward, each storage once
-    count backward_torch_flops{};    ///< what FlopCounterMode says of backward
-    primitives<count> backward{};    ///< what backward executes, with an ADD for every gradient element that arrives
-    count unsummed_gradients{};  ///< ADDs that are none: the first of the gradients that meet, the first of a row's sum
+    count active_parameters{};       ///< parameters that one token uses
+    count unrouted_flops{};          ///< ADD and MULT of experts for tokens that are not routed to them
+    count cache_elements{};          ///< floating-point elements in the cache after the pass
+    count encoder_cache_elements{};  ///< elements of encoder outputs that replace placeholder tokens of the text
+    count module_output_elements{};  ///< floating-point elements that leaf modules return
+    count written_elements{};        ///< floating-point elements that operations write to new storages
+    count saved_bytes{};             ///< saved for backward, each storage once
+    count backward_torch_flops{};    ///< FLOPs of backward that FlopCounterMode reports
+    primitives<count> backward{};    ///< primitives of backward, with one ADD per arriving gradient element
+    count unsummed_gradients{};      ///< ADDs to subtract: the first of several gradients, the first term of a row sum
 
-    /// What was added since an earlier state of the same ledger.
+    /// The totals since an earlier state of the same trace.
     [[nodiscard]] constexpr trace_totals difference_from(const trace_totals& earlier) const {
         trace_totals d = *this;
         for (std::size_t i = 0; i < num_ops; ++i) {
@@ -75,8 +75,9 @@ struct trace_totals {
 
 namespace detail {
 
-/// Which primitives a price has: bit k for the k-th of `primitive_members`. Spelled out, as compilers evaluate pointers
-/// to members slowly.
+/// The primitives that a cost contains: bit k for the k-th of `primitive_members`.
+///
+/// Written out, because compilers evaluate pointers to members slowly.
 consteval unsigned mask_of(const primitives<std::int8_t>& p) {
     return (p.add != 0 ? 1U : 0U) | (p.mult != 0 ? 2U : 0U) | (p.div != 0 ? 4U : 0U) | (p.sqrt != 0 ? 8U : 0U) |
            (p.exp != 0 ? 16U : 0U) | (p.log != 0 ? 32U : 0U) | (p.tanh != 0 ? 64U : 0U) | (p.erf != 0 ? 128U : 0U) |
@@ -101,7 +102,7 @@ constexpr void add_cost(count& plus, count& minus, int coefficient, count n) {
 
 }  // namespace detail
 
-/// The primitives of a ledger: its amounts times the price table.
+/// The primitives of the totals: amounts times the cost table.
 [[nodiscard]] constexpr primitives<count> primitives_of(const trace_totals& sums) {
     count plus[num_primitives], minus[num_primitives];
     for (std::size_t i = 0; i < num_ops; ++i) {
@@ -120,7 +121,7 @@ constexpr void add_cost(count& plus, count& minus, int coefficient, count n) {
     return out;
 }
 
-/// What torch's FlopCounterMode says of a forward pass: 2 per product of matmuls and convolutions, nothing else.
+/// FLOPs of a forward pass as FlopCounterMode reports them: 2 per product of matmuls and convolutions.
 [[nodiscard]] constexpr count torch_flops(const trace_totals& sums) {
     count n;
     for (std::size_t i = 0; i < num_ops; ++i)
@@ -128,7 +129,7 @@ constexpr void add_cost(count& plus, count& minus, int coefficient, count n) {
     return n;
 }
 
-/// What backward of a whole model executes.
+/// Primitives that the backward of a complete model executes.
 [[nodiscard]] constexpr primitives<count> backward(const trace_totals& sums) {
     primitives<count> all = sums.backward;
     all.add -= sums.unsummed_gradients;

@@ -14,43 +14,43 @@
 #include <llmcost/text/nearest_name.hpp>
 #include <llmcost/trace/scope.hpp>
 
-// A command as a value: its parser, its help, the man page and completions are all read from it.
+// A command as a value. The parser, the help, the man page and the completions use it.
 namespace llmcost::cli {
 
-/// A command line that shows what a command is for.
+/// An example of a command line.
 struct command_example {
     std::string_view command_line;
     std::string_view description;
 };
 
-/// What the command line may begin with; the front page and queries are the one without a name.
+/// A command, `llmcost NAME`; the default command (front page and queries) has no name.
 struct command {
     std::string_view name;
-    std::string_view summary;      ///< in a few words
-    std::string_view usage;        ///< behind the name; one line for each way
-    std::string_view description;  ///< lines of the help, below the usage
+    std::string_view summary;      ///< one line, begins with a verb
+    std::string_view usage;        ///< arguments; one line for each form
+    std::string_view description;  ///< text of the help below the usage
     std::span<const option_spec> options;
     command_output (*run)(const arguments&, const program&);
     std::span<const command_example> examples{};
-    completion_list completions = nullptr;                                   ///< besides options; null: it takes none
-    std::span<const option_spec> (*options_of)(std::string_view) = nullptr;  ///< where they depend on the first word
-    std::string (*extra_help)() = nullptr;                                   ///< below the options
+    completion_list completions = nullptr;  ///< positional arguments; null: none are accepted
+    std::span<const option_spec> (*options_of)(std::string_view) = nullptr;  ///< if they depend on the first argument
+    std::string (*extra_help)() = nullptr;                                   ///< text of the help below the options
 };
 
-/// The command of a name; null where there is none.
+/// The command with a name; null if there is none.
 [[nodiscard]] inline const command* find_command(std::span<const command* const> commands, std::string_view name) {
     for (const command* c : commands)
         if (!name.empty() && c->name == name) return c;
     return nullptr;
 }
 
-/// Refuses a word that is a command, which would have to come first.
+/// Throws: `usage` if an argument is the name of a command, which must come first.
 inline void reject_misplaced_command(std::span<const command* const> commands, std::string_view name) {
     if (find_command(commands, name) != nullptr)
-        throw_usage({}, quote(name) + " is a command, which comes first: llmcost " + std::string(name));
+        throw_usage({}, quote(name) + " is a command and must come first: llmcost " + std::string(name));
 }
 
-/// The names of commands, parted by a text.
+/// The names of commands, separated by `separator`.
 [[nodiscard]] inline std::string names_of(std::span<const command* const> commands, std::string_view separator = ", ") {
     std::string out;
     for (const command* c : commands)
@@ -58,41 +58,40 @@ inline void reject_misplaced_command(std::span<const command* const> commands, s
     return out;
 }
 
-/// The options that a command has behind its words.
+/// The options that a command accepts with these arguments.
 [[nodiscard]] inline std::span<const option_spec> options_of(const command& c, std::span<const std::string_view> args) {
     const bool has_positional = !args.empty() && !args.front().starts_with('-');
     return has_positional && c.options_of != nullptr ? c.options_of(args.front()) : c.options;
 }
 
-/// Whether an option of some name is among these.
+/// Whether a name or alias is among these options.
 [[nodiscard]] inline bool has_option(std::span<const option_spec> rows, std::string_view name) {
-    return std::any_of(rows.begin(), rows.end(),
-                       [&](const option_spec& o) { return arguments::is_name(name, o.name); });
+    return std::any_of(rows.begin(), rows.end(), [&](const option_spec& o) { return o.is_named(name); });
 }
 
-/// `; --device is an option of llmcost op, latency, serve` of the first argument that only other commands know, else
-/// nothing.
+/// `; --device is an option of llmcost op, latency, serve` for the first option that only other commands have;
+/// otherwise empty.
 [[nodiscard]] inline std::string suggest_command_for_option(std::span<const command* const> commands,
                                                             const command& selected_command,
                                                             std::span<const std::string_view> args) {
     for (const std::string_view arg : args) {
         const std::string_view name = arg.substr(0, arg.find('='));
-        if (!arg.starts_with("--") || has_option(options_of(selected_command, args), name)) continue;
+        if (!arg.starts_with('-') || has_option(options_of(selected_command, args), name)) continue;
         std::string named, default_command;
         for (const command* c : commands) {
             if (!has_option(c->options, name)) continue;
             if (c->name.empty())
-                default_command = "llmcost alone";
+                default_command = "llmcost without a command";
             else
                 named.append(named.empty() ? "llmcost " : ", ").append(c->name);
         }
-        const std::string all = named + (named.empty() || default_command.empty() ? "" : " and of ") + default_command;
+        const std::string all = named + (named.empty() || default_command.empty() ? "" : " and ") + default_command;
         return all.empty() ? all : "; " + printable(name) + " is an option of " + all;
     }
     return {};
 }
 
-/// `; nearest command: serve` where a word that means nothing else is nearly one, else nothing.
+/// `; nearest command: serve` for an argument that is similar to a command; otherwise empty.
 [[nodiscard]] inline std::string suggest_command(std::span<const command* const> commands, std::string_view name) {
     if (name.empty() || name.starts_with('-') || find_metric(name) != nullptr || role_from(name) != role::none)
         return {};

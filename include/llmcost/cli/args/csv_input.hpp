@@ -14,29 +14,29 @@
 #include <vector>
 
 #include <llmcost/base/count.hpp>
-#include <llmcost/base/error.hpp>
 #include <llmcost/cli/args/arguments.hpp>
 #include <llmcost/cli/args/row_error.hpp>
 #include <llmcost/cli/args/streams.hpp>
 #include <llmcost/cli/args/tables.hpp>
 #include <llmcost/text/csv_fields.hpp>
+#include <llmcost/text/error.hpp>
 
-// CSV files as people's tools write them.
+// Reads CSV tables from a stream.
 namespace llmcost::cli {
 
 /// A CSV file whose first line names its columns, read line by line.
 class csv_input {
 public:
-    /// Reads the header.
+    /// Reads the header. Throws: `usage` without a header.
     void begin(std::istream& in) {
         if (!read_line(in)) throw_usage("standard input", "expected CSV with a header, found nothing");
-        constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";  // of spreadsheets on Windows
+        constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";  // written by spreadsheets on Windows
         if (line_.starts_with(byte_order_mark)) line_.erase(0, byte_order_mark.size());
         split();
         if (!problem_.empty()) throw_usage(location(), problem_);
         columns_ = fields_.size();
     }
-    /// Reads the next row that is not empty, whether its cells can be told or not; false at the end.
+    /// Reads the next row that is not empty, valid or not; returns false at the end.
     bool next(std::istream& in) {
         do {
             ++number_;
@@ -44,15 +44,15 @@ public:
             split();
         } while (line_.empty() && problem_.empty());
         if (problem_.empty() && fields_.size() != columns_)
-            problem_ = "has " + std::to_string(fields_.size()) + " fields for " + std::to_string(columns_) + " columns";
+            problem_ = "expected " + std::to_string(columns_) + " fields, found " + std::to_string(fields_.size());
         return true;
     }
-    /// Throws `usage` where the cells of the current row are not those of the header.
+    /// Throws: `usage` if the current row is invalid, e.g. if its number of fields differs from the header.
     void check() const {
         if (!problem_.empty()) throw_usage({}, problem_);
     }
-    /// Puts the current row as it came; where its cells cannot be told, as many as there are columns, so that what is
-    /// put behind them stands under its own.
+    /// Appends the current row unchanged. An invalid row gets as many fields as the header has columns, so that
+    /// appended columns remain aligned.
     void write_row(std::string& out) const {
         if (problem_.empty()) {
             out += line_;
@@ -63,7 +63,7 @@ public:
             if (i < fields_.size()) detail::append_csv(out, fields_[i]);
         }
     }
-    /// The current line as it came, without its end.
+    /// The current line, unchanged and without its end.
     [[nodiscard]] const std::string& line() const noexcept { return line_; }
     [[nodiscard]] const std::vector<std::string>& fields() const noexcept { return fields_; }
     [[nodiscard]] std::string location() const { return "line " + std::to_string(number_); }
@@ -71,7 +71,7 @@ public:
 private:
     static constexpr std::size_t longest_line = std::size_t{1} << 20;
 
-    /// Takes the next line; false at the end, which an error of reading is not.
+    /// Reads the next line; returns false at the end. Throws: `input` for a read error.
     bool read_line(std::istream& in) {
         if (!buffer_) buffer_.reset(new char[longest_line + 2]);
         in.getline(buffer_.get(), longest_line + 2);
@@ -92,11 +92,11 @@ private:
         return true;
     }
     [[noreturn]] void refuse_input() const {
-        throw error(errc::input, "standard input", location() + " cannot be read");
+        throw error(errc::input, "standard input", "read error at " + location());
     }
     void split() {
         if (!line_.empty() && line_.back() == '\r') line_.pop_back();
-        if (!llmcost::detail::split_csv(line_, fields_)) problem_ = "has a quote that is not closed on its line";
+        if (!llmcost::detail::split_csv(line_, fields_)) problem_ = "unterminated quote";
     }
 
     std::unique_ptr<char[]> buffer_;
@@ -106,11 +106,10 @@ private:
     std::size_t number_ = 1;
 };
 
-/// Answers every row of a table: the row, the cells of `columns` that `put` adds to a text, and `error`, which is
-/// empty.
+/// Appends the cells of `columns`, written by `write_cells`, and an `error` column to each row of a table.
 ///
-/// A row that cannot be answered has empty cells and says why in `error`; the first is told to `notes`, and the exit
-/// code is `rows`. Errors of reading and of memory are those of the whole table.
+/// If `write_cells` throws, the row has empty cells and the reason in `error`. Then the exit code is `rows`, and the
+/// first such row is reported to `notes`. Read errors and out of memory end the table.
 template <class Put>
 [[nodiscard]] command_output answer_rows(csv_input& rows, std::istream& in, std::string_view columns,
                                          std::ostream& notes, const Put& write_cells) {

@@ -11,7 +11,7 @@
 #include <llmcost/latency/operand_types.hpp>
 #include <llmcost/serving/engines.hpp>
 
-// The options of commands that ask for a time: on which device, by whose kernels.
+// The options of commands that estimate times: the device and the kernel measurements.
 namespace llmcost::cli {
 
 namespace detail {
@@ -35,11 +35,18 @@ inline std::vector<std::string_view> engine_names(const program&) { return names
 
 namespace option {
 
-// clang-format off
-inline constexpr option_spec
-    device     {"--device",      value_type::file, "NAME|FILE",   "one of llmcost devices, a device's file, or here: what was measured", {}, detail::device_names},
-    calibration{"--calibration", value_type::file, "FILE|FOLDER", "measured kernels, a folder of them, or none"};
-// clang-format on
+inline constexpr option_spec device{.name = "--device",
+                                    .aliases = {"-d"},
+                                    .value = "NAME|FILE",
+                                    .type = value_type::file,
+                                    .help =
+                                        "device from llmcost devices, a datasheet file, or here (the calibrated local "
+                                        "GPU)",
+                                    .completions = detail::device_names};
+inline constexpr option_spec calibration{.name = "--calibration",
+                                         .value = "FILE|DIR",
+                                         .type = value_type::file,
+                                         .help = "kernel measurements, a directory of them, or none"};
 
 }  // namespace option
 

@@ -10,7 +10,7 @@
 
 namespace llmcost::cli {
 
-/// The metric of a name in any case, or null.
+/// The metric with a name, in upper or lower case; null if there is none.
 [[nodiscard]] inline const metric* find_metric(std::string_view name) {
     const std::string lowered = lower(name);
     for (const metric& m : metrics)

@@ -11,22 +11,22 @@
 #include <llmcost/analysis/counts.hpp>
 #include <llmcost/cli/args/text.hpp>
 
-// What a pass reads, in words: tokens, images, sound, or whatever a description calls its input.
+// Labels of the inputs of a forward pass: tokens, images, audio or samples.
 namespace llmcost::cli {
 
-/// What pages count of a pass.
+/// The unit in which the inputs of a forward pass are counted.
 enum class input_unit : std::uint8_t { token, image, sound, sample };
 
-/// Their names, one and many, in the order of the enumeration; sound is counted by recordings.
+/// The names of the units, plural and singular, in the order of `input_unit`; audio is counted in recordings.
 inline constexpr std::string_view input_unit_names[]{"tokens", "images", "recordings", "samples"};
 inline constexpr std::string_view one_input_names[]{"token", "image", "recording", "sample"};
 
-/// Whether the input is images, so that tokens mean nothing.
+/// Whether the only input is images, so that token counts do not apply.
 [[nodiscard]] inline bool reads_pixels(const model& m) noexcept {
     return m.config.vision.image_height > 0 && m.config.vocab_size == 0;
 }
 
-/// What a model reads: tokens, unless nothing of it grows with their number.
+/// The input unit of a model: tokens, unless the cost does not depend on their number.
 [[nodiscard]] inline input_unit unit_of(const model& m, const workload& load) {
     if (reads_pixels(m)) return input_unit::image;
     const bool silent = m.spec->modalities.has_text && m.config.head != head_kind::audio_classification;
@@ -42,7 +42,7 @@ inline constexpr std::string_view one_input_names[]{"token", "image", "recording
                : input_unit::token;
 }
 
-/// Tokens, images, recordings or samples of a pass.
+/// The number of tokens, images, recordings or samples of a forward pass.
 [[nodiscard]] inline std::int64_t count_inputs(const model& m, const workload& load) {
     return unit_of(m, load) == input_unit::token ? load.batch * load.sequence : load.batch;
 }

@@ -19,15 +19,15 @@
 
 namespace llmcost::cli {
 
-/// What is asked for in words: metrics, and at most one scope.
+/// The positional arguments of a query: metrics and at most one scope.
 struct metric_query {
-    std::vector<const metric*> metrics{};  ///< in the order of the words; empty: those of the answer
+    std::vector<const metric*> metrics{};  ///< in the order of the arguments; empty: default metrics
     std::optional<scope_selector> scope{};
 
     [[nodiscard]] bool empty() const noexcept { return metrics.empty() && !scope; }
 };
 
-/// The scope that a word names in a model: a role, else a class, else a path or pattern, else a parameter.
+/// The scope that a name selects in a model: a role, class, path or pattern, or parameter, in this order.
 [[nodiscard]] inline std::optional<scope_selector> find_scope_by_name(const model& m, const workload& load,
                                                                       std::string_view name) {
     if (name.empty()) return std::nullopt;
@@ -39,14 +39,14 @@ struct metric_query {
     return std::nullopt;
 }
 
-/// Whether a metric says anything of a parameter by itself.
+/// Whether a metric is defined for a single parameter.
 [[nodiscard]] constexpr bool is_parameter_metric(const metric& m) noexcept {
     return m.name == "params" || m.name == "active" || m.name == "weight_bytes";
 }
 
 namespace detail {
 
-/// How far a word is from a path: from its last segment, or nearly so from a part of it between underscores.
+/// The edit distance of a query to a path: to its last segment, or to a part of it between underscores plus one.
 inline int edit_distance_to_path(const name_suggestions& near, std::string_view path) {
     if (near.query().find('.') != std::string::npos)
         return std::min(near.distance(path), llmcost::detail::edit_distance(fold_indices(near.query()), lower(path)));
@@ -60,19 +60,19 @@ inline int edit_distance_to_path(const name_suggestions& near, std::string_view 
     return best;
 }
 
-/// Whether a name is short for a word: its letters in their order, the first one first, as `attn` is of `attention`.
+/// Whether a name abbreviates a text, as `attn` abbreviates `attention`: its letters in order, the same first letter.
 inline bool is_short_for(std::string_view name, std::string_view text) {
     if (name.size() < 3 || text.empty() || text.size() > 3 * name.size() || text.front() != name.front()) return false;
     std::size_t at = 0;
     for (const char c : text) at += at < name.size() && name[at] == c ? 1 : 0;
     return at == name.size();
 }
-/// Offers a metric or role by its spelling, or as near as a letter where it is short for the word.
+/// Adds a metric or role as a candidate; an abbreviation has distance 1.
 inline void offer_name(name_suggestions& near, std::string_view name) {
     near.add_candidate(name, std::min(near.distance(name), is_short_for(name, near.query()) ? 1 : INT_MAX));
 }
 
-/// The roles that a model has.
+/// The roles that occur in a model, separated by commas.
 inline std::string roles_in(const model& m, const workload& load) {
     std::string out;
     for (const std::string_view name : role_names)
@@ -87,7 +87,8 @@ inline std::string all_metrics() {
     return out;
 }
 
-/// Offers every scope of a model: roles, classes, paths with their indices folded, parameters for words with dots.
+/// Adds all scopes of a model as candidates: roles, classes, paths with folded indices; parameters if the query has
+/// dots.
 inline void add_scope_candidates(name_suggestions& near, const model& m, const workload& load) {
     for (const std::string_view name : role_names)
         if (find_scope(m, load, {scope_kind::role, std::string(name)}).found) offer_name(near, name);
@@ -105,23 +106,23 @@ inline void add_scope_candidates(name_suggestions& near, const model& m, const w
     }
 }
 
-/// A parameter does no work, and one that is tied is counted under its first name: neither gets a silent zero.
+/// Throws: `usage` for a metric that is not defined for a parameter, and for a tied parameter, which is counted once.
 inline void validate_parameter_query(const metric_query& q, const model& m, const workload& load) {
     if (!q.scope || q.scope->kind != scope_kind::parameter) return;
     const std::string& name = q.scope->name;
     if (find_scope(m, load, *q.scope).only_tied)
-        throw_usage({}, quote(name) + " is tied: its tensor is counted where it is named first");
+        throw_usage({}, quote(name) + " is tied; its tensor is counted at its first name");
     for (const metric* requested : q.metrics)
         if (!is_parameter_metric(*requested))
-            throw_usage({}, quote(name) + " is a parameter, which has params, active and weight_bytes; for " +
-                                std::string(requested->name) + " ask its module " +
+            throw_usage({}, quote(name) + " is a parameter and supports params, active and weight_bytes; for " +
+                                std::string(requested->name) + ", use its module " +
                                 quote(name.substr(0, name.rfind('.'))));
 }
 
 }  // namespace detail
 
-/// Understands the words of a command line; throws `usage` with the nearest names for one that names nothing, and for
-/// one of the commands, which come first.
+/// Parses the positional arguments of a query. Throws: `usage` for an unknown name, with the nearest names, and for
+/// the name of a command.
 [[nodiscard]] inline metric_query read_query(const std::vector<std::string_view>& terms, const model& m,
                                              std::string_view name, const workload& load,
                                              std::span<const command* const> commands = {}) {
@@ -131,8 +132,7 @@ inline void validate_parameter_query(const metric_query& q, const model& m, cons
         if (const metric* known = find_metric(text)) {
             if (std::find(q.metrics.begin(), q.metrics.end(), known) == q.metrics.end()) q.metrics.push_back(known);
         } else if (auto scope = find_scope_by_name(m, load, text)) {
-            if (q.scope)
-                throw_usage({}, "one scope at a time: " + quote(q.scope->name) + " and " + quote(text) + " are two");
+            if (q.scope) throw_usage({}, "expected one scope, found " + quote(q.scope->name) + " and " + quote(text));
             q.scope = std::move(scope);
         } else {
             unknown.push_back(text);
@@ -160,8 +160,9 @@ inline void validate_parameter_query(const metric_query& q, const model& m, cons
                         (q.scope ? " (see llmcost --help)" : " (see llmcost --model … --tree)"));
 }
 
-/// The metrics of a query, or all: without `out`, which is `act`, without saved bytes, which only training has, and
-/// without what encoders made where nothing is shown.
+/// The metrics of a query, by default all except `out` (an alias of `act`).
+///
+/// The default includes saved bytes only in training, and the encoder cache only with multimodal inputs.
 [[nodiscard]] inline std::vector<const metric*> metrics_of(const metric_query& q, bool training, bool shows) {
     if (!q.metrics.empty()) return q.metrics;
     std::vector<const metric*> out;

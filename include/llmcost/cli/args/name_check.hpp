@@ -16,46 +16,45 @@
 
 namespace llmcost::cli {
 
-/// That devices of several nodes are priced by the links of one; empty where they fit into one.
+/// A note that several nodes are estimated with the links of one node; empty if one node is enough.
 inline std::string note_on_nodes(std::int64_t devices) {
     if (devices <= execution::default_devices_per_node) return {};
-    return "links between nodes are not known: between the " + std::to_string(devices) +
-           " devices are taken the links of one node, and a network of several is slower";
+    return "no bandwidth between nodes is known; using the links of one node for all " + std::to_string(devices) +
+           " devices, although a network is slower";
 }
 
-/// Holds the words of a choice against those that there are: refuses what means nothing, and notes once what is priced
-/// by something else.
+/// Checks the names in kernel queries: throws for unknown names, and warns once about each substitution.
 class name_check {
 public:
     name_check(const operator_type& family, const std::string& calibration, std::ostream& notes)
         : family_(family), known_(calibration), notes_(notes) {}
 
-    /// Of options; `on` is null where rows say the device.
+    /// Checks the names in options; `target_device` is null if the rows name the devices. Throws: `usage`.
     void options(const kernel_query& requested, const device* target_device) {
         if (!requested.software.empty())
             throw_usage_if("--kernels", known_.unknown_software_message(requested.software));
         if (!requested.version.empty()) {
-            if (requested.software.empty()) throw_usage("--version", "needs --kernels: whose it is");
-            throw_usage_if("--version", known_.unknown_version_message(requested.software, requested.version, &family_,
-                                                                       target_device));
+            if (requested.software.empty()) throw_usage("--engine-version", "requires --kernels");
+            throw_usage_if("--engine-version", known_.unknown_version_message(requested.software, requested.version,
+                                                                              &family_, target_device));
         }
         variant("", "--" + std::string(family_.variant_column), requested.variant);
     }
-    /// Of a row of a table, whose columns of software and version may mean something else: what they say is only noted.
+    /// Checks the names in a row of a table; warns about an unknown software or version, which is ignored.
     void row(const std::string& location, const kernel_query& requested, const device& target_device) {
-        // a million rows say the same few words over and over
+        // millions of rows repeat few names
         const auto key = std::tie(requested.software, requested.version, requested.variant, requested.device);
         if (rows_.contains(key)) return;
         if (!requested.version.empty())
             warn_ignored(
                 location, "version",
                 requested.software.empty()
-                    ? "needs a column 'backend', or --kernels: whose it is"
+                    ? "requires a column 'backend', or --kernels"
                     : known_.unknown_version_message(requested.software, requested.version, &family_, &target_device));
         variant(location + ": ", std::string(family_.variant_column), requested.variant);
-        rows_.insert(key);  // what is refused is refused in every row
+        rows_.insert(key);  // an unknown name throws in every row
     }
-    /// Whether a row's `backend` names a software; noted once where it does not.
+    /// Whether the `backend` of a row is a known software; warns once about each unknown one.
     bool software(const std::string& location, const std::string& name) {
         const auto [known, fresh] = software_.try_emplace(name, false);
         if (!fresh) return known->second;
@@ -63,7 +62,7 @@ public:
         warn_ignored(location, "backend", problem);
         return known->second = problem.empty();
     }
-    /// Of what was found for it; `of_software` is the option or column that named the software.
+    /// Warns if a found kernel differs from the query; `of_software` is the option or column of the software.
     void found(const std::string& location, const kernel_query& requested, const kernel_match& c,
                std::string_view of_software = "--kernels") {
         if (c.calibration == nullptr) return;
@@ -73,10 +72,10 @@ public:
                                   c.calibration->software));
         if (!(c.calibration->variant == c.variant))
             note(location + std::string(family_.variant_column),
-                 quote(c.variant) + " was not measured: " + printable(c.calibration->variant) + " stands in for it");
+                 "no measurements of " + quote(c.variant) + "; using those of " + printable(c.calibration->variant));
     }
 
-    /// Of GPUs that no node has and nobody measured together.
+    /// Warns if the GPUs exceed a node and were not measured together.
     void nodes(const std::string& location, const operator_shape& shape, const kernel_match& c) {
         constexpr literal column = "num_gpus";
         if (!shape.work().uses_links ||
@@ -85,7 +84,7 @@ public:
         const std::string problem = note_on_nodes(shape.size(column));
         if (!problem.empty()) note(location + column, problem);
     }
-    /// Of the name of a kernel, where it is none of those that it could have chosen.
+    /// Warns if the name of a kernel is not among the available ones.
     void kernel(const std::string& location, const std::string& name, const std::set<string_ref>& known) {
         warn_ignored(location, "kernel_source", unknown_name_message(known, name));
     }
@@ -97,13 +96,13 @@ private:
         if (!family_.variants.accepts_other_names)
             throw_usage_if(name, problem);
         else if (!problem.empty())
-            note(location + name, problem + "; priced as any other");
+            note(location + name, problem + "; using the default");
     }
     void warn_ignored(const std::string& location, const char* column, const std::string& problem) {
-        if (!problem.empty()) note(location + ": " + column, problem + "; it chooses nothing");
+        if (!problem.empty()) note(location + ": " + column, problem + "; ignored");
     }
     void note(const std::string& location, const std::string& message) {
-        if (printed_.insert(message).second) notes_ << "llmcost: " << location << ": " << message << '\n';
+        if (printed_.insert(message).second) notes_ << "llmcost: warning: " << location << ": " << message << '\n';
     }
 
     const operator_type& family_;

@@ -23,15 +23,15 @@
 #include <llmcost/kernels/kernel_database.hpp>
 #include <llmcost/serving/curve.hpp>
 
-// Many operators at once: rows of a CSV file in, the same rows with predictions out.
+// `llmcost op` for CSV tables: reads rows of operator shapes, appends predicted times.
 namespace llmcost::cli {
 
-/// The least value of a size: what a window or what lies in front may be is nothing.
+/// The minimum of a size; 0 for optional sizes with default 0, e.g. a window.
 inline std::int64_t min_of(const operator_size& size) noexcept {
     return size.required || size.default_value > 0 ? size.minimum : 0;
 }
 
-/// Refuses sizes that do not go together; `where(name)` is the place of the one at fault.
+/// Throws: `usage` for inconsistent sizes; `location_of(name)` is the location in the message.
 template <class Where>
 void check_sizes(const operator_shape& shape, Where location_of) {
     for (std::size_t i = 0; i < shape.type->size_count; ++i) {
@@ -43,16 +43,17 @@ void check_sizes(const operator_shape& shape, Where location_of) {
                                                                  std::to_string(shape.size(other_size)));
         };
         if (!size.upper_bound_size.empty() && n > shape.size(size.upper_bound_size))
-            reject_size(" is more than ", size.upper_bound_size);
+            reject_size(" exceeds ", size.upper_bound_size);
         if (!size.multiple_size.empty() && shape.size(size.multiple_size) % n != 0)
             reject_size(" does not divide ", size.multiple_size);
     }
 }
 
-/// Prices the operators of a CSV file: its header names the family's sizes and words and, where rows choose them,
-/// `system`, `backend`, `version` and `kernel_source`, in any order among others.
+/// Estimates the times of the operators in a CSV table.
 ///
-/// Gives every line as it came with four columns more (`answer_rows`). Throws `usage` for a header that lacks a column.
+/// The columns are the sizes of the operator type and, optionally, `system`, `backend`, `version` and `kernel_source`,
+/// in any order; other columns are ignored. Appends four columns to each row (`answer_rows`).
+/// Throws: `usage` for a missing column.
 class op_table {
 public:
     op_table(kernel_database& database, kernel_query otherwise, name_check& checks)
@@ -67,13 +68,13 @@ public:
     }
 
 private:
-    /// What was found for a choice; its curve is worked out for its second row.
+    /// The kernel for a query; its curve is computed at the second row that uses it.
     struct chosen_shape {
         kernel_match found{};
         correction_table::layer_shape_position location{};
         measured_curve curve{};
     };
-    /// Whether rows of one site may differ in more than the axes and what is added to them.
+    /// Whether rows of one layer shape may differ in sizes that are not axes.
     static bool has_non_axis_sizes(const operator_type& family) {
         const auto is_non_axis = [](const operator_size& size) { return size.role == size_role::work_only; };
         return std::any_of(family.sizes, family.sizes + family.size_count, is_non_axis);
@@ -96,8 +97,7 @@ private:
         for (std::size_t i = 0; i < fields.size(); ++i)
             for (std::size_t c = 0; c < places_.size(); ++c)
                 if (!fields[i].empty() && fields[i] == name_of(c)) {
-                    if (places_[c] != absent)
-                        throw_usage("line 1", "the column " + quote(name_of(c)) + " stands twice");
+                    if (places_[c] != absent) throw_usage("line 1", "duplicate column " + quote(name_of(c)));
                     places_[c] = i;
                 }
         for (std::size_t i = 0; i < family.size_count; ++i)
@@ -178,7 +178,7 @@ private:
         const auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), n);
         const bool is_complete = problem == std::errc{} && end == digits.data() + digits.size();
         if (is_complete && n >= min_of(size) && n <= size.maximum) return n;
-        return parse_integer(std::string_view(size.name), text, min_of(size), size.maximum);  // says why not
+        return parse_integer(std::string_view(size.name), text, min_of(size), size.maximum);  // throws
     }
     static void write_estimate(std::string& out, const latency_estimate& e) {
         std::array<char, 96> text{};

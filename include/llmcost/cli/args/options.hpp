@@ -14,30 +14,57 @@
 
 namespace llmcost::cli {
 
-/// What the value of an option may be: the reader of a command line checks a choice, a dtype and the ending of a
-/// picture's file, which may be left out; shells complete by it.
+/// The kind of value that an option takes.
+///
+/// The parser checks choices, element types and the extension of image files; shells complete values by it. The value
+/// of an `image` may be absent.
 enum class value_type : std::uint8_t { none, text, file, directory, number, choice, dtype, image };
 
-/// Words that may stand where a value does, of what a program knows.
+/// A function that lists completions of a value, e.g. the model types of a program.
 using completion_list = std::vector<std::string_view> (*)(const program&);
 
-/// One option of a command: its name, the word for its value in the help, and what it does.
+/// One option of a command.
 struct option_spec {
-    std::string_view name;
-    value_type type;
-    std::string_view value;  ///< how the help calls the value; for a choice the words, parted by `|`
-    std::string_view help;
-    std::string_view section{};             ///< title of the section that begins here; empty: the section goes on
-    completion_list completions = nullptr;  ///< what shells complete beside files and a choice's words
-    bool is_repeatable = false;             ///< may be given again and again
+    std::string_view name;                      ///< primary name, `--model`
+    std::array<std::string_view, 4> aliases{};  ///< other accepted names: `-m`, or names of other tools
+    std::string_view value{};                   ///< placeholder of the value in the help: `NAME`
+    value_type type = value_type::none;
+    std::string_view choices{};             ///< of a `choice`: the accepted values, separated by `|`
+    std::string_view help{};                ///< noun phrase that is complete without the name of the option
+    std::string_view section{};             ///< title of the section that begins here; empty: no new section
+    completion_list completions = nullptr;  ///< completions in addition to files and choices
+    bool is_repeatable = false;             ///< may be given more than once
 
-    /// Two commands may have an option of one name; it is the same one where its values are of one kind.
+    /// Whether two rows are one option: options of two commands are one if their names and value types are equal.
     [[nodiscard]] constexpr bool is(const option_spec& other_option) const noexcept {
         return name == other_option.name && type == other_option.type;
     }
+    /// Calls `visit` with each alias.
+    template <class Visit>
+    constexpr void for_each_alias(Visit visit) const {
+        for (const std::string_view alias : aliases)
+            if (!alias.empty()) visit(alias);
+    }
+    /// Whether an argument is the name or an alias; `-` and `_` inside names are equal.
+    [[nodiscard]] constexpr bool is_named(std::string_view argument) const noexcept {
+        bool found = is_equal_name(argument, name);
+        for_each_alias([&](std::string_view alias) { found = found || is_equal_name(argument, alias); });
+        return found;
+    }
+
+private:
+    [[nodiscard]] static constexpr bool is_equal_name(std::string_view argument, std::string_view known) noexcept {
+        if (known.size() != argument.size()) return false;
+        for (std::size_t k = 0; k < known.size(); ++k) {
+            const bool dash =
+                k > 1 && (argument[k] == '-' || argument[k] == '_') && (known[k] == '-' || known[k] == '_');
+            if (argument[k] != known[k] && !dash) return false;
+        }
+        return true;
+    }
 };
 
-/// The arrays of options one behind the other.
+/// Concatenates arrays of options.
 template <std::size_t... Sizes>
 [[nodiscard]] consteval std::array<option_spec, (Sizes + ...)> concatenate(
     const std::array<option_spec, Sizes>&... parts) {
@@ -50,7 +77,7 @@ template <std::size_t... Sizes>
     return all;
 }
 
-/// The same options, below a title.
+/// Options with a section title above the first one.
 template <std::size_t Size>
 [[nodiscard]] consteval std::array<option_spec, Size> with_section(std::string_view title,
                                                                    std::array<option_spec, Size> rows) {
@@ -58,7 +85,19 @@ template <std::size_t Size>
     return rows;
 }
 
-/// Calls `visit` with each word of a choice.
+/// Options without the section title above the first one.
+template <std::size_t Size>
+[[nodiscard]] consteval std::array<option_spec, Size> without_first_section(std::array<option_spec, Size> rows) {
+    return with_section({}, rows);
+}
+
+/// An option with another help text, for a command in which its meaning or its default differs.
+[[nodiscard]] consteval option_spec with_help(option_spec row, std::string_view help) {
+    row.help = help;
+    return row;
+}
+
+/// Calls `visit` with each value of a list that is separated by `|`.
 template <class Visit>
 constexpr void for_each_choice(std::string_view choices, Visit visit) {
     while (!choices.empty()) {
@@ -68,21 +107,21 @@ constexpr void for_each_choice(std::string_view choices, Visit visit) {
     }
 }
 
-/// Names of the configurations that are compiled in.
-[[nodiscard]] inline std::vector<std::string_view> bundled_names(const program& io) {
+/// The names of the bundled configurations.
+[[nodiscard]] inline std::vector<std::string_view> bundled_names(const program& program) {
     std::vector<std::string_view> names;
-    for (const bundled_config& b : io.bundled) names.push_back(b.name);
+    for (const bundled_config& b : program.bundled) names.push_back(b.name);
     return names;
 }
 
-/// Names of the model types that are known.
-[[nodiscard]] inline std::vector<std::string_view> type_names(const program& io) {
+/// The names of the supported model types.
+[[nodiscard]] inline std::vector<std::string_view> type_names(const program& program) {
     std::vector<std::string_view> names;
-    for (const model_spec* spec : io.models) names.emplace_back(spec->model_type);
+    for (const model_spec* spec : program.models) names.emplace_back(spec->model_type);
     return names;
 }
 
-/// What `--quantization` may be.
+/// The accepted values of `--quantization`.
 [[nodiscard]] inline std::vector<std::string_view> quantization_names(const program&) {
     std::vector<std::string_view> names;
     for (const quantization_preset& method : quantization_presets) names.push_back(method.name);
@@ -93,60 +132,188 @@ constexpr void for_each_choice(std::string_view choices, Visit visit) {
 /// The options that several commands have.
 namespace option {
 
-// clang-format off
-inline constexpr option_spec
-    model           {"--model",            value_type::file,   "NAME", "org/name[@rev]: file, cached, bundled, hub", "Model", bundled_names, true},
-    config          {"--config",           value_type::file,   "FILE", "config.json or its folder; - is stdin", {}, nullptr, true},
-    gguf            {"--gguf",             value_type::file,   "FILE", "a GGUF file: its model, its weights"},
-    safetensors     {"--safetensors",      value_type::file,   "FILE|DIR", "weights beside a config.json, or of --model"},
-    nested_config            {"--part",             value_type::text,   "KEY",  "a nested model's key"},
-    read_as_type              {"--as",               value_type::text,   "TYPE", "read as another type", {}, type_names},
-    set             {"--set",              value_type::text,   "K=V",  "override a key, a.b=1 a nested one; repeat", {}, nullptr, true},
-    revision        {"--revision",         value_type::text,   "REV",  "branch, tag or commit of --model"},
-    offline         {"--offline",          value_type::none,   "",     "never use the network"},
-    mtp             {"--mtp",              value_type::none,   "",     "MTP layers, too"},
-    batch           {"--batch",            value_type::number, "N",    "sequences, or images (1)", "Workload"},
-    sequence        {"--sequence",         value_type::number, "N",    "new tokens per sequence (1024)"},
-    past            {"--past",             value_type::number, "N",    "tokens already in the cache (0)"},
-    encoder_sequence{"--encoder-sequence", value_type::number, "N",    "tokens of the encoder (as the decoder)"},
-    image           {"--image",            value_type::text,   "WxH", "size of images (the model's own)"},
-    images          {"--images",           value_type::number, "N",    "how many"},
-    video           {"--video",            value_type::text,   "FxWxH", "frames, size of videos"},
-    videos          {"--videos",           value_type::number, "N",    "how many"},
-    audio           {"--audio",            value_type::text,   "SEC", "a recording per sequence"},
-    ragged_batch        {"--requests",         value_type::text,   "LIST", "new+image@past x many: 512@0x4,64+640x480"},
-    input           {"--input",            value_type::number, "N",    "a whole request: N tokens read at once"},
-    output          {"--output",           value_type::number, "N",    "and N tokens written one by one"},
-    logits          {"--logits",           value_type::choice, "all|last|none", "positions that the head computes"},
-    attention       {"--attention",        value_type::choice, "full|causal",   "all scores, or only visible ones"},
-    dtype           {"--dtype",            value_type::dtype,  "TYPE", "of weights (as the configuration says)"},
-    quantization    {"--quantization",     value_type::text,   "WORD", "weights as q4_k_m, awq, fp8, nf4, none ...", {}, quantization_names},
-    activation_dtype{"--activation-dtype", value_type::dtype,  "TYPE", "of activations (as the weights)"},
-    cache_dtype     {"--cache-dtype",      value_type::dtype,  "TYPE", "of the cache (as the activations)"},
-    training        {"--training",         value_type::none,   "",     "add one training step"},
-    format          {"--format",           value_type::choice, "text|json|csv|markdown|latex", "exact numbers outside of text", "Answer"},
-    plot            {"--plot",             value_type::image, "FILE.svg", "draw it; without a file in the terminal"},
-    text_or_json_format   {"--format",           value_type::choice, "text|json", "of the answer"},
-    scopes          {"--scopes",           value_type::none,   "",     "modules by path"},
-    tensors         {"--tensors",          value_type::none,   "",     "parameters and shapes"},
-    tree            {"--tree",             value_type::none,   "",     "modules as a tree"},
-    depth           {"--depth",            value_type::number, "N",    "levels of the tree"},
-    unused          {"--unused",           value_type::none,   "",     "keys that nothing reads"},
-    color           {"--color",            value_type::none,   "",     "colour always"},
-    no_color        {"--no-color",         value_type::none,   "",     "colour never"},
-    completion      {"--completion",       value_type::choice, "bash|zsh|fish", "print completions for a shell"},
-    man             {"--man",              value_type::none,   "",     "the man page"},
-    help            {"--help",             value_type::none,   "",     "print this help"},
-    version         {"--version",          value_type::none,   "",     "the version"};
-// clang-format on
+inline constexpr option_spec model{.name = "--model",
+                                   .aliases = {"-m"},
+                                   .value = "NAME",
+                                   .type = value_type::file,
+                                   .help =
+                                       "org/name[@revision]; lookup order: local file, Hugging Face cache, "
+                                       "bundled configurations, Hub",
+                                   .completions = bundled_names,
+                                   .is_repeatable = true};
+inline constexpr option_spec config{.name = "--config",
+                                    .value = "FILE",
+                                    .type = value_type::file,
+                                    .help = "config.json or its directory; - reads standard input",
+                                    .is_repeatable = true};
+inline constexpr option_spec gguf{
+    .name = "--gguf", .value = "FILE", .type = value_type::file, .help = "GGUF file: configuration and weights"};
+inline constexpr option_spec safetensors{.name = "--safetensors",
+                                         .value = "FILE|DIR",
+                                         .type = value_type::file,
+                                         .help = "safetensors weights, with config.json next to them or --model"};
+inline constexpr option_spec nested_config{.name = "--part",
+                                           .value = "KEY",
+                                           .type = value_type::text,
+                                           .help = "use the nested configuration KEY, e.g. text_config"};
+inline constexpr option_spec read_as_type{.name = "--as",
+                                          .value = "TYPE",
+                                          .type = value_type::text,
+                                          .help = "use the implementation of another model_type",
+                                          .completions = type_names};
+inline constexpr option_spec set{.name = "--set",
+                                 .value = "KEY=VALUE",
+                                 .type = value_type::text,
+                                 .help = "override a configuration key; nested: a.b=1; repeatable",
+                                 .is_repeatable = true};
+inline constexpr option_spec revision{
+    .name = "--revision", .value = "REV", .type = value_type::text, .help = "branch, tag or commit of --model"};
+inline constexpr option_spec offline{.name = "--offline", .help = "do not use the network"};
+inline constexpr option_spec mtp{.name = "--mtp", .help = "include multi-token prediction (MTP) layers"};
+
+inline constexpr option_spec batch{.name = "--batch",
+                                   .aliases = {"-b"},
+                                   .value = "N",
+                                   .type = value_type::number,
+                                   .help = "sequences (or images) per step (default 1)"};
+inline constexpr option_spec sequence{.name = "--sequence",
+                                      .aliases = {"-s", "--seq-len", "--seqlen"},
+                                      .value = "N",
+                                      .type = value_type::number,
+                                      .help = "new tokens per sequence (default 1024)"};
+inline constexpr option_spec past{.name = "--past",
+                                  .value = "N",
+                                  .type = value_type::number,
+                                  .help = "tokens per sequence that are already in the KV cache (default 0)"};
+inline constexpr option_spec encoder_sequence{.name = "--encoder-sequence",
+                                              .value = "N",
+                                              .type = value_type::number,
+                                              .help = "encoder tokens per sequence (default: as --sequence)"};
+inline constexpr option_spec ragged_batch{
+    .name = "--ragged",
+    .value = "LIST",
+    .type = value_type::text,
+    .help = "ragged batch: groups of TOKENS[+WxH][@PAST][xCOUNT], e.g. 512@0x4,1@8000x60 or 64+640x480"};
+inline constexpr option_spec input{.name = "--input",
+                                   .aliases = {"--isl", "--input-len"},
+                                   .value = "N",
+                                   .type = value_type::number,
+                                   .help = "input tokens per request; computes prefill and decode"};
+inline constexpr option_spec output{.name = "--output",
+                                    .aliases = {"--osl", "--output-len"},
+                                    .value = "N",
+                                    .type = value_type::number,
+                                    .help = "output tokens per request, with --input (default 1)"};
+inline constexpr option_spec logits{.name = "--logits",
+                                    .value = "POSITIONS",
+                                    .type = value_type::choice,
+                                    .choices = "all|last|none",
+                                    .help =
+                                        "positions for which the head computes logits: all, last or none "
+                                        "(default all; last with --input)"};
+inline constexpr option_spec attention{.name = "--attention",
+                                       .value = "TYPE",
+                                       .type = value_type::choice,
+                                       .choices = "full|causal",
+                                       .help =
+                                           "attention scores to count: full (all), or causal (visible ones only) "
+                                           "(default full)"};
+inline constexpr option_spec training{.name = "--training",
+                                      .help = "include a training step: backward pass and gradients"};
+
+inline constexpr option_spec image{.name = "--image",
+                                   .value = "WxH",
+                                   .type = value_type::text,
+                                   .help = "image size in pixels (default: the model's image size)"};
+inline constexpr option_spec images{.name = "--images",
+                                    .value = "N",
+                                    .type = value_type::number,
+                                    .help = "images per sequence (default 1 with --image)"};
+inline constexpr option_spec video{
+    .name = "--video", .value = "FxWxH", .type = value_type::text, .help = "frames and frame size in pixels"};
+inline constexpr option_spec videos{.name = "--videos",
+                                    .value = "N",
+                                    .type = value_type::number,
+                                    .help = "videos per sequence (default 1 with --video)"};
+inline constexpr option_spec audio{
+    .name = "--audio", .value = "SECONDS", .type = value_type::text, .help = "audio per sequence, in seconds"};
+
+inline constexpr option_spec dtype{
+    .name = "--dtype",
+    .value = "TYPE",
+    .type = value_type::dtype,
+    .help = "weight type: bfloat16, float16, float32, float8_e4m3fn ... (default: as the configuration)"};
+inline constexpr option_spec activation_dtype{.name = "--activation-dtype",
+                                              .value = "TYPE",
+                                              .type = value_type::dtype,
+                                              .help = "activation type (default: as the weights)"};
+inline constexpr option_spec cache_dtype{.name = "--cache-dtype",
+                                         .aliases = {"--kv-cache-dtype"},
+                                         .value = "TYPE",
+                                         .type = value_type::dtype,
+                                         .help = "KV cache type (default: as the activations)"};
+inline constexpr option_spec quantization{.name = "--quantization",
+                                          .value = "NAME",
+                                          .type = value_type::text,
+                                          .help =
+                                              "weight quantization: q4_k_m, awq, fp8, nf4, none ... "
+                                              "(default: as the configuration)",
+                                          .completions = quantization_names};
+
+inline constexpr option_spec format{.name = "--format",
+                                    .value = "FORMAT",
+                                    .type = value_type::choice,
+                                    .choices = "text|json|csv|markdown|latex",
+                                    .help =
+                                        "text, json, csv, markdown or latex (default text); all except text print "
+                                        "exact numbers"};
+inline constexpr option_spec text_or_json_format{.name = "--format",
+                                                 .value = "FORMAT",
+                                                 .type = value_type::choice,
+                                                 .choices = "text|json",
+                                                 .help = "text or json (default text); json prints exact numbers"};
+inline constexpr option_spec text_json_or_csv_format{
+    .name = "--format",
+    .value = "FORMAT",
+    .type = value_type::choice,
+    .choices = "text|json|csv",
+    .help = "text, json or csv (default text); json and csv print exact numbers"};
+inline constexpr option_spec plot{.name = "--plot",
+                                  .value = "FILE.svg",
+                                  .type = value_type::image,
+                                  .help = "write a chart; without FILE, draw it in the terminal"};
+inline constexpr option_spec scopes{.name = "--scopes", .help = "list modules by path"};
+inline constexpr option_spec tensors{.name = "--tensors", .help = "list parameters and their shapes"};
+inline constexpr option_spec tree{.name = "--tree", .help = "print modules as a tree; equal layers are one line"};
+inline constexpr option_spec depth{
+    .name = "--depth", .value = "N", .type = value_type::number, .help = "levels of --tree (default: all)"};
+inline constexpr option_spec unused{.name = "--unused", .help = "list configuration keys that have no effect"};
+inline constexpr option_spec color{.name = "--color", .help = "always use color"};
+inline constexpr option_spec no_color{.name = "--no-color", .help = "never use color"};
+inline constexpr option_spec completion{.name = "--completion",
+                                        .value = "SHELL",
+                                        .type = value_type::choice,
+                                        .choices = "bash|zsh|fish",
+                                        .help = "print completions for bash, zsh or fish"};
+inline constexpr option_spec man{.name = "--man", .help = "print the man page"};
+inline constexpr option_spec help{.name = "--help", .aliases = {"-h"}, .help = "print this help"};
+inline constexpr option_spec version{.name = "--version", .help = "print the version of llmcost"};
 
 }  // namespace option
 
-/// Of every command.
+/// The option of every command.
 inline constexpr std::array help_option{option::help};
-/// Which model: of every command that reads one.
+/// The options that choose a model.
 inline constexpr std::array model_options{option::model,       option::config,        option::gguf,
                                           option::safetensors, option::nested_config, option::read_as_type,
                                           option::set,         option::revision,      option::offline};
+/// The images, videos and audio of each sequence of a batch.
+inline constexpr std::array multimodal_options{option::image, option::images, option::video, option::videos,
+                                               option::audio};
+/// The images, videos and audio of each request of a server.
+inline constexpr std::array request_multimodal_options{
+    option::image, with_help(option::images, "images per request (default 1 with --image)"), option::video,
+    with_help(option::videos, "videos per request (default 1 with --video)"),
+    with_help(option::audio, "audio per request, in seconds")};
 
 }  // namespace llmcost::cli

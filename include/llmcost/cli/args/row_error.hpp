@@ -8,16 +8,16 @@
 #include <string_view>
 
 #include <llmcost/base/count.hpp>
-#include <llmcost/base/error.hpp>
 #include <llmcost/cli/args/text.hpp>
+#include <llmcost/text/error.hpp>
 #include <llmcost/trace/trace.hpp>
 
-// Rows of a table that have no answer.
+// Errors of single rows of a table.
 namespace llmcost::cli {
 
 namespace detail {
 
-/// What keeps a row from being answered, in one line; empty where nothing does.
+/// The error message of `make()` in one line; empty if it does not throw.
 template <class Make>
 [[nodiscard]] std::string problem_of(const Make& make) {
     try {
@@ -29,15 +29,15 @@ template <class Make>
     } catch (const workload_error& e) {
         return positions_text(e);
     } catch (const description_error& e) {
-        return "the configuration cannot be described: " + printable(e.what());
+        return "the configuration is not supported: " + printable(e.what());
     }
     return {};
 }
 
-/// Says the first row without an answer, and how many there are.
+/// Reports the first failed row and the number of failed rows.
 inline void note_on_rows(std::ostream& notes, std::string_view first, std::size_t num_failed, std::size_t all) {
     notes << "llmcost: " << first << " (" << num_failed << " of " << all << (all == 1 ? " row" : " rows")
-          << " without an answer: see the column error)\n";
+          << " failed; see the column error)\n";
 }
 
 }  // namespace detail

@@ -11,8 +11,7 @@
 #include <llmcost/cli/args/arguments.hpp>
 #include <llmcost/memory/schedule.hpp>
 
-// How a step is trained beside the pass itself: its optimizer, passes before it, devices, what is made again, what
-// waits elsewhere.
+// The options of a training step: optimizer, gradient accumulation, sharding, activation checkpointing, offloading.
 namespace llmcost::cli {
 
 namespace detail {
@@ -28,30 +27,64 @@ inline std::vector<std::string_view> recompute_names(const program&) { return {"
 
 namespace option {
 
-// clang-format off
-inline constexpr option_spec
-    optimizer      {"--optimizer", value_type::text,   "NAME", "adamw, muon ... with :fused, :single, :in-backward", "Training", detail::optimizer_names},
-    recompute      {"--recompute", value_type::text,   "WORD", "none, selective, full or full:N layers", {}, detail::recompute_names},
-    steps          {"--steps",     value_type::number, "N",    "optimizer state exists from the first on (2)"},
-    accumulation   {"--gradient-accumulation", value_type::number, "N", "passes of a batch before a step (1)"},
-    shards         {"--shards",    value_type::number, "N",    "devices, a batch on each; figures of one (1)"},
-    zero           {"--zero",      value_type::choice, "0|1|2|3", "what they share: DeepSpeed's stages"},
-    fsdp           {"--fsdp",      value_type::none,   "",     "they share as PyTorch's fully_shard does"},
-    master_weights {"--master-weights", value_type::none, "",  "copies in 32 bits of weights in 16"},
-    gradient_dtype {"--gradient-dtype", value_type::choice, "fp32|bf16", "what gradients are summed in (as the weights)"},
-    offload        {"--offload",   value_type::choice, "none|activations|optimizer|both", "what waits in the host's memory"};
-// clang-format on
+inline constexpr option_spec optimizer{.name = "--optimizer",
+                                       .value = "NAME",
+                                       .type = value_type::text,
+                                       .help = "optimizer; suffixes :fused, :single, :in-backward (default adamw)",
+                                       .completions = detail::optimizer_names};
+inline constexpr option_spec recompute{
+    .name = "--recompute",
+    .value = "TYPE",
+    .type = value_type::text,
+    .help =
+        "activation checkpointing: none, selective (attention only), full, or full:N "
+        "(first N layers) (default none)",
+    .completions = detail::recompute_names};
+inline constexpr option_spec steps{.name = "--steps",
+                                   .value = "N",
+                                   .type = value_type::number,
+                                   .help =
+                                       "optimizer steps to replay; the optimizer state exists from the end of the "
+                                       "first step (default 2)"};
+inline constexpr option_spec accumulation{.name = "--gradient-accumulation",
+                                          .value = "N",
+                                          .type = value_type::number,
+                                          .help = "micro-batches per optimizer step (default 1)"};
+inline constexpr option_spec shards{.name = "--shards",
+                                    .value = "N",
+                                    .type = value_type::number,
+                                    .help = "data-parallel ranks; --batch and all results are per rank (default 1)"};
+inline constexpr option_spec zero{.name = "--zero",
+                                  .value = "0|1|2|3",
+                                  .type = value_type::choice,
+                                  .choices = "0|1|2|3",
+                                  .help = "DeepSpeed ZeRO stage across --shards ranks (default 0)"};
+inline constexpr option_spec fsdp{.name = "--fsdp", .help = "PyTorch FSDP2 (fully_shard) across --shards ranks"};
+inline constexpr option_spec master_weights{.name = "--master-weights",
+                                            .help = "keep a float32 copy of 16-bit weights"};
+inline constexpr option_spec gradient_dtype{.name = "--gradient-dtype",
+                                            .value = "TYPE",
+                                            .type = value_type::choice,
+                                            .choices = "fp32|bf16",
+                                            .help = "accumulate gradients in fp32 or bf16 (default: as the weights)"};
+inline constexpr option_spec offload{
+    .name = "--offload",
+    .value = "TYPE",
+    .type = value_type::choice,
+    .choices = "none|activations|optimizer|both",
+    .help = "offload to host memory: none, activations, optimizer or both (default none)"};
 
 }  // namespace option
 
-/// How a step is trained.
-inline constexpr std::array schedule_options{option::recompute,      option::steps,          option::accumulation,
-                                             option::shards,         option::zero,           option::fsdp,
+/// The options of a training step, except its parallelism.
+inline constexpr std::array schedule_options{option::recompute,      option::accumulation,   option::steps,
                                              option::master_weights, option::gradient_dtype, option::offload};
+/// The options of data parallelism in training.
+inline constexpr std::array sharding_options{option::shards, option::zero, option::fsdp};
 
 namespace detail {
 
-/// `adamw:fused:in-backward`, `galore:rank=64`.
+/// Parses `adamw:fused:in-backward` or `galore:rank=64`. Throws: `usage`.
 inline void read_optimizer(std::string_view text, training_schedule& step) {
     constexpr std::string_view option_name = "--optimizer", in_backward = ":in-backward", rank = ":rank=";
     std::string_view name = text;
@@ -85,27 +118,27 @@ inline void read_recompute(std::string_view text, training_schedule& step) {
     }
 }
 
-/// Refuses what no trainer does together.
+/// Throws: `usage` for options that cannot be combined.
 inline void check_schedule(const arguments& args, const training_schedule& step, bool in_half) {
     const bool parts = step.data_parallel_size > 1 && step.sharding != sharding_strategy::ddp;
     const std::string_view shared = args.has(option::fsdp) ? "--fsdp" : "--zero";
-    if (args.has(option::fsdp) && args.has(option::zero))
-        throw_usage("--fsdp", "is a way of its own: leave --zero out");
+    if (args.has(option::fsdp) && args.has(option::zero)) throw_usage("--fsdp", "cannot be combined with --zero");
     if ((args.has(option::fsdp) || args.has(option::zero)) && !args.has(option::shards))
-        throw_usage(shared, "needs --shards, how many devices share");
+        throw_usage(shared, "requires --shards");
     if (parts && !step.optimizer->is_elementwise())
-        throw_usage(shared, "a part of a tensor has no step of its own in " + std::string(step.optimizer->name));
+        throw_usage(shared, "not supported with --optimizer " + std::string(step.optimizer->name) +
+                                ", which needs complete matrices");
     if (step.updates_in_backward() &&
         (parts || step.gradient_accumulation_steps > 1 || step.has_master_weights || step.has_float32_gradients))
-        throw_usage("--optimizer", "a step in backward leaves no gradient to sum, to share or to widen");
+        throw_usage("--optimizer",
+                    ":in-backward cannot be combined with --zero, --fsdp, --gradient-accumulation, --master-weights or "
+                    "--gradient-dtype fp32");
     if (step.sharding == sharding_strategy::fsdp && parts && (step.has_master_weights || step.offloads_optimizer))
-        throw_usage("--fsdp",
-                    "parts are the weights that the optimizer moves: no --master-weights, no --offload optimizer");
-    if (parts && step.has_float32_gradients) throw_usage(shared, "sums gradients as wide as the weights");
-    if (step.has_master_weights && !in_half)
-        throw_usage("--master-weights", "weights are in 32 bits: say --precision bf16");
+        throw_usage("--fsdp", "cannot be combined with --master-weights or --offload optimizer");
+    if (parts && step.has_float32_gradients) throw_usage(shared, "cannot be combined with --gradient-dtype fp32");
+    if (step.has_master_weights && !in_half) throw_usage("--master-weights", "requires --precision bf16");
     if (args.has(option::gradient_dtype) && args.choice(option::gradient_dtype) == 1 && !in_half)
-        throw_usage("--gradient-dtype", "gradients of weights in 32 bits are in 32 bits");
+        throw_usage("--gradient-dtype", "bf16 requires --precision bf16");
 }
 
 inline training_schedule read_schedule(const arguments& args, bool in_half) {

@@ -12,58 +12,129 @@
 #include <llmcost/cli/args/options.hpp>
 #include <llmcost/simulation/scheduling_policy.hpp>
 
-// Engines' own options, by their own names.
+// The scheduler options of inference engines, with the names that the engines use.
 namespace llmcost::cli {
 
-/// An option of an engine: the member of its policy that it says.
+/// A scheduler option of an engine, and the member of `scheduling_policy` that it sets.
 struct scheduler_option {
     std::string_view engine;
     option_spec row;
     std::int64_t scheduling_policy::*number = nullptr;
     bool scheduling_policy::*flag = nullptr;
-    bool becomes = true;                     ///< what the flag is where the option stands
-    const admission_mode* admits = nullptr;  ///< what each of its words means
+    bool becomes = true;                     ///< value of `flag` if the option is set
+    const admission_mode* admits = nullptr;  ///< the admission mode of each choice
 };
 
-/// TensorRT-LLM's `capacity_scheduler_policy` (llmapi/llm_args.py), in the order of its words.
+/// The admission modes of TensorRT-LLM's `capacity_scheduler_policy`, in the order of its choices.
+///
+/// Source: TensorRT-LLM, llmapi/llm_args.py, CapacitySchedulerPolicy.
 inline constexpr admission_mode capacity_policies[]{admission_mode::full_output, admission_mode::prompt};
 
-// clang-format off
 inline constexpr scheduler_option scheduler_options[]{
-    {"vllm", {"--max-num-batched-tokens", value_type::number, "N", "vllm: new tokens of a step (8192, by memory)", "Engine"}, &scheduling_policy::max_num_batched_tokens},
-    {"vllm", {"--max-num-seqs", value_type::number, "N", "vllm: sequences at a time (1024, by memory)"}, &scheduling_policy::max_num_seqs},
-    {"vllm", {"--block-size", value_type::number, "N", "vllm: tokens of a page of the cache (16)"}, &scheduling_policy::page_size},
-    {"vllm", {"--no-enable-chunked-prefill", value_type::none, "", "vllm: prompts in one step"}, nullptr, &scheduling_policy::has_chunked_prefill, false},
-    {"vllm", {"--no-enable-prefix-caching", value_type::none, "", "vllm: prompts share no blocks"}, nullptr, &scheduling_policy::has_prefix_cache, false},
-    {"sglang", {"--chunked-prefill-size", value_type::number, "N", "sglang: tokens of prompts in a step (8192, by memory)"}, &scheduling_policy::max_num_batched_tokens},
-    {"sglang", {"--max-prefill-tokens", value_type::number, "N", "sglang: and of whole prompts (16384)"}, &scheduling_policy::max_prefill_tokens},
-    {"sglang", {"--max-running-requests", value_type::number, "N", "sglang: sequences at a time (2048)"}, &scheduling_policy::max_num_seqs},
-    {"sglang", {"--page-size", value_type::number, "N", "sglang: tokens of a page of the cache (1)"}, &scheduling_policy::page_size},
-    {"sglang", {"--enable-mixed-chunk", value_type::none, "", "sglang: those that write join prompts"}, nullptr, &scheduling_policy::has_mixed_chunk, true},
-    {"sglang", {"--disable-radix-cache", value_type::none, "", "sglang: prompts share no blocks"}, nullptr, &scheduling_policy::has_prefix_cache, false},
-    {"trtllm", {"--max_num_tokens", value_type::number, "N", "trtllm: new tokens of a step (8192)"}, &scheduling_policy::max_num_batched_tokens},
-    {"trtllm", {"--max_batch_size", value_type::number, "N", "trtllm: sequences at a time (2048)"}, &scheduling_policy::max_num_seqs},
-    {"trtllm", {"--enable_chunked_prefill", value_type::none, "", "trtllm: prompts in several steps"}, nullptr, &scheduling_policy::has_chunked_prefill, true},
-    {"trtllm", {"--capacity_scheduler_policy", value_type::choice, "GUARANTEED_NO_EVICT|MAX_UTILIZATION", "trtllm: whether room for answers is kept"}, nullptr, nullptr, true, capacity_policies},
-    {"trtllm", {"--batch_wait_timeout_iters", value_type::number, "N", "trtllm: steps that prompts wait (0)"}, &scheduling_policy::batch_wait_steps},
+    {.engine = "vllm",
+     .row = {.name = "--max-num-batched-tokens",
+             .value = "N",
+             .type = value_type::number,
+             .help = "vllm: maximum tokens per step (default 8192, depends on device memory)"},
+     .number = &scheduling_policy::max_num_batched_tokens},
+    {.engine = "vllm",
+     .row = {.name = "--max-num-seqs",
+             .value = "N",
+             .type = value_type::number,
+             .help = "vllm: maximum running requests (default 1024, depends on device memory)"},
+     .number = &scheduling_policy::max_num_seqs},
+    {.engine = "vllm",
+     .row = {.name = "--block-size",
+             .value = "N",
+             .type = value_type::number,
+             .help = "vllm: tokens per KV cache block (default 16)"},
+     .number = &scheduling_policy::page_size},
+    {.engine = "vllm",
+     .row = {.name = "--no-enable-chunked-prefill", .help = "vllm: compute each prompt in one step"},
+     .flag = &scheduling_policy::has_chunked_prefill,
+     .becomes = false},
+    {.engine = "vllm",
+     .row = {.name = "--no-enable-prefix-caching", .help = "vllm: do not share KV cache blocks of equal prefixes"},
+     .flag = &scheduling_policy::has_prefix_cache,
+     .becomes = false},
+    {.engine = "sglang",
+     .row = {.name = "--chunked-prefill-size",
+             .value = "N",
+             .type = value_type::number,
+             .help = "sglang: maximum prefill tokens per step (default 8192, depends on device "
+                     "memory)"},
+     .number = &scheduling_policy::max_num_batched_tokens},
+    {.engine = "sglang",
+     .row = {.name = "--max-prefill-tokens",
+             .value = "N",
+             .type = value_type::number,
+             .help = "sglang: maximum prompt tokens per prefill batch (default 16384)"},
+     .number = &scheduling_policy::max_prefill_tokens},
+    {.engine = "sglang",
+     .row = {.name = "--max-running-requests",
+             .value = "N",
+             .type = value_type::number,
+             .help = "sglang: maximum running requests (default 2048)"},
+     .number = &scheduling_policy::max_num_seqs},
+    {.engine = "sglang",
+     .row = {.name = "--page-size",
+             .value = "N",
+             .type = value_type::number,
+             .help = "sglang: tokens per KV cache page (default 1)"},
+     .number = &scheduling_policy::page_size},
+    {.engine = "sglang",
+     .row = {.name = "--enable-mixed-chunk", .help = "sglang: mix decode tokens into prefill steps"},
+     .flag = &scheduling_policy::has_mixed_chunk},
+    {.engine = "sglang",
+     .row = {.name = "--disable-radix-cache", .help = "sglang: do not share KV cache pages of equal prefixes"},
+     .flag = &scheduling_policy::has_prefix_cache,
+     .becomes = false},
+    {.engine = "trtllm",
+     .row = {.name = "--max_num_tokens",
+             .value = "N",
+             .type = value_type::number,
+             .help = "trtllm: maximum tokens per step (default 8192)"},
+     .number = &scheduling_policy::max_num_batched_tokens},
+    {.engine = "trtllm",
+     .row = {.name = "--max_batch_size",
+             .value = "N",
+             .type = value_type::number,
+             .help = "trtllm: maximum running requests (default 2048)"},
+     .number = &scheduling_policy::max_num_seqs},
+    {.engine = "trtllm",
+     .row = {.name = "--enable_chunked_prefill", .help = "trtllm: split prompts over several steps (chunked prefill)"},
+     .flag = &scheduling_policy::has_chunked_prefill},
+    {.engine = "trtllm",
+     .row = {.name = "--capacity_scheduler_policy",
+             .value = "POLICY",
+             .type = value_type::choice,
+             .choices = "GUARANTEED_NO_EVICT|MAX_UTILIZATION",
+             .help = "trtllm: GUARANTEED_NO_EVICT reserves KV cache for all output tokens; "
+                     "MAX_UTILIZATION does not, and preempts requests (default GUARANTEED_NO_EVICT)"},
+     .admits = capacity_policies},
+    {.engine = "trtllm",
+     .row = {.name = "--batch_wait_timeout_iters",
+             .value = "N",
+             .type = value_type::number,
+             .help = "trtllm: steps that a prefill waits to be batched (default 0)"},
+     .number = &scheduling_policy::batch_wait_steps},
 };
-// clang-format on
 
-/// Their rows as options of a command.
+/// The scheduler options as options of a command.
 inline constexpr auto scheduler_option_rows = [] {
     std::array<option_spec, std::size(scheduler_options)> rows{};
     for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = scheduler_options[i].row;
     return rows;
 }();
 
-/// What an engine's options make of its policy; refuses those of another engine.
+/// The scheduling policy of an engine, changed by its options. Throws: `usage` for an option of another engine.
 [[nodiscard]] inline scheduling_policy with_options(scheduling_policy p, std::string_view engine,
                                                     const arguments& args) {
     for (const scheduler_option& o : scheduler_options) {
         if (!args.has(o.row)) continue;
         if (o.engine != engine)
-            throw_usage(o.row.name,
-                        "is an option of " + std::string(o.engine) + ", and --engine says " + std::string(engine));
+            throw_usage(o.row.name, "not supported by --engine " + std::string(engine) + ": it is an option of " +
+                                        std::string(o.engine));
         if (o.number != nullptr) p.*o.number = args.number(o.row, p.*o.number);
         if (o.flag != nullptr) p.*o.flag = o.becomes;
         if (o.admits != nullptr) p.admission = o.admits[args.choice(o.row)];

@@ -7,12 +7,12 @@
 #include <string>
 
 #include <llmcost/analysis/counts.hpp>
-#include <llmcost/base/error.hpp>
+#include <llmcost/text/error.hpp>
 
-// Finds the part of a model that a word names, and counts it.
+// Finds the scope of a model that a name selects, and computes its metrics.
 namespace llmcost::cli {
 
-/// A word and how it is understood.
+/// A name and the kind of scope that it selects.
 struct scope_selector {
     scope_kind kind = scope_kind::role;
     std::string name = "all";
@@ -20,24 +20,24 @@ struct scope_selector {
     [[nodiscard]] bool is_all() const noexcept { return kind == scope_kind::role && name == "all"; }
 };
 
-/// What a word was found to be in a model.
+/// A scope that was found in a model, and its metrics.
 struct found_scope {
     model_metrics sum{};
     bool found = false;
-    bool only_tied = false;  ///< the parameter shares a tensor that is named elsewhere first
+    bool only_tied = false;  ///< the parameter is tied to a tensor with an earlier name
 };
 
-/// Walks that list more modules than this are refused: a configuration can name billions.
+/// The maximum number of modules in a listing; a configuration can have billions.
 inline constexpr std::int64_t max_modules = 65536;
 
 namespace detail {
 
-/// Knows how deep a walk is, and refuses walks without end.
+/// Tracks the module depth of a trace. Throws: `overflow` above `max_modules` modules.
 class bounded_listener : public listener {
 public:
     void on_module_enter(const recorder&, const module_info&) override {
         if (++modules_ > max_modules)
-            throw error(errc::overflow, {}, "more than 65536 modules to list; ask for a role, such as attn or all");
+            throw error(errc::overflow, {}, "more than 65536 modules to list; use a role, e.g. attn or all");
         ++depth_;
     }
     void on_module_leave(const recorder&, const module_info&) override { --depth_; }
@@ -52,14 +52,14 @@ private:
 
 }  // namespace detail
 
-/// Throws `overflow` where a walk would list more than `max_modules` modules.
+/// Throws: `overflow` if a listing of the model would have more than `max_modules` modules.
 inline void check_size(const model& m, const workload& load) {
     detail::bounded_listener listener;
     trace t{with_storage_types(load, storage_types_of(m, load)), &listener};
     m.trace_with_loss(t);
 }
 
-/// Counts what a word names in one forward pass; finds nothing where the model has nothing of this name.
+/// Computes the metrics of a scope in one forward pass; `found` is false if the model has no such scope.
 [[nodiscard]] inline found_scope find_scope(const model& m, const workload& load, const scope_selector& scope) {
     const storage_types types = storage_types_of(m, load);
     trace t{with_storage_types(load, types), nullptr, scope_query(scope.kind, scope.name)};

@@ -35,7 +35,7 @@ inline constexpr std::array<short_size, 16> short_sizes{{
 
 }  // namespace detail
 
-/// The name of an operator's size in a table that people read: `num_key_value_heads` is `kv_heads`.
+/// The short name of an operator size in text output: `kv_heads` for `num_key_value_heads`.
 [[nodiscard]] inline std::string short_size_name(std::string_view name) {
     for (const detail::short_size& row : detail::short_sizes)
         if (row.name == name) return std::string(row.shorter);

@@ -27,10 +27,10 @@ struct parsed_model;
 struct deployment;
 class model_sink;
 
-/// Writes what a device executes as bytes of a format.
+/// Serializes an execution trace of a device.
 using trace_writer = std::string (*)(const std::vector<trace_node>&);
 
-/// Exit codes; docs/cli.md and the man page explain them.
+/// The exit codes of the program (docs/cli.md).
 enum class exit_code : int {
     ok = 0,
     write_error = 1,
@@ -45,23 +45,23 @@ enum class exit_code : int {
     internal = 70
 };
 
-/// A file that an answer has beside its text.
+/// A file that a command writes in addition to its text.
 struct output_file {
     std::string name;
     std::string text;
 };
 
-/// What goes to the standard output, and how the program ends where all of it is written.
+/// The output of a command: text for standard output, an exit code, and optionally a file.
 struct command_output {
     command_output() = default;
     command_output(std::string written, exit_code ends = exit_code::ok) : text(std::move(written)), exit_status(ends) {}
 
     std::string text;
     exit_code exit_status = exit_code::ok;
-    output_file file{};  ///< none where it has no name
+    output_file file{};  ///< not written if its name is empty
 };
 
-/// What the program touches of the world, so that tests need none of it.
+/// The streams, the environment and the terminal, as parameters so that tests can replace them.
 struct streams {
     std::ostream& out;
     std::ostream& err;
@@ -71,17 +71,17 @@ struct streams {
     bool in_is_terminal = false;
 };
 
-/// The streams, and what a program knows by its name.
+/// The streams, and the models, configurations and commands of a program.
 struct program : streams {
     model_registry models{};
     std::span<const bundled_config> bundled{};
     std::span<const command* const> commands{};  ///< the first is the front page, which has no name
-    // pointers, so that no command compiles the reader of configurations, the hub and measured kernels once more
-    parsed_model (*read)(const arguments&, const program&) = nullptr;  ///< the model that a command line names
-    deployment (*place)(const arguments&, const program&) = nullptr;   ///< and on what device, and how, it is run
-    bool (*read_each)(const arguments&, const program&, model_sink&) = nullptr;  ///< the models, where it names several
-    verified_type_table verified{};  ///< how its types are held against the reference
-    trace_writer chakra = nullptr;   ///< null: built without protobuf
+    // function pointers, so that commands do not compile config reading, Hub access and kernel data again
+    parsed_model (*read)(const arguments&, const program&) = nullptr;  ///< reads the model of a command line
+    deployment (*place)(const arguments&, const program&) = nullptr;  ///< reads the model, its device and its execution
+    bool (*read_each)(const arguments&, const program&, model_sink&) = nullptr;  ///< reads several models
+    verified_type_table verified{};                                              ///< how the model types were verified
+    trace_writer chakra = nullptr;                                               ///< null: built without protobuf
 };
 
 }  // namespace llmcost::cli

@@ -12,10 +12,10 @@
 
 #include <llmcost/cli/args/arguments.hpp>
 
-// Options of numbers that are given lists: a command line for each combination of their values.
+// Options with lists of numbers: one command line for each combination of their values.
 namespace llmcost::cli {
 
-/// The same option where a list may stand in place of its number.
+/// An option that accepts a list in addition to a number.
 [[nodiscard]] consteval option_spec accepts_list(option_spec row) {
     row.value = "N|LIST";
     return row;
@@ -28,29 +28,29 @@ namespace llmcost::cli {
 
 namespace detail {
 
-inline constexpr std::size_t max_rows = 10'000;  ///< of a table of combinations
+inline constexpr std::size_t max_rows = 10'000;  ///< maximum number of combinations
 
-/// Adds the numbers of `1024..131072:x2` or `0..4096:+512`: from the first on as far as they do not pass the last.
+/// Appends the numbers of a range `1024..131072:x2` or `0..4096:+512`, up to and including its end.
 inline void add_range(std::string_view option_name, std::string_view item, std::int64_t minimum,
                       std::vector<std::int64_t>& out) {
     const std::size_t dots = item.find(".."), colon = item.find(':', dots);
     const std::string_view step = colon == std::string_view::npos ? std::string_view{} : item.substr(colon + 1);
     const bool times = step.starts_with('x'), plus = step.starts_with('+');
     if (!times && !plus)
-        throw_usage(option_name, "expected a range like 1024..131072:x2 or 0..4096:+512, found " + quote(item));
+        throw_usage(option_name, "expected a range such as 1024..131072:x2 or 0..4096:+512, found " + quote(item));
     const std::int64_t first = parse_integer(option_name, item.substr(0, dots), minimum);
     const std::int64_t last = parse_integer(option_name, item.substr(dots + 2, colon - dots - 2), minimum);
     const std::int64_t step_size = parse_integer(option_name, step.substr(1), times ? 2 : 1);
-    if (first > last) throw_usage(option_name, "begins with more than it ends with: " + quote(item));
-    if (times && first == 0) throw_usage(option_name, "zero times anything is zero: " + quote(item));
+    if (first > last) throw_usage(option_name, "expected a range with increasing ends, found " + quote(item));
+    if (times && first == 0)
+        throw_usage(option_name, "expected a positive start of a range with x, found " + quote(item));
     for (std::int64_t n = first; n <= last && out.size() <= max_rows; n = times ? n * step_size : n + step_size)
         out.push_back(n);
 }
 
 }  // namespace detail
 
-/// The numbers of a list: `1,8,64`, `1024..131072:x2`, `0..4096:+512`, or several of these; no bound on any but
-/// `minimum`.
+/// Parses a list of numbers and ranges: `1,8,64`, `1024..131072:x2`, `0..4096:+512`. Throws: `usage`.
 [[nodiscard]] inline std::vector<std::int64_t> read_list_of_numbers(std::string_view option_name, std::string_view text,
                                                                     std::int64_t minimum) {
     std::vector<std::int64_t> out;
@@ -63,29 +63,29 @@ inline void add_range(std::string_view option_name, std::string_view item, std::
             out.push_back(parse_integer(option_name, item, minimum));
         else
             detail::add_range(option_name, item, minimum, out);
-        if (out.size() > detail::max_rows) throw_usage(option_name, "lists more than 10,000 numbers");
+        if (out.size() > detail::max_rows) throw_usage(option_name, "expected at most 10,000 numbers");
     }
     return out;
 }
 
-/// What a command line asks for, a combination of its lists each: one where it has no list.
+/// The command lines for all combinations of the lists in a command line.
 class workload_sweep {
 public:
-    /// An option that is given a list.
+    /// An option with a list.
     struct axis {
         option_spec option;
         std::vector<std::int64_t> values;
         [[nodiscard]] std::string_view name() const noexcept { return option.name.substr(2); }
     };
 
-    /// Reads the lists of some options; throws `usage` where one is none, or combinations are too many.
+    /// Parses the lists of options. Throws: `usage` for an invalid list, and above 10,000 combinations.
     workload_sweep(const arguments& args, std::span<const option_spec> may_be_lists) : args_(args) {
         for (const option_spec& row : may_be_lists) {
             if (!args.has(row) || !is_list(args.text(row))) continue;
             const bool may_be_zero = row.is(option::past) || row.is(option::encoder_sequence);
             axes_.push_back({row, read_list_of_numbers(row.name, args.text(row), may_be_zero ? 0 : 1)});
             size_ *= axes_.back().values.size();
-            if (size_ > detail::max_rows) throw_usage(row.name, "makes a table of more than 10,000 rows");
+            if (size_ > detail::max_rows) throw_usage(row.name, "expected at most 10,000 combinations");
         }
         for (const axis& a : axes_) {
             texts_.emplace_back();
@@ -93,7 +93,7 @@ public:
         }
     }
 
-    /// Whether anything is a list.
+    /// Whether at least one option has a list.
     [[nodiscard]] bool has_axes() const noexcept { return !axes_.empty(); }
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
     [[nodiscard]] const std::vector<axis>& axes() const noexcept { return axes_; }
@@ -102,19 +102,19 @@ public:
             if (a.option.is(row)) return true;
         return false;
     }
-    /// The axis with the most values, the first of these.
+    /// The index of the axis with the most values; the first one if several have as many.
     [[nodiscard]] std::size_t max_length() const noexcept {
         std::size_t best = 0;
         for (std::size_t k = 1; k < axes_.size(); ++k)
             if (axes_[k].values.size() > axes_[best].values.size()) best = k;
         return best;
     }
-    /// Which value of an axis a combination has; the last axis runs fastest.
+    /// The index of the value of an axis in combination `i`; the last axis varies fastest.
     [[nodiscard]] std::size_t place(std::size_t i, std::size_t of_axis) const noexcept {
         for (std::size_t k = axes_.size(); --k > of_axis;) i /= axes_[k].values.size();
         return i % axes_[of_axis].values.size();
     }
-    /// The command line of a combination.
+    /// The command line of combination `i`.
     [[nodiscard]] arguments at(std::size_t i) const {
         arguments out = args_;
         for (std::size_t k = 0; k < axes_.size(); ++k) out.replace(axes_[k].option, texts_[k][place(i, k)]);

@@ -12,10 +12,10 @@
 
 namespace llmcost::cli {
 
-/// How an answer is written; in the order of `--format`.
+/// The output formats, in the order of `--format`.
 enum class output_format { text, json, csv, markdown, latex };
 
-/// Rows of texts under titles; columns of numbers stand to the right and hold digits alone.
+/// A table of texts; number columns are right-aligned and contain only digits.
 struct table {
     struct column {
         std::string title;
@@ -27,7 +27,7 @@ struct table {
 
 namespace detail {
 
-/// A field of a CSV file: in quotes where it must be (RFC 4180).
+/// Appends a CSV field, quoted if necessary (RFC 4180).
 inline void append_csv(std::string& out, std::string_view field) {
     if (field.find_first_of(",\"\r\n") == std::string_view::npos) {
         out += field;
@@ -64,7 +64,7 @@ inline void append_latex(std::string& out, std::string_view field) {
 
 }  // namespace detail
 
-/// One header line, then one line per row, exact digits.
+/// The table as CSV with exact digits.
 [[nodiscard]] inline std::string csv(const table& t) {
     std::string out;
     const auto line = [&](std::size_t n, auto field) {
@@ -79,7 +79,7 @@ inline void append_latex(std::string& out, std::string_view field) {
     return out;
 }
 
-/// A table as GitHub's Markdown has them, exact digits in groups of three.
+/// The table as GitHub Markdown; digits in groups of three.
 [[nodiscard]] inline std::string markdown(const table& t) {
     std::string out = "|", rule = "|";
     for (const auto& c : t.columns) {
@@ -96,7 +96,7 @@ inline void append_latex(std::string& out, std::string_view field) {
     return out;
 }
 
-/// A table in columns for a terminal, exact digits in groups of three; the last column of texts is not padded.
+/// The table as aligned columns for a terminal; digits in groups of three, no trailing blanks.
 [[nodiscard]] inline std::string plain(const table& t) {
     std::vector<std::size_t> widths;
     for (std::size_t i = 0; i < t.columns.size(); ++i) {
@@ -120,7 +120,7 @@ inline void append_latex(std::string& out, std::string_view field) {
     return out;
 }
 
-/// A table for LaTeX's package booktabs, exact digits in groups of three.
+/// The table as LaTeX for the package booktabs; digits in groups of three.
 [[nodiscard]] inline std::string latex(const table& t) {
     std::string out = "% \\usepackage{booktabs}\n\\begin{tabular}{";
     for (const auto& c : t.columns) out += c.number ? 'r' : 'l';
@@ -138,7 +138,7 @@ inline void append_latex(std::string& out, std::string_view field) {
     return out + "\\bottomrule\n\\end{tabular}\n";
 }
 
-/// A table in a format that is no JSON.
+/// The table in a format other than JSON.
 [[nodiscard]] inline std::string written(const table& t, output_format format) {
     switch (format) {
         case output_format::csv: return csv(t);

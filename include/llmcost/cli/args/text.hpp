@@ -12,35 +12,35 @@
 #include <llmcost/base/workload.hpp>
 #include <llmcost/text/messages.hpp>
 
-// How texts and numbers are shown to people.
+// Formatting of texts and numbers.
 namespace llmcost::cli {
 
-/// Columns that a text takes on a terminal; every character counts as one.
+/// The number of characters of a UTF-8 text.
 [[nodiscard]] inline std::size_t width_of(std::string_view text) noexcept {
     std::size_t n = 0;
     for (const char c : text) n += (static_cast<unsigned char>(c) & 0xC0U) != 0x80U ? 1 : 0;
     return n;
 }
 
-/// What a workload asks of a model that has no room for it.
+/// The message of a workload with more positions than the model has.
 [[nodiscard]] inline std::string positions_text(const workload_error& e) {
-    return "the workload needs " + std::to_string(e.requested_positions()) + " positions and the model has " +
+    return "the workload requires " + std::to_string(e.requested_positions()) + " positions and the model has " +
            std::to_string(e.max_positions());
 }
 
-/// The text with blanks in front of it up to a width.
+/// The text, padded on the left to a width.
 [[nodiscard]] inline std::string right(std::string_view text, std::size_t width) {
     const std::size_t n = width_of(text);
     return std::string(n < width ? width - n : 0, ' ').append(text);
 }
 
-/// The text with blanks behind it up to a width.
+/// The text, padded on the right to a width.
 [[nodiscard]] inline std::string left(std::string_view text, std::size_t width) {
     const std::size_t n = width_of(text);
     return std::string(text).append(n < width ? width - n : 0, ' ');
 }
 
-/// Digits in groups of three, but for those behind a point: 1,235,814,400; 1,677.25.
+/// Digits in groups of three up to the decimal point: 1,235,814,400; 1,677.25.
 [[nodiscard]] inline std::string grouped(std::string_view digits) {
     std::string out;
     if (digits.starts_with('-') || digits.starts_with('+')) {
@@ -59,7 +59,7 @@ namespace llmcost::cli {
 /// The digits of a count.
 [[nodiscard]] inline std::string digits(count n) { return std::string(count_text{n}.view()); }
 
-/// A count in four digits: exact below 10,000, else rounded, with k M G T P E Z Y R Q for powers of 1000.
+/// A count with four digits: exact below 10,000, otherwise rounded with a prefix from k to Q (powers of 1000).
 [[nodiscard]] inline std::string scaled(count n) {
     constexpr std::string_view units = "kMGTPEZYRQ";
     if (n < count(10'000)) return grouped(n);
@@ -96,7 +96,7 @@ namespace llmcost::cli {
     }
 }
 
-/// Bytes in units of 1024, three digits: 2.30 GiB, 32.0 KiB, 512 B.
+/// Bytes with three digits in binary units: 2.30 GiB, 32.0 KiB, 512 B.
 [[nodiscard]] inline std::string in_bytes(count n) {
     constexpr std::string_view units = "KMGTPEZY";
     if (n < count(1024)) return grouped(n) + " B";
@@ -112,7 +112,7 @@ namespace llmcost::cli {
     return (text.find('.') == std::string_view::npos ? grouped(text) : std::string(text)) + ' ' + units[i] + "iB";
 }
 
-/// A share of a whole in percent, one decimal; a share that would read as none, two or that it is less.
+/// `part / total` in percent with one decimal; two decimals below 0.05 %, and `<0.01 %` below 0.005 %.
 [[nodiscard]] inline std::string percent(count part, count total) {
     char buffer[32];
     const double share = total == count{} ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(total);
@@ -121,8 +121,8 @@ namespace llmcost::cli {
     return buffer;
 }
 
-/// A number as llm-profiler prints it: divided by 1000 while it can be, two decimals unless whole, then the power of
-/// ten.
+/// A number in the format of llm-profiler: a value below 1000 with two decimals unless it is an integer, and the power
+/// of ten.
 [[nodiscard]] inline std::string profiler_number(count n) {
     double value = static_cast<double>(n);
     int power = 0;
@@ -138,14 +138,14 @@ namespace llmcost::cli {
     return out;
 }
 
-/// Up to three numbers in words, as `printf` writes them.
+/// Formats up to three numbers with a `printf` format.
 [[nodiscard]] inline std::string formatted(const char* format, double a, double b = 0, double c = 0) {
     char buffer[160];
     std::snprintf(buffer, sizeof buffer, format, a, b, c);
     return buffer;
 }
 
-/// Puts words of a list on lines of at most `width` columns, joined by ` · `, further lines indented.
+/// Joins texts by ` · ` in lines of at most `width` columns; lines after the first begin with `indent`.
 [[nodiscard]] inline std::string wrapped(const auto& parts, std::size_t width, std::string_view indent = {}) {
     std::string out, line;
     for (const auto& part : parts) {

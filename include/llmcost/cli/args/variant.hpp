@@ -7,16 +7,16 @@
 #include <utility>
 #include <vector>
 
-#include <llmcost/base/error.hpp>
 #include <llmcost/json.hpp>
+#include <llmcost/text/error.hpp>
 #include <llmcost/text/nearest_name.hpp>
 
-// Descriptions of several models: their variants give sizes other values.
+// Variants of custom models: other values of their sizes.
 namespace llmcost::cli {
 
 namespace detail {
 
-/// A size as JSON: a number, true, false, an expression, or a list of them.
+/// A size as JSON: a number, true, false, an expression, or a list of these.
 inline std::string size_text(config_view size) {
     if (size.is_boolean()) return size.as_boolean() ? "true" : "false";
     if (size.is_integer()) return std::to_string(size.as_integer());
@@ -28,13 +28,13 @@ inline std::string size_text(config_view size) {
 
 }  // namespace detail
 
-/// Whether a configuration is a description that has variants.
+/// Whether a configuration is a custom model with variants.
 [[nodiscard]] inline bool has_variants(const config_document& document) {
     const config_view root = document.root();
     return root.is_object() && root.find("variants").has_value();
 }
 
-/// Gives the sizes of a description the values of one of its variants.
+/// Sets the sizes of a custom model to the values of a variant. Throws: `bad_value` for an unknown variant.
 inline void use_variant(config_document& document, std::string_view name) {
     std::vector<std::pair<std::string, std::string>> sizes;
     document.read_with([&](config_view root) {
@@ -49,7 +49,7 @@ inline void use_variant(config_document& document, std::string_view name) {
             return;
         }
         throw error(errc::bad_value, document.name(),
-                    "/variants: none is called \"" + std::string(name) + "\"" + near.suggestion_or_list());
+                    "/variants: no variant \"" + std::string(name) + "\"" + near.suggestion_or_list());
     });
     for (const auto& [key, value] : sizes) document.set(key, value);
 }

@@ -14,16 +14,16 @@
 
 namespace llmcost::cli {
 
-/// Requests of a ragged batch that are at the same point: so many sequences with so many new tokens after so many.
+/// A group of equal requests in a ragged batch.
 struct request_group {
-    std::int64_t sequence = 0;
-    std::int64_t past = 0;
+    std::int64_t sequence = 0;  ///< new tokens per request
+    std::int64_t past = 0;      ///< tokens per request in the KV cache
     std::int64_t num_requests = 1;
-    std::int64_t image_width = 0;  ///< of the image that each shows; 0: none
+    std::int64_t image_width = 0;  ///< of the image of each request; 0: no image
     std::int64_t image_height = 0;
-    std::int64_t media_tokens = 0;  ///< which stand for it
+    std::int64_t media_tokens = 0;  ///< tokens of the image
 
-    /// What one of them asks, beside what all groups have in common.
+    /// The workload of the group; `load` contains what all groups have in common.
     [[nodiscard]] workload to_workload(workload load) const noexcept {
         load.batch = num_requests;
         load.sequence = sequence;
@@ -37,35 +37,36 @@ struct request_group {
     }
 };
 
-/// Forward passes of one workload, each with one token more in the cache than the one before.
+/// Consecutive forward passes; each has one more token in the KV cache than the previous one.
 struct repeated_step {
     workload load;
     std::int64_t steps = 1;
 };
 
-/// Work that has a name of its own in an answer.
+/// A phase of a workload, e.g. prefill or decode.
 struct workload_phase {
     std::string name;
     std::vector<repeated_step> parts;
-    bool is_sequential = false;  ///< parts follow each other on one cache, instead of standing side by side
+    bool is_sequential = false;  ///< parts are executed one after another on one KV cache, not as one batch
 };
 
 enum class workload_kind : std::uint8_t { forward_pass, ragged_batch, generation };
 
-/// What the command line asks a model to do.
+/// The workload of a command line.
 struct workload_request {
     workload_kind kind = workload_kind::forward_pass;
-    workload base_workload{};  ///< of a pass; of a generation its prefill; else what all groups have in common
+    workload base_workload{};  ///< the pass; of a generation the prefill; of a ragged batch the common part
     std::vector<request_group> request_groups{};
     std::int64_t input_tokens = 0;
     std::int64_t output_tokens = 0;
     bool is_training = false;
-    bool has_no_text = false;           ///< `--sequence 0`: of a model that reads no text
-    std::int64_t num_media_tokens = 0;  ///< of a sequence, which stand for what it shows
+    bool has_no_text = false;           ///< `--sequence 0`, for models without text input
+    std::int64_t num_media_tokens = 0;  ///< tokens of the multimodal inputs per sequence
 };
 
-/// Reads `512@0x4,1@8000x60,64+1024x768@0x2`: new tokens, an image beside them, tokens in the cache before (0), how
-/// many (1).
+/// Parses a ragged batch `512@0x4,1@8000x60,64+1024x768@0x2`: groups of `TOKENS[+WxH][@PAST][xCOUNT]`.
+///
+/// Defaults: past 0, count 1. Throws: `usage`.
 [[nodiscard]] inline std::vector<request_group> parse_ragged_batch(std::string_view list) {
     std::vector<request_group> groups;
     const std::string_view name = option::ragged_batch.name;
@@ -81,7 +82,7 @@ struct workload_request {
                                                                     ? separator
                                                                     : size.find_first_of("@x", separator + 1);
             if (separator == std::string_view::npos)
-                throw_usage(name, "expected an image as 1024x768 behind +, found " + quote(size));
+                throw_usage(name, "expected an image size such as 1024x768 after +, found " + quote(size));
             g.image_width = parse_integer(name, size.substr(0, separator), 1);
             g.image_height = parse_integer(
                 name, size.substr(separator + 1, end == std::string_view::npos ? end : end - separator - 1), 1);
@@ -121,13 +122,13 @@ inline void reject_combinations(const arguments& args, const option_spec& first_
     if (!args.has(first_option)) return;
     for (const option_spec& other_option : others)
         if (args.has(other_option))
-            throw_usage(first_option.name, "cannot stand together with " + std::string(other_option.name));
+            throw_usage(first_option.name, "cannot be combined with " + std::string(other_option.name));
 }
 
 }  // namespace detail
 
-/// Reads what a sequence shows: `--image 640x480` (width, then height), `--video 8x640x480` (frames first), `--audio
-/// 30` (seconds).
+/// Parses the multimodal inputs of a sequence: `--image WIDTHxHEIGHT`, `--video FRAMESxWIDTHxHEIGHT`, `--audio
+/// SECONDS`. Throws: `usage`.
 inline void parse_multimodal_inputs(const arguments& args, workload& load) {
     const auto read_sizes = [&](const option_spec& o, std::initializer_list<std::int64_t*> targets,
                                 std::string_view example) {
@@ -136,8 +137,8 @@ inline void parse_multimodal_inputs(const arguments& args, workload& load) {
         for (std::int64_t* value : targets) {
             const std::size_t x = text.find('x');
             if ((x == std::string_view::npos) != (--left == 0))
-                throw_usage(o.name, "expected " + std::string(o.value) + " such as " + std::string(example) +
-                                        ", found " + quote(args.text(o)));
+                throw_usage(o.name, "expected " + std::string(o.value) + ", e.g. " + std::string(example) + ", found " +
+                                        quote(args.text(o)));
             *value = parse_integer(o.name, text.substr(0, x), 1);
             text.remove_prefix(x == std::string_view::npos ? text.size() : x + 1);
         }
@@ -147,19 +148,19 @@ inline void parse_multimodal_inputs(const arguments& args, workload& load) {
         read_sizes(option::video, {&load.video_frames, &load.video_width, &load.video_height}, "8x640x480");
     load.images = args.number(option::images, args.has(option::image) ? 1 : 0, 0);
     load.videos = args.number(option::videos, args.has(option::video) ? 1 : 0, 0);
-    if (load.videos > 0 && !args.has(option::video)) throw_usage(option::videos.name, "needs --video");
+    if (load.videos > 0 && !args.has(option::video)) throw_usage(option::videos.name, "requires --video");
     if (args.has(option::audio))
         load.audio_milliseconds = parse_milliseconds(option::audio.name, args.text(option::audio));
 }
 
-/// The job of a command line; throws `usage` where options contradict each other.
+/// Parses the workload of a command line. Throws: `usage` for options that cannot be combined.
 [[nodiscard]] inline workload_request parse_workload(const arguments& args) {
     detail::reject_combinations(
         args, option::ragged_batch,
         {option::batch, option::sequence, option::past, option::input, option::output, option::training});
     detail::reject_combinations(args, option::input, {option::sequence, option::training});
     detail::reject_combinations(args, option::output, {option::sequence, option::training});
-    if (args.has(option::output) && !args.has(option::input)) throw_usage(option::output.name, "needs --input");
+    if (args.has(option::output) && !args.has(option::input)) throw_usage(option::output.name, "requires --input");
 
     workload_request j;
     j.base_workload.batch = args.number(option::batch, 1);
@@ -174,7 +175,7 @@ inline void parse_multimodal_inputs(const arguments& args, workload& load) {
     j.base_workload.activations = args.type(option::activation_dtype);
     j.base_workload.cache = args.type(option::cache_dtype);
     j.is_training = args.has(option::training);
-    if (j.is_training && j.base_workload.past > 0) throw_usage(option::training.name, "a training step has no past");
+    if (j.is_training && j.base_workload.past > 0) throw_usage(option::training.name, "cannot be combined with --past");
     if (args.has(option::ragged_batch)) {
         j.kind = workload_kind::ragged_batch;
         j.request_groups = parse_ragged_batch(args.text(option::ragged_batch));
@@ -183,16 +184,16 @@ inline void parse_multimodal_inputs(const arguments& args, workload& load) {
         j.input_tokens = j.base_workload.sequence = args.number(option::input, 1);
         j.output_tokens = args.number(option::output, 1);
         if (j.base_workload.past + j.input_tokens > max_input - j.output_tokens)
-            throw_usage(option::output.name, "past, input and output are more than 2147483647 tokens together");
+            throw_usage(option::output.name, "the sum of past, input and output exceeds 2147483647 tokens");
     }
     const logits usual = j.kind == workload_kind::generation ? logits::last : logits::all;
     j.base_workload.head = static_cast<logits>(args.choice(option::logits, static_cast<int>(usual)));
     return j;
 }
 
-/// The phases of a job: one for a pass, one for all groups of a ragged batch, prefill and decode for a whole request.
+/// The phases of a workload: one pass, one step of a ragged batch, or prefill and decode of a request.
 ///
-/// Where an encoder reads the input (`encodes`), the decoder's prefill is its first token alone.
+/// If an encoder reads the input (`encodes`), the prefill of the decoder is one token.
 [[nodiscard]] inline std::vector<workload_phase> phases_of(const workload_request& j, bool encodes = false) {
     std::vector<workload_phase> out;
     if (j.kind == workload_kind::forward_pass) out.push_back({"pass", {{j.base_workload, 1}}});

@@ -14,12 +14,12 @@
 #include <llmcost/files/stored_tensor.hpp>
 #include <llmcost/report/json_writer.hpp>
 
-// `llmcost check`: what a file of weights holds, tensor by tensor, against what its configuration predicts.
+// `llmcost check`: compares the tensors of a weight file with those that its configuration predicts.
 namespace llmcost::cli {
 
 namespace detail {
 
-/// What was compared: the model's name, the file's tensors, and how they differ.
+/// A comparison: the model name, the tensors of the file, and the differences.
 struct checked_file {
     std::string name;
     const stored_tensors& weights;
@@ -38,12 +38,12 @@ inline std::string check_page(const checked_file& c) {
     table types{{{"type"}, {"tensors", true}, {"elements", true}, {"bytes", true}}, {}};
     for (const bytes_by_type& t : c.weights.totals)
         types.rows.push_back({printable(t.type), digits(t.tensors), digits(t.elements), digits(t.bytes)});
-    out += plain(types) + '\n' + grouped(count(c.found.agree)) + " tensors are as the configuration predicts";
-    if (!c.found.tied.empty()) out += ", " + grouped(count(c.found.tied.size())) + " are further names of such";
+    out += plain(types) + '\n' + grouped(count(c.found.agree)) + " tensors match the configuration";
+    if (!c.found.tied.empty()) out += ", " + grouped(count(c.found.tied.size())) + " are tied to them";
     if (!c.found.packed.empty())
-        out += ", " + grouped(count(c.found.packed.size())) + " are parts of quantised weights";
-    if (!c.found.buffers.empty()) out += ", " + grouped(count(c.found.buffers.size())) + " are no parameters";
-    out += c.found.has_no_mismatch() ? ": they agree\n" : "\n";
+        out += ", " + grouped(count(c.found.packed.size())) + " are parts of quantized weights";
+    if (!c.found.buffers.empty()) out += ", " + grouped(count(c.found.buffers.size())) + " are buffers";
+    out += c.found.has_no_mismatch() ? ": no differences\n" : "\n";
     const auto list = [&](std::string_view title, const std::vector<std::string>& lines) {
         if (lines.empty()) return;
         out += '\n' + std::string(title) + ": " + grouped(count(lines.size())) + '\n';
@@ -58,9 +58,9 @@ inline std::string check_page(const checked_file& c) {
     std::vector<std::string> others;
     for (const tensor_mismatch& m : c.found.other_sizes)
         others.push_back(printable(m.name) + ": " + sizes_text(m.stored) + ", predicted " + sizes_text(m.predicted));
-    list("of other sizes", others);
-    list("in the file alone", printable_names(c.found.not_predicted));
-    list("predicted alone", printable_names(c.found.absent));
+    list("different sizes", others);
+    list("only in the file", printable_names(c.found.not_predicted));
+    list("only predicted", printable_names(c.found.absent));
     return out;
 }
 
@@ -97,10 +97,10 @@ inline std::string check_json(const checked_file& c) {
 
 }  // namespace detail
 
-/// What `llmcost check` prints; where the file and the configuration differ, the program ends with a code of its own.
+/// Runs `llmcost check`. The exit code is `mismatch` if the file and the configuration differ.
 [[nodiscard]] inline command_output run_check(const arguments& args, const program& io) {
     const parsed_model read = io.read(args, io);
-    if (!read.found.weights) throw_usage("check", "needs --gguf FILE or --safetensors FILE, one of them");
+    if (!read.found.weights) throw_usage("check", "requires --gguf FILE or --safetensors FILE");
     if (!read.checked) throw error(errc::unsupported, read.found.name_of_model.name, read.stored.mismatch_warning);
     const detail::checked_file c{read.found.name_of_model.name, read.found.weights->tensors, *read.checked};
     const exit_code code = c.found.has_no_mismatch() ? exit_code::ok : exit_code::mismatch;
@@ -108,21 +108,22 @@ inline std::string check_json(const checked_file& c) {
     return {detail::check_json(c), code};
 }
 
-inline constexpr std::array check_options =
-    concatenate(model_options, std::array{option::text_or_json_format}, help_option);
+inline constexpr std::array check_options = concatenate(
+    with_section("Model", model_options), with_section("Output", std::array{option::text_or_json_format}), help_option);
 
 inline constexpr std::array<command_example, 2> check_examples{{
-    {"llmcost check --gguf model-Q4_K_M.gguf", "types, bytes, and whether the metadata tells the truth"},
-    {"llmcost check --model meta-llama/Llama-3.2-1B --safetensors .", "a checkpoint against its configuration"},
+    {"llmcost check --gguf model-Q4_K_M.gguf", "a GGUF file and its own metadata"},
+    {"llmcost check --model meta-llama/Llama-3.2-1B --safetensors .", "a checkpoint and its configuration"},
 }};
 
 inline constexpr command check_command{
     .name = "check",
-    .summary = "a file of weights against its configuration",
-    .usage = "(--gguf FILE | --safetensors FILE|FOLDER) [--model NAME | --config FILE]",
+    .summary = "Compare a weight file with its configuration",
+    .usage = "(--gguf FILE | --safetensors FILE|DIR) [--model NAME | --config FILE] [options]",
     .description =
-        "What a file of weights holds, tensor by tensor, against what the configuration\n"
-        "predicts. Headers alone are read.\n",
+        "Compares the tensors of a weight file with those that its configuration predicts: names, shapes\n"
+        "and types. Reads only the headers of the file.\n"
+        "Exit code 9: the tensors differ. The differences are printed.\n",
     .options = check_options,
     .run = run_check,
     .examples = check_examples};

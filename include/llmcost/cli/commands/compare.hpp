@@ -24,12 +24,12 @@
 #include <llmcost/cli/request/parse_request.hpp>
 #include <llmcost/cli/request/totals.hpp>
 
-// `llmcost compare`: figures of models beside each other, what of them differs and how many times as much it is.
+// `llmcost compare`: figures of models, their differences and their ratios.
 namespace llmcost::cli {
 
 namespace detail {
 
-/// Whether a word asks for something rather than names a model: a metric, a role, or a class, path or pattern.
+/// Whether an argument is a metric, role, class, path or pattern, and not a model name.
 inline bool is_query_term(std::string_view name, const program& io) {
     if (find_metric(name) != nullptr || role_from(name) != role::none || name == "all") return true;
     const bool path = name.find('/') != std::string_view::npos || name.ends_with(".json") || name.ends_with(".gguf");
@@ -37,7 +37,7 @@ inline bool is_query_term(std::string_view name, const program& io) {
     return !path && scope && find_bundled(io.bundled, name) == nullptr;
 }
 
-/// Whether a word is nearly a metric or a role, and no name of a model that is known here.
+/// Whether an argument is similar to a metric or role and is not the name of a known model.
 inline bool is_misspelled_query_term(std::string_view text, const program& io) {
     std::error_code none;
     if (text.find('/') != std::string_view::npos || find_bundled(io.bundled, text) != nullptr ||
@@ -49,7 +49,7 @@ inline bool is_misspelled_query_term(std::string_view text, const program& io) {
     return near.is_near();
 }
 
-/// Takes the figures of models, one by one.
+/// Collects the figures of models.
 class comparing final : public model_sink {
 public:
     comparing(const workload_sweep& work, const arguments& args, const program& io)
@@ -149,7 +149,7 @@ private:
 
 }  // namespace detail
 
-/// What `llmcost compare` prints.
+/// Runs `llmcost compare`.
 [[nodiscard]] inline command_output run_compare(const arguments& typed, const program& io) {
     arguments args = typed;
     std::size_t names = 0;
@@ -162,11 +162,11 @@ private:
     (void)parse_workload(work.at(0));
     check_plot(args, true, {});
     detail::comparing models(work, args, io);
-    if (!io.read_each(args, io, models)) throw_usage("compare", "needs two models or more: llmcost compare A B");
+    if (!io.read_each(args, io, models)) throw_usage("compare", "requires at least two models: llmcost compare A B");
     return written_comparison(std::move(models).take(), args, work);
 }
 
-/// What may stand behind `compare`: models, then metrics and a scope.
+/// The completions of the arguments: models, metrics and scopes.
 [[nodiscard]] inline std::vector<std::string_view> compare_completions(const program& io) {
     std::vector<std::string_view> completions = bundled_names(io);
     for (const metric& m : metrics) completions.push_back(m.name);
@@ -176,28 +176,33 @@ private:
 }
 
 inline constexpr std::array compare_options = concatenate(
-    model_options, swept_options,
-    std::array{option::image, option::images, option::video, option::videos, option::audio},
-    std::array{option::ragged_batch, option::logits, option::attention, option::dtype, option::quantization,
-               option::activation_dtype, option::cache_dtype, option::allocator, option::format, option::plot},
-    help_option);
+    with_section("Model", model_options),
+    with_section("Workload",
+                 concatenate(swept_options, std::array{option::ragged_batch, option::logits, option::attention})),
+    with_section("Multimodal inputs", multimodal_options),
+    with_section("Hardware and engine", std::array{option::allocator}),
+    with_section("Precision",
+                 std::array{option::dtype, option::quantization, option::activation_dtype, option::cache_dtype}),
+    with_section("Output", std::array{option::format, option::plot}), help_option);
 
 inline constexpr std::array<command_example, 4> compare_examples{{
-    {"llmcost compare meta-llama/Llama-3.2-1B Qwen/Qwen3-0.6B", "all figures side by side"},
-    {"llmcost compare meta-llama/Llama-3.2-1B Qwen/Qwen3-0.6B google/gemma-2-2b mult attn", "of one scope"},
-    {"llmcost compare old/config.json new/config.json --format markdown", "what a change costs, for a review"},
+    {"llmcost compare meta-llama/Llama-3.2-1B Qwen/Qwen3-0.6B", "all metrics of two models"},
+    {"llmcost compare meta-llama/Llama-3.2-1B Qwen/Qwen3-0.6B google/gemma-2-2b mult attn",
+     "multiplications of attention"},
+    {"llmcost compare old/config.json new/config.json --format markdown", "the cost of a change, for a review"},
     {"llmcost compare Qwen/Qwen3-8B meta-llama/Llama-3.1-8B --sequence 1024..131072:x2 flops --plot out.svg",
-     "as lines"},
+     "a line chart over sequence length"},
 }};
 
 inline constexpr command compare_command{
     .name = "compare",
-    .summary = "models side by side: differences and ratios",
-    .usage = "MODEL MODEL... [option]... [metric]... [scope]",
+    .summary = "Compare models: differences and ratios",
+    .usage = "MODEL MODEL... [options] [METRIC...] [SCOPE]",
     .description =
-        "Figures of models beside each other. MODEL is a name or a file, as of --model;\n"
-        "the first one is what the others are held against. Metrics and a scope as of\n"
-        "llmcost alone; without: parameters, counts, cache, what training keeps, memory.\n",
+        "Compares the metrics of models: values, differences and ratios to the first model. MODEL is a\n"
+        "name or a file, as in --model. METRIC and SCOPE are those of llmcost without a command. The\n"
+        "default metrics are parameters, counts, KV cache, bytes saved for backward, and memory.\n"
+        "LIST: 1,8,64..512:x2.\n",
     .options = compare_options,
     .run = run_compare,
     .examples = compare_examples,

@@ -18,8 +18,8 @@ namespace llmcost::cli {
 namespace detail {
 
 struct device_column {
-    std::string_view name;   ///< as in a device's file
-    std::string_view title;  ///< in a table for people; empty: not there
+    std::string_view name;   ///< key in a datasheet file
+    std::string_view title;  ///< column title in the text output; empty: not included
     double device::*figure;
 };
 
@@ -45,7 +45,7 @@ inline constexpr std::array<device_column, 17> device_columns{{
 }};
 // clang-format on
 
-/// A datasheet's number in its fewest digits; a dash where there is none.
+/// A datasheet value with the fewest digits; `missing` if there is none.
 inline std::string datasheet_number(double n, std::string_view none) {
     if (n == 0) return std::string(none);
     std::array<char, 32> buffer{};
@@ -55,8 +55,7 @@ inline std::string datasheet_number(double n, std::string_view none) {
 
 }  // namespace detail
 
-/// What `llmcost devices` prints: the datasheets that are compiled in; a figure that a sheet does not have is no
-/// number.
+/// Runs `llmcost devices`: prints the bundled datasheets. A missing value is not a number.
 [[nodiscard]] inline command_output devices_answer(const arguments& args, const program&) {
     const auto format = static_cast<output_format>(args.choice(option::format));
     if (format == output_format::json) {
@@ -85,16 +84,18 @@ inline std::string datasheet_number(double n, std::string_view none) {
         t.rows.push_back(std::move(row));
     }
     if (!text) return written(t, format);
-    return plain(t) + "dense TFLOP/s (int8: TOP/s); GB/s of memory, and per direction between devices\n";
+    return plain(t) + "Dense TFLOP/s (int8: TOP/s); GB/s: memory bandwidth; link: GB/s per direction between devices\n";
 }
 
-inline constexpr std::array devices_options = concatenate(std::array{option::format}, help_option);
+inline constexpr std::array devices_options =
+    concatenate(with_section("Output", std::array{option::format}), help_option);
 
-inline constexpr command devices_command{.name = "devices",
-                                         .summary = "datasheets that are known",
-                                         .usage = "[--format FORMAT]",
-                                         .description = "The datasheets that are compiled in.\n",
-                                         .options = devices_options,
-                                         .run = devices_answer};
+inline constexpr command devices_command{
+    .name = "devices",
+    .summary = "List the bundled device datasheets",
+    .usage = "[options]",
+    .description = "Lists the bundled device datasheets: compute throughput, memory and links.\n",
+    .options = devices_options,
+    .run = devices_answer};
 
 }  // namespace llmcost::cli

@@ -16,32 +16,56 @@
 #include <llmcost/memory/quantization_names.hpp>
 #include <llmcost/serving/parallel_config.hpp>
 
-// `llmcost fit`: how much of something a memory holds, and what would make it hold more.
+// `llmcost fit`: the largest batch, context and concurrency for a memory size.
+//
+// The steps of the command are those of `serve.hpp`: parse, validate, compute, print.
 namespace llmcost::cli {
 
 namespace option {
-inline constexpr option_spec fit_devices{"--devices", value_type::number, "N",
-                                         "that share each layer; figures of one (1)", "Memory"};
-}
+
+inline constexpr option_spec fit_devices{.name = "--devices",
+                                         .value = "N",
+                                         .type = value_type::number,
+                                         .help = "tensor-parallel devices; results are per device (default 1)"};
+
+}  // namespace option
+
+/// A parsed `llmcost fit` command line, without workload and training plan.
+struct fit_request {
+    memory_limit limit{};
+    engine_memory_profile profile{};
+    bool is_training = false;
+    std::int64_t devices = 1;  ///< tensor-parallel devices
+    output_format format = output_format::text;
+};
 
 namespace detail {
 
-/// A change by itself, and what is needed with it.
+/// A single change of the command line, and the memory that it requires.
 struct suggestion {
     std::string change;
     count needed{};
     bool fits = false;
-    std::int64_t devices = 0;  ///< where that alone is the change
+    std::int64_t devices = 0;  ///< number of devices of the change; 0: unchanged
 };
 
-/// A model over devices that share each layer, and the bytes of its stored weights on one of them.
+/// The results of `llmcost fit`.
+struct fit_response {
+    fit_figures figures{};
+    std::int64_t min_devices = 0;  ///< fewest devices; 0: unknown
+    std::vector<suggestion> suggestions{};
+};
+
+/// The tensor-parallel shard of a model, and the bytes of its stored weights on one device.
 struct sharded_model {
     model subject;
     maybe<count> stored;
 };
 
-/// What one of `n` devices holds, its share of every routed expert among it; throws `usage` where the model cannot be
-/// split so. Of weights that a checkpoint stores otherwise, as much as of parameters.
+/// The shard of a model on one of `n` devices, with its part of every routed expert.
+///
+/// Quantized weights are divided in proportion to the parameters.
+/// Throws: `usage` if the model cannot be divided by `n`.
 inline sharded_model shard_for_fit(const model& m, const workload& load, std::int64_t n, maybe<count> stored) {
     if (n == 1) return {m, stored};
     const parallel_config s = make_parallel_config(m, n);
@@ -55,7 +79,7 @@ inline sharded_model shard_for_fit(const model& m, const workload& load, std::in
     return {part, *stored * shard_bytes / count_model(m, load).weight_bytes};
 }
 
-/// The fewest devices, a power of two, each of which holds its share; 0 where none up to 1,024 do.
+/// The smallest power of two of devices for which each shard fits; 0 if more than 1,024 are required.
 inline std::int64_t fewest_devices(const model& m, const workload& load, const engine_memory_profile& memory_profile,
                                    std::uint64_t bytes, maybe<count> stored) {
     const auto available =
@@ -68,7 +92,7 @@ inline std::int64_t fewest_devices(const model& m, const workload& load, const e
     return 0;
 }
 
-/// Bytes of weights as a method would store them; none where it does not store this model's.
+/// The bytes of weights with a quantization method; none if the method does not support the model.
 inline maybe<count> bytes_quantized_by(const quantization_preset& method, model m, dtype weights) {
     const bool routes = m.config.moe.num_experts > 1 && !method.experts.empty();
     const std::string text = R"({"quantization_config": )" + std::string(routes ? method.experts : method.plan) + '}';
@@ -82,6 +106,7 @@ inline maybe<count> bytes_quantized_by(const quantization_preset& method, model 
     }
 }
 
+/// Single changes that reduce the memory of an inference step.
 inline std::vector<suggestion> serving_suggestions(const model& m, const workload& load,
                                                    const engine_memory_profile& memory_profile, std::uint64_t bytes,
                                                    maybe<count> stored) {
@@ -108,8 +133,8 @@ inline std::vector<suggestion> serving_suggestions(const model& m, const workloa
         offer(option_text, w);
         w = load;
     }
-    if (stored) return out;  // it is quantised already
-    // of the methods, whose weights are smaller and smaller, the first that makes it fit
+    if (stored) return out;  // the checkpoint is quantized
+    // the methods are ordered by size; the first that fits is enough
     for (const std::string_view name : {"fp8", "awq", "nf4"}) {
         const quantization_preset& method = *find_quantization_preset(name);
         const maybe<count> weights = bytes_quantized_by(method, m, load.weights);
@@ -122,81 +147,105 @@ inline std::vector<suggestion> serving_suggestions(const model& m, const workloa
     return out;
 }
 
-inline std::vector<suggestion> training_suggestions(const model& m, const workload& load, const training_plan& plan,
-                                                    std::uint64_t bytes) {
-    std::vector<suggestion> out;
-    const auto offer = [&](std::string change, const workload& changed, const training_plan& changed_plan) {
-        try {
-            const count needed(train(m, changed, changed_plan).memory.peak.bytes.total);
-            out.push_back({std::move(change), needed, needed <= count(bytes)});
-        } catch (const description_error&) {  // this model's attention is not called at once
-        }
-    };
-    workload w = load;
-    training_plan p = plan;
-    if (load.implementation == attention_implementation::eager) {
-        w.implementation = attention_implementation::sdpa;
-        offer("--attention-implementation sdpa", w, p);
-        w = load;
-    }
-    for (const auto& [recompute, option_text] : {std::pair{recompute_mode::selective, "--recompute selective"},
-                                                 std::pair{recompute_mode::full, "--recompute full"}}) {
-        if (plan.schedule.recompute == recompute_mode::none) {
-            p.schedule.recompute = recompute;
-            offer(option_text, load, p);
-            p = plan;
-        }
-    }
-    if (load.batch > 1) {  // as many sequences to a step, one after the other
-        w.batch = 1;
-        p.schedule.gradient_accumulation_steps = plan.schedule.gradient_accumulation_steps * load.batch;
-        offer("--batch 1 --gradient-accumulation " + std::to_string(p.schedule.gradient_accumulation_steps), w, p);
-        w = load;
-        p = plan;
-    }
-    if (load.weights == dtype::float32) {
-        w.weights = w.activations = dtype::bfloat16;
-        w.autocast = false;
-        offer("--precision bf16", w, p);
-        w = load;
-    }
-    if (plan.schedule.optimizer->state == optimizer_state::two) {
-        p.schedule.optimizer = find_optimizer("adamw8bit");
-        offer("--optimizer adamw8bit", load, p);
-        p = plan;
-    }
-    if (plan.schedule.data_parallel_size == 1 && plan.schedule.optimizer->is_elementwise() &&
-        !plan.schedule.has_optimizer_in_backward && !plan.schedule.has_master_weights &&
-        !plan.schedule.has_float32_gradients && !plan.schedule.offloads_optimizer) {
-        p.schedule.sharding = sharding_strategy::fsdp;  // as few devices as do
-        for (p.schedule.data_parallel_size = 2; p.schedule.data_parallel_size < 64; p.schedule.data_parallel_size *= 2)
-            if (count(train(m, load, p).memory.peak.bytes.total) <= count(bytes)) break;
-        const std::size_t previous_size = out.size();
-        offer("--fsdp --shards " + std::to_string(p.schedule.data_parallel_size), load, p);
-        if (out.size() > previous_size) out.back().devices = p.schedule.data_parallel_size;
-        p = plan;
-    }
-    if (plan.adapter_config.kind == adapter_kind::none) {
-        p.adapter_config.kind = adapter_kind::lora;
-        p.adapter_config.rank = 16;
-        p.adapter_config.all_linear = true;
-        std::string missing;
-        p.adapter_config =
-            with_fused_experts(std::move(p.adapter_config), std::string_view(m.spec->model_type), missing);
-        offer("--adapter lora:r=16,targets=all-linear", load, p);
-        p.schedule.recompute = recompute_mode::full;
-        w.weights = w.activations = dtype::bfloat16;
-        offer("--adapter lora:r=16,targets=all-linear --precision bf16 --recompute full", w, p);
-    }
-    return out;
-}
+/// Collects single changes of a training step, and the memory that each requires.
+class training_suggestions {
+public:
+    training_suggestions(const model& subject, const workload& load, const training_plan& plan, std::uint64_t bytes)
+        : subject_(subject), load_(load), plan_(plan), bytes_(bytes) {}
 
-inline std::string fit_page(const parsed_model& read, const workload& load, const fit_figures& f, std::int64_t devices,
-                            std::int64_t fewest, const std::vector<suggestion>& suggestions, const memory_limit& limit,
-                            bool training) {
-    std::string out = read.found.name_of_model.name + "\n";
-    if (devices > 1) out += "each of " + grouped(count(devices)) + " devices, which share its layers:\n";
-    out += memory_fit_text(limit, f.needed) + '\n';
+    [[nodiscard]] std::vector<suggestion> all() {
+        add_attention_implementation();
+        add_recompute();
+        add_gradient_accumulation();
+        if (load_.weights == dtype::float32) {
+            workload load = load_;
+            load.weights = load.activations = dtype::bfloat16;
+            load.autocast = false;
+            add("--precision bf16", load, plan_);
+        }
+        if (plan_.schedule.optimizer->state == optimizer_state::two) {
+            training_plan plan = plan_;
+            plan.schedule.optimizer = find_optimizer("adamw8bit");
+            add("--optimizer adamw8bit", load_, plan);
+        }
+        add_sharding();
+        if (plan_.adapter_config.kind == adapter_kind::none) add_lora();
+        return std::move(out_);
+    }
+
+private:
+    void add(std::string change, const workload& load, const training_plan& plan) {
+        try {
+            const count needed(train(subject_, load, plan).memory.peak.bytes.total);
+            out_.push_back({std::move(change), needed, needed <= count(bytes_)});
+        } catch (const description_error&) {  // sdpa and selective recompute require a fused attention
+        }
+    }
+    void add_attention_implementation() {
+        if (load_.implementation != attention_implementation::eager) return;
+        workload load = load_;
+        load.implementation = attention_implementation::sdpa;
+        add("--attention-implementation sdpa", load, plan_);
+    }
+    void add_recompute() {
+        if (plan_.schedule.recompute != recompute_mode::none) return;
+        for (const auto& [recompute, option_text] : {std::pair{recompute_mode::selective, "--recompute selective"},
+                                                     std::pair{recompute_mode::full, "--recompute full"}}) {
+            training_plan plan = plan_;
+            plan.schedule.recompute = recompute;
+            add(option_text, load_, plan);
+        }
+    }
+    void add_gradient_accumulation() {  // the same number of sequences per step, one after another
+        if (load_.batch <= 1) return;
+        workload load = load_;
+        load.batch = 1;
+        training_plan plan = plan_;
+        plan.schedule.gradient_accumulation_steps *= load_.batch;
+        add("--batch 1 --gradient-accumulation " + std::to_string(plan.schedule.gradient_accumulation_steps), load,
+            plan);
+    }
+    void add_sharding() {
+        const training_schedule& s = plan_.schedule;
+        if (s.data_parallel_size != 1 || !s.optimizer->is_elementwise() || s.has_optimizer_in_backward ||
+            s.has_master_weights || s.has_float32_gradients || s.offloads_optimizer)
+            return;
+        training_plan plan = plan_;
+        training_schedule& sharded = plan.schedule;
+        sharded.sharding = sharding_strategy::fsdp;
+        for (sharded.data_parallel_size = 2; sharded.data_parallel_size < 64; sharded.data_parallel_size *= 2)
+            if (count(train(subject_, load_, plan).memory.peak.bytes.total) <= count(bytes_)) break;
+        const std::size_t previous_size = out_.size();
+        add("--fsdp --shards " + std::to_string(sharded.data_parallel_size), load_, plan);
+        if (out_.size() > previous_size) out_.back().devices = sharded.data_parallel_size;
+    }
+    void add_lora() {
+        training_plan plan = plan_;
+        plan.adapter_config.kind = adapter_kind::lora;
+        plan.adapter_config.rank = 16;
+        plan.adapter_config.all_linear = true;
+        std::string missing;
+        plan.adapter_config =
+            with_fused_experts(std::move(plan.adapter_config), std::string_view(subject_.spec->model_type), missing);
+        add("--adapter lora:r=16,targets=all-linear", load_, plan);
+        plan.schedule.recompute = recompute_mode::full;
+        workload load = load_;
+        load.weights = load.activations = dtype::bfloat16;
+        add("--adapter lora:r=16,targets=all-linear --precision bf16 --recompute full", load, plan);
+    }
+
+    const model& subject_;
+    const workload& load_;
+    const training_plan& plan_;
+    std::uint64_t bytes_;
+    std::vector<suggestion> out_;
+};
+
+/// The lines of the largest batch, longest context, highest concurrency and fewest devices.
+inline std::string fit_lines(const parsed_model& read, const workload& load, const fit_response& response,
+                             bool is_training) {
+    const fit_figures& f = response.figures;
+    std::string out;
     const auto line = [&](std::string_view label, std::int64_t n, std::string_view description) {
         out += "  " + left(label, 24) + right(n > 0 ? grouped(count(n)) : "none", 12) + "  " +
                std::string(description) + '\n';
@@ -209,104 +258,155 @@ inline std::string fit_page(const parsed_model& read, const workload& load, cons
     if (unit == input_unit::token)
         line("longest context", f.max_context > 0 ? f.max_context + load.past : 0,
              "tokens, batch " + grouped(count(load.batch)));
-    if (!training && f.max_concurrency > 0)
-        line("most requests at a time", f.max_concurrency, "of that length in the cache");
-    if (training && fewest > 0) line("fewest devices", fewest, "which share it as --fsdp does");
-    if (!training)
-        line("fewest devices", fewest, fewest == 0 ? "splits over up to 1,024 do not do" : "that share each layer");
-    if (f.fits || suggestions.empty()) return out;
-    out += "\nWith one change\n";
-    for (const suggestion& s : suggestions)
+    if (!is_training && f.max_concurrency > 0)
+        line("highest concurrency", f.max_concurrency, "requests of that length in the KV cache");
+    if (is_training && response.min_devices > 0) line("fewest devices", response.min_devices, "with --fsdp");
+    if (!is_training)
+        line("fewest devices", response.min_devices,
+             response.min_devices == 0 ? "tensor parallelism on up to 1,024 devices is not enough" : "tensor-parallel");
+    return out;
+}
+
+inline std::string fit_page(const parsed_model& read, const workload& load, const fit_request& request,
+                            const fit_response& response) {
+    std::string out = read.found.name_of_model.name + "\n";
+    if (request.devices > 1)
+        out += "per device, with tensor parallelism over " + grouped(count(request.devices)) + ":\n";
+    out += memory_fit_text(request.limit, response.figures.needed) + '\n' +
+           fit_lines(read, load, response, request.is_training);
+    if (response.figures.fits || response.suggestions.empty()) return out;
+    out += "\nWith one change:\n";
+    for (const suggestion& s : response.suggestions)
         out += "  " + left(s.fits ? "fits" : "", 6) + right(in_bytes(s.needed), 9) + "  " + s.change + '\n';
     return out;
 }
 
-}  // namespace detail
+inline std::string fit_json(const parsed_model& read, const workload& load, const fit_request& request,
+                            const fit_response& response) {
+    const fit_figures& f = response.figures;
+    json_writer json;
+    json.object().member("model", read.found.name_of_model.name).member("needed", f.needed);
+    json.member("available", count(request.limit.bytes)).member("fits", f.fits).member("max_batch", f.max_batch);
+    json.member("max_context", f.max_context > 0 ? f.max_context + load.past : 0);
+    json.member("max_concurrency", f.max_concurrency)
+        .member("devices", request.devices)
+        .member("min_devices", response.min_devices)
+        .key("suggestions")
+        .array();
+    for (const suggestion& s : response.suggestions)
+        json.object().member("change", s.change).member("needed", s.needed).member("fits", s.fits).end_object();
+    json.end_array().end_object();
+    return json.text() + "\n";
+}
 
-/// What `llmcost fit` prints.
-[[nodiscard]] inline command_output run_fit(const arguments& args, const program& io) {
-    const memory_limit limit = parse_memory_limit(args);
-    if (!limit.is_set()) throw_usage("fit", "needs --device NAME or --memory SIZE");
-    const bool training = args.has(option::training);
-    const engine_memory_profile memory_profile = detail::parse_engine_memory_profile(args);
+/// Parses the command line of `llmcost fit`, without workload and training plan. Throws: `usage`.
+inline fit_request parse_fit_request(const arguments& args) {
+    fit_request request;
+    request.limit = parse_memory_limit(args);
+    if (!request.limit.is_set()) throw_usage("fit", "requires --device NAME or --memory SIZE");
+    request.is_training = args.has(option::training);
+    request.profile = parse_engine_memory_profile(args);
     for (const option_spec& o : training_options)
-        if (!training && args.has(o)) throw_usage(o.name, "needs --training");
+        if (!request.is_training && args.has(o)) throw_usage(o.name, "requires --training");
     for (const option_spec& o : {option::past, option::dtype, option::quantization, option::activation_dtype,
                                  option::cache_dtype, option::allocator, option::utilization, option::engine_memory})
-        if (training && args.has(o)) throw_usage(o.name, "means nothing with --training");
-    if (training && args.has(option::fit_devices)) throw_usage("--devices", "with --training, devices are --shards");
-    workload load = training ? detail::training_workload(args) : detail::memory_workload(args);
+        if (request.is_training && args.has(o)) throw_usage(o.name, "cannot be combined with --training");
+    if (request.is_training && args.has(option::fit_devices))
+        throw_usage("--devices", "cannot be combined with --training; use --shards");
+    request.devices = args.number(option::fit_devices, 1);
+    request.format = static_cast<output_format>(args.choice(option::text_or_json_format));
+    return request;
+}
+
+/// The largest training step for the memory limit.
+inline fit_response compute_training_fit(const fit_request& request, const parsed_model& read, const workload& load,
+                                         const training_plan& plan) {
+    fit_response response;
+    response.figures = fit_training(read.subject, load, plan, request.limit.bytes);
+    response.min_devices = response.figures.fits ? plan.schedule.data_parallel_size : 0;
+    if (response.figures.fits) return response;
+    response.suggestions = training_suggestions(read.subject, load, plan, request.limit.bytes).all();
+    for (const suggestion& s : response.suggestions)
+        if (s.devices != 0 && s.fits) response.min_devices = s.devices;
+    return response;
+}
+
+/// The largest inference step for the memory limit. Throws: `usage` if the model cannot be divided by `--devices`.
+inline fit_response compute_inference_fit(const fit_request& request, const parsed_model& read, const workload& load) {
+    const std::uint64_t bytes = request.limit.bytes;
+    const maybe<count> stored = stored_weight_bytes(read);
+    const sharded_model shard = shard_for_fit(read.subject, load, request.devices, stored);
+    fit_response response;
+    response.figures = fit_inference(shard.subject, load, request.profile, bytes, shard.stored);
+    response.min_devices = fewest_devices(read.subject, load, request.profile, bytes, stored);
+    if (response.figures.fits) return response;
+    response.suggestions = serving_suggestions(shard.subject, load, request.profile, bytes, shard.stored);
+    if (response.min_devices == 0) return response;
+    const sharded_model fitting_shard = shard_for_fit(read.subject, load, response.min_devices, stored);
+    response.suggestions.push_back(
+        {"--devices " + std::to_string(response.min_devices),
+         inference_memory_of(fitting_shard.subject, load, request.profile, fitting_shard.stored).total_bytes(), true});
+    return response;
+}
+
+inline std::string print(const fit_request& request, const fit_response& response, const parsed_model& read,
+                         const workload& load) {
+    return request.format == output_format::json ? fit_json(read, load, request, response)
+                                                 : fit_page(read, load, request, response);
+}
+
+}  // namespace detail
+
+/// Runs `llmcost fit`.
+[[nodiscard]] inline command_output run_fit(const arguments& args, const program& io) {
+    const fit_request request = detail::parse_fit_request(args);
+    workload load = request.is_training ? detail::training_workload(args) : detail::memory_workload(args);
     training_plan plan = detail::parse_training_plan(args);
     requested_adapter adapter = read_adapter(args);
     const parsed_model read = io.read(args, io);
-    complete_workload(read.subject, args, load);
-    check_workload(read.subject, {.base_workload = load});
-    resolve_adapter(adapter, args, read.subject, io.err);
-    plan.adapter_config = adapter.file.adapts;
-    if (training) detail::require_supported_training(args, read.subject, load, plan);
-    if (training) plan.base_quantization = base_of(adapter, read, load);
-    if (!training) detail::warn_on_weights(read, io);
-    const std::int64_t devices = args.number(option::fit_devices, 1);
-    const maybe<count> of_all = detail::stored_weight_bytes(read);
-    const detail::sharded_model share = detail::shard_for_fit(read.subject, load, devices, of_all);
-    const model& subject = share.subject;
-    const maybe<count>& bytes = share.stored;
-    const fit_figures f = training ? fit_training(read.subject, load, plan, limit.bytes)
-                                   : fit_inference(subject, load, memory_profile, limit.bytes, bytes);
-    std::int64_t fewest = training ? (f.fits ? plan.schedule.data_parallel_size : 0)
-                                   : detail::fewest_devices(read.subject, load, memory_profile, limit.bytes, of_all);
-    std::vector<detail::suggestion> suggestions;
-    if (!f.fits)
-        suggestions = training ? detail::training_suggestions(read.subject, load, plan, limit.bytes)
-                               : detail::serving_suggestions(subject, load, memory_profile, limit.bytes, bytes);
-    if (!f.fits && !training && fewest > 0) {
-        const detail::sharded_model fitting_shard = detail::shard_for_fit(read.subject, load, fewest, of_all);
-        suggestions.push_back(
-            {"--devices " + std::to_string(fewest),
-             inference_memory_of(fitting_shard.subject, load, memory_profile, fitting_shard.stored).total_bytes(),
-             true});
+    if (request.is_training) {
+        detail::finish_training_plan(plan, adapter, args, io, read, load);
+    } else {
+        complete_workload(read.subject, args, load);
+        check_workload(read.subject, {.base_workload = load});
+        resolve_adapter(adapter, args, read.subject, io.err);
+        detail::warn_on_weights(read, io);
     }
-    for (const detail::suggestion& s : suggestions)
-        if (s.devices != 0 && s.fits) fewest = s.devices;
-    const exit_code code = f.fits ? exit_code::ok : exit_code::does_not_fit;
-    if (args.choice(option::text_or_json_format) == 0)
-        return {detail::fit_page(read, load, f, devices, fewest, suggestions, limit, training), code};
-    json_writer json;
-    json.object().member("model", read.found.name_of_model.name).member("needed", f.needed);
-    json.member("available", count(limit.bytes)).member("fits", f.fits).member("max_batch", f.max_batch);
-    json.member("max_context", f.max_context > 0 ? f.max_context + load.past : 0);
-    json.member("max_concurrency", f.max_concurrency)
-        .member("devices", devices)
-        .member("min_devices", fewest)
-        .key("suggestions")
-        .array();
-    for (const detail::suggestion& s : suggestions)
-        json.object().member("change", s.change).member("needed", s.needed).member("fits", s.fits).end_object();
-    json.end_array().end_object();
-    return {json.text() + "\n", code};
+    const detail::fit_response response = request.is_training ? detail::compute_training_fit(request, read, load, plan)
+                                                              : detail::compute_inference_fit(request, read, load);
+    return {detail::print(request, response, read, load),
+            response.figures.fits ? exit_code::ok : exit_code::does_not_fit};
 }
 
-inline constexpr std::array fit_options =
-    concatenate(model_options, memory_limit_options,
-                std::array{option::batch, option::sequence, option::past, option::encoder_sequence, option::image,
-                           option::images, option::video, option::videos, option::audio, option::dtype,
-                           option::quantization, option::activation_dtype, option::cache_dtype, option::allocator,
-                           option::utilization, option::engine_memory, option::fit_devices, option::training},
-                training_options, std::array{option::text_or_json_format}, help_option);
+inline constexpr std::array fit_options = concatenate(
+    with_section("Model", model_options),
+    with_section("Workload",
+                 std::array{option::batch, option::memory_sequence, option::past, option::encoder_sequence}),
+    with_section("Multimodal inputs", multimodal_options), with_section("Training", std::array{option::training}),
+    without_first_section(training_options), std::array{option::fit_devices},
+    with_section(
+        "Hardware and engine",
+        concatenate(memory_limit_options, std::array{option::allocator, option::utilization, option::engine_memory})),
+    with_section("Precision",
+                 std::array{option::dtype, option::quantization, option::activation_dtype, option::cache_dtype}),
+    with_section("Output", std::array{option::text_or_json_format}), help_option);
 
 inline constexpr std::array<command_example, 2> fit_examples{{
     {"llmcost fit --model meta-llama/Llama-3.1-8B --dtype bfloat16 --memory 24GB --sequence 8192",
-     "how many, how long?"},
-    {"llmcost fit --model Qwen/Qwen3-8B --training --memory 24GB --sequence 2048", "what would let me train it?"},
+     "the largest batch and the longest context"},
+    {"llmcost fit --model Qwen/Qwen3-8B --training --memory 24GB --sequence 2048",
+     "changes with which a training step fits"},
 }};
 
 inline constexpr command fit_command{
     .name = "fit",
-    .summary = "how much of something a memory holds",
-    .usage = "(--model NAME | --config FILE) (--device NAME | --memory SIZE) [option]...",
+    .summary = "Find the largest batch, context and concurrency that fit into memory",
+    .usage = "(--model NAME | --config FILE) (--device NAME | --memory SIZE) [options]",
     .description =
-        "Largest batch, longest context, most requests and fewest devices; where the\n"
-        "workload does not fit, what each change by itself would take.\n",
+        "Computes the largest batch, the longest context, the highest concurrency and the fewest devices\n"
+        "for a memory size. If the workload does not fit, lists single changes and the memory that each\n"
+        "of them requires.\n"
+        "Exit code 8: the workload does not fit into --memory or --device.\n",
     .options = fit_options,
     .run = run_fit,
     .examples = fit_examples};

@@ -18,21 +18,25 @@
 #include <llmcost/report/formula_text.hpp>
 #include <llmcost/report/json_writer.hpp>
 
-// `llmcost formula`: figures as polynomials in batch, sequence and past, with where each holds.
+// `llmcost formula`: metrics as polynomials in batch, sequence and past, with their ranges of validity.
 namespace llmcost::cli {
 
 namespace option {
 
-inline constexpr option_spec formula_format{"--format", value_type::choice, "text|latex|c|python|json",
-                                            "functions of B, S and P"};
-inline constexpr option_spec formula_terms{"--terms", value_type::none, "",
-                                           "as a sum over modules, like ones of layers together"};
+inline constexpr option_spec formula_format{
+    .name = "--format",
+    .value = "FORMAT",
+    .type = value_type::choice,
+    .choices = "text|latex|c|python|json",
+    .help = "functions of B, S and P as text, latex, c, python or json (default text)"};
+inline constexpr option_spec formula_terms{.name = "--terms",
+                                           .help = "print a sum over modules; equal terms of layers are combined"};
 
 }  // namespace option
 
 namespace detail {
 
-/// Height and width of the images that a formula is of.
+/// The height and width of the images of a formula.
 inline std::pair<std::int64_t, std::int64_t> image_of(const request& q) {
     const workload& load = q.workload.base_workload;
     const auto& vision = q.model.config.vision;
@@ -45,31 +49,31 @@ inline std::string image_label(const request& q) {
     return grouped(count(height)) + " × " + grouped(count(width));
 }
 
-/// What a formula is of: `attn in meta-llama/Llama-3.2-1B, all logits`.
+/// The label of a formula, e.g. `attn in meta-llama/Llama-3.2-1B, all logits`.
 inline std::string formula_label(const request& q) {
     std::string out = name_of_scope(q) + " in " + q.name_of_model.name;
     for (const std::string& set : q.overrides) out += " with " + set;
     const workload& load = q.workload.base_workload;
     if (reads_pixels(q.model)) return out + ", images of " + image_label(q);
     if (input_unit_of(q) == input_unit::sample) return out;
-    if (load.attention == attention_scores::causal) out += ", visible scores";
+    if (load.attention == attention_scores::causal) out += ", visible scores only";
     out += load.head == logits::all    ? ", all logits"
            : load.head == logits::last ? ", logits of the last position"
                                        : ", no logits";
-    if (load.encoder_sequence > 0) out += ", encoder reads " + std::to_string(load.encoder_sequence);
+    if (load.encoder_sequence > 0) out += ", encoder sequence " + std::to_string(load.encoder_sequence);
     return out;
 }
 
-/// What the names in formulas mean.
+/// The meaning of the variables in formulas.
 inline std::string input_meanings(const request& q, formula_inputs inputs) {
-    const std::string tokens = inputs == formula_inputs::batch ? "" : ", S tokens of text beside each";
-    const std::string past = inputs == formula_inputs::all ? ", P before them" : "";
+    const std::string tokens = inputs == formula_inputs::batch ? "" : " with S text tokens each";
+    const std::string past = inputs == formula_inputs::all ? ", P cached tokens each" : "";
     if (reads_pixels(q.model))
         return "B images of " + image_label(q) + tokens + past + "; height and width are fixed\n";
     if (input_unit_of(q) == input_unit::sound)
         return "B recordings of " + audio_label(q.workload.base_workload.audio_milliseconds) + '\n';
     if (inputs == formula_inputs::batch) return "B samples\n";
-    return "B sequences of S new tokens, P tokens of each in the cache already\n";
+    return "B sequences, S new tokens each, P tokens each in the KV cache\n";
 }
 
 inline void write_interval(json_writer& json, std::string_view name, const region::interval& in, std::int64_t maximum) {
@@ -123,7 +127,7 @@ inline std::string formulas_json(const request& q, const std::vector<std::string
     return json.text() + "\n";
 }
 
-/// Bytes of less than a byte each are rounded up, so that those of parts are more than those of the whole.
+/// Throws: `usage` for a sum over modules of a type below one byte: each term would be rounded up.
 inline void check_terms(const metric& m, const request& q) {
     const storage_types types = storage_types_of(q.model, q.workload.base_workload);
     const dtype type = m.name == "weight_bytes"          ? types.weights
@@ -132,12 +136,12 @@ inline void check_terms(const metric& m, const request& q) {
                                                          : dtype::float32;
     if (bits_of(type) % 8 != 0)
         throw_usage(option::formula_terms.name,
-                    std::string(m.name) + " are rounded to whole bytes once, not term by term");
+                    std::string(m.name) + " are rounded to bytes once, not per term; leave out --terms");
 }
 
 }  // namespace detail
 
-/// What `llmcost formula` prints.
+/// Runs `llmcost formula`.
 [[nodiscard]] inline command_output run_formula(const arguments& args, const program& io) {
     const parsed_model read = io.read(args, io);
     const request q = understand(args, read, io.commands);
@@ -148,9 +152,11 @@ inline void check_terms(const metric& m, const request& q) {
     std::vector<std::string> names;
     std::vector<std::vector<formula_piece>> all;
     for (const metric* m : list) {
-        if (m->name == "saved_bytes") throw_usage("saved_bytes", "is no polynomial: storages are shared");
+        if (m->name == "saved_bytes")
+            throw_usage("saved_bytes", "not supported: shared storages make it no polynomial");
         if (m->name == "weight_bytes" && q.stored_weights.is_applied)
-            throw_usage("weight_bytes", "is one number, whatever the work is: ask llmcost");
+            throw_usage("weight_bytes",
+                        "not supported: it does not depend on the workload; use llmcost without a command");
         names.emplace_back(m->name);
         const scope_query part(scope.kind, scope.name);
         term_samples terms(q.model, part, m->value_of);
@@ -178,7 +184,7 @@ inline void check_terms(const metric& m, const request& q) {
     return out;
 }
 
-/// What may stand behind `formula`: metrics and a scope.
+/// The completions of the arguments: metrics and scopes.
 [[nodiscard]] inline std::vector<std::string_view> formula_completions(const program&) {
     std::vector<std::string_view> completions;
     for (const metric& m : metrics) completions.push_back(m.name);
@@ -188,29 +194,28 @@ inline void check_terms(const metric& m, const request& q) {
 }
 
 inline constexpr std::array formula_options = concatenate(
-    model_options,
-    with_section("Workload", std::array{option::encoder_sequence, option::image, option::images, option::video,
-                                        option::videos, option::audio, option::logits, option::attention, option::dtype,
-                                        option::quantization, option::activation_dtype, option::cache_dtype,
-                                        option::formula_terms, option::formula_format}),
-    help_option);
+    with_section("Model", model_options),
+    with_section("Workload", std::array{option::encoder_sequence, option::logits, option::attention}),
+    with_section("Multimodal inputs", multimodal_options),
+    with_section("Precision",
+                 std::array{option::dtype, option::quantization, option::activation_dtype, option::cache_dtype}),
+    with_section("Output", std::array{option::formula_terms, option::formula_format}), help_option);
 
 inline constexpr std::array<command_example, 4> formula_examples{{
     {"llmcost formula --model meta-llama/Llama-3.2-1B add attn", "additions of attention"},
-    {"llmcost formula --model meta-llama/Llama-3.2-1B mult attn --terms", "module by module"},
-    {"llmcost formula --model google/gemma-2-2b mult flops --format c", "functions for a program"},
-    {"llmcost formula --model Qwen/Qwen3-Next-80B-A3B-Instruct cache --format latex", "for a paper"},
+    {"llmcost formula --model meta-llama/Llama-3.2-1B mult attn --terms", "one term per module"},
+    {"llmcost formula --model google/gemma-2-2b mult flops --format c", "C functions"},
+    {"llmcost formula --model Qwen/Qwen3-Next-80B-A3B-Instruct cache --format latex", "LaTeX, for a paper"},
 }};
 
 inline constexpr command formula_command{
     .name = "formula",
-    .summary = "figures as polynomials in batch, sequence, past",
-    .usage = "(--model NAME | --config FILE) [option]... [metric]... [scope]",
+    .summary = "Derive metrics as polynomials in batch, sequence and past",
+    .usage = "(--model NAME | --config FILE) [options] [METRIC...] [SCOPE]",
     .description =
-        "A figure as a function of B sequences with S new tokens after P in the cache, or of\n"
-        "B images whose height and width are fixed:\n"
-        "polynomials and where each of them holds, interpolated from walks in integers\n"
-        "and held against further walks. Without a metric: flops.\n",
+        "Derives metrics as functions of B sequences with S new tokens and P tokens in the KV cache, or of\n"
+        "B images of a fixed size. The functions are polynomials with their ranges of validity. They are\n"
+        "interpolated from exact counts and verified at further points. The default METRIC is flops.\n",
     .options = formula_options,
     .run = run_formula,
     .examples = formula_examples,

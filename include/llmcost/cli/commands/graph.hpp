@@ -20,36 +20,56 @@
 #include <llmcost/serving/operator_times.hpp>
 #include <llmcost/serving/timeline.hpp>
 
-// `llmcost graph`: a pass as a graph, where it can be cut, and files of it for other programs.
+// `llmcost graph`: the graph of a pass, its cuts and pipeline splits, and exports for other programs.
 namespace llmcost::cli {
 
-/// How a graph is written; in the order of `--format`.
+/// The output formats, in the order of `--format`.
 enum class graph_format { text, json, dot, graphml, edgeshard, chrome, chakra };
 
 namespace option {
 
-// clang-format off
-inline constexpr option_spec
-    level       {"--level",  value_type::choice, "module|layer|operator", "layers of lists and what is outside of them, modules without children, operations (module)", "Graph"},
-    part_depth  {"--depth",  value_type::number, "N",    "modules N below the model instead"},
-    graph_as    {"--format", value_type::choice, "text|json|dot|graphml|edgeshard|chrome|chakra", "chrome: the timeline of a step"},
-    out         {"--out",    value_type::file,   "FILE", "write it there; edgeshard FILE_module.txt, FILE_detail.txt, chakra FILE.0.et ..."},
-    train_graph {"--backward", value_type::none, "", "a training step: what goes back behind the pass, and gradients"},
-    cuts        {"--cuts",   value_type::none,   "",     "every place to cut it in two, and what goes across"};
-// clang-format on
+inline constexpr option_spec level{.name = "--level",
+                                   .value = "LEVEL",
+                                   .type = value_type::choice,
+                                   .choices = "module|layer|operator",
+                                   .help =
+                                       "nodes of the graph: module (items of layer lists, and modules outside of "
+                                       "them), layer (modules without children) or operator (default module)"};
+inline constexpr option_spec part_depth{.name = "--depth",
+                                        .value = "N",
+                                        .type = value_type::number,
+                                        .help = "modules N levels below the model as nodes, instead of --level"};
+inline constexpr option_spec graph_as{.name = "--format",
+                                      .value = "FORMAT",
+                                      .type = value_type::choice,
+                                      .choices = "text|json|dot|graphml|edgeshard|chrome|chakra",
+                                      .help =
+                                          "text, json, dot, graphml, edgeshard, chrome (timeline of a step) or chakra "
+                                          "(default text)"};
+inline constexpr option_spec out{.name = "--out",
+                                 .aliases = {"-o"},
+                                 .value = "FILE",
+                                 .type = value_type::file,
+                                 .help =
+                                     "output file; edgeshard writes FILE_module.txt and FILE_detail.txt, chakra "
+                                     "FILE.0.et, FILE.1.et ... (default: standard output)"};
+inline constexpr option_spec train_graph =
+    with_help(option_spec{.name = "--backward"}, "include the backward pass and gradients of a training step");
+inline constexpr option_spec cuts{.name = "--cuts",
+                                  .help = "list the cuts into two parts, with the tensors that cross them"};
 
 }  // namespace option
 
 namespace detail {
 
-/// What `llmcost graph` was asked about.
+/// A parsed `llmcost graph` command line with its graph.
 struct graph_request {
     parsed_model read;
     workload load{};
     operator_graph graph{};
     node_graph parts{};
     std::optional<graph_device> device{};
-    double link = 0;  ///< bytes per second of the first one; 0: none is known
+    double link = 0;  ///< bandwidth of the first link in bytes per second; 0: unknown
     std::optional<split_request> split_options{};
     graph_split split{};
     std::vector<pipeline_device> holds{};
@@ -66,11 +86,11 @@ inline workload graph_workload(const arguments& args) {
     work.base_workload.weights = dtype_from(args.text(option::linear_dtype));
     work.base_workload.training = args.has(option::train_graph);
     if (work.base_workload.training && work.base_workload.past > 0)
-        throw_usage(option::past.name, "nothing goes back through a cache");
+        throw_usage(option::past.name, "not supported in training: backward through a KV cache");
     return work.base_workload;
 }
 
-/// The times of a graph's operations; of backward those of the operation that it goes back through.
+/// The time of each operation. A backward operation has the backward time of its forward operation.
 inline std::vector<double> graph_seconds(const graph_request& q) {
     const model& m = q.read.subject;
     if (!q.load.training)
@@ -85,7 +105,7 @@ inline std::vector<double> graph_seconds(const graph_request& q) {
     return seconds;
 }
 
-/// The times of the operations of a level that is not the graph's own.
+/// The graph at another level, with the times of its nodes.
 inline node_graph nodes_at_level(const graph_request& q, graph_level level, const std::vector<double>& seconds) {
     node_graph g = parts_of(q.graph, {level});
     if (!seconds.empty()) set_times(g, seconds);
@@ -96,7 +116,7 @@ inline void write_file(const std::string& path, const std::string& text) {
     std::ofstream out(path, std::ios::binary);
     out << text;
     out.close();
-    if (!out) throw error(errc::io, printable(path), "could not be written");
+    if (!out) throw error(errc::io, printable(path), "cannot be written");
 }
 
 inline std::string graph_json(const graph_request& q, bool with_cuts) {
@@ -118,7 +138,7 @@ inline std::string graph_page(const graph_request& q, bool with_cuts) {
     return out;
 }
 
-/// The timeline of a step as an engine runs it, for Chrome and Perfetto.
+/// The timeline of a step as an engine executes it, as a Chrome trace.
 inline std::string step_trace(const deployment& p, const workload& load) {
     std::vector<trace_span> spans;
     enum { device_stream, link_stream, host_stream };
@@ -146,9 +166,10 @@ inline std::string step_trace(const deployment& p, const workload& load) {
     return chrome_trace(deployment_title(p), streams, spans);
 }
 
-/// A step as each of the devices that share its layers runs it: kernels one after the other, and what all do together.
+/// The kernels and collectives of a step on one tensor-parallel rank, one after another.
 ///
-/// As ASTRA-sim takes sizes: of an all-gather what each hands in, of all others the whole message.
+/// The sizes follow ASTRA-sim: an all-gather has the bytes of one rank, the other collectives have the bytes of the
+/// entire message.
 inline std::vector<trace_node> traces_of_step(const deployment& p, const workload& load) {
     std::vector<trace_node> nodes;
     for (const timeline_kernel& k : timeline_of(p.model, load, p.execution, *p.device, *p.kernels)) {
@@ -180,7 +201,7 @@ inline std::vector<trace_node> traces_of_step(const deployment& p, const workloa
     return nodes;
 }
 
-/// Reads a model and draws its graph.
+/// Parses the command line and builds the graph. Throws: `usage`.
 inline graph_request read_graph(const arguments& args, const program& io) {
     graph_request q{io.read(args, io)};
     q.load = graph_workload(args);
@@ -192,18 +213,19 @@ inline graph_request read_graph(const arguments& args, const program& io) {
     q.graph = q.load.training ? training_graph_of(q.read.subject, q.load) : graph_of(q.read.subject, q.load);
     graph_granularity grain{static_cast<graph_level>(args.choice(option::level))};
     if (args.has(option::part_depth)) {
-        if (args.has(option::level)) throw_usage("--depth", "cannot stand together with --level");
+        if (args.has(option::level)) throw_usage("--depth", "cannot be combined with --level");
         grain.depth = static_cast<int>(args.number(option::part_depth, 1));
     }
     q.parts = parts_of(q.graph, grain);
     return q;
 }
 
-/// Cuts a graph for the devices that a command line names.
+/// Splits the graph into pipeline stages over the devices. Throws: `usage`.
 inline void split_graph(graph_request& q, const arguments& args) {
-    constexpr std::size_t maximum = 4096;  // parts: a second of work
+    constexpr std::size_t maximum = 4096;  // nodes; more take longer than about one second
     if (q.parts.parts.size() > maximum)
-        throw_usage("--split", std::to_string(q.parts.parts.size()) + " nodes: say --level module or layer");
+        throw_usage("--split", std::to_string(q.parts.parts.size()) +
+                                   " nodes, expected at most 4096; use --level module or layer");
     q.split_options = read_split(args, graph_types(args, q.read));
     const std::int64_t stages = length_of(q.parts.parts) - 2;
     if (static_cast<std::int64_t>(q.split_options->devices.size()) > stages)
@@ -220,7 +242,7 @@ inline void split_graph(graph_request& q, const arguments& args) {
 
 }  // namespace detail
 
-/// What `llmcost graph` prints, or writes into files.
+/// Runs `llmcost graph`.
 [[nodiscard]] inline command_output run_graph(const arguments& args, const program& io) {
     const auto format = static_cast<graph_format>(args.choice(option::graph_as));
     const std::string file(args.text(option::out));
@@ -234,12 +256,13 @@ inline void split_graph(graph_request& q, const arguments& args) {
         throw error(errc::unsupported, "--format",
                     "chakra: this program was built without protobuf (Debian: protobuf-compiler libprotobuf-dev)");
     if (format == graph_format::chakra && file.empty())
-        throw_usage("--out", "say where: chakra is a file for each device, FILE.0.et ...");
+        throw_usage("--out", "required with --format chakra, which writes FILE.0.et, FILE.1.et ...");
     if (format == graph_format::chrome || (format == graph_format::chakra && args.has(option::tp))) {
         for (const option_spec& o :
              {option::level, option::part_depth, option::train_graph, option::cuts, option::split, option::stages})
             if (args.has(o))
-                throw_usage(o.name, "says nothing of a step's kernels (--format chrome, or chakra with --tp)");
+                throw_usage(o.name,
+                            "cannot be combined with a timeline of kernels (--format chrome, or chakra with --tp)");
         workload load = detail::graph_workload(args);
         const deployment p = io.place(args, io);
         complete_workload(p.model, args, load);
@@ -254,13 +277,13 @@ inline void split_graph(graph_request& q, const arguments& args) {
     }
     if (args.has(option::train_graph))
         for (const option_spec& o : {option::cuts, option::split, option::stages})
-            if (args.has(o)) throw_usage(o.name, "is of a forward pass, not of --backward");
+            if (args.has(o)) throw_usage(o.name, "cannot be combined with --backward");
     for (const option_spec& o : {option::engine, option::execution, option::tp})
-        if (args.has(o)) throw_usage(o.name, "is of a step's kernels (--format chrome, or chakra with --tp)");
+        if (args.has(o)) throw_usage(o.name, "requires a timeline of kernels (--format chrome, or chakra with --tp)");
     if (cuts && format != graph_format::text && format != graph_format::json)
-        throw_usage("--cuts", "needs --format text or json");
+        throw_usage("--cuts", "requires --format text or json");
     if (splits && (format == graph_format::graphml || format == graph_format::edgeshard))
-        throw_usage("--split", "needs --format text, json or dot");
+        throw_usage("--split", "requires --format text, json or dot");
     detail::graph_request q = detail::read_graph(args, io);
     if (args.has(option::link)) q.link = detail::read_rate("--link", split_list(args.text(option::link), ',').front());
     std::vector<double> seconds;
@@ -291,7 +314,8 @@ inline void split_graph(graph_request& q, const arguments& args) {
         case graph_format::chrome: break;
     }
     if (file.empty()) return edgeshard_text(q.graph, q.parts);
-    if (args.choice(option::level) == 2) throw_usage("--level", "operator is what FILE_detail.txt has");
+    if (args.choice(option::level) == 2)
+        throw_usage("--level", "operator is not supported with edgeshard; FILE_detail.txt has the operators");
     const node_graph operations = detail::nodes_at_level(q, graph_level::operation, seconds);
     detail::write_file(file + "_module.txt", edgeshard_text(q.graph, q.parts));
     detail::write_file(file + "_detail.txt", edgeshard_text(q.graph, operations));
@@ -300,31 +324,35 @@ inline void split_graph(graph_request& q, const arguments& args) {
 }
 
 inline constexpr std::array graph_options = concatenate(
-    model_options,
-    std::array{option::batch, option::sequence, option::past, option::encoder_sequence, option::image, option::images,
-               option::video, option::videos, option::audio, option::logits},
-    std::array{option::level, option::part_depth, option::train_graph, option::cuts, option::graph_as, option::out},
-    with_section("Device", std::array{option::device, option::linear_dtype, option::calibration, option::engine,
-                                      option::execution, option::tp}),
-    std::array{option::split, option::stages, option::link}, help_option);
+    with_section("Model", model_options),
+    with_section("Workload",
+                 std::array{option::batch, option::sequence, option::past, option::encoder_sequence, option::logits}),
+    with_section("Multimodal inputs", multimodal_options), with_section("Training", std::array{option::train_graph}),
+    with_section("Parallelism", std::array{option::tp, option::split, option::stages, option::link}),
+    with_section("Hardware and engine",
+                 std::array{option::device, option::engine, option::calibration, option::execution}),
+    with_section("Precision", std::array{option::linear_dtype}),
+    with_section("Output", std::array{option::level, option::part_depth, option::cuts, option::graph_as, option::out}),
+    help_option);
 
 inline constexpr std::array<command_example, 5> graph_examples{{
-    {"llmcost graph --model meta-llama/Llama-3.2-1B --device h200 --cuts", "its layers, their times, every cut"},
+    {"llmcost graph --model meta-llama/Llama-3.2-1B --device h200 --cuts", "layers, their times, and all cuts"},
     {"llmcost graph --model meta-llama/Llama-3.1-8B --devices h200,l4,l4 --link 1Gbit/s",
-     "the best split over three devices"},
-    {"llmcost graph --model openai-community/gpt2 --level layer --format dot | dot -Tsvg > gpt2.svg", "a picture"},
+     "the best pipeline split over three devices"},
+    {"llmcost graph --model openai-community/gpt2 --level layer --format dot | dot -Tsvg > gpt2.svg", "a drawing"},
     {"llmcost graph --model openai-community/gpt2 --backward --level operator --format json", "a training step"},
-    {"llmcost graph --model Qwen/Qwen3-8B --device h200 --tp 2 --format chrome --out step.json", "for ui.perfetto.dev"},
+    {"llmcost graph --model Qwen/Qwen3-8B --device h200 --tp 2 --format chrome --out step.json",
+     "a timeline for ui.perfetto.dev"},
 }};
 
 inline constexpr command graph_command{
     .name = "graph",
-    .summary = "what reads what, where to cut it, files for other programs",
-    .usage = "(--model NAME | --config FILE) [option]...",
+    .summary = "Export the graph of a forward pass, and find pipeline splits",
+    .usage = "(--model NAME | --config FILE) [options]",
     .description =
-        "A forward pass as a graph of modules or operations, with the tensors that go from\n"
-        "one to another; where it can be cut, and the best split over devices. With\n"
-        "--backward a training step, with what goes back.\n",
+        "Computes the graph of a forward pass or a training step: modules or operations, and the tensors\n"
+        "between them. Lists its cuts, and finds the best split into pipeline stages over devices.\n"
+        "Exit code 8: no split fits into the memory of the devices.\n",
     .options = graph_options,
     .run = run_graph,
     .examples = graph_examples};

@@ -16,26 +16,34 @@
 #include <llmcost/memory/adapter.hpp>
 #include <llmcost/serving/operation_times.hpp>
 
-// The devices on which parts of a graph are timed, and the links between them.
+// The devices of a pipeline split, and the links between them.
 namespace llmcost::cli {
 
 namespace option {
 
-// clang-format off
-inline constexpr option_spec
-    split  {"--split",   value_type::number, "N",    "the best cuts for N devices in a row, each of which holds its part", "Split"},
-    stages {"--devices", value_type::text,   "LIST", "of the split, in order: h200,l4,l4 (N times --device)"},
-    link   {"--link",    value_type::text,   "LIST", "between them: 10GB/s, 1Gbit/s; one, or one from each to the next"};
-// clang-format on
+inline constexpr option_spec split{.name = "--split",
+                                   .value = "N",
+                                   .type = value_type::number,
+                                   .help = "find the best split into N pipeline stages on N devices"};
+inline constexpr option_spec stages{
+    .name = "--devices",
+    .value = "LIST",
+    .type = value_type::text,
+    .help = "devices of the stages, in order, e.g. h200,l4,l4 (default: N times --device)"};
+inline constexpr option_spec link{
+    .name = "--link",
+    .value = "LIST",
+    .type = value_type::text,
+    .help = "bandwidth between stages, e.g. 10GB/s or 1Gbit/s: one value, or one per link"};
 
 }  // namespace option
 
 namespace detail {
 
-/// `10GB/s`, `1Gbit/s` in bytes per second.
+/// Parses a bandwidth, e.g. `10GB/s` or `1Gbit/s`, in bytes per second. Throws: `usage`.
 inline double read_rate(std::string_view option_name, std::string_view text) {
     const auto wrong = [&] {
-        throw_usage(option_name, "expected a rate like 10GB/s or 1Gbit/s, found " + quote(text));
+        throw_usage(option_name, "expected a bandwidth such as 10GB/s or 1Gbit/s, found " + quote(text));
     };
     if (!text.ends_with("/s")) wrong();
     std::string size(text.substr(0, text.size() - 2));
@@ -49,18 +57,18 @@ inline double read_rate(std::string_view option_name, std::string_view text) {
 
 /// A device that executes a pass operation by operation.
 struct graph_device {
-    std::shared_ptr<kernel_library> kernels{};  ///< shared: only who makes it compiles it
+    std::shared_ptr<kernel_library> kernels{};  ///< shared pointer of an incomplete type
     const device* target_device = nullptr;
     execution execution_config{};
 };
 
-/// What the tensors of products are run in: the option's type, else the checkpoint's.
+/// The weight types of linear layers: `--dtype`, or those of the checkpoint.
 inline checkpoint_types graph_types(const arguments& args, const parsed_model& read) {
     if (args.has(option::linear_dtype)) return detail::requested_types(args, read.found.document);
     return detail::stored_types_of(read.found.document, read.subject, "--dtype");
 }
 
-/// The device of a name or a file.
+/// The device of a name or a datasheet file. Throws: `usage`.
 inline graph_device graph_device_of(std::string_view option_name, std::string_view name, const arguments& args,
                                     checkpoint_types types) {
     graph_device d;
@@ -74,11 +82,11 @@ inline graph_device graph_device_of(std::string_view option_name, std::string_vi
     return d;
 }
 
-/// The devices of a split and what is between them.
+/// The devices of a split and the links between them.
 struct split_request {
     std::vector<graph_device> devices{};
-    std::vector<std::string> names{};  ///< printable
-    std::vector<double> links{};       ///< bytes per second
+    std::vector<std::string> names{};  ///< printable names
+    std::vector<double> links{};       ///< bandwidths in bytes per second
 };
 
 inline split_request read_split(const arguments& args, const checkpoint_types& types) {
@@ -87,12 +95,12 @@ inline split_request read_split(const arguments& args, const checkpoint_types& t
         args.has(option::stages) ? split_list(args.text(option::stages), ',') : std::vector<std::string>{};
     const std::int64_t n = args.number(option::split, static_cast<std::int64_t>(names.size()), 1);
     if (names.empty() && !args.has(option::device))
-        throw_usage("--split", "needs --devices, or --device for all of them");
+        throw_usage("--split", "requires --devices, or --device for all stages");
     if (names.empty() && n > 1000) throw_usage("--split", "expected at most 1000 devices, found " + std::to_string(n));
     if (names.empty()) names.assign(static_cast<std::size_t>(n), std::string(args.text(option::device)));
     if (static_cast<std::int64_t>(names.size()) != n)
         throw_usage("--devices",
-                    "names " + std::to_string(names.size()) + " devices for " + std::to_string(n) + " stages");
+                    "expected " + std::to_string(n) + " devices, one per stage, found " + std::to_string(names.size()));
     for (const std::string& name : names) {
         const auto match = std::ranges::find(names, name);
         const auto at = static_cast<std::size_t>(match - names.begin());
@@ -101,19 +109,19 @@ inline split_request read_split(const arguments& args, const checkpoint_types& t
         require_known_memory(*out.devices.back().target_device);
         out.names.push_back(printable(out.devices.back().target_device->title));
     }
-    if (n > 1 && !args.has(option::link)) throw_usage("--link", "say how fast: --link 10GB/s");
+    if (n > 1 && !args.has(option::link)) throw_usage("--link", "required: the bandwidth between stages, e.g. 10GB/s");
     if (args.has(option::link))
         for (const std::string& rate : split_list(args.text(option::link), ','))
             out.links.push_back(detail::read_rate("--link", rate));
     const auto num_links = static_cast<std::size_t>(n - 1);
     if (out.links.size() == 1 && num_links > 0) out.links.assign(num_links, out.links.front());
     if (n > 1 && out.links.size() != num_links)
-        throw_usage("--link", "expected one rate, or " + std::to_string(num_links) + ", found " +
+        throw_usage("--link", "expected one bandwidth, or " + std::to_string(num_links) + ", found " +
                                   std::to_string(out.links.size()));
     return out;
 }
 
-/// A device as a stage of a split: the times of its parts, its memory.
+/// A device as a pipeline stage: the times of the nodes, and its memory.
 inline pipeline_device stage_of(const parsed_model& read, const workload& load, const node_graph& g,
                                 const graph_device& d) {
     pipeline_device out;

@@ -14,7 +14,7 @@
 #include <llmcost/graph/split.hpp>
 #include <llmcost/graph/statistics.hpp>
 
-// A graph in words: its shape, its parts, its cuts, a split.
+// The text output of `llmcost graph`: shape, nodes, cuts and split.
 namespace llmcost::cli::detail {
 
 using llmcost::detail::at_place;
@@ -24,16 +24,16 @@ inline std::string format_statistics(const node_graph& g) {
     const graph_statistics s = statistics_of(g);
     const auto number = [](std::int32_t n) { return grouped(count(n)); };
     std::string out = number(s.parts) + " nodes: " + number(s.modules) + " modules, " + number(s.operations) +
-                      " operations, what comes in, what goes out\n" + number(s.edges) + " edges, " +
-                      in_bytes(count(s.edge_bytes)) + "; depth " + number(s.depth) + ", width " + number(s.width) +
-                      "; fan-out " + formatted("%.1f", s.mean_readers) + ", at most " + number(s.max_readers) + ": " +
+                      " operations, input, output\n" + number(s.edges) + " edges, " + in_bytes(count(s.edge_bytes)) +
+                      "; depth " + number(s.depth) + ", width " + number(s.width) + "; fan-out " +
+                      formatted("%.1f", s.mean_readers) + ", at most " + number(s.max_readers) + ": " +
                       printable(at_place(g.parts, s.max_read).name) + '\n' + "critical path of " +
                       number(length_of(s.critical_path)) + " nodes";
     if (g.timed) out += ": " + duration(s.critical_seconds) + " of " + duration(s.seconds);
     return out + '\n';
 }
 
-/// `1-3, 7`: numbers of the parts that one reads of.
+/// The numbers of the nodes that a node reads, e.g. `1-3, 7`.
 inline std::string parts_read(const node_graph& g, std::int32_t part) {
     std::vector<std::string> numbers;
     for (const graph_edge& e : g.edges)
@@ -43,7 +43,7 @@ inline std::string parts_read(const node_graph& g, std::int32_t part) {
 }
 
 inline std::string format_nodes(const node_graph& g) {
-    table t{{{"id", true}, {"node"}, {"type"}, {"params", true}, {"FLOPs", true}, {"gives"}, {"live"}}, {}};
+    table t{{{"id", true}, {"node"}, {"type"}, {"params", true}, {"FLOPs", true}, {"output"}, {"live"}}, {}};
     if (g.timed) t.columns.push_back({"time"});
     t.columns.push_back({"reads"});
     for (std::int32_t i = 0; i < length_of(g.parts); ++i) {
@@ -62,13 +62,13 @@ inline std::string format_nodes(const node_graph& g) {
     return plain(t);
 }
 
-/// `bytes_per_second` of a link, 0: none is known.
+/// The cuts as a table. `bytes_per_second` is the bandwidth of a link; 0: unknown.
 inline std::string format_cuts(const operator_graph& graph, const node_graph& g, double bytes_per_second) {
     table t{{{"before", true}, {"node"}, {"tensors", true}, {"bytes", true}}, {}};
-    if (bytes_per_second > 0) t.columns.push_back({"on the link"});
-    for (const char* title : {"weights before", "behind"}) t.columns.push_back({title});
+    if (bytes_per_second > 0) t.columns.push_back({"transfer"});
+    for (const char* title : {"weights before", "weights after"}) t.columns.push_back({title});
     if (g.timed)
-        for (const char* title : {"time before", "behind"}) t.columns.push_back({title});
+        for (const char* title : {"time before", "time after"}) t.columns.push_back({title});
     for (const graph_cut& cut : find_cuts(graph, g)) {
         std::vector<std::string> row{std::to_string(cut.at + 1), printable(at_place(g.parts, cut.at).name),
                                      std::to_string(cut.tensors.size()), std::to_string(cut.bytes)};
@@ -81,23 +81,23 @@ inline std::string format_cuts(const operator_graph& graph, const node_graph& g,
         }
         t.rows.push_back(std::move(row));
     }
-    return "Cuts, in the order of execution\n" + plain(t);
+    return "Cuts in the order of execution:\n" + plain(t);
 }
 
 inline std::string format_split(const node_graph& g, const graph_split& split, const std::vector<std::string>& names,
                                 const std::vector<pipeline_device>& holds) {
     if (split.stages.empty())
-        return "No split over " + std::to_string(names.size()) + " devices: none in which each holds its part\n";
+        return "No split over " + std::to_string(names.size()) + " devices fits into their memory\n";
     table t{{{"device"},
              {"from"},
              {"to"},
              {"receives"},
-             {"on the link"},
+             {"transfer"},
              {"time"},
              {"weights"},
              {"cache"},
              {"live"},
-             {"of"}},
+             {"capacity"}},
             {}};
     for (std::size_t i = 0; i < split.stages.size(); ++i) {
         const graph_stage& s = split.stages[i];
@@ -106,8 +106,8 @@ inline std::string format_split(const node_graph& g, const graph_split& split, c
                           duration(s.link_seconds), duration(s.seconds), in_bytes(count(s.weights)),
                           in_bytes(count(s.cache)), in_bytes(count(s.live)), in_bytes(count(holds[i].memory))});
     }
-    return "The best split over " + std::to_string(names.size()) + " devices: a pass every " + duration(split.slowest) +
-           ", " + duration(split.pass_seconds) + " for each\n" + plain(t);
+    return "Best split over " + std::to_string(names.size()) + " devices: one pass every " + duration(split.slowest) +
+           ", " + "latency " + duration(split.pass_seconds) + " per pass\n" + plain(t);
 }
 
 }  // namespace llmcost::cli::detail

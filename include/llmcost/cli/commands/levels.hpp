@@ -11,12 +11,12 @@
 #include <llmcost/cli/commands/plotted_pass.hpp>
 #include <llmcost/graph/levels.hpp>
 
-// `llmcost levels`: a model, its layers, its operations.
+// `llmcost levels`: a forward pass by model, layers and operation types.
 namespace llmcost::cli {
 
 namespace detail {
 
-/// What passes read in a second.
+/// The number of inputs per second.
 inline double inputs_per_second(const drawn_pass& d) {
     return static_cast<double>(count_inputs(d.subject, d.load)) / d.step_seconds();
 }
@@ -37,13 +37,13 @@ inline std::string model_level(const drawn_pass& d, const model_levels& m) {
     line("MACs", grouped(m.total.macs()));
     line("FLOPs", grouped(m.total.flops()));
     if (d.target_device == nullptr) return out;
-    line("latency", duration(d.step_seconds()) + (d.times.host_seconds > d.times.device_seconds ? ", the host's" : ""));
+    line("latency", duration(d.step_seconds()) + (d.times.host_seconds > d.times.device_seconds ? " (host time)" : ""));
     line("throughput", formatted("%.4g ", inputs_per_second(d)) + std::string(inputs_name(d.subject, d.load)) + "/s");
     line("FLOPS", formatted("%.4g TFLOP/s", static_cast<double>(m.total.flops()) / d.step_seconds() / 1e12));
     return out;
 }
 
-/// Layers and operations, largest first; as data, all three levels in one table.
+/// Layers and operation types, largest first. CSV and JSON have all three levels in one table.
 inline table levels_table(const drawn_pass& d, const model_levels& m, bool layers, bool operators, bool data) {
     const bool timed = d.target_device != nullptr;
     table t;
@@ -65,7 +65,7 @@ inline table levels_table(const drawn_pass& d, const model_levels& m, bool layer
                              const std::string& activations) {
         std::vector<std::string> row;
         if (data) row.emplace_back(level);
-        row.push_back(name.empty() && !data ? "(the model itself)" : name);
+        row.push_back(name.empty() && !data ? "(root module)" : name);
         if (data || layers) row.push_back(type);
         row.push_back(std::to_string(times));
         if (data || layers) row.insert(row.end(), {params, size, activations});
@@ -128,7 +128,7 @@ inline std::string levels_json(const drawn_pass& d, const model_levels& m) {
 
 }  // namespace detail
 
-/// What `llmcost levels …` prints.
+/// Runs `llmcost levels`.
 [[nodiscard]] inline command_output levels_answer(const arguments& args, const program& io) {
     const auto format = static_cast<output_format>(args.choice(option::format));
     const auto maximum = static_cast<std::size_t>(args.number(option::largest, max_input));
@@ -143,18 +143,20 @@ inline std::string levels_json(const drawn_pass& d, const model_levels& m) {
 }
 
 inline constexpr std::array levels_options =
-    concatenate(pass_options, std::array{option::largest, option::format}, help_option);
+    concatenate(pass_options, with_section("Output", std::array{option::largest, option::format}), help_option);
 
 inline constexpr std::array<command_example, 2> levels_examples{{
-    {"llmcost levels --model openai-community/gpt2", "the model, its layers, its operations, largest first"},
-    {"llmcost levels --model Qwen/Qwen3-8B --device h200 --top 5", "the slowest five of each"},
+    {"llmcost levels --model openai-community/gpt2", "the model, its layers and operations, largest first"},
+    {"llmcost levels --model Qwen/Qwen3-8B --device h200 --top 5", "the slowest five layers and operations"},
 }};
 
 inline constexpr command levels_command{
     .name = "levels",
-    .summary = "a model, its layers, its operations, slowest or largest first",
-    .usage = "(--model NAME | --config FILE) [option]...",
-    .description = "A forward pass on three levels: the model, its layers, its kinds of operations.\n",
+    .summary = "Summarize a forward pass by model, layers and operation types",
+    .usage = "(--model NAME | --config FILE) [options]",
+    .description =
+        "Computes a forward pass at three levels: the model, its layers, and its operation types, largest\n"
+        "first. With --device, estimates their times and lists the slowest first.\n",
     .options = levels_options,
     .run = levels_answer,
     .examples = levels_examples};

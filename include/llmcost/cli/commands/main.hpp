@@ -13,7 +13,7 @@
 
 namespace llmcost::cli {
 
-/// The arguments of this process without the program's own name.
+/// The arguments of this process without the program name.
 [[nodiscard]] inline std::vector<std::string_view> process_arguments(int argc, const char* const* argv) {
     return {argv + (argc > 0 ? 1 : 0), argv + argc};
 }

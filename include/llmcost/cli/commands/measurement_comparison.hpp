@@ -17,37 +17,37 @@
 #include <llmcost/cli/args/tables.hpp>
 #include <llmcost/cli/commands/latency.hpp>
 
-// `llmcost-calibrate --model`: every distinct operator of a model, run once at its real size on the device at hand.
+// `llmcost-calibrate --model`: measures every distinct operator of a model at its real size on the local device.
 namespace llmcost::cli {
 
-/// An operator that was run.
+/// The measurement of an operator.
 struct timed_operator {
     double seconds = 0;
-    std::string target;             ///< the kernel that ran
-    std::int64_t memory_bytes = 0;  ///< that the device held for it, the process's context included
+    std::string target;             ///< name of the executed kernel
+    std::int64_t memory_bytes = 0;  ///< device memory, including the CUDA context of the process
 };
-/// Runs one operator; nothing where the device or its libraries cannot.
+/// Measures one operator; none if the device or its libraries do not support it.
 using operator_timer = std::function<std::optional<timed_operator>(const operator_shape&)>;
 
-/// A kernel of a model with what was measured and what was predicted of it.
+/// A kernel of a model with its measured and predicted time.
 struct profiled_kernel {
     model_kernel kernel{};
     std::string target{};
-    std::optional<double> forward{}, backward{};  ///< seconds of one run; nothing where it could not be run
-    bool backward_was_run = false;                ///< else what its family's rule makes of the forward time
-    latency_estimate predicted{};                 ///< of forward
+    std::optional<double> forward{}, backward{};  ///< seconds per call; none if it was not measured
+    bool backward_was_run = false;                ///< false: `backward` is derived from the forward time
+    latency_estimate predicted{};                 ///< predicted forward time
 };
 
-/// A model's kernels, each distinct operator run once.
+/// The kernels of a model; each distinct operator is measured once.
 struct profiled_model {
     std::vector<profiled_kernel> kernels;
-    std::size_t distinct = 0;       ///< operators that were run
-    std::int64_t memory_bytes = 0;  ///< the most that the device held
+    std::size_t distinct = 0;       ///< number of measured operators
+    std::int64_t memory_bytes = 0;  ///< peak device memory
 
-    /// Seconds of all runs of what could be run: measured and predicted, forward; and backward.
+    /// Total seconds of all calls of the measured kernels: measured forward, predicted forward, backward.
     struct sums {
         double forward = 0, predicted = 0, backward = 0;
-        std::int64_t left_out = 0;  ///< kernels that could not be run
+        std::int64_t left_out = 0;  ///< kernels without a measurement
     };
     [[nodiscard]] sums total() const {
         sums s;
@@ -67,7 +67,7 @@ struct profiled_model {
 
 namespace detail {
 
-/// Whether two operators are the same, wherever they stand.
+/// Whether two kernels are the same operator, independent of their module.
 inline std::string key_of(const operator_shape& shape) {
     std::string key =
         std::string(shape.type->name) + ' ' + std::string(shape.operand->name) + ' ' + std::string(shape.variant);
@@ -77,8 +77,7 @@ inline std::string key_of(const operator_shape& shape) {
 
 }  // namespace detail
 
-/// Runs the kernels of a model's step one after the other, so that no more than one operator's tensors are held at a
-/// time.
+/// Measures the kernels of a step one after another, so that only the tensors of one operator are allocated.
 [[nodiscard]] inline profiled_model measured_on(const deployment& p, const std::vector<model_kernel>& kernels,
                                                 const operator_timer& run) {
     profiled_model m;
@@ -174,10 +173,11 @@ inline std::string measured_text(const deployment& p, const std::string& step_de
     for (const auto& row : t.rows) line([&](std::size_t c) { return row[c]; });
     out += "\nforward " + duration(s.forward) + ", predicted " + duration(s.predicted) +
            formatted(" (%+.1f %%)", s.forward > 0 ? 100 * (s.predicted / s.forward - 1) : 0) + "; backward " +
-           duration(s.backward) + "\n" + std::to_string(m.distinct) + " distinct operators were run, each by itself";
-    if (s.left_out > 0) out += "; " + std::to_string(s.left_out) + " kernels cannot be run here and are in neither sum";
-    out += formatted("; at most %.2f GB of the device's memory", static_cast<double>(m.memory_bytes) / 1e9);
-    return out + "\n~: not run; twice the forward time, of fused attention 2.5 times, of sums over devices once\n";
+           duration(s.backward) + "\n" + std::to_string(m.distinct) + " distinct operators measured separately";
+    if (s.left_out > 0)
+        out += "; " + std::to_string(s.left_out) + " kernels not supported here, excluded from both sums";
+    out += formatted("; peak device memory %.2f GB", static_cast<double>(m.memory_bytes) / 1e9);
+    return out + "\n~: not measured; 2 x the forward time, 2.5 x for fused attention, 1 x for collectives\n";
 }
 
 inline std::string measured_json(const deployment& p, const workload& load, const profiled_model& m) {
@@ -210,14 +210,14 @@ inline std::string measured_json(const deployment& p, const workload& load, cons
 
 }  // namespace detail
 
-inline constexpr std::array measured_options =
-    concatenate(execution_options,
-                std::array{option_spec{"--format", value_type::choice, "text|json|csv", "csv of the kernels"},
-                           option::batch, option::sequence, option::past, option::logits},
-                model_options);
+inline constexpr std::array measured_options = concatenate(
+    execution_options,
+    std::array{option::text_json_or_csv_format, option::batch, option::sequence, option::past, option::logits},
+    model_options);
 
-/// What `llmcost-calibrate --model NAME …` prints; options are those of `llmcost latency`, eager where `--execution`
-/// says nothing, on one device.
+/// Runs `llmcost-calibrate --model NAME` on one device.
+///
+/// The options are those of `llmcost latency`; the default of `--execution` is eager. Throws: `usage`.
 [[nodiscard]] inline std::string run_measured(std::span<const std::string_view> args, const operator_timer& run,
                                               const program& io) {
     const arguments parsed_args("llmcost-calibrate", measured_options, args);
@@ -230,15 +230,14 @@ inline constexpr std::array measured_options =
     deployment p = io.place(parsed_args, io);
     require_supported_workload(p.model, parsed_args, work);
     if (!parsed_args.has(option::execution)) p.execution.launch = launch_mode::eager;
-    if (p.execution.parallel.world_size() > 1)
-        throw_usage("--tp", "one device is measured: expected no --tp and no --dp");
+    if (p.execution.parallel.world_size() > 1) throw_usage("--tp", "supports only one device; expected --tp 1 --dp 1");
     const profiled_model m = measured_on(p, kernels_of(p.model, load, p.execution), run);
     print_warnings(p, load.past + load.sequence, io);
     if (format == "json") return detail::measured_json(p, load, m);
     if (format == "csv") return csv(detail::measured_rows(m, true));
     return detail::measured_text(p,
-                                 std::to_string(load.batch) + " x " + grouped(count(load.sequence)) +
-                                     " tokens behind " + grouped(count(load.past)),
+                                 std::to_string(load.batch) + " x " + grouped(count(load.sequence)) + " tokens after " +
+                                     grouped(count(load.past)) + " cached tokens",
                                  m);
 }
 

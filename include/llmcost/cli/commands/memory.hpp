@@ -18,7 +18,9 @@
 #include <llmcost/cli/request/request.hpp>
 #include <llmcost/memory/inference.hpp>
 
-// `llmcost memory`: what inference holds.
+// `llmcost memory`: the memory of an inference step.
+//
+// The steps of the command are those of `serve.hpp`: parse, compute, print.
 namespace llmcost::cli {
 
 namespace detail {
@@ -29,21 +31,55 @@ inline std::vector<std::string_view> engine_memory_names(const program&) { retur
 
 namespace option {
 
-// clang-format off
-inline constexpr option_spec
-    allocator    {"--engine", value_type::text, "ENGINE", "vllm, sglang, trtllm, transformers, or none (vllm)", {}, detail::engine_memory_names},
-    utilization  {"--gpu-memory-utilization", value_type::number, "X", "share of a device that vllm takes (0.92)"},
-    engine_memory{"--engine-memory", value_type::text, "SIZE", "the engine's own: peak, libraries, as its log says"};
-// clang-format on
+inline constexpr option_spec allocator{
+    .name = "--engine",
+    .value = "NAME",
+    .type = value_type::text,
+    .help =
+        "engine whose memory management is used: vllm, sglang, trtllm, transformers, or "
+        "none (default vllm)",
+    .completions = detail::engine_memory_names};
+inline constexpr option_spec utilization{
+    .name = "--gpu-memory-utilization",
+    .aliases = {"--memory-share"},
+    .value = "X",
+    .type = value_type::number,
+    .help = "fraction of device memory that the engine uses; vllm only (default 0.92)"};
+inline constexpr option_spec engine_memory{
+    .name = "--engine-memory",
+    .value = "SIZE",
+    .type = value_type::text,
+    .help =
+        "memory of the engine as in its log: activation peak and non-PyTorch memory "
+        "(default: computed)"};
+inline constexpr option_spec memory_sequence = [] {
+    option_spec row = option::sequence;
+    row.aliases[3] = "--max-model-len";
+    return row;
+}();
 
 }  // namespace option
 
-/// The numbers of a step of inference, which may be lists.
-inline constexpr std::array memory_lists{accepts_list(option::batch), accepts_list(option::sequence),
+/// The options of an inference step that accept lists.
+inline constexpr std::array memory_lists{accepts_list(option::batch), accepts_list(option::memory_sequence),
                                          accepts_list(option::past), accepts_list(option::encoder_sequence)};
+
+/// A parsed `llmcost memory` command line, without the workload.
+struct memory_request {
+    engine_memory_profile profile{};
+    memory_limit limit{};
+    output_format format = output_format::text;
+};
+
+/// The memory of one workload.
+struct memory_response {
+    inference_memory memory{};
+    maybe<kv_cache_capacity> capacity{};  ///< KV cache that the memory limit leaves; none without a limit
+};
 
 namespace detail {
 
+/// Parses the options of an engine's memory management. Throws: `usage`.
 inline engine_memory_profile parse_engine_memory_profile(const arguments& args) {
     const std::string_view name = args.text(option::allocator, "vllm");
     const engine_memory_profile* const known = find_engine_memory_profile(name);
@@ -54,7 +90,7 @@ inline engine_memory_profile parse_engine_memory_profile(const arguments& args) 
     }
     engine_memory_profile out = *known;
     if (args.has(option::utilization) && out.name != "vllm")
-        throw_usage(option::utilization.name, "is vllm's: other engines share out the memory by other rules");
+        throw_usage(option::utilization.name, "supported only with --engine vllm");
     out.gpu_memory_utilization = args.real(option::utilization, out.gpu_memory_utilization, 1e-3, 1);
     if (!args.has(option::engine_memory)) return out;
     out.runtime_bytes = read_bytes(option::engine_memory.name, args.text(option::engine_memory));
@@ -62,7 +98,7 @@ inline engine_memory_profile parse_engine_memory_profile(const arguments& args) 
     return out;
 }
 
-/// The workload of a command that asks about memory: one step, whatever has been cached before it.
+/// The workload of one inference step. Throws: `usage`.
 inline workload memory_workload(const arguments& args) {
     workload load;
     load.batch = args.number(option::batch, 1);
@@ -77,12 +113,12 @@ inline workload memory_workload(const arguments& args) {
     return load;
 }
 
-/// Says what of a file or plan of weights is not as one may think.
+/// Prints the warnings about stored weights: a rejected file, and a mismatch with the configuration.
 inline void warn_on_weights(const parsed_model& read, const streams& io) {
     for (const std::string& message : {read.stored.rejection_reason, read.stored.mismatch_warning})
-        if (!message.empty()) io.err << "llmcost: " << message << '\n';
+        if (!message.empty()) io.err << "llmcost: warning: " << message << '\n';
 }
-/// Bytes of weights that are not of one element type.
+/// The bytes of weights that a checkpoint stores in several element types; none for a single type.
 inline maybe<count> stored_weight_bytes(const parsed_model& read) {
     return read.stored.is_applied ? maybe<count>{read.stored.bytes.total} : maybe<count>{};
 }
@@ -95,9 +131,9 @@ struct memory_component {
 
 inline std::vector<memory_component> memory_components(const inference_memory& m) {
     return {{"weights", "weights", m.weight_bytes},
-            {"cache_allocated", "cache, as it is handed out", m.kv_cache_allocated_bytes},
-            {"activations_peak", "tensors of a step at most", m.peak_activation_bytes},
-            {"runtime", "the engine itself", m.runtime_bytes}};
+            {"cache_allocated", "KV cache, as allocated", m.kv_cache_allocated_bytes},
+            {"activations_peak", "activations, peak", m.peak_activation_bytes},
+            {"runtime", "engine runtime", m.runtime_bytes}};
 }
 
 /// `2 sequences of 4,096 tokens`.
@@ -107,56 +143,58 @@ inline std::string inputs_of(const parsed_model& read, const workload& load) {
            grouped(count(load.past) + count(load.sequence)) + " tokens";
 }
 
-/// `36,192 blocks of 16, 579,072 tokens`: what an engine has left for the cache; empty where no memory is asked about.
-inline std::string kv_cache_line(const memory_limit& limit, const engine_memory_profile& memory_profile,
-                                 const maybe<kv_cache_capacity>& cache) {
-    if (!limit.is_set() || !cache) return {};
-    return "The cache may take " + in_bytes(cache->bytes) + " of " +
-           formatted("%.3g", memory_profile.gpu_memory_utilization) + " of " + limit.label + ": " +
-           grouped(count(cache->num_blocks)) + (cache->num_blocks == 1 ? " block" : " blocks") + " of " +
-           std::to_string(memory_profile.block_size) + ", " + grouped(count(cache->num_tokens)) + " tokens\n";
+/// `KV cache capacity: 70.7 GiB (0.92 of H100 SXM): 36,192 blocks of 16 tokens, 579,072 tokens`; empty without a limit.
+inline std::string kv_cache_line(const memory_request& request, const memory_response& response) {
+    if (!request.limit.is_set() || !response.capacity) return {};
+    const kv_cache_capacity& capacity = *response.capacity;
+    return "KV cache capacity: " + in_bytes(capacity.bytes) + " (" +
+           formatted("%.3g", request.profile.gpu_memory_utilization) + " of " + request.limit.label +
+           "): " + grouped(count(capacity.num_blocks)) + (capacity.num_blocks == 1 ? " block" : " blocks") + " of " +
+           std::to_string(request.profile.block_size) + (request.profile.block_size == 1 ? " token, " : " tokens, ") +
+           grouped(count(capacity.num_tokens)) + " tokens\n";
 }
 
-inline std::string memory_page(const parsed_model& read, const workload& load,
-                               const engine_memory_profile& memory_profile, const inference_memory& m,
-                               const memory_limit& limit, const maybe<kv_cache_capacity>& cache) {
-    std::string out = read.found.name_of_model.name + "\n";
+/// `2 sequences of 4,096 tokens · vllm · bfloat16 weights · bfloat16 KV cache`.
+inline std::string memory_title(const memory_request& request, const parsed_model& read, const workload& load,
+                                const inference_memory& m) {
     std::vector<std::string> parts{inputs_of(read, load)};
-    if (memory_profile.name != "none") parts.emplace_back(memory_profile.name);
+    if (request.profile.name != "none") parts.emplace_back(request.profile.name);
     const storage_types types = storage_types_of(read.subject, load);
     parts.push_back(read.stored.is_applied ? read.stored.label : std::string(name_of(types.weights)) + " weights");
-    if (m.kv_cache_bytes != count{}) parts.push_back(std::string(name_of(types.cache)) + " cache");
+    if (m.kv_cache_bytes != count{}) parts.push_back(std::string(name_of(types.cache)) + " KV cache");
     if (read.subject.config.quantized && !read.stored.is_applied) parts.emplace_back("quantization_config not applied");
-    out += wrapped(parts, 80) + "\nTotal " + in_bytes(m.total_bytes()) + '\n';
-    for (const memory_component& p : memory_components(m))
-        if (p.bytes != count{})
-            out += "  " + left(p.label, 28) + right(in_bytes(p.bytes), 9) +
-                   right(percent(p.bytes, m.total_bytes()), 8) + "  " + bar_of(p.bytes, m.total_bytes(), 28) + '\n';
-    if (m.kv_cache_bytes != m.kv_cache_allocated_bytes)
-        out += "\nThe cache itself is " + in_bytes(m.kv_cache_bytes) +
-               ": the rest is whole blocks and windows that are kept.\n";
-    const std::string line = memory_fit_text(limit, m.total_bytes());
-    return line.empty() ? out : out + '\n' + kv_cache_line(limit, memory_profile, cache) + line;
+    return wrapped(parts, 80);
 }
 
-/// The answer about one workload.
-inline command_output memory_answer_of(const arguments& args, const parsed_model& read, const workload& load,
-                                       const engine_memory_profile& memory_profile, const inference_memory& m,
-                                       const memory_limit& limit) {
-    const auto format = static_cast<output_format>(args.choice(option::format));
-    const exit_code code = exit_code_of_fit(limit, m.total_bytes());
-    maybe<kv_cache_capacity> cache;
-    if (limit.is_set()) cache = kv_cache_capacity_of(read.subject, load, memory_profile, m, limit.bytes);
-    if (format == output_format::text) return {detail::memory_page(read, load, memory_profile, m, limit, cache), code};
-    if (format != output_format::json) {
-        table t{{{"part"}, {"bytes", true}}, {}};
-        for (const detail::memory_component& p : detail::memory_components(m))
-            t.rows.push_back({std::string(p.name), digits(p.bytes)});
-        t.rows.push_back({"total", digits(m.total_bytes())});
-        return {written(t, format), code};
-    }
+inline std::string memory_page(const memory_request& request, const parsed_model& read, const workload& load,
+                               const memory_response& response) {
+    const inference_memory& m = response.memory;
+    std::string out = read.found.name_of_model.name + "\n" + memory_title(request, read, load, m) + "\nTotal " +
+                      in_bytes(m.total_bytes()) + '\n';
+    for (const memory_component& c : memory_components(m))
+        if (c.bytes != count{})
+            out += "  " + left(c.label, 28) + right(in_bytes(c.bytes), 9) +
+                   right(percent(c.bytes, m.total_bytes()), 8) + "  " + bar_of(c.bytes, m.total_bytes(), 28) + '\n';
+    if (m.kv_cache_bytes != m.kv_cache_allocated_bytes)
+        out += "\nThe KV cache has " + in_bytes(m.kv_cache_bytes) +
+               "; the engine allocates more for entire blocks and for tokens outside of sliding windows.\n";
+    const std::string fit = memory_fit_text(request.limit, m.total_bytes());
+    return fit.empty() ? out : out + '\n' + kv_cache_line(request, response) + fit;
+}
+
+inline table memory_table(const inference_memory& m) {
+    table t{{{"part"}, {"bytes", true}}, {}};
+    for (const memory_component& c : memory_components(m)) t.rows.push_back({std::string(c.name), digits(c.bytes)});
+    t.rows.push_back({"total", digits(m.total_bytes())});
+    return t;
+}
+
+inline std::string memory_json(const memory_request& request, const parsed_model& read, const workload& load,
+                               const memory_response& response) {
+    const inference_memory& m = response.memory;
+    const maybe<kv_cache_capacity>& cache = response.capacity;
     json_writer json;
-    json.object().member("model", read.found.name_of_model.name).member("engine", memory_profile.name);
+    json.object().member("model", read.found.name_of_model.name).member("engine", request.profile.name);
     json.member("batch", load.batch).member("sequence", load.sequence).member("past", load.past);
     json.key("weights_as");
     read.stored.is_applied ? json.value(read.stored.label) : json.null();
@@ -166,19 +204,19 @@ inline command_output memory_answer_of(const arguments& args, const parsed_model
     json.member("activations_peak", m.peak_activation_bytes)
         .member("runtime", m.runtime_bytes)
         .member("total", m.total_bytes());
-    json.member("gpu_memory_utilization", memory_profile.gpu_memory_utilization);
+    json.member("gpu_memory_utilization", request.profile.gpu_memory_utilization);
     for (const auto& [name, n] : {std::pair{"cache_available", cache->bytes},
                                   {"cache_blocks", count(cache->num_blocks)},
                                   {"cache_tokens", count(cache->num_tokens)}}) {
         json.key(name);
         cache ? json.value(n) : json.null();
     }
-    write_memory_fit(json, limit, m.total_bytes());
+    write_memory_fit(json, request.limit, m.total_bytes());
     json.end_object();
-    return {json.text() + "\n", code};
+    return json.text() + "\n";
 }
 
-/// Columns of a table over workloads.
+/// The columns of a table of workloads.
 inline constexpr std::array<std::string_view, 6> memory_columns{"weights",          "cache",   "cache_allocated",
                                                                 "activations_peak", "runtime", "total"};
 
@@ -193,62 +231,101 @@ inline svg_picture memory_picture(const parsed_model& read, const workload& load
     return breakdown_picture({read.found.name_of_model.name + ", " + inputs_of(read, load), description}, bars, limit);
 }
 
-}  // namespace detail
-
-/// What `llmcost memory` prints.
-[[nodiscard]] inline command_output run_memory(const arguments& args, const program& io) {
-    const engine_memory_profile memory_profile = detail::parse_engine_memory_profile(args);
-    const workload_sweep work(args, memory_lists);
-    workload load = detail::memory_workload(work.at(0));
+/// Parses the command line of `llmcost memory`, without the workload. Throws: `usage`.
+inline memory_request parse_memory_request(const arguments& args) {
+    const engine_memory_profile profile = parse_engine_memory_profile(args);
     const memory_limit limit = parse_memory_limit(args);
     check_plot(args, true, {});
+    return {profile, limit, static_cast<output_format>(args.choice(option::format))};
+}
+
+/// The memory of a workload.
+inline memory_response compute(const memory_request& request, const parsed_model& read, const workload& load) {
+    memory_response response;
+    response.memory = inference_memory_of(read.subject, load, request.profile, stored_weight_bytes(read));
+    if (request.limit.is_set())
+        response.capacity =
+            kv_cache_capacity_of(read.subject, load, request.profile, response.memory, request.limit.bytes);
+    return response;
+}
+
+inline std::string print(const memory_request& request, const parsed_model& read, const workload& load,
+                         const memory_response& response) {
+    switch (request.format) {
+        case output_format::text: return memory_page(request, read, load, response);
+        case output_format::json: return memory_json(request, read, load, response);
+        default: return written(memory_table(response.memory), request.format);
+    }
+}
+
+/// The memory of all workloads of a command line with lists, as a table.
+inline command_output run_memory_sweep(const arguments& args, const program& io, const memory_request& request,
+                                       const workload_sweep& sweep, const parsed_model& read) {
+    const auto workload_of = [&](const arguments& combination_args) {
+        workload load = memory_workload(combination_args);
+        complete_workload(read.subject, combination_args, load);
+        return load;
+    };
+    const auto bytes_of = [&](const arguments&, const workload& load) -> std::vector<count> {
+        const inference_memory m = inference_memory_of(read.subject, load, request.profile, stored_weight_bytes(read));
+        return {m.weight_bytes,          m.kv_cache_bytes, m.kv_cache_allocated_bytes,
+                m.peak_activation_bytes, m.runtime_bytes,  m.total_bytes()};
+    };
+    return swept_bytes(args, io, sweep, read.found.name_of_model.name, request.limit, memory_columns, workload_of,
+                       bytes_of);
+}
+
+}  // namespace detail
+
+/// Runs `llmcost memory`.
+[[nodiscard]] inline command_output run_memory(const arguments& args, const program& io) {
+    const workload_sweep sweep(args, memory_lists);
+    workload load = detail::memory_workload(sweep.at(0));
+    const memory_request request = detail::parse_memory_request(args);
     const parsed_model read = io.read(args, io);
     complete_workload(read.subject, args, load);
     check_workload(read.subject, {.base_workload = load});
     detail::warn_on_weights(read, io);
-    const auto complete = [&](const arguments& combination_args) {
-        workload step_load = detail::memory_workload(combination_args);
-        complete_workload(read.subject, combination_args, step_load);
-        return step_load;
-    };
-    if (work.has_axes())
-        return swept_bytes(args, io, work, read.found.name_of_model.name, limit, detail::memory_columns, complete,
-                           [&](const arguments&, const workload& step_load) -> std::vector<count> {
-                               const inference_memory m = inference_memory_of(read.subject, step_load, memory_profile,
-                                                                              detail::stored_weight_bytes(read));
-                               return {m.weight_bytes,          m.kv_cache_bytes, m.kv_cache_allocated_bytes,
-                                       m.peak_activation_bytes, m.runtime_bytes,  m.total_bytes()};
-                           });
-    const inference_memory m =
-        inference_memory_of(read.subject, load, memory_profile, detail::stored_weight_bytes(read));
-    command_output out = detail::memory_answer_of(args, read, load, memory_profile, m, limit);
+    if (sweep.has_axes()) return detail::run_memory_sweep(args, io, request, sweep, read);
+
+    const memory_response response = detail::compute(request, read, load);
+    command_output out{detail::print(request, read, load, response),
+                       exit_code_of_fit(request.limit, response.memory.total_bytes())};
     if (!args.text(option::plot).empty())
-        out.file = {std::string(args.text(option::plot)), detail::memory_picture(read, load, m, limit).document()};
+        out.file = {std::string(args.text(option::plot)),
+                    detail::memory_picture(read, load, response.memory, request.limit).document()};
     return out;
 }
 
-inline constexpr std::array memory_options =
-    concatenate(model_options, memory_lists,
-                std::array{option::image, option::images, option::video, option::videos, option::audio},
-                std::array{option::dtype, option::quantization, option::activation_dtype, option::cache_dtype,
-                           option::allocator, option::utilization, option::engine_memory, option::format, option::plot},
-                with_section("Memory", memory_limit_options), help_option);
+inline constexpr std::array memory_options = concatenate(
+    with_section("Model", model_options), with_section("Workload", memory_lists),
+    with_section("Multimodal inputs", multimodal_options),
+    with_section(
+        "Hardware and engine",
+        concatenate(memory_limit_options, std::array{option::allocator, option::utilization, option::engine_memory})),
+    with_section("Precision",
+                 std::array{option::dtype, option::quantization, option::activation_dtype, option::cache_dtype}),
+    with_section("Output", std::array{option::format, option::plot}), help_option);
 
 inline constexpr std::array<command_example, 4> memory_examples{{
-    {"llmcost memory --model meta-llama/Llama-3.1-8B --dtype bfloat16 --sequence 8192 --memory 24GB", "does it fit?"},
-    {"llmcost memory --model Qwen/Qwen3-8B --batch 32 --past 4096 --sequence 1 --engine sglang", "32 chats"},
+    {"llmcost memory --model meta-llama/Llama-3.1-8B --dtype bfloat16 --sequence 8192 --memory 24GB",
+     "a prefill of 8192 tokens in 24 GB"},
+    {"llmcost memory --model Qwen/Qwen3-8B --batch 32 --past 4096 --sequence 1 --engine sglang",
+     "a decode step of 32 sequences"},
     {"llmcost memory --model Qwen/Qwen3-8B --batch 1,8 --sequence 1024..131072:x2 --memory 80GB",
-     "up to where it fits"},
-    {"llmcost memory --model google/gemma-2-2b --engine none --format json", "weights, cache, tensors; bytes"},
+     "a table of workloads, with those that fit"},
+    {"llmcost memory --model google/gemma-2-2b --engine none --format json",
+     "weights, KV cache and activations in bytes"},
 }};
 
 inline constexpr command memory_command{
     .name = "memory",
-    .summary = "what inference holds, and whether it fits",
-    .usage = "(--model NAME | --config FILE) [option]...",
+    .summary = "Compute the memory of an inference step, and whether it fits",
+    .usage = "(--model NAME | --config FILE) [options]",
     .description =
-        "Memory of a step of inference: weights, the cache as an engine hands it out, the\n"
-        "most that the step's tensors take at a time, and the engine itself.\n",
+        "Computes the memory of an inference step: weights, KV cache as the engine allocates it, activation\n"
+        "peak, and the memory of the engine itself. LIST: 1,8,64..512:x2. A list prints a table.\n"
+        "Exit code 8: the step does not fit into --memory or --device.\n",
     .options = memory_options,
     .run = run_memory,
     .examples = memory_examples};

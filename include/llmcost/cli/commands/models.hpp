@@ -13,18 +13,18 @@
 #include <llmcost/cli/args/tables.hpp>
 #include <llmcost/report/json_writer.hpp>
 
-// What is known: model types with what each is held against, and the configurations that are compiled in.
+// `llmcost models`: supported model types, how each one was verified, and the bundled configurations.
 namespace llmcost::cli {
 
 namespace detail {
 
-/// The model types and bundled configurations that a pattern leaves.
+/// The model types and bundled configurations that match a pattern.
 struct known_list {
     std::vector<verified_type> types;
     std::vector<const bundled_config*> bundled;
 };
 
-/// Types whose name has the pattern, and the configurations whose name or type has it, whatever the case.
+/// The types whose name contains the pattern, and the configurations whose name or type contains it; case is ignored.
 inline known_list list_supported(const program& io, std::string_view pattern) {
     const std::string part = lower(pattern);
     const auto has = [&](std::string_view name) { return lower(name).find(part) != std::string::npos; };
@@ -39,7 +39,7 @@ inline known_list list_supported(const program& io, std::string_view pattern) {
     return out;
 }
 
-/// The parts of a list that is written with commas.
+/// The items of a comma-separated list.
 inline std::vector<std::string> parts_of(std::string_view list) {
     std::vector<std::string> out;
     while (!list.empty()) {
@@ -79,7 +79,7 @@ inline std::string models_json(const known_list& known, std::string_view referen
     return json.text() + "\n";
 }
 
-/// Both lists in one table, for scripts and pages.
+/// Both lists in one table.
 inline table models_table(const known_list& known) {
     table t{{{"kind"},
              {"name"},
@@ -104,7 +104,7 @@ inline table models_table(const known_list& known) {
     return t;
 }
 
-/// A type and, beside it, what it is held against, in which passes, training, and where not.
+/// The lines of a model type: verified configurations, passes, modalities, training and exceptions.
 inline std::string type_text(const verified_type& v, std::size_t width) {
     constexpr std::size_t page = 100;
     const std::string indent(width + 2, ' ');
@@ -121,13 +121,13 @@ inline std::string type_text(const verified_type& v, std::size_t width) {
         line += (line == name || line == indent ? "" : " ") + part;
     }
     out += line + '\n';
-    std::vector<std::string> parts{indent + (v.runs.empty() ? "parameters alone" : std::string(v.runs))};
-    if (!v.modalities.empty()) parts.push_back("shown " + std::string(v.modalities));
+    std::vector<std::string> parts{indent + (v.runs.empty() ? "only parameters" : std::string(v.runs))};
+    if (!v.modalities.empty()) parts.push_back("inputs: " + std::string(v.modalities));
     parts.push_back(v.training == "no" ? "no training" : "training: " + std::string(v.training));
     out += wrapped(parts, page, indent);
     const std::vector<std::string> exceptions = parts_of(v.exceptions);
     for (std::size_t i = 0; i < exceptions.size(); ++i)
-        out += indent + (i == 0 ? "but " : "    ") + exceptions[i] + '\n';
+        out += indent + (i == 0 ? "except " : "       ") + exceptions[i] + '\n';
     return out;
 }
 
@@ -137,7 +137,7 @@ inline std::string models_text(const known_list& known, std::string_view referen
     for (const verified_type& v : known.types) width = std::max(width, v.model_type.size());
     if (!known.types.empty())
         out = std::to_string(known.types.size()) + (known.types.size() == 1 ? " model type" : " model types") +
-              ", in the file's \"model_type\", held against " + std::string(reference) + ":\n\n";
+              " (\"model_type\" of config.json), verified against " + std::string(reference) + ":\n\n";
     for (const verified_type& v : known.types) out += type_text(v, width);
     if (known.bundled.empty()) return out;
     table t{{{"bundled name"}, {"parameters", true}, {"model type"}}, {}};
@@ -148,16 +148,17 @@ inline std::string models_text(const known_list& known, std::string_view referen
 
 }  // namespace detail
 
-/// What `llmcost models` prints, of all that is known or of what a part of a name leaves.
+/// Runs `llmcost models`. An argument selects names that contain it. Throws: `usage` if none do.
 [[nodiscard]] inline command_output run_models(const arguments& args, const program& io) {
     if (args.positional().size() > 1)
-        throw_usage("models", "takes one part of a name, found " + quote(args.positional()[1]) + ", too");
+        throw_usage("models", "expected one argument, found also " + quote(args.positional()[1]));
     const std::string_view pattern = args.positional().empty() ? std::string_view{} : args.positional().front();
     const detail::known_list known = detail::list_supported(io, pattern);
     if (known.types.empty() && known.bundled.empty()) {
         name_suggestions near(pattern);
         for (const model_spec* spec : io.models) near.add_candidate(spec->model_type);
-        throw_usage("models", "no known type and no bundled name has " + quote(pattern) + near.suggestion_text(""));
+        throw_usage("models",
+                    "no model type and no bundled configuration contains " + quote(pattern) + near.suggestion_text(""));
     }
     const auto format = static_cast<output_format>(args.choice(option::format));
     if (format == output_format::json) return detail::models_json(known, io.verified.reference);
@@ -165,15 +166,16 @@ inline std::string models_text(const known_list& known, std::string_view referen
     return written(detail::models_table(known), format);
 }
 
-inline constexpr std::array models_options = concatenate(std::array{option::format}, help_option);
+inline constexpr std::array models_options =
+    concatenate(with_section("Output", std::array{option::format}), help_option);
 
 inline constexpr command models_command{
     .name = "models",
-    .summary = "types and configurations that are known",
-    .usage = "[part of a name] [--format FORMAT]",
+    .summary = "List supported model types and bundled configurations",
+    .usage = "[PART OF A NAME] [options]",
     .description =
-        "The model types that are known and what each is held against, and the\n"
-        "configurations that are compiled in; all, or those whose name has a part.\n",
+        "Lists the supported model types, how each one was verified, and the bundled configurations. With\n"
+        "an argument, lists only those whose names contain it.\n",
     .options = models_options,
     .run = run_models,
     .completions = type_names};

@@ -35,47 +35,59 @@ inline std::vector<std::string_view> software_names(const program&) { return {"t
 
 namespace option {
 
-// clang-format off
-inline constexpr option_spec
-    kernels        {"--kernels", value_type::text,   "SOFTWARE", "whose: trtllm, vllm, sglang, torch ...", {}, detail::software_names},
-    kernels_version{"--version", value_type::text,   "VERSION",  "of that software"},
-    operand        {"--dtype",   value_type::text,   "TYPE",     "bfloat16, float16, fp8, fp8_block, int8, nvfp4 ...", {}, detail::operand_names},
-    one_format     {"--format",  value_type::choice, "text|json", "of one operator"};
-// clang-format on
+inline constexpr option_spec kernels{.name = "--kernels",
+                                     .value = "SOFTWARE",
+                                     .type = value_type::text,
+                                     .help = "software of the kernels: trtllm, vllm, sglang or torch (default: any)",
+                                     .completions = detail::software_names};
+inline constexpr option_spec kernels_version{.name = "--engine-version",
+                                             .value = "VERSION",
+                                             .type = value_type::text,
+                                             .help = "version of the kernel measurements (default: newest)"};
+inline constexpr option_spec operand{.name = "--dtype",
+                                     .value = "TYPE",
+                                     .type = value_type::text,
+                                     .help =
+                                         "operand type: bfloat16, float16, fp8, fp8_block, int8, nvfp4 ... (default "
+                                         "bfloat16)",
+                                     .completions = detail::operand_names};
+inline constexpr option_spec one_format =
+    with_help(option::text_or_json_format, "text or json, for one operator (default text); json prints exact numbers");
 
 }  // namespace option
 
 inline constexpr std::array op_options =
-    concatenate(std::array{option::device, option::calibration, option::kernels, option::kernels_version,
-                           option::operand, option::one_format},
-                help_option);
+    concatenate(with_section("Hardware and engine",
+                             std::array{option::device, option::calibration, option::kernels, option::kernels_version}),
+                with_section("Precision", std::array{option::operand}),
+                with_section("Output", std::array{option::one_format}), help_option);
 
 namespace detail {
 
-/// The options of `llmcost op FAMILY`: the common ones, then the family's sizes and its word by their columns.
+/// The options of `llmcost op TYPE`: the common ones, then the sizes and the variant of the operator type.
 class operator_options {
 public:
     explicit operator_options(const operator_type& family) : rows_(op_options.begin(), op_options.end()) {
-        names_.reserve(family.size_count + 1);  // rows look at them
+        names_.reserve(family.size_count + 1);  // the option specs refer to the names
         for (std::size_t i = 0; i < family.size_count; ++i) add(family.sizes[i].name, value_type::number, "N");
         if (!family.variant_column.empty()) add(family.variant_column, value_type::text, "WORD");
     }
     [[nodiscard]] const std::vector<option_spec>& rows() const noexcept { return rows_; }
     [[nodiscard]] const option_spec& size(std::size_t i) const { return rows_[op_options.size() + i]; }
-    /// Of the family's word, behind its sizes.
+    /// The option of the variant; it follows the sizes.
     [[nodiscard]] const option_spec& variant() const { return rows_.back(); }
 
 private:
     void add(std::string_view column, value_type kind, std::string_view value) {
         names_.push_back("--" + std::string(column));
-        rows_.push_back({names_.back(), kind, value, ""});
+        rows_.push_back({.name = names_.back(), .value = value, .type = kind});
     }
 
     std::vector<std::string> names_;
     std::vector<option_spec> rows_;
 };
 
-/// The same for all time: made when they are first asked for.
+/// The options of an operator type, created at the first call and valid until the program ends.
 inline const operator_options& options_of_family(const operator_type& family) {
     static std::map<std::string_view, operator_options> made;
     static std::mutex one_at_a_time;
@@ -87,7 +99,7 @@ inline std::string_view name_of(roofline_bound b) {
     return b == roofline_bound::launch ? "launch" : b == roofline_bound::compute ? "compute" : "memory";
 }
 
-/// Seconds in a unit that people read: 812.3 µs.
+/// A duration with a unit, e.g. `812.3 µs`.
 inline std::string duration(double seconds) {
     const auto [scale, unit] = seconds < 1e-3 ? std::pair{1e6, "µs"}
                                : seconds < 1  ? std::pair{1e3, "ms"}
@@ -124,7 +136,7 @@ inline std::string op_json(const operator_shape& shape, const kernel_match& foun
     return json.text() + '\n';
 }
 
-/// `gemm m 64 n 4,096 k 4,096 bfloat16`: sizes that say nothing are left out.
+/// `gemm m 64 n 4,096 k 4,096 bfloat16`; sizes with their default values are not included.
 inline std::string op_title(const operator_shape& shape) {
     const operator_type& family = *shape.type;
     std::string out(family.name);
@@ -139,23 +151,22 @@ inline std::string op_title(const operator_shape& shape) {
 inline std::string op_text(const operator_shape& shape, const kernel_match& found, const latency_estimate& e) {
     const kernel_work work = llmcost::detail::work_of(shape, found.calibration);
     std::string out = op_title(shape) + " on " + printable(found.target_device->title) + ": " + duration(e.seconds) +
-                      "  (" + duration(e.lower) + " to " + duration(e.upper) + ")\n  bound by " +
+                      "  (interval " + duration(e.lower) + " to " + duration(e.upper) + ")\n  bound by " +
                       std::string(e.bound == roofline_bound::memory && work.uses_links ? "links" : name_of(e.bound)) +
-                      formatted("; %.0f %% of what its datasheet allows; ", 100 * e.roofline_efficiency);
+                      formatted("; %.0f %% of the roofline; ", 100 * e.roofline_efficiency);
     if (work.flops > 0) out += formatted("%.1f TFLOP/s, ", work.flops / e.seconds / 1e12);
     out += formatted("%.0f GB/s\n", work.bytes / e.seconds / 1e9);
-    if (found.calibration == nullptr)
-        return out + "  without measurements: estimated from the datasheet (see --calibration)\n";
+    if (found.calibration == nullptr) return out + "  Not measured: estimated from the datasheet (see --calibration)\n";
     const kernel_calibration& c = *found.calibration;
-    return out + "  calibrated with " + printable(c.software) + ' ' + printable(c.version) + ", " +
+    return out + "  Calibrated with " + printable(c.software) + ' ' + printable(c.version) + ", " +
            printable(c.kernel) +
            formatted("; median error %.1f %% on ", 100 * c.error_for(shape.layer_shape()).median) +
-           (c.correction.has(shape.layer_shape()) ? "shapes" : "layers") + " left out of the fit\n";
+           (c.correction.has(shape.layer_shape()) ? "shapes" : "layers") + " not used in the fit\n";
 }
 
 inline std::string op_families() {
     std::string out;
-    out += "\nFamilies, their words and sizes (in brackets: may be left out):\n";
+    out += "\nOperator types with their variants and sizes ([optional]):\n";
     for (const operator_type& f : operator_families) {
         out += "  " + left(std::string(f.name), 22) + std::string(f.help) + "\n     ";
         out += ' ' + std::string(f.operand_column);
@@ -168,7 +179,7 @@ inline std::string op_families() {
     return out;
 }
 
-/// The family of a word.
+/// The operator type with a name. Throws: `usage`.
 inline const operator_type& family_of(std::string_view name) {
     if (const operator_type* known = find_operator_type(name)) return *known;
     name_suggestions near(name);
@@ -183,12 +194,12 @@ inline std::span<const option_spec> op_options_of(std::string_view family) {
 
 }  // namespace detail
 
-/// What `llmcost op FAMILY …` prints.
+/// Runs `llmcost op TYPE`.
 [[nodiscard]] inline command_output run_op(const arguments& args, const program& io) {
     if (args.positional().size() != 1)
         throw_usage("op", args.positional().empty()
-                              ? "needs a family of operators, which comes first (see llmcost op --help)"
-                              : "takes one word, found " + quote(args.positional()[1]));
+                              ? "requires an operator type as the first argument (see llmcost op --help)"
+                              : "expected one operator type, found also " + quote(args.positional()[1]));
     const operator_type& family = detail::family_of(args.positional().front());
     const detail::operator_options& sizes = detail::options_of_family(family);
     const std::string calibration(args.text(option::calibration));
@@ -202,22 +213,23 @@ inline std::span<const option_spec> op_options_of(std::string_view family) {
                                  {}};
     name_check checks(family, calibration, io.err);
     if (!requested.operand.empty()) (void)require_operand_type("--dtype", requested.operand);
-    bool one = io.in_is_terminal;  // nobody types a table: defaults are an answer, and a size that is missing is said
+    bool one = io.in_is_terminal;  // a terminal has no table as input: report missing sizes
     for (std::size_t i = 0; i < family.size_count; ++i) one = one || args.has(sizes.size(i));
     if (!one) {
-        if (args.has(option::one_format)) throw_usage("--format", "needs the sizes of one operator: rows stay CSV");
+        if (args.has(option::one_format))
+            throw_usage("--format", "requires the sizes of one operator; the output of a table is CSV");
         checks.options(requested,
                        requested.device.empty() ? nullptr : &database.resolve_device(requested.device, "--device"));
         database.preload();
         return op_table(database, requested, checks).priced(io.in, io.err);
     }
-    if (requested.device.empty()) throw_usage("op", "needs --device");
+    if (requested.device.empty()) throw_usage("op", "requires --device");
     operator_shape shape;
     shape.type = &family;
     for (std::size_t i = 0; i < family.size_count; ++i) {
         const operator_size& size = family.sizes[i];
         const option_spec& o = sizes.size(i);
-        if (size.required && !args.has(o)) throw_usage("op", "needs " + std::string(o.name));
+        if (size.required && !args.has(o)) throw_usage("op", "requires " + std::string(o.name));
         shape.sizes[i] =
             args.has(o) ? parse_integer(o.name, args.text(o), min_of(size), size.maximum) : size.default_value;
     }
@@ -238,18 +250,21 @@ inline std::span<const option_spec> op_options_of(std::string_view family) {
 }
 
 inline constexpr std::array<command_example, 2> op_examples{{
-    {"llmcost op gemm --device h200 --m 64 --n 4096 --k 4096 --dtype fp8", "one product"},
-    {"llmcost op gemm --device h200 < shapes.csv", "a row with its time for each row"},
+    {"llmcost op gemm --device h200 --m 64 --n 4096 --k 4096 --dtype fp8", "one GEMM"},
+    {"llmcost op gemm --device h200 < shapes.csv", "a CSV table of shapes; times are appended to each row"},
 }};
 
 inline constexpr command op_command{
     .name = "op",
-    .summary = "how long an operator takes; its sizes are options, too",
-    .usage = "FAMILY --device NAME --SIZE N... [option]...\nFAMILY [option]... < SHAPES.csv",
+    .summary = "Estimate the time of one operator; its sizes are options",
+    .usage = "TYPE --device NAME --SIZE N... [options]\nTYPE [options] < SHAPES.csv",
     .description =
-        "The time of an operator. Without a size, of every row of a CSV file or a pipe, whose\n"
-        "columns are the family's sizes and words, and system, backend, version and kernel_source\n"
-        "where rows choose them; it gives predicted_us, lower_us, upper_us and error behind them.\n",
+        "Estimates the time of one operator. The sizes of an operator type are options, e.g. --m 64.\n"
+        "\n"
+        "Without sizes, reads a CSV table from standard input. Its columns are the sizes of the operator\n"
+        "type, and optionally system, backend, version and kernel_source. Appends predicted_us, lower_us,\n"
+        "upper_us and error to each row.\n"
+        "Exit code 7: some rows have no result.\n",
     .options = op_options,
     .run = run_op,
     .examples = op_examples,

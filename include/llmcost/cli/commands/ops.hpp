@@ -13,20 +13,32 @@
 #include <llmcost/cli/commands/plotted_pass.hpp>
 #include <llmcost/report/metrics.hpp>
 
-// `llmcost ops`: every operation of a pass.
+// `llmcost ops`: the operations of a pass.
 namespace llmcost::cli {
 
 namespace option {
 
-// clang-format off
-inline constexpr option_spec
-    backward  {"--backward",    value_type::none,   "",                        "of a training step, and what goes back", "Rows"},
-    bookkeeping{"--bookkeeping", value_type::none,   "",                        "tensors read in other shapes, too: view, transpose ..."},
-    expand     {"--expand",      value_type::none,   "",                        "every layer by itself"},
-    group      {"--group",       value_type::choice, "kind|module|layer",       "operations taken together"},
-    sort       {"--sort",        value_type::choice, "name|flops|bytes|intensity|params|kept|time", "by name, or largest first (as executed)"},
-    filter     {"--filter",      value_type::text,   "WORD",                    "rows whose name, operation or class has it"};
-// clang-format on
+inline constexpr option_spec backward =
+    with_help(option_spec{.name = "--backward"}, "include the backward pass and gradients of a training step");
+inline constexpr option_spec bookkeeping{.name = "--bookkeeping",
+                                         .help = "include operations without cost: view, transpose ..."};
+inline constexpr option_spec expand{.name = "--expand", .help = "list each layer separately"};
+inline constexpr option_spec group{.name = "--group",
+                                   .value = "GROUP",
+                                   .type = value_type::choice,
+                                   .choices = "kind|module|layer",
+                                   .help = "group operations by kind, module or layer"};
+inline constexpr option_spec sort{.name = "--sort",
+                                  .value = "KEY",
+                                  .type = value_type::choice,
+                                  .choices = "name|flops|bytes|intensity|params|kept|time",
+                                  .help =
+                                      "sort key: name, or largest first by flops, bytes, intensity, params, kept "
+                                      "(bytes saved for backward) or time (default: execution order)"};
+inline constexpr option_spec filter{.name = "--filter",
+                                    .value = "TEXT",
+                                    .type = value_type::text,
+                                    .help = "only rows whose name, operation or class contains TEXT"};
 
 }  // namespace option
 
@@ -34,7 +46,7 @@ namespace detail {
 
 enum class sort_field : std::uint8_t { name, flops, bytes, intensity, params, saved, time };
 
-/// What a row is sorted by, largest first.
+/// The sort key of rows, largest first.
 inline bool precedes(sort_field field, const operator_costs& a, const operator_costs& b) {
     switch (field) {
         case sort_field::flops: return a.flops() > b.flops();
@@ -48,13 +60,13 @@ inline bool precedes(sort_field field, const operator_costs& a, const operator_c
     return false;
 }
 
-/// Leaves the rows that were asked for, in the order that was asked for.
+/// Filters and sorts the rows as the command line requests. Throws: `usage` if no row matches.
 template <class Row, class Has>
 void choose_rows(std::vector<Row>& rows, const arguments& args, Has has) {
     if (args.has(option::filter)) {
         const std::string_view name = args.text(option::filter);
         std::erase_if(rows, [&](const Row& row) { return !has(row, name); });
-        if (rows.empty()) throw_usage("--filter", "no row has " + quote(name) + " in its name, operation or class");
+        if (rows.empty()) throw_usage("--filter", "no name, operation or class contains " + quote(name));
     }
     if (args.has(option::sort)) {
         const auto field = static_cast<sort_field>(args.choice(option::sort));
@@ -72,9 +84,9 @@ inline std::string shape_text(const std::vector<std::int64_t>& sizes) {
     for (const std::int64_t n : sizes) out += (out.empty() ? "" : "x") + std::to_string(n);
     return out.empty() ? "scalar" : out;
 }
-/// Integers have no type of their own here.
+/// The name of an element type; integers have no `dtype` and are int64.
 inline std::string dtype_text(dtype type) { return type == dtype::unspecified ? "int64" : std::string(name_of(type)); }
-/// Shapes one behind the other: parameters in brackets; types where they are to be told.
+/// The shapes of tensors; parameters are in brackets. Element types are optional.
 inline std::string tensors_text(const std::vector<operator_tensor>& tensors, bool typed) {
     std::string out;
     for (const operator_tensor& t : tensors) {
@@ -85,7 +97,7 @@ inline std::string tensors_text(const std::vector<operator_tensor>& tensors, boo
     return out;
 }
 
-/// Columns of costs: few for people, all of them else.
+/// The cost columns: a few in text, all in the other formats.
 class cost_columns {
 public:
     cost_columns(bool all, bool has_saved, bool timed, double total_seconds)
@@ -99,11 +111,11 @@ public:
                                                   "params"}
                   : std::vector<std::string_view>{"FLOPs", "bytes", "FLOPs/byte", "params"})
             t.columns.push_back({std::string(name), true});
-        if (has_saved_) t.columns.push_back({all_ ? "kept_bytes" : "kept bytes", true});
+        if (has_saved_) t.columns.push_back({all_ ? "kept_bytes" : "saved bytes", true});
         if (timed_) t.columns.push_back({all_ ? "seconds" : "µs", true});
         if (timed_ && !all_) t.columns.push_back({"share", true});
     }
-    /// `moves`: it is known how many bytes are.
+    /// Adds the costs to a row. `moves`: the numbers of bytes are known.
     void append(std::vector<std::string>& row, const operator_costs& c, bool moves = true) const {
         if (all_) {
             for (const auto member : primitive_members<count>) row.push_back(digits(c.executes.*member));
@@ -153,7 +165,7 @@ inline void write_row_tensors(json_writer& json, std::string_view name, const st
     json.end_array();
 }
 
-/// What of `llmcost ops` is asked for besides the pass.
+/// The options of `llmcost ops` in addition to those of the pass.
 struct requested_rows {
     table_options choice{};
     bool grouped = false;
@@ -166,11 +178,12 @@ inline requested_rows read_rows(const arguments& args) {
     a.grouped = args.has(option::group);
     a.group_by = static_cast<row_group>(args.choice(option::group));
     a.format = static_cast<output_format>(args.choice(option::format));
-    if (a.grouped && a.choice.views) throw_usage("--bookkeeping", "costs nothing, so that groups have no rows of it");
+    if (a.grouped && a.choice.views)
+        throw_usage("--bookkeeping", "cannot be combined with --group: bookkeeping operations have no cost");
     const auto field = static_cast<sort_field>(args.choice(option::sort));
-    if (field == sort_field::time && !args.has(option::timed_on)) throw_usage("--sort", "time needs --device");
+    if (field == sort_field::time && !args.has(option::timed_on)) throw_usage("--sort", "time requires --device");
     if (field == sort_field::saved && args.has(option::sort) && !a.choice.backward)
-        throw_usage("--sort", "kept needs --backward: inference keeps nothing");
+        throw_usage("--sort", "kept requires --backward");
     return a;
 }
 
@@ -212,7 +225,7 @@ inline std::string ops_json(const drawn_pass& d, const requested_rows& request, 
     return json.end_array().end_object().text() + '\n';
 }
 
-/// The table, which ends for people with what all of its rows would be.
+/// The table of operations; the text output ends with a row of totals.
 inline std::string ops_table(const drawn_pass& d, const requested_rows& request, const operator_table& rows,
                              const std::vector<operator_group>& groups) {
     const bool all = request.format == output_format::csv;
@@ -230,7 +243,7 @@ inline std::string ops_table(const drawn_pass& d, const requested_rows& request,
     costs.titles(t);
     const std::size_t num_columns = t.columns.size();
     for (const operator_group& g : groups) {
-        std::vector<std::string> row{g.name.empty() ? "(the model itself)" : g.name};
+        std::vector<std::string> row{g.name.empty() ? "(root module)" : g.name};
         if (request.group_by != row_group::kind) {
             row.push_back(g.type);
             row.push_back(std::to_string(g.times));
@@ -264,7 +277,7 @@ inline std::string ops_table(const drawn_pass& d, const requested_rows& request,
 
 }  // namespace detail
 
-/// What `llmcost ops …` prints.
+/// Runs `llmcost ops`.
 [[nodiscard]] inline command_output run_ops(const arguments& args, const program& io) {
     const detail::requested_rows request = detail::read_rows(args);
     const drawn_pass d = draw_pass(args, io, request.choice.backward);
@@ -288,23 +301,25 @@ inline std::string ops_table(const drawn_pass& d, const requested_rows& request,
 }
 
 inline constexpr std::array ops_options =
-    concatenate(pass_options,
-                std::array{option::backward, option::bookkeeping, option::expand, option::group, option::sort,
-                           option::filter, option::largest, option::format},
+    concatenate(pass_options, with_section("Training", std::array{option::backward}),
+                with_section("Output", std::array{option::bookkeeping, option::expand, option::group, option::sort,
+                                                  option::filter, option::largest, option::format}),
                 help_option);
 
 inline constexpr std::array<command_example, 3> ops_examples{{
-    {"llmcost ops --model openai-community/gpt2 --batch 4", "a row for each operation, like layers folded"},
-    {"llmcost ops --model Qwen/Qwen3-8B --device h200 --sort time --top 10", "the ten that take longest"},
+    {"llmcost ops --model openai-community/gpt2 --batch 4", "one row per operation; equal layers are combined"},
+    {"llmcost ops --model Qwen/Qwen3-8B --device h200 --sort time --top 10", "the ten slowest operations"},
     {"llmcost ops --model Qwen/Qwen3-8B --backward --group kind --sort kept",
-     "what is kept for backward, by operation"},
+     "bytes saved for backward, by operation type"},
 }};
 
 inline constexpr command ops_command{
     .name = "ops",
-    .summary = "every operation of a pass: shapes, arithmetic, bytes, time",
-    .usage = "(--model NAME | --config FILE) [option]...",
-    .description = "The operations of a forward pass, one by one, as the reference executes them.\n",
+    .summary = "List the operations of a pass: shapes, FLOPs, bytes, time",
+    .usage = "(--model NAME | --config FILE) [options]",
+    .description =
+        "Computes the operations of a forward pass as the reference implementation executes them: shapes,\n"
+        "FLOPs, bytes and arithmetic intensity. With --device, estimates the time of each operation.\n",
     .options = ops_options,
     .run = run_ops,
     .examples = ops_examples};

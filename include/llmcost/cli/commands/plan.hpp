@@ -19,72 +19,80 @@
 #include <llmcost/cli/pages/engine_command.hpp>
 #include <llmcost/simulation/deployment_search.hpp>
 
-// `llmcost plan`: which engines on how many devices keep to bounds under a load.
+// `llmcost plan`: the deployment that meets latency targets with the fewest devices.
+//
+// The steps of the command are those of `serve.hpp`: parse, validate, compute, print.
 namespace llmcost::cli {
 
 namespace option {
 
-// clang-format off
-inline constexpr option_spec
-    devices      {"--devices",      value_type::number, "N",    "devices that there are (8)", "Deployment"},
-    min_slo_attainment   {"--keep",         value_type::number, "X",    "share of requests that keeps to --slo (0.99)"},
-    engines_tried{"--engine",       value_type::text,   "ENGINE", "only this one: trtllm, vllm, sglang (all that run there)", {}, detail::engine_names},
-    no_disaggregation     {"--no-separate",  value_type::none,   "",     "no engines for prompts beside engines that write"},
-    top_of_plan  {"--top",          value_type::number, "N",    "of the best (5)"},
-    tp_of_plan   {"--tp",           value_type::number, "N",    "only so many devices that share each layer (1, 2, 4, 8)"},
-    pp_of_plan   {"--pp",           value_type::number, "N",    "only so many stages of layers (1, 2, 4 ... as fit)"},
-    dp_of_plan   {"--dp",           value_type::number, "N",    "only so many groups that share experts (1, 2, 4, 8)"},
-    types_tried  {"--dtype",        value_type::text,   "TYPE,...", "of linear layers: each is tried (as the checkpoint)", {}, detail::operand_names},
-    caches_tried {"--cache-dtype",  value_type::text,   "TYPE,...", "of the cache: each is tried (fp8 with fp8 and nvfp4; else 16 bits)", {}, detail::operand_names},
-    ep_of_plan   {"--ep",           value_type::number, "N",    "only so many groups of experts (1, or all devices)"};
-// clang-format on
+inline constexpr option_spec devices{
+    .name = "--devices", .value = "N", .type = value_type::number, .help = "maximum number of devices (default 8)"};
+inline constexpr option_spec min_slo_attainment{.name = "--keep",
+                                                .value = "X",
+                                                .type = value_type::number,
+                                                .help = "fraction of requests that must meet --slo (default 0.99)"};
+inline constexpr option_spec engines_tried =
+    with_help(option::engine, "trtllm, vllm or sglang (default: all that support the device)");
+inline constexpr option_spec no_disaggregation{.name = "--no-separate", .help = "exclude disaggregated prefill/decode"};
+inline constexpr option_spec top_of_plan{
+    .name = "--top", .value = "N", .type = value_type::number, .help = "number of deployments to print (default 5)"};
+inline constexpr option_spec tp_of_plan = with_help(option::tp, "tensor-parallel size (default: 1, 2, 4, 8)");
+inline constexpr option_spec pp_of_plan =
+    with_help(option::pp, "pipeline-parallel size (default: 1, 2, 4 ... as possible)");
+inline constexpr option_spec dp_of_plan =
+    with_help(option::dp, "data-parallel attention ranks that share experts (default: 1, 2, 4, 8)");
+inline constexpr option_spec types_tried = [] {
+    option_spec row = with_help(option::linear_dtype, "weight types of linear layers (default: as the checkpoint)");
+    row.value = "TYPE,...";
+    return row;
+}();
+inline constexpr option_spec caches_tried = [] {
+    option_spec row =
+        with_help(option::kv_cache_dtype, "KV cache types (default: fp8 with fp8 and nvfp4, else 16 bits)");
+    row.value = "TYPE,...";
+    return row;
+}();
+inline constexpr option_spec ep_of_plan = with_help(option::ep, "expert-parallel size (default: 1 and all devices)");
 
 }  // namespace option
 
-inline constexpr std::array plan_options =
-    concatenate(std::array{option::bounds,
-                           option::slo_at,
-                           option::clients,
-                           option::rate,
-                           option::trace,
-                           option::lengths_in,
-                           option::lengths_out,
-                           option::num_requests,
-                           option::burstiness,
-                           option::turns,
-                           option::pause,
-                           option::seed,
-                           option::prefix_hit,
-                           option::trace_block,
-                           option::image,
-                           option::images,
-                           option::video,
-                           option::videos,
-                           option::audio,
-                           option::devices,
-                           option::min_slo_attainment,
-                           option::no_disaggregation,
-                           option::top_of_plan,
-                           option_spec{"--format", value_type::choice, "text|json", "numbers of json are exact"},
-                           option::plot},
-                help_option,
-                with_section("Device", std::array{option::device, option::engines_tried, option::engine_version,
-                                                  option::calibration, option::types_tried, option::experts_dtype,
-                                                  option::caches_tried, option::routing, option::execution,
-                                                  option::tp_of_plan, option::pp_of_plan, option::dp_of_plan,
-                                                  option::ep_of_plan, option::network, option::price, option::carbon}),
-                model_options, std::array{option::quantization});
+inline constexpr std::array plan_options = concatenate(
+    with_section("Targets", std::array{option::bounds, option::min_slo_attainment, option::slo_at}),
+    with_section("Workload", std::array{option::clients, option::rate, option::trace, option::lengths_in,
+                                        option::lengths_out, option::num_requests, option::burstiness, option::turns,
+                                        option::pause, option::seed, option::prefix_hit, option::trace_block}),
+    with_section("Multimodal inputs", request_multimodal_options),
+    with_section("Search space",
+                 std::array{option::devices, option::engines_tried, option::tp_of_plan, option::pp_of_plan,
+                            option::dp_of_plan, option::ep_of_plan, option::types_tried, option::caches_tried,
+                            option::no_disaggregation, option::top_of_plan}),
+    with_section("Hardware and engine", std::array{option::device, option::engine_version, option::calibration,
+                                                   option::execution, option::network}),
+    with_section("Precision", std::array{option::experts_dtype, option::quantization, option::routing}),
+    with_section("Cost", cost_options), with_section("Model", model_options),
+    with_section("Output", std::array{option::text_or_json_format, option::plot}), help_option);
+
+/// A parsed `llmcost plan` command line, without the workload and the candidates.
+struct plan_request {
+    request_slo targets{};
+    std::string targets_text{};  ///< value of `--slo`
+    double slo_quantile = 0.95;  ///< quantile of the prediction interval that must meet the targets
+    std::int64_t devices = 8;    ///< maximum number of devices
+    search_config search{};
+    output_format format = output_format::text;
+};
 
 namespace detail {
 
-/// An engine on devices; it outlives its server.
+/// A deployment and its server.
 struct deployed_server {
     deployment deployment_of_server;
     std::optional<llmcost::server> server{};
-    multimodal_cost multimodal_inputs{};  ///< by each request
-    bool quantizes_checkpoint = false;    ///< its weights are in another type than the checkpoint's
+    multimodal_cost multimodal_inputs{};  ///< cost of the multimodal inputs of each request
+    bool quantizes_checkpoint = false;    ///< its weight type differs from that of the checkpoint
 };
-/// A kind of engine that is tried, its layers on so many stages of such devices.
+/// A candidate of the search: a server with a pipeline-parallel size.
 struct deployed_engine {
     deployed_server* server = nullptr;
     std::int64_t pipeline_parallel_size = 1;
@@ -94,16 +102,16 @@ struct deployed_engine {
         return cli::launch_command(deployment_of_server(), pipeline_parallel_size, t.policy,
                                    server->quantizes_checkpoint);
     }
-    /// What the command cannot say.
+    /// What the launch command does not contain: the number of nodes, and the type of the checkpoint.
     [[nodiscard]] std::string launch_remark() const {
         std::string text;
         if (num_nodes() > 1) text += "on " + std::to_string(num_nodes()) + " nodes";
         if (server->quantizes_checkpoint && is_empty(load_time_quantization(deployment_of_server(), true)))
-            text += (text.empty() ? "" : ", ") + std::string("a checkpoint in ") +
+            text += (text.empty() ? "" : ", ") + std::string("needs a checkpoint in ") +
                     std::string(deployment_of_server().execution.linear_type->name);
         return text.empty() ? text : "  (" + text + ')';
     }
-    /// Nodes that an engine stands on.
+    /// The number of nodes of an engine.
     [[nodiscard]] std::int64_t num_nodes() const noexcept {
         return (deployment_of_server().execution.parallel.world_size() * pipeline_parallel_size +
                 deployment_of_server().execution.devices_per_node - 1) /
@@ -111,119 +119,146 @@ struct deployed_engine {
     }
 };
 
-[[nodiscard]] inline double money_per_million(const deployment& p, const evaluated_deployment& t) {
+[[nodiscard]] inline double price_per_million_output_tokens(const deployment& p, const evaluated_deployment& t) {
     return 1e6 / t.summary.output_tokens_per_second / 3600 * p.price_per_hour * t.devices;
 }
 
-[[nodiscard]] inline std::string plan_table(const std::vector<deployed_engine>& kinds,
-                                            const std::vector<evaluated_deployment>& list) {
-    const bool priced = kinds.front().deployment_of_server().price_per_hour > 0;
-    const auto types_of = [](const deployed_engine& k) {
-        return std::string(k.deployment_of_server().execution.linear_type->name) + ", " +
-               std::string(k.deployment_of_server().execution.kv_cache_type->name);
-    };
-    std::size_t width = 0;  // of types, where they differ
-    for (const deployed_engine& k : kinds)
-        if (types_of(k) != types_of(kinds.front()))
-            width = std::max({width, types_of(k).size(), types_of(kinds.front()).size()});
-    if (width > 0) width = std::max<std::size_t>(width, 14) + 2;
+/// The weight type and the KV cache type of a candidate.
+[[nodiscard]] inline std::string types_label(const deployed_engine& k) {
+    return std::string(k.deployment_of_server().execution.linear_type->name) + ", " +
+           std::string(k.deployment_of_server().execution.kv_cache_type->name);
+}
+
+/// The width of the column of element types; 0 if all candidates have the same types.
+[[nodiscard]] inline std::size_t types_width(const std::vector<deployed_engine>& candidates) {
+    std::size_t width = 0;
+    for (const deployed_engine& k : candidates)
+        if (types_label(k) != types_label(candidates.front()))
+            width = std::max({width, types_label(k).size(), types_label(candidates.front()).size()});
+    return width > 0 ? std::max<std::size_t>(width, 17) + 2 : 0;
+}
+
+/// A row of the table of deployments.
+[[nodiscard]] inline std::string plan_row(std::size_t number, const deployed_engine& k, const evaluated_deployment& t,
+                                          std::size_t width) {
+    const deployment& p = k.deployment_of_server();
+    const parallel_config& s = p.execution.parallel;
+    const std::string replicas = t.is_disaggregated()
+                                     ? std::to_string(t.replicas) + " + " + std::to_string(t.num_decode_workers)
+                                     : std::to_string(t.replicas);
+    return right(std::to_string(number), 3) + right(formatted("%.0f", t.devices), 8) + "  " + left(p.engine.name, 8) +
+           (width > 0 ? left(types_label(k), width) : "") + right(std::to_string(s.tensor_parallel_size), 3) +
+           right(std::to_string(k.pipeline_parallel_size), 4) + right(std::to_string(s.data_parallel_size), 4) +
+           right(std::to_string(s.expert_parallel_size), 4) + right(replicas, 10) +
+           right(grouped(count(t.policy.max_num_batched_tokens)), 13) + right(duration(t.summary.ttft.p99), 12) +
+           right(duration(t.summary.tpot.p99), 12) + right(formatted("%.1f %%", 100 * t.summary.slo_attainment), 12) +
+           right(formatted("%.0f", t.summary.output_tokens_per_second), 10) +
+           (p.price_per_hour > 0 ? right(formatted("%.3g", price_per_million_output_tokens(p, t)), 15) : "") + '\n';
+}
+
+/// The deployments as a table.
+[[nodiscard]] inline std::string plan_table(const std::vector<deployed_engine>& candidates,
+                                            const std::vector<evaluated_deployment>& deployments) {
+    const bool has_price = candidates.front().deployment_of_server().price_per_hour > 0;
+    const std::size_t width = types_width(candidates);
     std::string out = right("devices", 11) + "  " + left("engine", 8) +
-                      (width > 0 ? left("weights, cache", width) : "") + right("tp", 3) + right("pp", 4) +
-                      right("dp", 4) + right("ep", 4) + right("engines", 9) + right("a step", 9) +
-                      right("first token p99", 17) + right("per token p99", 15) + right("keep", 8) +
-                      right("tokens/s", 10) + (priced ? right("per million", 13) : "") + '\n';
-    for (std::size_t i = 0; i < list.size(); ++i) {
-        const evaluated_deployment& t = list[i];
-        const deployed_engine& k = kinds[t.candidate_index];
-        const parallel_config& s = k.deployment_of_server().execution.parallel;
-        const std::string engines = t.is_disaggregated()
-                                        ? std::to_string(t.replicas) + " + " + std::to_string(t.num_decode_workers)
-                                        : std::to_string(t.replicas);
-        out += right(std::to_string(i + 1), 3) + right(formatted("%.0f", t.devices), 8) + "  " +
-               left(k.deployment_of_server().engine.name, 8) + (width > 0 ? left(types_of(k), width) : "") +
-               right(std::to_string(s.tensor_parallel_size), 3) + right(std::to_string(k.pipeline_parallel_size), 4) +
-               right(std::to_string(s.data_parallel_size), 4) + right(std::to_string(s.expert_parallel_size), 4) +
-               right(engines, 9) + right(grouped(count(t.policy.max_num_batched_tokens)), 9) +
-               right(duration(t.summary.ttft.p99), 17) + right(duration(t.summary.tpot.p99), 15) +
-               right(formatted("%.1f %%", 100 * t.summary.slo_attainment), 8) +
-               right(formatted("%.0f", t.summary.output_tokens_per_second), 10) +
-               (priced ? right(formatted("%.3g", money_per_million(k.deployment_of_server(), t)), 13) : "") + '\n';
-    }
+                      (width > 0 ? left("weights, KV cache", width) : "") + right("tp", 3) + right("pp", 4) +
+                      right("dp", 4) + right("ep", 4) + right("replicas", 10) + right("tokens/step", 13) +
+                      right("TTFT p99", 12) + right("TPOT p99", 12) + right("meet --slo", 12) + right("tokens/s", 10) +
+                      (has_price ? right("price/million", 15) : "") + '\n';
+    for (std::size_t i = 0; i < deployments.size(); ++i)
+        out += plan_row(i + 1, candidates[deployments[i].candidate_index], deployments[i], width);
     return out;
 }
 
-[[nodiscard]] inline std::string plan_text(const std::vector<deployed_engine>& kinds, const search_result& found,
-                                           const std::string& title) {
-    std::string out = title + "\n\n";
-    const bool keeps = !found.feasible.empty();
-    const std::vector<evaluated_deployment>& list = keeps ? found.feasible : found.infeasible;
-    if (!keeps) out += "None keeps to it; the nearest, with all devices:\n";
-    if (list.empty()) return out + "Nothing could be tried: the model has no room, or one request alone is too slow.\n";
-    out += plan_table(kinds, list) + "\nAn engine of each is started so:\n";
-    for (std::size_t i = 0; i < list.size(); ++i) {
-        const deployed_engine& k = kinds[list[i].candidate_index];
-        out += right(std::to_string(i + 1), 3) + "  " + k.launch_command(list[i]) + k.launch_remark() + '\n';
+/// The launch commands of the engines of each deployment.
+[[nodiscard]] inline std::string launch_lines(const std::vector<deployed_engine>& candidates,
+                                              const std::vector<evaluated_deployment>& deployments) {
+    std::string out = "Launch command of each engine:\n";
+    for (std::size_t i = 0; i < deployments.size(); ++i) {
+        const deployed_engine& k = candidates[deployments[i].candidate_index];
+        out += right(std::to_string(i + 1), 3) + "  " + k.launch_command(deployments[i]) + k.launch_remark() + '\n';
     }
-    for (std::size_t i = 0; i < list.size(); ++i)
-        if (list[i].is_disaggregated())
-            out += right(std::to_string(i + 1), 3) + "  (engines for prompts + engines that write, joined as " +
-                   std::string(kinds[list[i].candidate_index].deployment_of_server().engine.name) +
-                   "'s disaggregated serving)\n";
-    out += "\n" + grouped(count(found.num_candidates)) + " candidates, " + grouped(count(found.num_simulations)) +
-           " simulations";
-    if (found.num_out_of_memory > 0) out += "; " + grouped(count(found.num_out_of_memory)) + " have no room";
-    if (found.num_too_slow > 0) out += "; on " + grouped(count(found.num_too_slow)) + " one request alone is too slow";
+    for (std::size_t i = 0; i < deployments.size(); ++i)
+        if (deployments[i].is_disaggregated())
+            out += right(std::to_string(i + 1), 3) + "  (prefill workers + decode workers: disaggregated serving of " +
+                   engine_title(candidates[deployments[i].candidate_index].deployment_of_server().engine) + ")\n";
+    return out;
+}
+
+/// How many candidates the search evaluated and excluded.
+[[nodiscard]] inline std::string search_line(const search_result& found) {
+    std::string out = "Search: " + grouped(count(found.num_candidates)) + " candidates, " +
+                      grouped(count(found.num_simulations)) + " simulations";
+    if (found.num_out_of_memory > 0) out += "; " + grouped(count(found.num_out_of_memory)) + " out of memory";
+    if (found.num_too_slow > 0) out += "; " + grouped(count(found.num_too_slow)) + " too slow for a single request";
     if (found.num_exceeding_devices > 0)
-        out += "; " + grouped(count(found.num_exceeding_devices)) + " would need more devices";
+        out += "; " + grouped(count(found.num_exceeding_devices)) + " need more devices";
     return out + '\n';
 }
 
-[[nodiscard]] inline std::string plan_json(const std::vector<deployed_engine>& kinds, const search_result& found) {
+[[nodiscard]] inline std::string plan_text(const std::vector<deployed_engine>& candidates, const search_result& found,
+                                           const std::string& title) {
+    std::string out = title + "\n\n";
+    const bool is_feasible = !found.feasible.empty();
+    const std::vector<evaluated_deployment>& deployments = is_feasible ? found.feasible : found.infeasible;
+    if (!is_feasible) out += "No deployment meets the targets; the closest ones, with all devices:\n";
+    if (deployments.empty())
+        return out + "No candidate was simulated: out of memory, or too slow for a single request.\n";
+    return out + plan_table(candidates, deployments) + '\n' + launch_lines(candidates, deployments) + '\n' +
+           search_line(found);
+}
+
+/// Writes a deployment.
+inline void write_deployment(json_writer& json, const deployed_engine& k, const evaluated_deployment& t) {
+    const parallel_config& s = k.deployment_of_server().execution.parallel;
+    json.object().member("devices", t.devices).member("engine", k.deployment_of_server().engine.name);
+    json.member("tensor_parallel", s.tensor_parallel_size)
+        .member("pipeline_parallel", k.pipeline_parallel_size)
+        .member("data_parallel", s.data_parallel_size);
+    json.member("dtype", k.deployment_of_server().execution.linear_type->name)
+        .member("cache_dtype", k.deployment_of_server().execution.kv_cache_type->name);
+    json.member("expert_parallel", s.expert_parallel_size).member("nodes_of_engine", k.num_nodes());
+    json.member("engines", t.replicas).member("writing_engines", t.num_decode_workers);
+    json.member("tokens_per_step", t.policy.max_num_batched_tokens).member("sequences", t.policy.max_num_seqs);
+    for (const auto& [name, d] : {std::pair<std::string, const distribution&>{"ttft", t.summary.ttft},
+                                  {"tpot", t.summary.tpot},
+                                  {"end_to_end", t.summary.end_to_end}})
+        json.member(name + "_mean_seconds", d.mean)
+            .member(name + "_p50_seconds", d.p50)
+            .member(name + "_p90_seconds", d.p90)
+            .member(name + "_p95_seconds", d.p95)
+            .member(name + "_p99_seconds", d.p99);
+    json.member("interval_stands_on", description_of(k.deployment_of_server().interval.evidence))
+        .member("good_share", t.summary.slo_attainment);
+    json.member("output_tokens_per_second", t.summary.output_tokens_per_second);
+    if (k.deployment_of_server().price_per_hour > 0)
+        json.member("price_per_million_tokens", price_per_million_output_tokens(k.deployment_of_server(), t));
+    json.member("command", k.launch_command(t)).end_object();
+}
+
+[[nodiscard]] inline std::string plan_json(const std::vector<deployed_engine>& candidates, const search_result& found) {
     json_writer json;
     json.object();
-    if (!kinds.empty()) write_model(json, kinds.front().deployment_of_server());
+    if (!candidates.empty()) write_model(json, candidates.front().deployment_of_server());
     json.member("keeps", !found.feasible.empty()).member("candidates", static_cast<std::int64_t>(found.num_candidates));
     json.member("simulated", static_cast<std::int64_t>(found.num_simulations));
     json.member("without_room", static_cast<std::int64_t>(found.num_out_of_memory));
     json.member("too_slow_alone", static_cast<std::int64_t>(found.num_too_slow));
     json.member("need_more_devices", static_cast<std::int64_t>(found.num_exceeding_devices)).key("deployments").array();
-    for (const evaluated_deployment& t : found.feasible.empty() ? found.infeasible : found.feasible) {
-        const deployed_engine& k = kinds[t.candidate_index];
-        const parallel_config& s = k.deployment_of_server().execution.parallel;
-        json.object().member("devices", t.devices).member("engine", k.deployment_of_server().engine.name);
-        json.member("tensor_parallel", s.tensor_parallel_size)
-            .member("pipeline_parallel", k.pipeline_parallel_size)
-            .member("data_parallel", s.data_parallel_size);
-        json.member("dtype", k.deployment_of_server().execution.linear_type->name)
-            .member("cache_dtype", k.deployment_of_server().execution.kv_cache_type->name);
-        json.member("expert_parallel", s.expert_parallel_size).member("nodes_of_engine", k.num_nodes());
-        json.member("engines", t.replicas).member("writing_engines", t.num_decode_workers);
-        json.member("tokens_per_step", t.policy.max_num_batched_tokens).member("sequences", t.policy.max_num_seqs);
-        for (const auto& [name, d] : {std::pair<std::string, const distribution&>{"ttft", t.summary.ttft},
-                                      {"tpot", t.summary.tpot},
-                                      {"end_to_end", t.summary.end_to_end}})
-            json.member(name + "_mean_seconds", d.mean)
-                .member(name + "_p50_seconds", d.p50)
-                .member(name + "_p90_seconds", d.p90)
-                .member(name + "_p95_seconds", d.p95)
-                .member(name + "_p99_seconds", d.p99);
-        json.member("interval_stands_on", description_of(k.deployment_of_server().interval.evidence))
-            .member("good_share", t.summary.slo_attainment);
-        json.member("output_tokens_per_second", t.summary.output_tokens_per_second);
-        if (k.deployment_of_server().price_per_hour > 0)
-            json.member("price_per_million_tokens", money_per_million(k.deployment_of_server(), t));
-        json.member("command", k.launch_command(t)).end_object();
-    }
+    for (const evaluated_deployment& t : found.feasible.empty() ? found.infeasible : found.feasible)
+        write_deployment(json, candidates[t.candidate_index], t);
     return json.end_array().end_object().text() + '\n';
 }
 
-/// Output tokens a second of a device over those of a user, of all that was tried: points of each engine, and the line
-/// of those that no other is better than in both.
+/// Output throughput per device over output speed per user of all simulated deployments.
+///
+/// Each engine has points; the line is the Pareto front.
 [[nodiscard]] inline swept_chart plan_chart(const std::vector<deployed_engine>& kinds, const search_result& found) {
     swept_chart chart;
-    chart.title = "Tokens a second per device, over tokens a second per user";
-    chart.x_axis.title = "tokens a second per user";
-    chart.up.title = "tokens a second per device";
+    chart.title = "Throughput per device over speed per user";
+    chart.x_axis.title = "tokens/s per user";
+    chart.up.title = "tokens/s per device";
     std::vector<std::pair<double, double>> all;
     for (const evaluated_deployment& t : found.evaluated) {
         if (t.summary.tpot.mean <= 0) continue;
@@ -232,7 +267,7 @@ struct deployed_engine {
                     all.back().first, all.back().second);
     }
     if (all.empty())
-        throw_usage(option::plot.name, "nothing to draw: nothing was simulated with answers of more than one token");
+        throw_usage(option::plot.name, "no data: requires simulated requests with more than one output token");
     for (chart_series& s : chart.lines) s.has_line = false;
     std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
     double maximum = 0;
@@ -242,22 +277,23 @@ struct deployed_engine {
             maximum = device;
         }
     settle(chart);
-    for (chart_series& s : chart.lines) s.marked = !s.has_line;  // however many there are
+    for (chart_series& s : chart.lines) s.marked = !s.has_line;  // for any number of points
     chart.description = chart.title + ": " + std::to_string(all.size()) + " deployments; at most " +
                         formatted("%.4g", maximum) + " per device, " + formatted("%.4g", all.front().first) +
                         " per user";
     return chart;
 }
 
-/// The numbers of an option that are tried: the one that is given, else powers of two up to a bound.
+/// The parallel sizes to search: the value of the option, or powers of two up to `maximum`.
 inline std::vector<std::int64_t> parallel_sizes(const arguments& args, const option_spec& o, std::int64_t maximum) {
     if (args.has(o)) return {args.number(o, 1)};
     std::vector<std::int64_t> all;
     for (std::int64_t n = 1; n <= maximum; n *= 2) all.push_back(n);
     return all;
 }
-/// How layers, requests and experts may be divided over at most so many devices; experts are whole or on all devices,
-/// and on all where groups with requests of their own share them.
+/// The tensor, data and expert parallelism to search on at most `devices` devices of one node.
+///
+/// The expert-parallel size is 1 or all devices. With data parallelism it is all devices.
 inline std::vector<parallel_config> parallel_configs(const arguments& args, std::int64_t devices) {
     const std::int64_t maximum = std::min<std::int64_t>(devices, execution::default_devices_per_node);
     std::vector<parallel_config> all;
@@ -270,7 +306,7 @@ inline std::vector<parallel_config> parallel_configs(const arguments& args, std:
     return all;
 }
 
-/// The types of a list; of none one that says nothing.
+/// The element types of a list option; one empty name if the option is not set. Throws: `usage`.
 inline std::vector<std::string_view> operand_types_to_search(const arguments& args, const option_spec& o) {
     std::vector<std::string_view> all;
     std::string_view rest = args.text(o);
@@ -283,7 +319,7 @@ inline std::vector<std::string_view> operand_types_to_search(const arguments& ar
     }
     return all;
 }
-/// In what an engine runs a checkpoint that nobody quantises; null where that is not known.
+/// The type in which an engine runs the checkpoint without quantization; null if the checkpoint is not supported.
 inline const operand_type* as_stored(arguments args, const program& io) {
     for (const option_spec& o : {option::linear_dtype, option::kv_cache_dtype, option::tp, option::dp, option::ep})
         args.remove(o);
@@ -294,57 +330,84 @@ inline const operand_type* as_stored(arguments args, const program& io) {
     }
 }
 
-/// Engines on devices that the model can be split over.
+/// Collects the deployments that the model, the engines and the devices support.
+class deployment_collector {
+public:
+    explicit deployment_collector(const program& io) : io_(&io) {}
+
+    /// Adds the deployment of a command line, or stores its usage error. `stored` is the type of `as_stored`.
+    void add(const arguments& args, const operand_type* stored) {
+        try {
+            deployed_server server{io_->place(args, *io_)};
+            const deployment& p = server.deployment_of_server;
+            has_experts_ = p.model.config.moe.num_experts > 1;
+            require_known_memory(*p.device);
+            require_autoregressive(p.model);
+            server.multimodal_inputs = parse_multimodal_cost(args, p);
+            server.quantizes_checkpoint = stored != nullptr && p.execution.linear_type != stored;
+            servers_.push_back(std::move(server));
+        } catch (const error& e) {  // another engine, parallel configuration or type may be supported
+            if (e.code() != errc::usage) throw;
+            problem_ = e.what();
+        }
+    }
+    /// Whether an engine supports a parallel configuration.
+    [[nodiscard]] bool may_support(const engine& engine, const parallel_config& parallel) const noexcept {
+        const bool is_supported = parallel.data_parallel_size == 1 || parallel.tensor_parallel_size == 1 ||
+                                  !(engine.name == string_ref("trtllm"));  // attention DP has one device per rank
+        return is_supported && (has_experts_ || parallel.expert_parallel_size == 1);
+    }
+    /// The collected deployments with their servers. Throws: `usage` if there are none.
+    [[nodiscard]] std::deque<deployed_server> take() {
+        if (servers_.empty()) throw error(errc::usage, "plan", problem_);
+        for (deployed_server& s : servers_)
+            s.server.emplace(s.deployment_of_server.model, s.deployment_of_server.execution,
+                             s.deployment_of_server.engine, *s.deployment_of_server.device,
+                             *s.deployment_of_server.kernels);
+        return std::move(servers_);
+    }
+
+private:
+    const program* io_;
+    std::deque<deployed_server> servers_;
+    std::string problem_;
+    bool has_experts_ = true;
+};
+
+/// All deployments to search on at most `devices` devices. `option_values` owns the texts of generated options.
+///
+/// Throws: `usage` if no deployment is supported.
 inline std::deque<deployed_server> servers_of(arguments args, const program& io, std::int64_t devices,
                                               std::deque<std::string>& option_values) {
-    std::deque<deployed_server> all;
-    std::string problem;
+    deployment_collector collector(io);
     const engine* const selected_engine =
         args.has(option::engine) ? &require_engine("--engine", args.text(option::engine)) : nullptr;
-    const std::vector<parallel_config> splits = parallel_configs(args, devices);
-    const std::vector<std::string_view> types = operand_types_to_search(args, option::linear_dtype),
-                                        caches = operand_types_to_search(args, option::kv_cache_dtype);
-    bool routes = true;
-    const auto place = [&](const operand_type* stored) {
-        try {
-            deployed_server p{io.place(args, io)};
-            routes = p.deployment_of_server.model.config.moe.num_experts > 1;
-            require_known_memory(*p.deployment_of_server.device);
-            require_autoregressive(p.deployment_of_server.model);
-            p.multimodal_inputs = parse_multimodal_cost(args, p.deployment_of_server);
-            p.quantizes_checkpoint = stored != nullptr && p.deployment_of_server.execution.linear_type != stored;
-            all.push_back(std::move(p));
-        } catch (const error& refused) {  // another engine, split or type may do
-            if (refused.code() != errc::usage) throw;
-            problem = refused.what();
-        }
+    const std::vector<parallel_config> parallel_candidates = parallel_configs(args, devices);
+    const std::vector<std::string_view> weight_types = operand_types_to_search(args, option::linear_dtype),
+                                        cache_types = operand_types_to_search(args, option::kv_cache_dtype);
+    const auto set = [&](const option_spec& o, std::int64_t n) {
+        args.replace(o, option_values.emplace_back(std::to_string(n)));
     };
     for (const engine& e : engines) {
         if (selected_engine != nullptr && selected_engine != &e) continue;
         args.replace(option::engine, option_values.emplace_back(e.name));
-        const operand_type* const stored = types.front().empty() ? nullptr : as_stored(args, io);
-        for (const parallel_config& s : splits) {
-            const bool is_supported = s.data_parallel_size == 1 || s.tensor_parallel_size == 1 ||
-                                      !(e.name == string_ref("trtllm"));  // its groups are of one device
-            if (!is_supported || (!routes && s.expert_parallel_size > 1)) continue;
-            args.replace(option::tp, option_values.emplace_back(std::to_string(s.tensor_parallel_size)));
-            args.replace(option::dp, option_values.emplace_back(std::to_string(s.data_parallel_size)));
-            args.replace(option::ep, option_values.emplace_back(std::to_string(s.expert_parallel_size)));
-            for (const std::string_view type : types)
-                for (const std::string_view cache : caches) {
-                    if (!type.empty()) args.replace(option::linear_dtype, type);
-                    if (!cache.empty()) args.replace(option::kv_cache_dtype, cache);
-                    place(stored);
+        const operand_type* const stored = weight_types.front().empty() ? nullptr : as_stored(args, io);
+        for (const parallel_config& s : parallel_candidates) {
+            if (!collector.may_support(e, s)) continue;
+            set(option::tp, s.tensor_parallel_size);
+            set(option::dp, s.data_parallel_size);
+            set(option::ep, s.expert_parallel_size);
+            for (const std::string_view weight_type : weight_types)
+                for (const std::string_view cache_type : cache_types) {
+                    if (!weight_type.empty()) args.replace(option::linear_dtype, weight_type);
+                    if (!cache_type.empty()) args.replace(option::kv_cache_dtype, cache_type);
+                    collector.add(args, stored);
                 }
         }
     }
-    if (all.empty()) throw error(errc::usage, "plan", problem);
-    for (deployed_server& p : all)
-        p.server.emplace(p.deployment_of_server.model, p.deployment_of_server.execution, p.deployment_of_server.engine,
-                         *p.deployment_of_server.device, *p.deployment_of_server.kernels);
-    return all;
+    return collector.take();
 }
-/// The same with their layers on one stage and on more, on at most so many devices.
+/// The candidates: each server with the pipeline-parallel sizes that `devices` devices allow.
 inline std::vector<deployed_engine> make_candidates(std::deque<deployed_server>& servers, const arguments& args,
                                                     std::int64_t devices) {
     std::vector<deployed_engine> kinds;
@@ -358,7 +421,7 @@ inline std::vector<deployed_engine> make_candidates(std::deque<deployed_server>&
     }
     return kinds;
 }
-/// An engine's own limit, then others.
+/// The default limit of an engine, then the other limits to search.
 inline std::vector<std::int64_t> scheduler_limits(std::int64_t default_limit,
                                                   std::initializer_list<std::int64_t> others) {
     std::vector<std::int64_t> all{default_limit};
@@ -367,83 +430,112 @@ inline std::vector<std::int64_t> scheduler_limits(std::int64_t default_limit,
     return all;
 }
 
+/// Parses the command line of `llmcost plan`, without the workload and the candidates. Throws: `usage`.
+inline plan_request parse_plan_request(const arguments& args) {
+    if (!args.has(option::bounds)) throw_usage("--slo", "required: latency targets, e.g. ttft=1s,tpot=30ms");
+    plan_request request;
+    request.targets = parse_request_slo(args.text(option::bounds));
+    request.targets_text = std::string(args.text(option::bounds));
+    request.slo_quantile = parse_slo_quantile(args).value_or(0.95);
+    request.devices = args.number(option::devices, 8);
+    if (request.devices > 4096) throw_usage("--devices", "expected at most 4096");
+    request.search.max_devices = static_cast<double>(request.devices);
+    request.search.min_slo_attainment = args.real(option::min_slo_attainment, 0.99, 0, 1);
+    request.search.allows_disaggregation = !args.has(option::no_disaggregation);
+    request.search.never_stops_early = args.has(option::plot);
+    request.search.num_results = static_cast<std::size_t>(args.number(option::top_of_plan, 5));
+    request.format = static_cast<output_format>(args.choice(option::text_or_json_format));
+    if (args.has(option::plot) && args.text(option::plot).empty() && request.format != output_format::text)
+        throw_usage(option::plot.name, "requires a file name with --format json");
+    return request;
+}
+
+/// The search space of a candidate: its engine, and the limits of its scheduler.
+inline deployment_search::engine_option engine_option_of(const deployed_engine& candidate,
+                                                         const plan_request& request) {
+    const deployment& p = candidate.deployment_of_server();
+    const scheduling_policy policy = default_policy(p.engine.name, *p.device);
+    request_slo targets = request.targets;  // a measured latency may exceed a simulated one
+    targets.ttft_safety_factor = std::exp2(p.interval.simulated_ttft.quantile(request.slo_quantile));
+    targets.tpot_safety_factor = std::exp2(p.interval.simulated_tpot.quantile(request.slo_quantile));
+    return {
+        .engine = {&*candidate.server->server,
+                   policy,
+                   host_times_of(p.engine.name),
+                   p.model.config.moe.num_experts > 1,
+                   {},
+                   candidate.server->multimodal_inputs.encoder_cost},
+        .stages = candidate.pipeline_parallel_size,
+        .max_num_batched_tokens_options = scheduler_limits(policy.max_num_batched_tokens, {2048, 4096, 8192, 16384}),
+        .max_num_seqs_options = scheduler_limits(policy.max_num_seqs, {256, 64}),
+        .bounds = targets};
+}
+
+/// Searches the candidates for deployments that meet the targets.
+inline search_result compute(const plan_request& request, const simulation_config& config,
+                             const requested_workload& load, const std::vector<deployed_engine>& candidates) {
+    std::vector<deployment_search::engine_option> engine_options;
+    for (const deployed_engine& candidate : candidates) engine_options.push_back(engine_option_of(candidate, request));
+    return deployment_search(load.requests, config, request.search)(engine_options);
+}
+
+/// The title of the text output: model, devices, workload and targets.
+inline std::string plan_title(const plan_request& request, const deployment& p, const std::string& load) {
+    return std::string(p.name_of_model.name) + ", at most " + grouped(count(request.devices)) + " x " +
+           printable(p.device->title) + '\n' + load + "\nTargets: " + request.targets_text + " for " +
+           formatted("%.4g", 100 * request.search.min_slo_attainment) + " % of the requests" +
+           (request.slo_quantile == 0.5
+                ? ""
+                : formatted(", at quantile %.4g of the prediction interval", request.slo_quantile));
+}
+
+inline std::string print(const plan_request& request, const search_result& found,
+                         const std::vector<deployed_engine>& candidates, const std::string& load) {
+    return request.format == output_format::json
+               ? plan_json(candidates, found)
+               : plan_text(candidates, found, plan_title(request, candidates.front().deployment_of_server(), load));
+}
+
 }  // namespace detail
 
-/// What `llmcost plan …` prints.
+/// Runs `llmcost plan`.
 [[nodiscard]] inline command_output run_plan(const arguments& args, const program& io) {
-    if (!args.has(option::bounds)) throw_usage("--slo", "is missing: what the plan has to keep, as ttft=1s,tpot=30ms");
-    const request_slo bounds = detail::parse_request_slo(args.text(option::bounds));
+    const plan_request request = detail::parse_plan_request(args);
     simulation_config config;
-    search_config limits;
-    const std::int64_t devices = args.number(option::devices, 8);
-    if (devices > 4096) throw_usage("--devices", "expected at most 4096");
-    limits.max_devices = static_cast<double>(devices);
-    limits.min_slo_attainment = args.real(option::min_slo_attainment, 0.99, 0, 1);
-    limits.allows_disaggregation = !args.has(option::no_disaggregation);
-    limits.never_stops_early = args.has(option::plot);
-    limits.num_results = static_cast<std::size_t>(args.number(option::top_of_plan, 5));
     std::deque<std::string> option_values;
-    std::deque<detail::deployed_server> servers = detail::servers_of(args, io, devices, option_values);
+    std::deque<detail::deployed_server> servers = detail::servers_of(args, io, request.devices, option_values);
     const detail::requested_workload load =
         detail::parse_workload_source(args, config, servers.front().multimodal_inputs.num_tokens);
     for (detail::deployed_server& s : servers)
         set_prediction_interval(s.deployment_of_server, load.requests.front().input_tokens);
-    const std::vector<detail::deployed_engine> placed = detail::make_candidates(servers, args, devices);
-    const double at = detail::parse_slo_quantile(args, true);
-    const deployment& first_deployment = placed.front().deployment_of_server();
-    detail::set_network(config, *first_deployment.device);
-    std::vector<deployment_search::engine_option> kinds;
-    for (const detail::deployed_engine& k : placed) {
-        const deployment& p = k.deployment_of_server();
-        const scheduling_policy policy = default_policy(p.engine.name, *p.device);
-        request_slo adjusted_bounds = bounds;  // a measured run may take longer than a simulated one
-        adjusted_bounds.ttft_safety_factor = std::exp2(p.interval.simulated_ttft.quantile(at));
-        adjusted_bounds.tpot_safety_factor = std::exp2(p.interval.simulated_tpot.quantile(at));
-        kinds.push_back({.engine = {&*k.server->server,
-                                    policy,
-                                    host_times_of(p.engine.name),
-                                    p.model.config.moe.num_experts > 1,
-                                    {},
-                                    k.server->multimodal_inputs.encoder_cost},
-                         .stages = k.pipeline_parallel_size,
-                         .max_num_batched_tokens_options =
-                             detail::scheduler_limits(policy.max_num_batched_tokens, {2048, 4096, 8192, 16384}),
-                         .max_num_seqs_options = detail::scheduler_limits(policy.max_num_seqs, {256, 64}),
-                         .bounds = adjusted_bounds});
-    }
-    const search_result found = deployment_search(load.requests, config, limits)(kinds);
-    const std::string title = std::string(first_deployment.name_of_model.name) + " on at most " +
-                              grouped(count(devices)) + " x " + printable(first_deployment.device->title) + "; " +
-                              load.label + "; " + formatted("%.4g", 100 * limits.min_slo_attainment) + " % keep " +
-                              std::string(args.text(option::bounds)) +
-                              (at == 0.5 ? "" : formatted(" at the %.4g quantile of measured runs", at));
+    const std::vector<detail::deployed_engine> candidates = detail::make_candidates(servers, args, request.devices);
+    detail::set_network(config, *candidates.front().deployment_of_server().device);
+
+    const search_result found = detail::compute(request, config, load, candidates);
     command_output out;
-    out.text = args.text(option::format, "text") == "text" ? detail::plan_text(placed, found, title)
-                                                           : detail::plan_json(placed, found);
+    out.text = detail::print(request, found, candidates, load.label);
     if (found.feasible.empty()) out.exit_status = exit_code::does_not_fit;
-    if (args.has(option::plot) && args.text(option::plot).empty() && args.text(option::format, "text") != "text")
-        throw_usage(option::plot.name, "in the terminal is text: name a file, or leave out --format");
-    if (args.has(option::plot)) add_plot(out, args, detail::plan_chart(placed, found));
+    if (args.has(option::plot)) add_plot(out, args, detail::plan_chart(candidates, found));
     return out;
 }
 
 inline constexpr std::array<command_example, 2> plan_examples{{
-    {"llmcost plan --model Qwen/Qwen3-8B --device h200 --rate 20 --slo ttft=1s,tpot=30ms", "twenty requests a second"},
+    {"llmcost plan --model Qwen/Qwen3-8B --device h200 --rate 20 --slo ttft=1s,tpot=30ms", "20 requests per second"},
     {"llmcost plan --model Qwen/Qwen3-8B --device h200 --devices 16 --trace requests.csv --slo ttft=1s,tpot=30ms",
-     "as recorded"},
+     "a recorded trace on up to 16 devices"},
 }};
 
 inline constexpr command plan_command{
     .name = "plan",
-    .summary = "the fewest devices that keep to bounds under a load",
+    .summary = "Find the deployment that meets latency targets with the fewest devices",
     .usage =
         "(--model NAME | --config FILE) --device NAME --slo LIST\n[--concurrency N | --rate X | --trace FILE] "
-        "[option]...",
+        "[options]",
     .description =
-        "Tries engines, devices that share layers, stages of layers, groups with requests of their\n"
-        "own, divided experts, limits of a step, and engines for prompts beside engines that write;\n"
-        "simulates what could be among the best (llmcost simulate) and prints it with the engine's\n"
-        "own command. Exit code 8: none keeps to it.\n",
+        "Finds the deployment that meets latency targets with the fewest devices. Searches engine,\n"
+        "tensor/pipeline/data/expert parallelism, scheduler limits and disaggregated prefill/decode,\n"
+        "simulates the most promising candidates, and prints the launch command of each engine.\n"
+        "Exit code 8: no deployment meets the targets. The closest one is printed.\n",
     .options = plan_options,
     .run = run_plan,
     .examples = plan_examples};

@@ -13,30 +13,31 @@
 #include <llmcost/graph/operator_table.hpp>
 #include <llmcost/serving/operator_times.hpp>
 
-// What `llmcost ops` and `llmcost levels` have in common: a pass as a graph, timed where a device is named.
+// The common part of `llmcost ops` and `llmcost levels`: the graph of a pass, with times for `--device`.
 namespace llmcost::cli {
 
 namespace option {
 
-// clang-format off
-inline constexpr option_spec
-    timed_on {"--device", value_type::file, "NAME|FILE", "also how long each operation takes there by itself", "Time", detail::device_names},
-    largest  {"--top",    value_type::number, "N",       "the first N rows alone"};
-// clang-format on
+inline constexpr option_spec timed_on = with_help(option::device,
+                                                  "device for the times of operations: a name from llmcost devices, a "
+                                                  "datasheet file, or here (the calibrated local GPU)");
+inline constexpr option_spec largest{
+    .name = "--top", .value = "N", .type = value_type::number, .help = "number of rows (default: all)"};
 
 }  // namespace option
 
-/// Which pass is drawn.
+/// The options that describe a pass and the device on which it is timed.
 inline constexpr std::array pass_options =
-    concatenate(model_options,
-                std::array{option::batch, option::sequence, option::past, option::encoder_sequence, option::image,
-                           option::images, option::video, option::videos, option::audio, option::logits,
-                           option::attention, option::dtype, option::activation_dtype, option::cache_dtype},
-                std::array{option::timed_on, option::calibration});
+    concatenate(with_section("Model", model_options),
+                with_section("Workload", std::array{option::batch, option::sequence, option::past,
+                                                    option::encoder_sequence, option::logits, option::attention}),
+                with_section("Multimodal inputs", multimodal_options),
+                with_section("Hardware and engine", std::array{option::timed_on, option::calibration}),
+                with_section("Precision", std::array{option::dtype, option::activation_dtype, option::cache_dtype}));
 
-/// A pass of a model, drawn.
+/// The graph of a pass of a model.
 struct drawn_pass {
-    std::shared_ptr<const custom_model> custom{};  ///< what `subject` looks at, where a file describes it
+    std::shared_ptr<const custom_model> custom{};  ///< owner of the specs of `subject`; null for built-in types
     model subject{};
     model_name name_of_model{};
     workload load{};
@@ -47,13 +48,13 @@ struct drawn_pass {
     std::shared_ptr<kernel_library> kernels{};
 
     [[nodiscard]] seconds_of_operations seconds() const { return {times.forward, times.backward}; }
-    /// Of the pass: its kernels one behind the other, or the host that issues them.
+    /// The time of the pass: the sum of the kernels, or the host time if that is longer.
     [[nodiscard]] double step_seconds() const { return std::max(times.device_seconds, times.host_seconds); }
 };
 
 namespace detail {
 
-/// An operation by itself in the element types of a workload, on a placement's device.
+/// The execution of single operations in the element types of a workload.
 inline execution eager_on(const deployment& p, const arguments& args, workload& load) {
     execution execution = p.execution;
     if (args.has(option::dtype)) {
@@ -68,7 +69,7 @@ inline execution eager_on(const deployment& p, const arguments& args, workload& 
 
 }  // namespace detail
 
-/// Draws the pass that a command line names; of a training step where `training` says so.
+/// Builds the graph of the pass of a command line, or of a training step. Throws: `usage`.
 [[nodiscard]] inline drawn_pass draw_pass(const arguments& args, const program& io, bool training = false) {
     drawn_pass d;
     workload_request work = parse_workload(args);
@@ -89,7 +90,8 @@ inline execution eager_on(const deployment& p, const arguments& args, workload& 
         d.custom = std::move(read.custom);
         d.name_of_model = std::move(read.found.name_of_model);
     }
-    if (training && d.load.past > 0) throw_usage(option::past.name, "nothing goes back through a cache");
+    if (training && d.load.past > 0)
+        throw_usage(option::past.name, "not supported in training: backward through a KV cache");
     d.load.training = training;
     complete_workload(d.subject, args, d.load);
     work.base_workload = d.load;
@@ -103,18 +105,18 @@ inline execution eager_on(const deployment& p, const arguments& args, workload& 
     return d;
 }
 
-/// `gpt2, 1 x 1,024 tokens, float32`, and where it is timed.
+/// `gpt2, 1 x 1,024 tokens, float32`, and the device of the times.
 [[nodiscard]] inline std::string title_of(const drawn_pass& d) {
     std::string out = printable(d.name_of_model.name) + ", " + detail::step_label(d.subject, d.load) + ", " +
                       std::string(name_of(storage_types_of(d.subject, d.load).activations));
     if (d.target_device == nullptr) return out + '\n';
-    out += "\neach operation by itself on " + d.on_title + ": " + detail::duration(d.times.device_seconds) + "; " +
-           grouped(count(d.times.kernels)) + " kernels, " + detail::duration(d.times.host_seconds) +
-           " of the host that issues them\n";
+    out += "\nOperations executed one by one on " + d.on_title + ": " + detail::duration(d.times.device_seconds) +
+           "; " + grouped(count(d.times.kernels)) + " kernels, " + detail::duration(d.times.host_seconds) +
+           " host time\n";
     return out;
 }
 
-/// What was asked, and how long all of it takes.
+/// Writes the workload and the time of the pass.
 inline void write_pass(json_writer& json, const drawn_pass& d) {
     const storage_types types = storage_types_of(d.subject, d.load);
     json.member("model", d.name_of_model.name).member("batch", d.load.batch);
@@ -131,7 +133,7 @@ inline void write_pass(json_writer& json, const drawn_pass& d) {
     d.target_device == nullptr ? json.null() : json.value(count(d.times.kernels));
 }
 
-/// The fewest digits that read back as this number.
+/// The shortest text that parses to this number.
 [[nodiscard]] inline std::string exact(double x) {
     std::array<char, 32> digits{};
     return {digits.data(), std::to_chars(digits.begin(), digits.end(), x).ptr};

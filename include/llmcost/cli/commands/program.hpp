@@ -12,12 +12,12 @@
 #include <string_view>
 
 #include <llmcost/base/count.hpp>
-#include <llmcost/base/error.hpp>
 #include <llmcost/base/workload.hpp>
 #include <llmcost/cli/args/command.hpp>
 #include <llmcost/cli/pages/help.hpp>
+#include <llmcost/text/error.hpp>
 
-// A program of some commands: arguments in, an answer and an exit code out.
+// Runs a command: arguments in, output and exit code out.
 namespace llmcost::cli {
 
 /// The exit code of an error.
@@ -40,34 +40,32 @@ namespace llmcost::cli {
 
 namespace detail {
 
-/// Says what went wrong, in one line that cannot steer a terminal.
+/// Prints an error in one line without control characters; returns the exit code.
 inline int fail(const streams& io, std::string_view message, exit_code code) {
     io.err << "llmcost: " << printable(message) << '\n';
     io.err.flush();
     return static_cast<int>(code);
 }
 
-/// Whether help is asked for; whatever else is there is not read then.
+/// Whether the arguments contain `--help`. All other arguments are then ignored.
 inline bool has_help_option(std::span<const std::string_view> args) {
     const auto end = std::find(args.begin(), args.end(), "--");
-    return std::any_of(args.begin(), end,
-                       [](std::string_view arg) { return arguments::is_name(arg, option::help.name); });
+    return std::any_of(args.begin(), end, [](std::string_view arg) { return option::help.is_named(arg); });
 }
 
 inline command_output answer_of(const command& c, std::span<const std::string_view> args, const program& io) {
     if (has_help_option(args)) return c.name.empty() ? help_text(io) : help_text(c);
     const arguments parsed_args(c.name, options_of(c, args), args);
     if (c.completions == nullptr && !parsed_args.positional().empty())
-        throw_usage(c.name, "takes no more words, found " + quote(parsed_args.positional().front()));
+        throw_usage(c.name, "expected only options, found " + quote(parsed_args.positional().front()));
     return c.run(parsed_args, io);
 }
 
 }  // namespace detail
 
-/// Runs one of the commands that a program has: reads arguments (without the program's own name), writes the answer to
-/// `io.out` at once, or an error to `io.err`.
+/// Runs a command of the program. Writes its output to `io.out`, or an error to `io.err`; returns the exit code.
 ///
-/// Gives the exit code; throws nothing that is not thrown by the streams.
+/// `args` does not contain the program name. Throws only exceptions of the streams.
 [[nodiscard]] inline int run_commands(std::span<const std::string_view> args, const program& io) {
     const std::string_view first = args.empty() ? std::string_view{} : args.front();
     const command* const named = find_command(io.commands, first);
@@ -90,23 +88,23 @@ inline command_output answer_of(const command& c, std::span<const std::string_vi
             io, positions_text(e) + (sequence ? " (--sequence, --past, --encoder-sequence)" : " (--input, --output)"),
             exit_code::usage);
     } catch (const description_error& e) {
-        return detail::fail(io, std::string("the configuration cannot be described: ") + e.what(),
+        return detail::fail(io, std::string("the configuration is not supported: ") + e.what(),
                             exit_code::configuration);
     } catch (const std::bad_alloc&) {
-        return detail::fail(io, "there is not enough memory for the answer", exit_code::overflow);
+        return detail::fail(io, "out of host memory", exit_code::overflow);
     } catch (const std::exception& e) {
-        return detail::fail(io, std::string("a bug in llmcost: ") + e.what(), exit_code::internal);
+        return detail::fail(io, std::string("internal error (a bug in llmcost): ") + e.what(), exit_code::internal);
     }
     if (!got.file.name.empty()) {
         std::ofstream file(got.file.name, std::ios::binary);
         file.write(got.file.text.data(), static_cast<std::streamsize>(got.file.text.size()));
         file.close();
-        if (!file) return detail::fail(io, got.file.name + " could not be written", exit_code::write_error);
+        if (!file) return detail::fail(io, got.file.name + ": cannot be written", exit_code::write_error);
     }
     io.out.write(got.text.data(), static_cast<std::streamsize>(got.text.size()));
     io.out.flush();
     return io.out ? static_cast<int>(got.exit_status)
-                  : detail::fail(io, "the answer could not be written", exit_code::write_error);
+                  : detail::fail(io, "the output cannot be written", exit_code::write_error);
 }
 
 }  // namespace llmcost::cli

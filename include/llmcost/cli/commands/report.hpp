@@ -12,16 +12,16 @@
 #include <llmcost/cli/commands/graph.hpp>
 #include <llmcost/cli/commands/report_page.hpp>
 
-// `llmcost report`: a model at a workload as one page, and its pictures as files.
+// `llmcost report`: an HTML page of a model and a workload, and its charts as files.
 namespace llmcost::cli {
 
 namespace detail {
 
-/// Writes every picture into a folder, which is made where it is not there; gives their names, one a line.
+/// Writes all charts into a directory, which is created if necessary; returns the file names, one per line.
 inline std::string write_pictures(const report_pictures& pictures, const std::string& folder) {
     std::error_code problem;
     std::filesystem::create_directories(folder, problem);
-    if (problem) throw error(errc::io, printable(folder), "could not be made: " + problem.message());
+    if (problem) throw error(errc::io, printable(folder), "cannot be created: " + problem.message());
     std::string names;
     const auto write = [&](const std::string& file, const svg_picture& drawn) {
         if (!(drawn.height > 0)) return;
@@ -40,7 +40,7 @@ inline std::string write_pictures(const report_pictures& pictures, const std::st
 
 }  // namespace detail
 
-/// What `llmcost report` writes: the page into its file, or without one to the standard output.
+/// Runs `llmcost report`. Writes the page to its file, or to standard output.
 [[nodiscard]] inline command_output run_report(const arguments& args, const program& io) {
     const std::unique_ptr<reported> r = read_report(args, training_options, io);
     const report_pictures pictures = pictures_of(*r);
@@ -59,30 +59,34 @@ inline std::string write_pictures(const report_pictures& pictures, const std::st
     return out;
 }
 
-inline constexpr std::array report_options =
-    concatenate(model_options, report_lists,
-                std::array{option::encoder_sequence, option::image, option::images, option::video, option::videos,
-                           option::audio, option::logits, option::attention, option::dtype, option::quantization,
-                           option::activation_dtype, option::cache_dtype, option::allocator},
-                std::array{option::reported_on, option::calibration}, training_options, std::array{option::with_step},
-                std::array{option::html, option::svg}, help_option);
+inline constexpr std::array report_options = concatenate(
+    with_section("Model", model_options),
+    with_section("Workload",
+                 concatenate(report_lists, std::array{option::encoder_sequence, option::logits, option::attention})),
+    with_section("Multimodal inputs", multimodal_options), with_section("Training", std::array{option::with_step}),
+    without_first_section(training_options),
+    with_section("Hardware and engine", std::array{option::reported_on, option::calibration, option::allocator}),
+    with_section("Precision",
+                 std::array{option::dtype, option::quantization, option::activation_dtype, option::cache_dtype}),
+    with_section("Output", std::array{option::html, option::svg}), help_option);
 
 inline constexpr std::array<command_example, 3> report_examples{{
-    {"llmcost report --model meta-llama/Llama-3.2-1B --html llama.html", "a page to look at"},
+    {"llmcost report --model meta-llama/Llama-3.2-1B --html llama.html", "a report of one model"},
     {"llmcost report --model Qwen/Qwen3-8B --device h200 --training --precision bf16 --html qwen.html",
-     "with a training step"},
+     "a report with a training step"},
     {"llmcost report --model openai-community/gpt2 --batch 1,8,64 --sequence 128..1024:x2 --svg pictures",
-     "its pictures"},
+     "charts as SVG files"},
 }};
 
 inline constexpr command report_command{
     .name = "report",
-    .summary = "a model at a workload as one page to look at",
-    .usage = "(--model NAME | --config FILE) [option]...",
+    .summary = "Write an HTML report of a model and a workload",
+    .usage = "(--model NAME | --config FILE) [options]",
     .description =
-        "Figures, memory, modules, a roofline, a layer's graph and sweeps in one page that\n"
-        "fetches nothing. Lists of --batch and --sequence are what is swept; their first\n"
-        "number is the workload of all else.\n",
+        "Writes an HTML page without external resources: metrics, memory, modules, a roofline, the graph\n"
+        "of a layer, and sweeps. LIST, e.g. 1,8,64..512:x2, sets the values of a sweep; its first value is\n"
+        "the workload of all other sections.\n"
+        "Exit code 8: the workload does not fit into the memory of --device.\n",
     .options = report_options,
     .run = run_report,
     .examples = report_examples};

@@ -21,60 +21,63 @@
 #include <llmcost/graph/levels.hpp>
 #include <llmcost/graph/module_graph.hpp>
 
-// What `llmcost report` writes about, read off the analyses of other commands.
+// The data of `llmcost report`, computed by the analyses of other commands.
 namespace llmcost::cli {
 
 namespace option {
 
-// clang-format off
-inline constexpr option_spec
-    html        {"--html",     value_type::file,   "FILE", "the page; without a file on the standard output", "Report"},
-    svg         {"--svg",      value_type::directory, "DIR",  "each picture as a file of its own there"},
-    with_step   {"--training", value_type::none,   "",     "also one training step over time, which the options above are of"},
-    reported_on {"--device",   value_type::file,   "NAME|FILE", "of the roofline; does the memory fit it? (a roofline of h100_sxm)", "Device", detail::device_names};
-// clang-format on
+inline constexpr option_spec html{.name = "--html",
+                                  .value = "FILE",
+                                  .type = value_type::file,
+                                  .help = "output file of the page (default: standard output)"};
+inline constexpr option_spec svg{
+    .name = "--svg", .value = "DIR", .type = value_type::directory, .help = "output directory, one SVG file per chart"};
+inline constexpr option_spec with_step =
+    with_help(option::training, "include a training step over time, with the options of this section");
+inline constexpr option_spec reported_on =
+    with_help(option::device, "device of the roofline and of the memory check (default: roofline of h100_sxm)");
 
 }  // namespace option
 
-/// The device of a report that names none.
+/// The default device of a report.
 inline constexpr std::string_view usual_device = "h100_sxm";
 
-/// The numbers of a report, which may be lists: what is swept.
+/// The options of a report that accept lists.
 inline constexpr std::array report_lists{accepts_list(option::batch), accepts_list(option::sequence),
                                          accepts_list(option::past)};
 
-/// A number of the workload that is swept.
+/// An axis of a sweep.
 struct swept_number {
     std::string name;
     std::int64_t workload::*member;
     std::vector<std::int64_t> values;
 };
 
-/// A pass drawn and timed on a device.
+/// The graph of a pass with its times on a device.
 struct reported_pass {
-    workload load{};  ///< in the element types that the device runs it in
+    workload load{};  ///< workload in the element types of the device
     operator_graph graph{};
     graph_device device{};
     seconds_of_operations seconds{};
-    std::string problem{};  ///< why it is not timed
+    std::string problem{};  ///< why there are no times; empty: there are
 
     [[nodiscard]] bool timed() const noexcept { return device.target_device != nullptr; }
     [[nodiscard]] std::string device_title() const { return printable(device.target_device->title); }
 };
 
-/// All that a report says.
+/// The data of a report.
 struct reported {
     parsed_model read;
     llmcost::cli::request request{};
     role_results roles{};
     engine_memory_profile memory_profile{};
     memory_limit limit{};
-    workload memory_load{};  ///< of the memory: one step
+    workload memory_load{};  ///< workload of the memory section: one step
     inference_memory memory{};
     reported_pass pass{};
     std::optional<detail::training_response> step{};
     std::vector<swept_number> sweeps{};
-    std::string command{};  ///< that writes it again
+    std::string command{};  ///< command line of this report
     bool command_names_device = false;
 
     [[nodiscard]] const workload& load() const { return request.workload.base_workload; }
@@ -83,7 +86,7 @@ struct reported {
 
 namespace detail {
 
-/// The command line of a report, but for the files that it writes.
+/// The command line of a report, without its output files.
 inline std::string command_of(const arguments& args) {
     std::string out = "llmcost report";
     for (const option_spec& row : args.options()) {
@@ -97,7 +100,9 @@ inline std::string command_of(const arguments& args) {
     return printable(out);
 }
 
-/// What a report sweeps: what is a list, else powers of two of the batch and, up to the context, of the length.
+/// The axes of the sweeps: the lists of the command line, or powers of two of batch and sequence.
+///
+/// The default lengths end at the context length.
 inline std::vector<swept_number> swept_numbers(const workload_sweep& lists, const reported& r) {
     const std::int64_t context = r.request.model.config.max_position_embeddings;
     const std::int64_t high = context > 1 ? context : 131072;
@@ -119,7 +124,7 @@ inline std::vector<swept_number> swept_numbers(const workload_sweep& lists, cons
     return out;
 }
 
-/// Draws the pass of a report and times it on a device.
+/// Builds the graph of the pass and estimates its times on the device.
 inline reported_pass draw_report(const reported& r, const arguments& args) {
     reported_pass p;
     p.load = r.load();
@@ -149,12 +154,12 @@ inline reported_pass draw_report(const reported& r, const arguments& args) {
 
 }  // namespace detail
 
-/// Reads all that a report says.
+/// Computes the data of a report. Throws: `usage`.
 [[nodiscard]] inline std::unique_ptr<reported> read_report(const arguments& typed,
                                                            std::span<const option_spec> training, const program& io) {
     const bool trains = typed.has(option::with_step);
     for (const option_spec& row : training)
-        if (typed.has(row) && !trains) throw_usage(row.name, "needs --training");
+        if (typed.has(row) && !trains) throw_usage(row.name, "requires --training");
     training_plan plan;
     requested_adapter adapter;
     if (trains) {
@@ -165,7 +170,7 @@ inline reported_pass draw_report(const reported& r, const arguments& args) {
     const arguments args = lists.at(0);
     (void)parse_workload(args);
     auto out = std::make_unique<reported>(reported{io.read(args, io)});
-    reported& r = *out;  // a step keeps a reference to what was read, so that it must not move
+    reported& r = *out;  // the training step refers to the parsed model, which must not move
     r.request = understand(args, r.read, io.commands);
     workload_request work = r.request.workload;
     require_supported_workload(r.request.model, args, work);

@@ -16,15 +16,15 @@
 #include <llmcost/report/html.hpp>
 #include <llmcost/report/icicle_script.hpp>
 
-// The page of a report: its sections as HTML.
+// The HTML page of a report.
 namespace llmcost::cli {
 
-/// Everything that a report shows, ready to be written.
+/// The charts of a report.
 struct report_pictures {
     report_picture memory;
     std::vector<report_picture> training;
     detail::scope_pictures scopes;
-    std::vector<report_picture> roofline;  ///< one, or none where nothing is timed
+    std::vector<report_picture> roofline;  ///< one chart, or none without times
     report_picture layer;
     std::vector<report_picture> sweeps;
 };
@@ -40,7 +40,7 @@ struct report_pictures {
 
 namespace detail {
 
-/// Writes the sections of a page one behind the other.
+/// Writes the sections of a page in order.
 class report_writer {
 public:
     report_writer(const reported& r, const report_pictures& pictures, const verified_type_table& verified)
@@ -62,7 +62,7 @@ public:
         page_.close();
         page_.open("footer").open("p").text("Written by llmcost " + std::string(version) + ": ");
         page_.element("code", r_.command).close().close();
-        return html_page(r_.request.name_of_model.name + ", what it costs", html_style() + icicle_style() + svg_style(),
+        return html_page(r_.request.name_of_model.name + ": cost report", html_style() + icicle_style() + svg_style(),
                          page_, icicle_script);
     }
 
@@ -70,7 +70,7 @@ private:
     void header() {
         page_.open("header").element("h1", r_.request.name_of_model.name);
         page_.element(
-            "p", work_title(r_.request, total()) + ". What it executes, holds and takes, read off its configuration.");
+            "p", work_title(r_.request, total()) + ". Operations, memory and time, computed from the configuration.");
         page_.open("nav", {{"aria-label", "Sections"}}).open("ol");
         for (const auto& [id, title] : {std::pair{"summary", "Summary"},
                                         {"memory", "Memory"},
@@ -87,7 +87,7 @@ private:
         page_.open("section", {{"id", id}, {"aria-labelledby", heading}}).element("h2", title, {{"id", heading}});
     }
 
-    /// A table; the first column of texts names its rows.
+    /// Writes a table; its first text column contains the row headers.
     void add_table(const table& t, const std::string& caption, std::string_view of_class = "short") {
         page_.open("div", {{"class", "scroll"}, {"tabindex", "0"}, {"role", "region"}, {"aria-label", caption}});
         page_.open("table", {{"class", of_class}}).element("caption", caption);
@@ -118,7 +118,7 @@ private:
         }
         page_.close().close().close();
     }
-    /// Names that may go on in another line behind a point.
+    /// Writes a path with line-break opportunities after its dots.
     void add_path(std::string_view path) {
         for (std::size_t at = path.find('.'); at != std::string_view::npos; at = path.find('.')) {
             page_.text(path.substr(0, at + 1));
@@ -127,7 +127,7 @@ private:
         }
         page_.text(path);
     }
-    /// The same behind a line that opens it.
+    /// Writes a table in a collapsed section.
     void add_folded_table(const table& t, const std::string& caption, std::string_view of_class = "") {
         page_.open("details").element("summary", "Table: " + caption);
         add_table(t, caption, of_class);
@@ -147,12 +147,12 @@ private:
         const model_config& config = r_.request.model.config;
         table model{{{}, {}}, {}};
         model.rows = {{"model", r_.request.name_of_model.name},
-                      {"read from", r_.request.name_of_model.source},
+                      {"source", r_.request.name_of_model.source},
                       {"type", std::string(r_.request.model.spec->model_type) + ", " + r_.roles.root},
                       {"sizes", join_inline(size_labels(config, r_.load()))},
                       {"parameters", grouped(total().params) + " (" + scaled(total().params) + ")"}};
         if (total().active_params != total().params)
-            model.rows.push_back({"of these one token meets", grouped(total().active_params)});
+            model.rows.push_back({"active parameters", grouped(total().active_params)});
         model.rows.push_back({"element types", types_text(storage_types_of(r_.request.model, r_.load()))});
         for (const memory_line& m : memory_lines(r_.request, total()))
             model.rows.push_back({std::string(m.name), m.value + (m.note.empty() ? "" : " (" + m.note + ")")});
@@ -160,13 +160,13 @@ private:
         work.rows = {{"work", work_title(r_.request, total())},
                      {"FLOPs per " + std::string(one_input_name(r_.request.model, r_.load())),
                       scaled((total().flops() + tokens_of(r_.request) / count(2)) / tokens_of(r_.request))},
-                     {"memory, in all", in_bytes(r_.memory.total_bytes())}};
+                     {"memory", in_bytes(r_.memory.total_bytes())}};
         if (r_.pass.timed()) {
             double seconds = 0;
             for (const double s : r_.pass.seconds.forward) seconds += s;
-            work.rows.push_back({"operation by operation on " + r_.pass.device_title(), duration(seconds)});
+            work.rows.push_back({"time of separate operations on " + r_.pass.device_title(), duration(seconds)});
         }
-        if (r_.step) work.rows.push_back({"a training step holds at most", in_bytes(r_.step->needed())});
+        if (r_.step) work.rows.push_back({"peak memory of a training step", in_bytes(r_.step->needed())});
         if (!r_.limit.label.empty()) work.rows.push_back({"fits", memory_fit_line(needed())});
         table by_role{{{"scope"}}, {}};
         std::vector<const metric*> list;
@@ -174,7 +174,7 @@ private:
             if (m.name != "out" && m.value_of(total()) != count{} &&
                 (m.name != "active_flops" || total().unrouted_flops != count{}))
                 list.push_back(&m);
-        table all{{{"figure"}, {"of the whole model", true}, {"about", true}, {"meaning"}}, {}};
+        table all{{{"figure"}, {"model", true}, {"rounded", true}, {"meaning"}}, {}};
         for (const metric* m : list)
             all.rows.push_back({std::string(m->name), digits(m->value_of(total())),
                                 is_bytes(*m) ? in_bytes(m->value_of(total())) : scaled(m->value_of(total())),
@@ -185,12 +185,12 @@ private:
         add_table(work, "The workload", "keys");
         page_.close();
         page_.open("div");
-        add_table(all, "Figures of the pass");
+        add_table(all, "Metrics of the pass");
         page_.close();
         page_.close();
         for (const std::string_view name : {"flops", "add", "mult", "exp", "params", "act"})
             by_role.columns.push_back({std::string(name), true});
-        by_role.columns.insert(by_role.columns.begin() + 2, table::column{"of all", true});
+        by_role.columns.insert(by_role.columns.begin() + 2, table::column{"share", true});
         const auto add = [&](const std::string& scope, const model_metrics& f) {
             by_role.rows.push_back({scope, digits(f.flops()), percent(f.flops(), total().flops()), digits(f.add),
                                     digits(f.mult), digits(f.exp), digits(f.params), digits(f.module_output_elements)});
@@ -209,7 +209,7 @@ private:
         page_.open("div", {{"class", "columns"}});
         add_picture(pictures_.memory);
         page_.open("div");
-        add_table(pictures_.memory.figures, "Memory of a step of inference");
+        add_table(pictures_.memory.figures, "Memory of an inference step");
         page_.close();
         page_.close();
         if (r_.step) {
@@ -230,21 +230,21 @@ private:
         section("scopes", "Counts by module");
         page_.element(
             "p",
-            "Each box is a module, or several that are alike, as wide as its share of the one above it. Tab goes "
-            "from box to box, the arrows to the neighbours, Enter into a box, Escape out of it. The address says where "
-            "you are: #scope=model.layers.3.mlp works as well.");
+            "Each box is a module, or several equal modules. Its width is its share of the box above. Tab moves "
+            "between boxes, arrow keys to neighbors, Enter zooms in, Escape zooms out. The address contains the "
+            "position, e.g. #scope=model.layers.3.mlp.");
         page_.open("figure");
         write_icicle(page_, pictures_.scopes.boxes);
-        page_.element("figcaption", "Fillings tell roles apart. What is free below a box it executes itself.").close();
+        page_.element("figcaption", "Colors are roles. Free space below a box is work of the module itself.").close();
         add_folded_table(pictures_.scopes.figures, "Counts by module", "wide");
         page_.close();
     }
     void roofline() {
         section("roofline", "Roofline");
         if (pictures_.roofline.empty()) {
-            page_.element("p", r_.pass.timed()
-                                   ? "The datasheet of " + r_.pass.device_title() + " has no bandwidth or no peak."
-                                   : "Nothing is timed: " + r_.pass.problem);
+            page_.element("p", r_.pass.timed() ? "The datasheet of " + r_.pass.device_title() +
+                                                     " has no bandwidth or no peak FLOP/s."
+                                               : "No times: " + r_.pass.problem);
         } else {
             const report_picture& p = pictures_.roofline.front();
             page_.element("p", device_description());
@@ -284,64 +284,64 @@ private:
     }
     void assumptions() {
         section("assumptions", "Assumptions and conventions");
-        table t{{{"of"}, {"here"}, {"source"}}, {}};
+        table t{{{"subject"}, {"value"}, {"source"}}, {}};
         const auto add_row = [&](const char* topic, std::string value, std::string source) {
             t.rows.push_back({topic, std::move(value), std::move(source)});
         };
         const workload& load = r_.load();
-        add_row("the configuration", join_inline(overrides()), r_.request.name_of_model.source);
+        add_row("configuration", join_inline(overrides()), r_.request.name_of_model.source);
         add_row(
-            "what is counted", "what PyTorch executes, one ATen call after another, in eval() mode and float32",
+            "counted operations", "ATen calls of PyTorch in eval() mode and float32",
             std::string(verified_.reference.empty() ? "the reference" : verified_.reference) + "; docs/counting.md");
         if (const verified_type* const v = find_verified(verified_, r_.request.model.spec->model_type))
-            add_row("how it is checked",
+            add_row("verification",
                     v->configurations.empty()
-                        ? "this type is held against no run"
-                        : "exact in runs of " + std::string(v->configurations) +
-                              (v->exceptions.empty() ? "" : "; but " + std::string(v->exceptions)),
+                        ? "this type is not verified"
+                        : "exact for recorded runs of " + std::string(v->configurations) +
+                              (v->exceptions.empty() ? "" : "; except " + std::string(v->exceptions)),
                     "recorded runs of the reference; docs/models.md");
-        add_row("FLOPs", "ADD + MULT; torch_flops are two for each product, macs half of these",
+        add_row("FLOPs", "ADD + MULT; torch_flops: 2 per multiply-add of matrix products; macs: half of torch_flops",
                 "docs/counting.md; torch.utils.flop_counter");
-        add_row("attention", load.attention == attention_scores::full ? "eager, all scores" : "visible scores alone",
+        add_row("attention", load.attention == attention_scores::full ? "eager, all scores" : "visible scores only",
                 "--attention; docs/counting.md");
         if (const input_unit unit = input_unit_of(r_.request); unit == input_unit::token || unit == input_unit::sound)
             add_row("logits",
-                    load.head == logits::all    ? "of all positions"
-                    : load.head == logits::last ? "of the last position"
+                    load.head == logits::all    ? "all positions"
+                    : load.head == logits::last ? "last position"
                                                 : "none",
                     "--logits");
         const bool assumed =
             load.weights == dtype::unspecified && r_.request.model.config.dtype_of_weights == dtype::unspecified;
         add_row(
             "element types",
-            types_text(storage_types_of(r_.request.model, load)) + (assumed ? ", as the configuration has none" : ""),
+            types_text(storage_types_of(r_.request.model, load)) + (assumed ? " (the configuration has no type)" : ""),
             load.weights != dtype::unspecified ? "--dtype"
-            : assumed                          ? "the default of PyTorch"
+            : assumed                          ? "PyTorch default"
                                                : "the configuration");
         if (r_.read.stored.is_applied) add_row("stored weights", r_.read.stored.label, "docs/memory.md");
         if (r_.request.model.config.quantized && !r_.read.stored.is_applied)
             add_row("quantization_config", "not applied", "docs/counting.md");
         if (r_.request.disables_cache && total().cache_elements != count{})
-            add_row("the cache", "counted, though use_cache is false", "the configuration");
+            add_row("KV cache", "counted, although use_cache is false", "the configuration");
         if (r_.request.mtp_layers > 0)
-            add_row("layers for later tokens",
-                    std::to_string(r_.request.mtp_layers) + " of the checkpoint are not counted",
-                    "the reference leaves them out");
+            add_row("multi-token prediction",
+                    std::to_string(r_.request.mtp_layers) + " layers of the checkpoint are not counted",
+                    "the reference does not execute them");
         if (exceeds_context(r_.request.model, longest_sequence(r_.request.workload, r_.request.phases)))
-            add_row("length", "longer than the model's context", "the configuration");
+            add_row("length", "exceeds the context length of the model", "the configuration");
         add_row("memory",
                 r_.memory_profile.name == "none"
-                    ? "weights, cache and tensors alone"
-                    : "as " + std::string(r_.memory_profile.name) + " hands it out; attention in one call",
+                    ? "weights, KV cache and activations, without an engine"
+                    : "allocated as in " + std::string(r_.memory_profile.name) + "; fused attention",
                 "--engine; docs/memory.md");
         if (r_.step)
             add_row("training", join_inline({train_title(*r_.step)}) + "; categories of PyTorch's memory tracker",
                     "torch.distributed._tools.mem_tracker; docs/memory.md");
         if (r_.pass.timed()) {
-            add_row("the device", device_description(), "its datasheet; docs/devices.md");
+            add_row("device", device_description(), "its datasheet; docs/devices.md");
             add_row("times", measurement_description(), "docs/latency.md");
         }
-        add_table(t, "What the figures rest on", "");
+        add_table(t, "Assumptions", "");
         page_.close();
     }
 
@@ -355,27 +355,26 @@ private:
     [[nodiscard]] std::vector<std::string> overrides() const {
         std::vector<std::string> out;
         for (const std::string& set : r_.request.overrides) out.push_back("with " + set);
-        if (out.empty()) out.emplace_back("as it is");
+        if (out.empty()) out.emplace_back("unchanged");
         return out;
     }
     [[nodiscard]] std::string device_description() const {
         const device& target_device = *r_.pass.device.target_device;
         const operand_type& products = *r_.pass.device.execution_config.linear_type;
         std::string out = r_.pass.device_title();
-        if (!r_.command_names_device) out += ", as no --device was named";
+        if (!r_.command_names_device) out += " (default device)";
         out += ": " + formatted("%.4g GB/s", target_device.memory_bandwidth);
         if (const double peak = target_device.*products.unit; peak > 0)
             out += formatted(", %.4g TFLOP/s", peak) + " of " + std::string(products.name);
-        return out + ". Each operation is a kernel by itself, one behind the other.";
+        return out + ". Each operation is a separate kernel; kernels run one after another.";
     }
     [[nodiscard]] std::string measurement_description() const {
-        if (r_.pass.device.kernels->has_no_matches())
-            return "estimated from the datasheet: none of these kernels is measured";
+        if (r_.pass.device.kernels->has_no_matches()) return "estimated from the datasheet: no kernel was measured";
         const auto unmeasured = r_.pass.device.kernels->unmeasured_kernels();
-        if (unmeasured.empty()) return "kernels that were measured on this device";
-        return "kernels that were measured on this device, but for " + std::to_string(unmeasured.size()) +
-               (unmeasured.size() == 1 ? " kind, which follows" : " kinds, which follow") +
-               " another device or the datasheet";
+        if (unmeasured.empty()) return "kernels measured on this device";
+        return "kernels measured on this device, except " + std::to_string(unmeasured.size()) +
+               (unmeasured.size() == 1 ? " operator type" : " operator types") +
+               " (estimated from another device or the datasheet)";
     }
 
     const reported& r_;

@@ -19,12 +19,12 @@
 #include <llmcost/report/layer_drawing.hpp>
 #include <llmcost/report/roofline_plot.hpp>
 
-// The pictures of a report, each with the table that says the same.
+// The charts of a report, each with a table of its data.
 namespace llmcost::cli {
 
-/// A picture with what it is called, what stands below it, and its figures.
+/// A chart with file name, caption and data table.
 struct report_picture {
-    std::string file;  ///< of its own, without the ending
+    std::string file;  ///< file name without extension
     svg_picture drawn;
     std::string caption{};
     table figures{};
@@ -37,7 +37,7 @@ using llmcost::detail::length_of;
 using llmcost::detail::name_in;
 using llmcost::detail::tensor_label;
 
-/// Words of a list with points between them, on one line.
+/// The items of a list in one line, separated by dots.
 inline std::string join_inline(const std::vector<std::string>& texts) {
     std::string out;
     for (const std::string& w : texts) out += (out.empty() ? "" : " · ") + w;
@@ -46,8 +46,7 @@ inline std::string join_inline(const std::vector<std::string>& texts) {
     return out;
 }
 
-/// Seconds of every module, its children included, by its path; of lists of modules too, which are no modules of a
-/// graph.
+/// The seconds of every module by path, including its children. Module lists, which are not in a graph, are included.
 inline std::unordered_map<std::string, double> seconds_by_path(const reported_pass& p) {
     std::vector<double> self_seconds(p.graph.modules.size());
     for (std::size_t i = 0; i < p.graph.operations.size(); ++i)
@@ -64,15 +63,15 @@ inline std::unordered_map<std::string, double> seconds_by_path(const reported_pa
     return out;
 }
 
-/// The modules of a model as boxes, and the same in a table.
+/// The modules of a model as an icicle chart and as a table.
 struct scope_pictures {
     icicle boxes;
     table figures{
-        {{"module"}, {"class"}, {"times", true}, {"flops", true}, {"of all", true}, {"params", true}, {"act", true}},
+        {{"module"}, {"class"}, {"times", true}, {"flops", true}, {"share", true}, {"params", true}, {"act", true}},
         {}};
 };
 
-/// The metrics that boxes may be as wide as: every one that the model has any of.
+/// The metrics of the icicle chart: all that are not 0 for the model.
 inline std::vector<const metric*> icicle_metrics(const model_metrics& all) {
     std::vector<const metric*> list{find_metric("flops"), find_metric("params"), find_metric("act")};
     for (const metric& m : metrics) {
@@ -84,7 +83,7 @@ inline std::vector<const metric*> icicle_metrics(const model_metrics& all) {
     return list;
 }
 
-/// Modules by their figures and their time, like ones in one box, which has those of all of them.
+/// The icicle chart of modules by metrics and time. Equal modules are one box with their sum.
 inline scope_pictures scopes_of(const reported& r) {
     scope_pictures out;
     icicle& all = out.boxes;
@@ -97,7 +96,7 @@ inline scope_pictures scopes_of(const reported& r) {
         out.figures.columns.push_back({"time", true});
     }
     const scope_results scopes = compute_scopes(r.request);
-    std::vector<std::int32_t> open;  // the box of each depth
+    std::vector<std::int32_t> open;  // current box of each depth
     std::vector<role> roles;
     all.kinds.resize(svg_kinds);
     all.kinds.back() = "other";
@@ -138,16 +137,16 @@ inline scope_pictures scopes_of(const reported& r) {
         all.boxes.push_back(std::move(b));
     }
     all.title = r.request.name_of_model.name + ", FLOPs by module";
-    all.description = "The model above, its modules below it, each as wide as its share of the FLOPs";
+    all.description = "The model at the top, its modules below; the width of a box is its share of the FLOPs";
     return out;
 }
 
-/// Whether a datasheet says enough for a roofline.
+/// Whether a datasheet has the values that a roofline requires.
 inline bool has_roofs(const device& target_device) {
     return target_device.memory_bandwidth > 0 && (target_device.bf16 > 0 || target_device.fp32 > 0);
 }
 
-/// Operators that take time, the slowest first; a number beside the first few.
+/// The roofline chart of all operators with a time; the slowest ones are numbered.
 inline report_picture roofline_picture(const reported& r) {
     constexpr std::size_t labels = 12, max_rows = 300;
     const device& target_device = *r.pass.device.target_device;
@@ -199,21 +198,18 @@ inline report_picture roofline_picture(const reported& r) {
                              std::string(products.name);
     return {
         "roofline",
-        roofline_plot(
-            {title, std::to_string(timed) + " operators of " + step + " by FLOPs for each byte and FLOPs in a second"},
-            points),
-        step + ": " + std::to_string(timed) + " operators, like layers as one, " + duration(all.forward.seconds) +
-            " in all. Numbers are places in the table below, slowest first. What has no FLOPs stands to the left, as "
-            "far "
-            "below the roof as its bytes in a second are below the bandwidth. Times take all tensors in one type: what "
-            "is "
-            "cast to "
-            "float32 moves more bytes than its time is of, and may stand above the roof, as may what a cache answers.",
+        roofline_plot({title, std::to_string(timed) + " operators of " + step +
+                                  " by arithmetic intensity (FLOPs/byte) and FLOP/s"},
+                      points),
+        step + ": " + std::to_string(timed) + " operators, equal layers combined, " + duration(all.forward.seconds) +
+            " in total. The numbers refer to the table below, slowest first. Operators without FLOPs are at the left; "
+            "their distance to the roof is that of their bytes/s to the memory bandwidth. Times assume one element "
+            "type for all tensors. Operators with float32 casts move more bytes and may exceed the roof, as may "
+            "operators with cached data.",
         std::move(t)};
 }
 
-/// The member of a list that executes the most FLOPs, of those that lie in a module and in no other member inside of
-/// it; the module itself where there is none.
+/// The outermost list item in a module with the most FLOPs; the module if it contains no list item.
 inline std::int32_t largest_layer_in(const operator_graph& g, std::int32_t module) {
     std::int32_t best = module;
     count maximum;
@@ -235,8 +231,7 @@ inline std::int32_t largest_layer_in(const operator_graph& g, std::int32_t modul
     return best;
 }
 
-/// The graph of one layer: modules without children and what is executed between them; of large ones the modules below
-/// it.
+/// The graph of one layer: leaf modules and the operations between them. A large layer has its child modules instead.
 inline report_picture layer_picture(const reported& r) {
     constexpr std::int32_t maximum = 120;
     const operator_graph& g = r.pass.graph;
@@ -255,11 +250,11 @@ inline report_picture layer_picture(const reported& r) {
     const std::string title = path + ", " + module.type;
     report_picture out{"layer", {}, title + ". ", {}};
     if (chosen.boxes() > maximum) {
-        out.caption += "It has more parts than can be drawn: llmcost graph --format dot draws them.";
+        out.caption += "The layer has too many parts for this page; use llmcost graph --format dot.";
         return out;
     }
     if (r.pass.timed()) set_times(parts, r.pass.seconds.forward);
-    table t{{{"part"}, {"type"}, {"parameters", true}, {"FLOPs", true}, {"gives"}, {"reads"}}, {}};
+    table t{{{"part"}, {"type"}, {"parameters", true}, {"FLOPs", true}, {"output"}, {"reads"}}, {}};
     if (r.pass.timed()) t.columns.insert(t.columns.begin() + 4, table::column{"time", true});
     const std::int32_t num_inside = length_of(chosen.internal_nodes);
     const auto name_of_box = [&](std::int32_t box) {
@@ -285,8 +280,8 @@ inline report_picture layer_picture(const reported& r) {
         t.rows.push_back(std::move(row));
     }
     out.caption +=
-        "Upright boxes are modules, blue ones with parameters; round ones are operations outside of them, dashed "
-        "ones lie outside of the layer. An arrow is a tensor.";
+        "Boxes are modules; blue boxes have parameters. Rounded boxes are operations outside of modules. Dashed "
+        "boxes are outside of the layer. An arrow is a tensor.";
     out.drawn = layer_drawing({path, "The parts of " + path + " and the tensors between them"}, parts, chosen);
     out.figures = std::move(t);
     return out;
@@ -297,16 +292,16 @@ inline report_picture memory_picture_of(const reported& r) {
     for (const memory_component& p : memory_components(r.memory))
         t.rows.push_back(
             {std::string(p.label), in_bytes(p.bytes), percent(p.bytes, r.memory.total_bytes()), digits(p.bytes)});
-    t.rows.push_back({"in all", in_bytes(r.memory.total_bytes()), "100.0 %", digits(r.memory.total_bytes())});
-    std::string caption = "A step of inference as " + std::string(r.memory_profile.name) + " holds it.";
-    if (r.memory_profile.name == "none") caption = "A step of inference by itself, without an engine.";
+    t.rows.push_back({"total", in_bytes(r.memory.total_bytes()), "100.0 %", digits(r.memory.total_bytes())});
+    std::string caption = "An inference step with the memory management of " + std::string(r.memory_profile.name) + '.';
+    if (r.memory_profile.name == "none") caption = "An inference step without an engine.";
     if (r.memory.kv_cache_bytes != r.memory.kv_cache_allocated_bytes)
-        caption += " The cache itself is " + in_bytes(r.memory.kv_cache_bytes) +
-                   ": the rest is whole blocks and windows that are kept.";
+        caption += " The KV cache has " + in_bytes(r.memory.kv_cache_bytes) +
+                   "; the engine allocates more for entire blocks and for tokens outside of sliding windows.";
     return {"memory", memory_picture(r.read, r.memory_load, r.memory, r.limit), caption, std::move(t)};
 }
 
-/// A training step over time, and its peak.
+/// The memory of a training step over time, and at its peak.
 inline std::vector<report_picture> training_pictures(const training_response& t) {
     const memory_timeline& m = t.run.memory;
     table peak{{{"category"}, {"memory", true}, {"share", true}, {"bytes", true}}, {}};
@@ -316,8 +311,8 @@ inline std::vector<report_picture> training_pictures(const training_response& t)
                                  in_bytes(count(m.peak.bytes.by_category[i])),
                                  percent(count(m.peak.bytes.by_category[i]), t.needed()),
                                  std::to_string(m.peak.bytes.by_category[i])});
-    peak.rows.push_back({"in all", in_bytes(t.needed()), "100.0 %", digits(t.needed())});
-    table moments{{{"phase"}, {"part"}, {"held", true}, {"at most", true}}, {}};
+    peak.rows.push_back({"total", in_bytes(t.needed()), "100.0 %", digits(t.needed())});
+    table moments{{{"phase"}, {"part"}, {"memory", true}, {"peak", true}}, {}};
     for (const memory_snapshot& s : m.snapshots)
         moments.rows.push_back({std::string(s.phase), s.path.empty() ? "outside of layers" : std::string(s.path),
                                 in_bytes(count(s.bytes.total)), in_bytes(count(s.peak_bytes))});

@@ -12,23 +12,23 @@
 
 #include <llmcost/cli/commands/report_pictures.hpp>
 
-// The sweeps of a report: FLOPs by role and memory by part, over lengths and over batches.
+// The sweeps of a report: FLOPs by role and memory by component, over lengths and batch sizes.
 namespace llmcost::cli::detail {
 
-/// A line of figures over an axis.
+/// The values of one line.
 struct swept_line {
     std::string name;
     std::vector<count> values;
 };
 
-/// A figure by its parts over one number of a workload.
+/// A figure and its components over one axis.
 struct report_sweep {
     std::string axis;
     std::vector<std::int64_t> at;
     std::vector<swept_line> lines;
 
     [[nodiscard]] bool is_a_line() const { return at.size() > 1 && !lines.empty(); }
-    /// Adds a value for the newest place of the axis.
+    /// Adds a value at the last position of the axis.
     void add(const std::string& name, count n) {
         auto line = std::find_if(lines.begin(), lines.end(), [&](const swept_line& l) { return l.name == name; });
         if (line == lines.end()) line = lines.insert(lines.end(), {name, {}});
@@ -37,8 +37,9 @@ struct report_sweep {
     }
 };
 
-/// What a role or a part does at each value of an axis; values that the model has no room for, or whose figures are too
-/// large, are left out.
+/// The figures of roles and components at each value of an axis.
+///
+/// Values above the position limit of the model, and figures above the number range, are not included.
 template <class Add>
 report_sweep swept(const swept_number& number, const workload& base, Add add) {
     report_sweep out{number.name, {}, {}};
@@ -75,11 +76,11 @@ inline void add_flops(const reported& r, report_sweep& to, const workload& load)
 inline void add_memory(const reported& r, report_sweep& to, const workload& load) {
     const inference_memory m =
         inference_memory_of(r.request.model, load, r.memory_profile, stored_weight_bytes(r.read));
-    to.add("in all", m.total_bytes());
+    to.add("total", m.total_bytes());
     for (const memory_component& p : memory_components(m)) to.add(std::string(p.label), p.bytes);
 }
 
-/// Lines over the axis, the largest ones alone, and all of them in a table.
+/// A chart of the largest lines, and a table of all lines.
 inline report_picture sweep_picture(const reported& r, std::string file, const std::string& metric_name,
                                     const report_sweep& results, bool bytes) {
     constexpr std::size_t maximum = 6;
@@ -112,8 +113,8 @@ inline report_picture sweep_picture(const reported& r, std::string file, const s
     else
         caption += std::to_string(load.batch) + (load.batch == 1 ? " sequence" : " sequences") +
                    (results.axis == "past" ? ", " + grouped(count(load.sequence)) +
-                                                 (load.sequence == 1 ? " new token" : " new tokens") + " behind so many"
-                                           : " of so many tokens");
+                                                 (load.sequence == 1 ? " new token" : " new tokens") + " each"
+                                           : "");
     const std::vector<chart_limit> limits =
         bytes && r.limit.is_set() ? std::vector<chart_limit>{{r.limit.label, static_cast<double>(r.limit.bytes)}}
                                   : std::vector<chart_limit>{};
@@ -121,7 +122,7 @@ inline report_picture sweep_picture(const reported& r, std::string file, const s
             caption + ".", std::move(t)};
 }
 
-/// All sweeps that are more than one value.
+/// All sweeps with more than one value.
 inline std::vector<report_picture> sweep_pictures(const reported& r) {
     std::vector<report_picture> out;
     for (const swept_number& n : r.sweeps) {

@@ -25,7 +25,7 @@
 
 namespace llmcost::cli {
 
-/// A measured or planned run of a server, as a row says it.
+/// A benchmark run of a server: one row of the table.
 struct benchmark_run {
     server* target_server = nullptr;
     const engine* target_engine = nullptr;
@@ -37,31 +37,33 @@ struct benchmark_run {
     std::string model;
 };
 
-/// Why a server answers not even one request of a load, as it does not fit a device beside the weights; empty: it does.
-inline std::string why_out_of_memory(server& server, const serving_load& load, const device& target_device) {
+/// The error message if weights and the KV cache of one request exceed the device memory; empty if they fit.
+///
+/// Throws: `usage` if input and output tokens exceed the range of a 32-bit integer.
+inline std::string out_of_memory_message(server& server, const serving_load& load, const device& target_device) {
     if (load.input_tokens > max_input - load.output_tokens)
-        throw_usage("serve", "input and output are more than 2147483647 tokens together");
+        throw_usage("serve", "input and output tokens exceed 2147483647 in total");
     if (server.max_sequences_per_rank(load.input_tokens + load.output_tokens, load.pipeline_parallel_size) > 0)
         return {};
     const double weights = server.weight_bytes_per_device() / 1e9 / static_cast<double>(load.pipeline_parallel_size);
     const double cache = server.kv_cache_bytes(load.input_tokens + load.output_tokens) / 1e9 /
                          static_cast<double>(load.pipeline_parallel_size);
-    return "the model does not fit: " +
-           formatted("%.1f GB of weights and %.3g GB of a request's cache on each device of %.0f GB", weights, cache,
+    return "out of memory: " +
+           formatted("weights %.1f GB and KV cache of one request %.3g GB per device, capacity %.0f GB", weights, cache,
                      target_device.memory_gigabytes) +
-           " (more devices: tp, pp; narrower types)";
+           "; increase --tp or --pp, or use a smaller --dtype";
 }
 
-/// Runs of servers, row by row: CSV whose header names columns as `serving.csv` does (docs/cli.md).
+/// Predictions of benchmark runs, row by row. The input is CSV; docs/cli.md lists the columns.
 class serve_table {
 public:
-    /// `folder` has `org__name.json` for each model_path; `network` is in GB/s of each device between nodes, 0 where it
-    /// is not said.
+    /// `folder` contains `org__name.json` for each model_path. `network` is the bandwidth between nodes in GB/s per
+    /// device; 0: unknown.
     serve_table(std::string folder, std::string calibration, const model_registry& known, double network = 0)
         : folder_(std::move(folder)), calibration_(std::move(calibration)), known_(known), network_(network) {}
 
-    /// The rows with `predicted_ttft_ms`, `predicted_tpot_ms` and `error` behind them (`answer_rows`); that a model
-    /// does not fit its devices is an answer, which `error` and a note say.
+    /// Appends `predicted_ttft_ms`, `predicted_tpot_ms` and `error` to each row (`answer_rows`). A model that does not
+    /// fit into the device memory is a valid result, which `error` and a warning report.
     [[nodiscard]] command_output write_predictions(std::istream& in, std::ostream& notes) {
         (void)read_header(in);
         kernel_database(*find_operator_type("gemm"), calibration_paths(calibration_)).preload();
@@ -69,33 +71,33 @@ public:
             answer_rows(rows_, in, "predicted_ttft_ms,predicted_tpot_ms", notes,
                         [&](std::string& out) { of_row([&] { write_row_predictions(out, read_row(), notes); }); });
         for (const auto& [key, kernels] : kernels_) {
-            for (const std::string& note : kernels->warnings()) notes << "llmcost: backend: " << note << '\n';
+            for (const std::string& note : kernels->warnings()) notes << "llmcost: warning: backend: " << note << '\n';
             if (kernels->has_no_matches() && calibration_ != "none")
-                notes << "llmcost: system: nothing was measured on "
+                notes << "llmcost: warning: system: no measurements on "
                       << printable(kernels->target_device("system").names[0])
-                      << ": estimated from its datasheet (see --calibration)\n";
+                      << "; using its datasheet (see --calibration)\n";
         }
         return all;
     }
 
-    /// Reads the first line.
+    /// Reads the header line. Throws: `usage` for duplicate and missing columns.
     std::string read_header(std::istream& in) {
         rows_.begin(in);
         for (std::size_t i = 0; i < rows_.fields().size(); ++i)
             if (const std::string& name = rows_.fields()[i]; !places_.emplace(name, i).second && is_read(name))
-                throw_usage("line 1", "the column " + quote(name) + " stands twice");
+                throw_usage("line 1", "duplicate column " + quote(name));
         for (const std::string_view name : {"model_path", "system", "isl", "osl", "batch_size"})
             if (!places_.contains(name)) throw_usage("line 1", "expected a column " + quote(name));
         return rows_.line();
     }
-    /// Reads the next row that is not empty; false at the end.
+    /// Reads the next non-empty row; returns false at the end of the input.
     bool next(std::istream& in) { return rows_.next(in); }
-    /// A field of the current row; empty where there is none.
+    /// A field of the current row; empty if the row or the table has no such column.
     [[nodiscard]] std::string field(std::string_view name) const {
         const auto at = places_.find(name);
         return at == places_.end() || at->second >= rows_.fields().size() ? std::string{} : rows_.fields()[at->second];
     }
-    /// What the current row asks for.
+    /// The benchmark run of the current row. Throws: `usage`, with the line number.
     [[nodiscard]] benchmark_run current() {
         try {
             rows_.check();
@@ -106,7 +108,7 @@ public:
     }
 
 private:
-    /// Whether a column of this name says what a row asks for.
+    /// Whether the table reads a column of this name.
     static bool is_read(std::string_view name) {
         constexpr std::string_view names[]{"model_path",
                                            "system",
@@ -125,12 +127,12 @@ private:
         return std::find(std::begin(names), std::end(names), name) != std::end(names);
     }
     void write_row_predictions(std::string& out, const benchmark_run& run, std::ostream& notes) {
-        if (const std::string problem = why_out_of_memory(*run.target_server, run.load, *run.target_device);
+        if (const std::string problem = out_of_memory_message(*run.target_server, run.load, *run.target_device);
             !problem.empty()) {
-            notes << "llmcost: " << rows_.location() << ": " << printable(run.target_device->names[0]) << ' ' << problem
-                  << '\n';
+            notes << "llmcost: warning: " << rows_.location() << ": " << printable(run.target_device->names[0]) << ": "
+                  << problem << '\n';
             out += ",,,";
-            detail::append_csv(out, printable(run.target_device->names[0]) + ' ' + problem);
+            detail::append_csv(out, printable(run.target_device->names[0]) + ": " + problem);
             return;
         }
         const serving_metrics f = (*run.target_server)(run.load);
@@ -140,14 +142,15 @@ private:
             warn_if_context_exceeded(notes, rows_.location() + ": " + printable(run.model), subject, tokens);
         out += formatted(",%.5g,%.5g,", 1e3 * f.ttft_seconds, 1e3 * f.tpot_seconds);
     }
-    /// What is made of the current row; too many positions are those of its columns.
+    /// The result of `make()`. Reports a position limit with the names of the columns.
+    /// Throws: `usage`, and the errors of `make`.
     template <class Make>
     static auto of_row(const Make& make) -> decltype(make()) {
         try {
             return make();
         } catch (const workload_error& e) {
-            throw_usage({}, "isl and osl need " + std::to_string(e.requested_positions()) +
-                                " positions and the model has " + std::to_string(e.max_positions()));
+            throw_usage({}, "isl and osl require " + std::to_string(e.requested_positions()) +
+                                " positions; the model has " + std::to_string(e.max_positions()));
         }
     }
     [[nodiscard]] std::int64_t number(std::string_view name, std::int64_t otherwise) const {
@@ -162,7 +165,7 @@ private:
     };
     const known_model& model_of_row(const std::string& path) {
         if (const auto known = models_.find(path); known != models_.end()) return known->second;
-        // a NUL would end the name of the file, and what is said of it
+        // a NUL character would end the file name and the error message
         if (path.find('\0') != std::string::npos) throw_usage("model_path", "expected org/name, found " + quote(path));
         std::string name = path;
         for (std::size_t slash = name.find('/'); slash != std::string::npos; slash = name.find('/', slash))
@@ -172,8 +175,8 @@ private:
         const checkpoint_types stored = detail::stored_types_of(file, subject, "gemm_quant_mode");
         return models_.emplace(path, known_model{std::move(file), subject, stored}).first->second;
     }
-    /// The operand of a row, or what the checkpoint is stored as where the row leaves it open, calls blocks of fp8
-    /// plain fp8, or asks for 4 bits that the device cannot multiply.
+    /// The operand type of a row. The type of the checkpoint replaces a missing type, and fp8 if it is fp8_block.
+    /// It also replaces nvfp4 if it is w4a16_mxfp4 and the device does not support fp4.
     static const operand_type* operand(std::string_view column, const std::string& type_name,
                                        const operand_type* stored, const device& target_device) {
         const auto is_stored = [&](literal name) { return stored == find_operand_type(name); };
@@ -197,7 +200,7 @@ private:
         run.subject = &m.subject;
         require_supported_device("backend", *run.target_engine, *run.target_device);
         require_known_memory(*run.target_device);
-        const bool experts_alone = m.stored.products != m.stored.experts;  // are narrow in this checkpoint
+        const bool experts_alone = m.stored.products != m.stored.experts;  // only experts are quantized
         const checkpoint_types types{
             operand("gemm_quant_mode", experts_alone ? std::string{} : field("gemm_quant_mode"), m.stored.products,
                     *run.target_device),
@@ -223,7 +226,7 @@ private:
         run.devices = s.world_size();
         run.load.input_tokens = number("isl", 1);
         run.load.output_tokens = number("osl", 1);
-        // requests of one group, where the row says how many groups attend to their own
+        // batch_size is per data-parallel rank if attention_dp_size is set
         run.load.concurrency =
             static_cast<double>(number("batch_size", 1)) * static_cast<double>(number("attention_dp_size", 1));
         run.load.pipeline_parallel_size = number("pp_size", 1);
@@ -242,7 +245,7 @@ private:
         return run;
     }
 
-    /// A device with what joins its nodes, where that is said.
+    /// The device, with the bandwidth between nodes if it is known.
     const device& networked(const device& target_device) {
         if (network_ == 0) return target_device;
         device& networked_device =
@@ -260,7 +263,7 @@ private:
     csv_input rows_;
     std::map<std::string, std::size_t, std::less<>> places_;
     std::map<std::string, known_model> models_;
-    std::set<std::string> longer_;  ///< models that were told to be asked beyond their context
+    std::set<std::string> longer_;  ///< models with a printed context-length warning
     std::map<std::pair<std::string, std::string>, std::unique_ptr<kernel_library>> kernels_;
     std::map<server_key, std::unique_ptr<server>> servers_;
 };

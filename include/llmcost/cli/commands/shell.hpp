@@ -11,13 +11,13 @@
 #include <llmcost/cli/args/command.hpp>
 #include <llmcost/cli/pages/help.hpp>
 
-// The man page and the completions of shells, made from the same commands as the help.
+// The man page and the shell completions, from the table of commands.
 namespace llmcost::cli {
 
-/// In the order of `--completion`.
+/// The supported shells, in the order of `--completion`.
 enum class shell { bash, zsh, fish };
 
-/// What the front page takes besides options: metrics and scopes, or else a command.
+/// The completions of positional arguments: metrics, roles and commands.
 [[nodiscard]] inline std::vector<std::string_view> query_completions(const program& io) {
     std::vector<std::string_view> completions;
     for (const metric& m : metrics) completions.push_back(m.name);
@@ -40,17 +40,17 @@ inline std::string with_blanks(const std::vector<std::string_view>& completions)
     return out;
 }
 
-/// The words that may stand where an option's value does; empty where anything may.
+/// The completions of an option value, separated by blanks; empty: any value.
 inline std::string value_completions(const option_spec& row, const program& io) {
     std::vector<std::string_view> completions;
     if (row.completions != nullptr) completions = row.completions(io);
     if (row.type == value_type::choice)
-        for_each_choice(row.value, [&](std::string_view name) { completions.push_back(name); });
+        for_each_choice(row.choices, [&](std::string_view name) { completions.push_back(name); });
     if (row.type == value_type::dtype)
         for (const dtype_row& type : dtype_table) completions.push_back(type.name);
     return with_blanks(completions);
 }
-/// The words that a command takes besides options.
+/// The completions of the positional arguments of a command.
 inline std::string positional_completions(const command& c, const program& io) {
     return c.completions == nullptr ? std::string{} : with_blanks(c.completions(io));
 }
@@ -59,7 +59,7 @@ inline bool accepts_files(const option_spec& row) {
 }
 inline bool accepts_paths(const option_spec& row) { return accepts_files(row) || row.type == value_type::directory; }
 
-/// A text with a backslash in front of some characters.
+/// A text with a backslash before each of some characters.
 inline std::string escaped(std::string_view text, std::string_view characters) {
     std::string out;
     for (const char c : text) {
@@ -69,14 +69,14 @@ inline std::string escaped(std::string_view text, std::string_view characters) {
     return out;
 }
 
-/// A text inside of single quotes, as zsh and fish read it.
+/// A text escaped for single quotes in zsh and fish.
 inline std::string inside_quotes(std::string_view text) {
     std::string out;
     for (const char c : text) out += c == '\'' ? "'\\''" : std::string(1, c);
     return out;
 }
 
-/// A text of a man page: dashes that can be searched for, no line that is a command.
+/// A text escaped for roff: searchable dashes, no requests at line starts.
 inline std::string roff(std::string_view text) {
     std::string out = text.starts_with('.') || text.starts_with('\'') ? "\\&" : "";
     for (const char c : text) {
@@ -90,21 +90,27 @@ inline std::string roff(std::string_view text) {
 
 namespace detail {
 
-/// Completes the values of a command's options, then its options and words.
+/// The bash completion of a command: option values, options and positional arguments.
 inline std::string bash_case(const command& c, const program& io) {
     std::string out = concatenate_text({"    ", c.name.empty() ? "*" : c.name, ")\n        case $prev in\n"}), options;
     for (const option_spec& row : c.options) {
+        std::string names;
+        row.for_each_alias([&](std::string_view alias) {
+            options.append(options.empty() ? "" : " ").append(alias);
+            names.append(alias).append("|");
+        });
         options.append(options.empty() ? "" : " ").append(row.name);
+        names += row.name;
         if (row.type == value_type::none) continue;
         const std::string_view paths = accepts_files(row) ? "-f " : row.type == value_type::directory ? "-d " : "";
-        out += concatenate_text({"        ", row.name, ") COMPREPLY=( $(compgen ", paths, "-W '",
+        out += concatenate_text({"        ", names, ") COMPREPLY=( $(compgen ", paths, "-W '",
                                  value_completions(row, io), "' -- \"$cur\") ); return ;;\n"});
     }
     return out + concatenate_text({"        esac\n        options='", options, "' words='",
                                    positional_completions(c, io), "' ;;\n"});
 }
 
-/// What zsh does for a value: files, words, both, or nothing.
+/// The zsh action for an option value: files, names, both, or none.
 inline std::string zsh_action(const option_spec& row, const program& io) {
     const std::string completions = value_completions(row, io);
     const std::string_view paths = row.type == value_type::directory ? "_files -/" : "_files";
@@ -116,12 +122,16 @@ inline std::string zsh_action(const option_spec& row, const program& io) {
 inline std::string zsh_arguments(const command& c, const program& io) {
     std::string out = "    _arguments";
     for (const option_spec& row : c.options) {
-        out += concatenate_text({" \\\n    '", row.is_repeatable ? "*" : "", row.name, "[",
-                                 inside_quotes(escaped(row.help, "[]:\\")), "]"});
-        if (row.type != value_type::none)
-            out += concatenate_text(
-                {":", escaped(row.value.substr(0, row.value.find('|')), ":"), ":", zsh_action(row, io)});
-        out += '\'';
+        const auto add = [&](std::string_view name) {
+            out += concatenate_text({" \\\n    '", row.is_repeatable ? "*" : "", name, "[",
+                                     inside_quotes(escaped(row.help, "[]:\\")), "]"});
+            if (row.type != value_type::none)
+                out += concatenate_text(
+                    {":", escaped(row.value.substr(0, row.value.find('|')), ":"), ":", zsh_action(row, io)});
+            out += '\'';
+        };
+        add(row.name);
+        row.for_each_alias(add);
     }
     return out + concatenate_text({" \\\n    '*:", c.completions == nullptr ? " " : "word", ":(",
                                    positional_completions(c, io), ")'\n"});
@@ -138,6 +148,10 @@ inline std::string fish_lines(const command& c, const program& io) {
     for (const option_spec& row : c.options) {
         out += concatenate_text(
             {"complete -c llmcost -n ", condition, " -l ", row.name.substr(2), " -d '", inside_quotes(row.help), "'"});
+        row.for_each_alias([&](std::string_view alias) {
+            const bool is_long = alias.starts_with("--");
+            out += concatenate_text({is_long ? " -l " : " -s ", alias.substr(is_long ? 2 : 1)});
+        });
         if (row.type != value_type::none) out += accepts_paths(row) ? " -r -F" : " -x";
         if (const std::string completions = value_completions(row, io); !completions.empty())
             out += concatenate_text({" -a '", completions, "'"});
@@ -148,7 +162,7 @@ inline std::string fish_lines(const command& c, const program& io) {
 
 }  // namespace detail
 
-/// What a shell reads to complete command lines of the program.
+/// The completion script of a shell.
 [[nodiscard]] inline std::string completion(shell target, const program& io) {
     const command& page = *io.commands.front();
     std::string out;
@@ -183,15 +197,24 @@ namespace detail {
 
 inline std::string bold(std::string_view text) { return concatenate_text({"\\fB", roff(text), "\\fR"}); }
 
-/// A paragraph of the man page, below what it is about.
+/// A paragraph of the man page with a tag.
 inline std::string paragraph(std::string_view about, std::string_view text) {
     return concatenate_text({".TP\n", about, "\n", text.empty() ? "\\&" : roff(text), "\n"});
 }
 inline std::string paragraphs(std::span<const option_spec> rows) {
     std::string out;
-    for (const option_spec& row : rows)
-        out += paragraph(
-            bold(row.name) + (row.value.empty() ? "" : concatenate_text({" \\fI", roff(row.value), "\\fR"})), row.help);
+    for (const option_spec& row : rows) {
+        std::string names;
+        row.for_each_alias([&](std::string_view alias) {
+            if (!alias.starts_with("--")) names += bold(alias) + ", ";
+        });
+        names += bold(row.name);
+        row.for_each_alias([&](std::string_view alias) {
+            if (alias.starts_with("--")) names += ", " + bold(alias);
+        });
+        out += paragraph(names + (row.value.empty() ? "" : concatenate_text({" \\fI", roff(row.value), "\\fR"})),
+                         row.help);
+    }
     return out;
 }
 
@@ -212,17 +235,11 @@ inline std::string paragraphs(std::span<const option_spec> rows) {
         }
     }
     out +=
-        ".fi\n.SH DESCRIPTION\nReads the configuration of a model and tells what a forward pass of its reference "
-        "implementation executes: additions, multiplications and every other primitive, parameters, cache, "
-        "activations, "
-        "FLOPs; "
-        "exact integers. No weights, no Python, no accelerator.\n.PP\nWithout metric and scope it prints the front "
-        "page. "
-        "With "
-        "them it prints the figures that were asked for. A scope is a role, a class, a module path, a parameter name "
-        "or a "
-        "pattern, in which * stands for anything within one part of a path; a class or pattern sums its outermost "
-        "modules.\n"
+        ".fi\n.SH DESCRIPTION\nComputes the exact cost of a forward pass from the configuration of a model: FLOPs, "
+        "operations by type, parameters, KV cache and activations, as in the reference implementation. Weights, Python "
+        "and a GPU are not required.\n.PP\nWithout METRIC and SCOPE, prints the front page of the model. With them, "
+        "prints the metrics of a scope. A scope is a role, a class, a module path, a parameter name or a pattern, in "
+        "which * matches anything inside one part of a path. A class or a pattern sums its outermost modules.\n"
         ".SH OPTIONS\n" +
         detail::paragraphs(page.options) + ".SH COMMANDS\n";
     for (const command* c : io.commands.subspan(1))
@@ -239,9 +256,8 @@ inline std::string paragraphs(std::span<const option_spec> rows) {
         out += detail::paragraph(detail::bold(row.code), row.meaning);
     return out + ".SH ENVIRONMENT\n" +
            detail::paragraph(detail::bold("HF_HOME, HF_HUB_CACHE, HF_ENDPOINT, HF_TOKEN, HF_HUB_OFFLINE"),
-                             "as the tools of Hugging Face understand them") +
-           detail::paragraph(detail::bold("NO_COLOR, FORCE_COLOR, TERM"),
-                             "no colour, colour, and no colour where it is dumb");
+                             "as in the Hugging Face tools") +
+           detail::paragraph(detail::bold("NO_COLOR, FORCE_COLOR, TERM"), "no color; color; no color if it is dumb");
 }
 
 }  // namespace llmcost::cli

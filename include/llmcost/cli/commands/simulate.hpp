@@ -19,53 +19,148 @@
 #include <llmcost/simulation/request_trace.hpp>
 #include <llmcost/simulation/synthetic_workload.hpp>
 
-// `llmcost simulate`: requests through an engine, step by step.
+// `llmcost simulate`: requests through the scheduler of an engine, step by step.
+//
+// The steps of the command are those of `serve.hpp`: parse, validate, compute, print.
 namespace llmcost::cli {
 
 namespace option {
 
-// clang-format off
-inline constexpr option_spec
-    clients     {"--concurrency",     value_type::number, "N",    "clients, each sends the next request behind an answer (16)", "Load"},
-    trace       {"--trace",           value_type::file,   "FILE", "recorded requests: CSV or JSON lines (docs/serving.md)"},
-    lengths_in  {"--input",           value_type::text,   "N|LOW..HIGH", "tokens of prompts (1024)"},
-    lengths_out {"--output",          value_type::text,   "N|LOW..HIGH", "tokens written for them (1024)"},
-    num_requests    {"--requests",        value_type::number, "N",    "requests (ten of each client, else 1000)"},
-    warm_up     {"--warm-up",         value_type::number, "N",    "first requests that no figure is of (0)"},
-    burstiness  {"--burstiness",      value_type::number, "X",    "of --rate: 1 Poisson, less in bursts (1)"},
-    turns       {"--turns",           value_type::number, "N",    "of a conversation: each reads all before it (1)"},
-    pause       {"--pause",           value_type::number, "S",    "seconds before a next turn (0)"},
-    seed        {"--seed",            value_type::number, "N",    "of all that is drawn: the same gives the same (1)"},
-    trace_block {"--trace-block",     value_type::number, "N",    "tokens of a block of hash_ids (512)"},
-    bounds      {"--slo",             value_type::text,   "LIST", "ttft=0.5s,tpot=30ms,e2e=9s: how many keep to it"},
-    replicas    {"--replicas",        value_type::number, "N",    "engines behind a router (1)", "Engines"},
-    prefill     {"--prefill",         value_type::number, "N",    "engines that compute prompts only, beside --decode"},
-    decode      {"--decode",          value_type::number, "N",    "engines that write behind those"},
-    router      {"--router",          value_type::choice, "least|prefix", "whom a request goes to: least waiting, or its prefix cached"},
-    proposes    {"--draft-model",     value_type::text,   "NAME", "that proposes --draft tokens at its own cost (none)"},
-    all_tokens  {"--ignore-eos",      value_type::none,   "",     "clients ask for all tokens, and sglang knows it"},
-    memory_share{"--memory-share",    value_type::number, "X",    "of memory that the engine takes (0.9)"},
-    drawn       {"--plot-of",         value_type::choice, "time|rate|pareto", "of --plot: requests over time; first tokens over rates; throughput per device over speed per user"},
-    timeline_to {"--timeline",        value_type::file,   "FILE", "a Chrome trace of all steps"};
-// clang-format on
+inline constexpr option_spec clients =
+    with_help(option::concurrency,
+              "concurrent clients; each sends its next request when the previous one completes (default 16)");
+inline constexpr option_spec trace{.name = "--trace",
+                                   .value = "FILE",
+                                   .type = value_type::file,
+                                   .help = "recorded requests: CSV or JSON Lines (docs/serving.md)"};
+inline constexpr option_spec lengths_in{.name = "--input",
+                                        .aliases = {"--isl", "--input-len"},
+                                        .value = "N|LOW..HIGH",
+                                        .type = value_type::text,
+                                        .help = "input tokens per request (default 1024)"};
+inline constexpr option_spec lengths_out{.name = "--output",
+                                         .aliases = {"--osl", "--output-len"},
+                                         .value = "N|LOW..HIGH",
+                                         .type = value_type::text,
+                                         .help = "output tokens per request (default 1024)"};
+inline constexpr option_spec num_requests{.name = "--requests",
+                                          .aliases = {"--num-prompts"},
+                                          .value = "N",
+                                          .type = value_type::number,
+                                          .help = "number of requests (default: 10 per client, otherwise 1000)"};
+inline constexpr option_spec warm_up{.name = "--warm-up",
+                                     .value = "N",
+                                     .type = value_type::number,
+                                     .help = "number of first requests that are excluded from the metrics (default 0)"};
+inline constexpr option_spec burstiness{.name = "--burstiness",
+                                        .value = "X",
+                                        .type = value_type::number,
+                                        .help = "burstiness of arrivals: 1 = Poisson, below 1 = bursty (default 1)"};
+inline constexpr option_spec turns{
+    .name = "--turns",
+    .value = "N",
+    .type = value_type::number,
+    .help = "turns per conversation; each prompt contains all previous turns (default 1)"};
+inline constexpr option_spec pause{.name = "--pause",
+                                   .value = "S",
+                                   .type = value_type::number,
+                                   .help = "seconds between a response and the next turn (default 0)"};
+inline constexpr option_spec seed{.name = "--seed",
+                                  .value = "N",
+                                  .type = value_type::number,
+                                  .help = "random seed; equal seeds give equal results (default 1)"};
+inline constexpr option_spec trace_block{.name = "--trace-block",
+                                         .value = "N",
+                                         .type = value_type::number,
+                                         .help = "tokens per hash_ids block of the trace (default 512)"};
+inline constexpr option_spec bounds{.name = "--slo",
+                                    .value = "LIST",
+                                    .type = value_type::text,
+                                    .help = "latency targets per request, e.g. ttft=0.5s,tpot=30ms,e2e=9s"};
+inline constexpr option_spec replicas{.name = "--replicas",
+                                      .value = "N",
+                                      .type = value_type::number,
+                                      .help = "engine replicas behind a router (default 1)"};
+inline constexpr option_spec prefill{.name = "--prefill",
+                                     .aliases = {"--prefill-workers"},
+                                     .value = "N",
+                                     .type = value_type::number,
+                                     .help = "disaggregated prefill/decode: prefill workers, with --decode"};
+inline constexpr option_spec decode{.name = "--decode",
+                                    .aliases = {"--decode-workers"},
+                                    .value = "N",
+                                    .type = value_type::number,
+                                    .help = "disaggregated prefill/decode: decode workers, with --prefill"};
+inline constexpr option_spec router{.name = "--router",
+                                    .value = "POLICY",
+                                    .type = value_type::choice,
+                                    .choices = "least|prefix",
+                                    .help =
+                                        "routing policy: least (least-loaded replica) or prefix (longest prefix-cache "
+                                        "match) (default least)"};
+inline constexpr option_spec proposes{
+    .name = "--draft-model",
+    .aliases = {"--speculative-model"},
+    .value = "NAME",
+    .type = value_type::text,
+    .help = "model that generates the --draft tokens, at its own cost (default: no cost)"};
+inline constexpr option_spec all_tokens{
+    .name = "--ignore-eos", .help = "send requests that ignore the end of sequence, which the sglang scheduler uses"};
+inline constexpr option_spec memory_share{.name = "--memory-share",
+                                          .aliases = {"--gpu-memory-utilization"},
+                                          .value = "X",
+                                          .type = value_type::number,
+                                          .help = "fraction of device memory that the engine uses (default 0.9)"};
+inline constexpr option_spec drawn{.name = "--plot-of",
+                                   .value = "TYPE",
+                                   .type = value_type::choice,
+                                   .choices = "time|rate|pareto",
+                                   .help =
+                                       "content of --plot: time (requests over time), rate (TTFT over request rate) or "
+                                       "pareto (throughput per device over speed per user) (default time)"};
+inline constexpr option_spec timeline_to{.name = "--timeline",
+                                         .value = "FILE",
+                                         .type = value_type::file,
+                                         .help = "write a Chrome trace of all engine steps"};
 
 }  // namespace option
 
 inline constexpr std::array simulate_options = concatenate(
-    std::array{option::clients,      option::rate,       option::trace,       option::lengths_in,  option::lengths_out,
-               option::num_requests, option::warm_up,    option::burstiness,  option::turns,       option::pause,
-               option::seed,         option::prefix_hit, option::trace_block, option::bounds,      option::draft,
-               option::acceptance,   option::image,      option::images,      option::video,       option::videos,
-               option::audio,        option::replicas,   option::prefill,     option::decode,      option::pp,
-               option::router,       option::proposes,   option::all_tokens,  option::memory_share},
-    scheduler_option_rows,
-    std::array{option_spec{"--format", value_type::choice, "text|json|csv", "csv: a row for each request", "Output"},
-               option::plot, option::drawn, option::timeline_to},
-    help_option, with_section("Device", execution_options), model_options, std::array{option::quantization});
+    with_section("Workload",
+                 std::array{option::clients, option::rate, option::trace, option::lengths_in, option::lengths_out,
+                            option::num_requests, option::warm_up, option::burstiness, option::turns, option::pause,
+                            option::seed, option::prefix_hit, option::trace_block, option::bounds}),
+    with_section("Multimodal inputs", request_multimodal_options),
+    with_section("Parallelism", std::array{option::tp, option::pp, option::dp, option::ep, option::replicas,
+                                           option::router, option::prefill, option::decode}),
+    with_section(
+        "Scheduling and speculative decoding",
+        std::array{with_help(option::draft, "draft tokens per step, at no cost without --draft-model (default 0)"),
+                   option::acceptance, option::proposes, option::all_tokens, option::memory_share}),
+    with_section("Scheduler options of the engines", scheduler_option_rows),
+    with_section("Hardware and engine", hardware_options),
+    with_section("Precision", concatenate(precision_options, std::array{option::quantization, option::routing})),
+    with_section("Cost", cost_options), with_section("Model", model_options),
+    with_section("Output", std::array{with_help(option::text_json_or_csv_format,
+                                                "text, json or csv (default text); csv prints one row per request"),
+                                      option::plot, option::drawn, option::timeline_to}),
+    help_option);
+
+/// A parsed `llmcost simulate` command line, without the workload.
+struct simulate_request {
+    simulation_config config{};
+    request_slo targets{};
+    std::int64_t warm_up = 0;  ///< first requests that are excluded from the metrics
+    bool has_plot = false;
+    bool has_timeline = false;
+    output_format format = output_format::text;
+};
 
 namespace detail {
 
-/// Reads `1024` or `800..1024`.
+// ---- parse
+
+/// Parses a length or a range, e.g. `1024` or `800..1024`. Throws: `usage`.
 inline length_range parse_length_range(const arguments& args, const option_spec& o) {
     if (!args.has(o)) return {};
     const std::string_view text = args.text(o);
@@ -74,11 +169,11 @@ inline length_range parse_length_range(const arguments& args, const option_spec&
     r.low = parse_integer(o.name, text.substr(0, dots), 1);
     r.high = dots == std::string_view::npos ? r.low : parse_integer(o.name, text.substr(dots + 2), 1);
     if (r.high < r.low) throw_usage(o.name, "expected LOW..HIGH, found " + quote(std::string(text)));
-    if (r.high > max_input) throw_usage(o.name, "is more than 2147483647 tokens");
+    if (r.high > max_input) throw_usage(o.name, "expected at most 2147483647 tokens");
     return r;
 }
 
-/// Reads `ttft=0.5s,tpot=30ms,e2e=9s`.
+/// Parses latency targets of requests, e.g. `ttft=0.5s,tpot=30ms,e2e=9s`. Throws: `usage`.
 inline request_slo parse_request_slo(std::string_view list) {
     request_slo b;
     std::string others;
@@ -99,65 +194,80 @@ inline request_slo parse_request_slo(std::string_view list) {
     return b;
 }
 
-/// What is sent, and how it is told.
+/// The requests of a simulation, and their description.
 struct requested_workload {
     std::vector<simulated_request> requests;
     std::string label;
 };
 
-inline std::string workload_label(length_range r) {
+inline std::string length_label(length_range r) {
     return grouped(count(r.low)) + (r.high > r.low ? " to " + grouped(count(r.high)) : "");
 }
 
 inline std::string media_tokens_note(std::int64_t tokens) {
-    return tokens > 0 ? ", each shows " + grouped(count(tokens)) + " more" : std::string();
+    return tokens > 0 ? ", " + grouped(count(tokens)) + " more input tokens per request for multimodal inputs"
+                      : std::string();
 }
 
-/// The requests of a command line, each of which shows so many tokens beside its text; sets how many clients send them.
-inline requested_workload parse_workload_source(const arguments& args, simulation_config& config,
-                                                std::int64_t num_media_tokens = 0) {
-    requested_workload out;
+/// Sets the number of clients; 0: requests arrive at times of their own. Throws: `usage`.
+inline void parse_clients(const arguments& args, simulation_config& config) {
     config.num_clients = args.has(option::rate) || args.has(option::trace) ? 0 : 16;
     if (args.has(option::clients)) config.num_clients = args.number(option::clients, 16);
     if (args.has(option::clients) && args.has(option::rate))
-        throw_usage("--rate", "cannot stand beside --concurrency: clients send as soon as they are answered");
+        throw_usage("--rate", "cannot be combined with --concurrency");
     if (config.num_clients > 1'000'000) throw_usage("--concurrency", "expected at most 1000000 clients");
-    if (args.has(option::burstiness) && !args.has(option::rate)) throw_usage("--burstiness", "needs --rate");
-    if (args.has(option::trace)) {
-        for (const option_spec& o :
-             {option::lengths_in, option::lengths_out, option::turns, option::seed, option::prefix_hit})
-            if (args.has(o)) throw_usage(o.name, "cannot stand beside --trace, which says what is sent");
-        config.prefix_block_tokens = args.number(option::trace_block, 512);
-        request_trace trace = read_request_trace(std::string(args.text(option::trace)), config.prefix_block_tokens);
-        if (!trace.timed && config.num_clients == 0 && !args.has(option::rate))
-            throw_usage("--trace", "says no times of arrival: say how requests arrive, by --rate or --concurrency");
-        if (args.has(option::num_requests))
-            trace.requests.resize(
-                std::min(trace.requests.size(), static_cast<std::size_t>(args.number(option::num_requests, 1))));
-        if (args.has(option::rate)) {  // the trace's lengths, arriving anew
-            random_stream random(1);
-            double now = 0;
-            const double rate = args.real(option::rate, 1, 1e-9, 1e9),
-                         shape = args.real(option::burstiness, 1, 1e-3, 1e6);
-            for (simulated_request& r : trace.requests) {
-                r.arrival_seconds = now;
-                now += random.gamma(shape) / rate;
-            }
-        }
-        out.label = grouped(count(trace.requests.size())) + " requests of " + printable(args.text(option::trace)) +
-                    (config.num_clients > 0   ? ", sent by " + grouped(count(config.num_clients)) + " clients"
-                     : args.has(option::rate) ? ", " + std::string(args.text(option::rate)) + " a second"
-                                              : ", at their times");
-        for (simulated_request& r : trace.requests) r.input_tokens += num_media_tokens;
-        out.requests = std::move(trace.requests);
-        out.label += media_tokens_note(num_media_tokens);
-        return out;
+    if (args.has(option::burstiness) && !args.has(option::rate)) throw_usage("--burstiness", "requires --rate");
+}
+
+/// Replaces the arrival times of requests by those of `--rate` and `--burstiness`.
+inline void set_arrival_times(const arguments& args, std::vector<simulated_request>& requests) {
+    random_stream random(1);
+    double now = 0;
+    const double rate = args.real(option::rate, 1, 1e-9, 1e9), shape = args.real(option::burstiness, 1, 1e-3, 1e6);
+    for (simulated_request& r : requests) {
+        r.arrival_seconds = now;
+        now += random.gamma(shape) / rate;
     }
-    if (args.has(option::trace_block)) throw_usage("--trace-block", "needs --trace");
+}
+
+/// How the requests arrive: `, 16 clients`, `, 8 requests per second`.
+inline std::string arrival_label(const arguments& args, const simulation_config& config) {
+    if (config.num_clients > 0)
+        return ", " + grouped(count(config.num_clients)) + (config.num_clients == 1 ? " client" : " clients");
+    return args.has(option::rate) ? ", " + std::string(args.text(option::rate)) + " requests per second"
+                                  : ", at the recorded arrival times";
+}
+
+/// The requests of `--trace`. Throws: `usage`.
+inline requested_workload parse_trace_workload(const arguments& args, simulation_config& config,
+                                               std::int64_t num_media_tokens) {
+    for (const option_spec& o :
+         {option::lengths_in, option::lengths_out, option::turns, option::seed, option::prefix_hit})
+        if (args.has(o)) throw_usage(o.name, "cannot be combined with --trace");
+    config.prefix_block_tokens = args.number(option::trace_block, 512);
+    request_trace trace = read_request_trace(std::string(args.text(option::trace)), config.prefix_block_tokens);
+    if (!trace.timed && config.num_clients == 0 && !args.has(option::rate))
+        throw_usage("--trace", "the file has no arrival times; use --rate or --concurrency");
+    if (args.has(option::num_requests))
+        trace.requests.resize(
+            std::min(trace.requests.size(), static_cast<std::size_t>(args.number(option::num_requests, 1))));
+    if (args.has(option::rate)) set_arrival_times(args, trace.requests);
+    requested_workload out;
+    out.label = grouped(count(trace.requests.size())) + " requests of " + printable(args.text(option::trace)) +
+                arrival_label(args, config) + media_tokens_note(num_media_tokens);
+    for (simulated_request& r : trace.requests) r.input_tokens += num_media_tokens;
+    out.requests = std::move(trace.requests);
+    return out;
+}
+
+/// Generates the requests of the length and arrival options. Throws: `usage`.
+inline requested_workload parse_synthetic_workload(const arguments& args, simulation_config& config,
+                                                   std::int64_t num_media_tokens) {
+    if (args.has(option::trace_block)) throw_usage("--trace-block", "requires --trace");
     synthetic_workload load;
     load.input = parse_length_range(args, option::lengths_in);
     load.output = parse_length_range(args, option::lengths_out);
-    const length_range text = load.input;
+    const length_range text_input = load.input;
     load.input.low += num_media_tokens;
     load.input.high += num_media_tokens;
     load.num_requests = args.number(option::num_requests, config.num_clients > 0 ? 10 * config.num_clients : 1000);
@@ -167,25 +277,78 @@ inline requested_workload parse_workload_source(const arguments& args, simulatio
     load.prefix_hit_rate = args.real(option::prefix_hit, 0, 0, 1);
     load.turns_per_conversation = args.number(option::turns, 1);
     load.pause_seconds = args.real(option::pause, 0, 0, 1e9);
-    if (args.has(option::pause) && load.turns_per_conversation == 1) throw_usage("--pause", "needs --turns");
+    if (args.has(option::pause) && load.turns_per_conversation == 1) throw_usage("--pause", "requires --turns");
     if (load.turns_per_conversation * (load.input.high + load.output.high) > max_input)
-        throw_usage("--turns", "a conversation of more than 2147483647 tokens");
+        throw_usage("--turns", "expected at most 2147483647 tokens per conversation");
     load.seed = static_cast<std::uint64_t>(args.number(option::seed, 1, 0));
     load.prefix_block_tokens = config.prefix_block_tokens = 64;
+    requested_workload out;
     out.requests = generate_requests(load);
-    out.label = grouped(count(load.num_requests)) + " requests of " + workload_label(text) + " tokens in, " +
-                workload_label(load.output) + " out; ";
-    out.label += config.num_clients > 0 ? grouped(count(config.num_clients)) +
-                                              (config.num_clients == 1 ? " client sends" : " clients send") +
-                                              " the next behind each answer"
-                                        : std::string(args.text(option::rate)) + " a second";
-    out.label += media_tokens_note(num_media_tokens);
+    out.label = grouped(count(load.num_requests)) + " requests, " + length_label(text_input) + " input tokens, " +
+                length_label(load.output) + " output tokens" + arrival_label(args, config) +
+                media_tokens_note(num_media_tokens);
     if (load.turns_per_conversation > 1)
         out.label += ", conversations of " + std::to_string(load.turns_per_conversation) + " turns";
     return out;
 }
 
-/// Says on a terminal how far a long simulation is.
+/// The requests of a command line, each with `num_media_tokens` input tokens in addition to its text tokens.
+///
+/// Sets the clients and the prefix-cache block size of `config`. Throws: `usage`.
+inline requested_workload parse_workload_source(const arguments& args, simulation_config& config,
+                                                std::int64_t num_media_tokens = 0) {
+    parse_clients(args, config);
+    return args.has(option::trace) ? parse_trace_workload(args, config, num_media_tokens)
+                                   : parse_synthetic_workload(args, config, num_media_tokens);
+}
+
+/// Parses the number of replicas, or of prefill and decode workers. Throws: `usage`.
+inline void parse_replicas(const arguments& args, simulation_config& config) {
+    config.num_replicas = args.number(option::replicas, 1);
+    if (args.has(option::prefill) != args.has(option::decode))
+        throw_usage(args.has(option::prefill) ? "--decode" : "--prefill",
+                    args.has(option::prefill) ? "required with --prefill" : "required with --decode");
+    if (args.has(option::prefill)) {
+        if (args.has(option::replicas)) throw_usage("--replicas", "cannot be combined with --prefill and --decode");
+        config.num_replicas = args.number(option::prefill, 1);
+        config.num_decode_workers = args.number(option::decode, 1);
+    }
+    if (config.num_replicas > 4096 || config.num_decode_workers > 4096)
+        throw_usage("--replicas", "expected at most 4096 engines");
+}
+
+/// Parses the options of speculative decoding. Throws: `usage`.
+inline void parse_speculative_decoding(const arguments& args, simulation_config& config) {
+    config.num_draft_tokens = args.number(option::draft, 0, 0);
+    config.acceptance_rate = args.real(option::acceptance, 0.7, 0, 1);
+    if (config.num_draft_tokens > 64) throw_usage("--draft", "expected at most 64");
+    if (config.num_draft_tokens == 0 && args.has(option::acceptance)) throw_usage("--acceptance", "requires --draft");
+    if (config.num_draft_tokens == 0 && args.has(option::proposes)) throw_usage("--draft-model", "requires --draft");
+}
+
+/// Parses the command line of `llmcost simulate`, without the workload. Throws: `usage`.
+inline simulate_request parse_simulate_request(const arguments& args) {
+    if (!args.has(option::engine))
+        throw_usage("--engine", "required: the engine whose scheduler is simulated, vllm, sglang or trtllm");
+    simulate_request request;
+    request.has_plot = args.has(option::plot);
+    request.has_timeline = args.has(option::timeline_to);
+    request.format = static_cast<output_format>(args.choice(option::text_json_or_csv_format));
+    if (args.has(option::drawn) && !request.has_plot) throw_usage("--plot-of", "requires --plot");
+    if (request.has_plot && request.has_timeline) throw_usage("--timeline", "cannot be combined with --plot");
+    if (request.has_plot && args.text(option::plot).empty() && request.format != output_format::text)
+        throw_usage(option::plot.name, "requires a file name with --format json or csv");
+    parse_replicas(args, request.config);
+    parse_speculative_decoding(args, request.config);
+    request.config.pipeline_parallel_size = args.number(option::pp, 1);
+    request.config.router =
+        args.choice(option::router) == 1 ? routing_policy::prefix_aware : routing_policy::least_loaded;
+    if (args.has(option::bounds)) request.targets = parse_request_slo(args.text(option::bounds));
+    request.warm_up = args.number(option::warm_up, 0, 0);
+    return request;
+}
+
+/// Prints the progress of a long simulation to a terminal.
 class progress_line {
 public:
     explicit progress_line(const streams& io) : io_(&io) {}
@@ -209,7 +372,11 @@ private:
     bool is_visible_ = false;
 };
 
-/// Refuses requests that a group of devices could never hold or compute.
+// ---- validate
+
+/// Checks that the engine can run the longest request.
+///
+/// Throws: `usage` for prompts above the token limit of a step; `does_not_fit` for requests above the KV cache size.
 inline void require_fitting_requests(const std::vector<simulated_request>& requests,
                                      const simulated_engine& simulated_engine, std::int64_t stages) {
     std::int64_t longest = 0;
@@ -217,34 +384,36 @@ inline void require_fitting_requests(const std::vector<simulated_request>& reque
         longest = std::max(longest, r.input_tokens + r.output_tokens);
         if (!simulated_engine.policy.has_chunked_prefill &&
             r.input_tokens > simulated_engine.policy.max_num_batched_tokens)
-            throw_usage("--input", "a prompt of " + grouped(count(r.input_tokens)) + " tokens is more than the " +
+            throw_usage("--input", "a prompt of " + grouped(count(r.input_tokens)) + " tokens exceeds the " +
                                        grouped(count(simulated_engine.policy.max_num_batched_tokens)) +
-                                       " of a step, and " + std::string(simulated_engine.policy.engine) +
-                                       " computes it in one unless it is told to chunk");
+                                       " tokens of a step; enable chunked prefill in " +
+                                       std::string(simulated_engine.policy.engine));
     }
     if (max_cached_tokens(simulated_engine, longest, stages) / static_cast<double>(stages) >=
         static_cast<double>(longest))
         return;
     throw error(errc::does_not_fit, printable(simulated_engine.server->target_device().names[0]),
-                "has no room for a request of " + grouped(count(longest)) + " tokens beside " +
-                    formatted("%.1f GB of weights",
+                "out of memory: the KV cache of a request of " + grouped(count(longest)) +
+                    " tokens does not fit next to " +
+                    formatted("%.1f GB weights per device",
                               simulated_engine.server->weight_bytes_per_device() / 1e9 / static_cast<double>(stages)) +
-                    (stages > 1 ? " in each of " + std::to_string(stages) + " micro-batches" : ""));
+                    (stages > 1 ? ", in each of " + std::to_string(stages) + " microbatches" : ""));
 }
 
-/// The way of a cache from one device to another.
+/// Sets bandwidth and latency of KV cache transfers between devices.
 inline void set_network(simulation_config& config, const device& target_device) {
     config.network_gigabytes_per_second = network_of(target_device);
     config.network_latency_seconds = 50e-6;
 }
 
-/// First tokens over requests a second: the same requests at an eighth of what the simulated one answers up to all of
-/// it, and a quarter more.
+/// TTFT over the request rate.
+///
+/// The rates are 1/8 to 10/8 of the throughput `answered` of the simulated requests.
 inline swept_chart chart_over_rates(const simulated_engine& simulated_engine, const simulation_config& deployed,
                                     std::vector<simulated_request> requests, double answered) {
     swept_chart chart;
-    chart.title = "Time to the first token, over requests a second";
-    chart.x_axis.title = "requests a second";
+    chart.title = "TTFT over request rate";
+    chart.x_axis.title = "requests per second";
     chart.up = {"seconds", axis_scale::linear, axis_unit::number};
     simulation_config config = deployed;
     config.num_clients = 0;
@@ -266,13 +435,13 @@ inline swept_chart chart_over_rates(const simulated_engine& simulated_engine, co
     return chart;
 }
 
-/// Output tokens a second of a device over those of a user, of 1, 2, 4 … clients, as long as more of them give more.
+/// Output throughput per device over output speed per user, for 1, 2, 4 … clients until throughput stops growing.
 inline swept_chart chart_over_clients(const simulated_engine& simulated_engine, const simulation_config& deployed,
                                       const std::vector<simulated_request>& requests, double devices) {
     swept_chart chart;
-    chart.title = "Tokens a second per device, over tokens a second per user";
-    chart.x_axis.title = "tokens a second per user";
-    chart.up.title = "tokens a second per device";
+    chart.title = "Throughput per device over speed per user";
+    chart.x_axis.title = "tokens/s per user";
+    chart.up.title = "tokens/s per device";
     simulation_config config = deployed;
     double previous = 0;
     for (config.num_clients = 1; config.num_clients <= 4096; config.num_clients *= 2) {
@@ -284,7 +453,7 @@ inline swept_chart chart_over_clients(const simulated_engine& simulated_engine, 
             client_requests.back().arrival_seconds = 0;
         }
         const simulation_summary s = summarize(simulate(simulated_engine, client_requests, config));
-        if (s.tpot.mean <= 0) throw_usage("--plot-of", "pareto needs answers of more than one token");
+        if (s.tpot.mean <= 0) throw_usage("--plot-of", "pareto requires more than one output token per request");
         const double throughput_per_device = s.output_tokens_per_second / devices;
         if (throughput_per_device < 1.01 * previous) break;
         add_to_line(chart.lines, std::string(simulated_engine.policy.engine), 1 / s.tpot.mean, throughput_per_device);
@@ -292,11 +461,13 @@ inline swept_chart chart_over_clients(const simulated_engine& simulated_engine, 
     }
     settle(chart);
     chart.description =
-        chart.title + ", of 1, 2, 4 and more clients; at most " + formatted("%.4g", previous) + " per device";
+        chart.title + ", for 1, 2, 4 and more clients; at most " + formatted("%.4g", previous) + " per device";
     return chart;
 }
 
-/// The model that proposes tokens, on the same devices, in the types of its own checkpoint.
+/// Deploys the draft model on the devices of the target model, in the element types of its own checkpoint.
+///
+/// Throws: `usage` if the draft model is not decoder-only.
 inline deployment deploy_draft_model(arguments args, const program& io) {
     for (const option_spec& o :
          {option::config, option::gguf, option::safetensors, option::nested_config, option::read_as_type, option::set,
@@ -314,138 +485,147 @@ inline deployment deploy_draft_model(arguments args, const program& io) {
     return p;
 }
 
+// ---- compute
+
+/// The engine to simulate: server, scheduling policy, host times and encoder cost.
+inline simulated_engine make_simulated_engine(const arguments& args, const deployment& deployment, server& server,
+                                              const step_cost& encoder_cost) {
+    simulated_engine engine{
+        &server,
+        with_options(default_policy(deployment.engine.name, *deployment.device), deployment.engine.name, args),
+        host_times_of(deployment.engine.name),
+        deployment.model.config.moe.num_experts > 1,
+        {},
+        encoder_cost};
+    if (!args.has(option::all_tokens)) return engine;
+    scheduling_policy& policy = engine.policy;
+    policy.init_new_token_ratio = policy.min_new_token_ratio = 1;
+    policy.has_known_finish_times = policy.admission == admission_mode::expected_output && !policy.has_prefix_cache;
+    return engine;
+}
+
+/// Sets the network of the deployment. Throws: `usage` if `--network` has no effect.
+inline void configure_network(simulation_config& config, const arguments& args, const deployment& deployment) {
+    if (config.num_decode_workers > 0)
+        set_network(config, *deployment.device);
+    else if (args.has(option::network) && deployment.execution.parallel.world_size() * config.pipeline_parallel_size <=
+                                              deployment.execution.devices_per_node)
+        throw_usage("--network", "requires more devices than one node has, or --prefill and --decode");
+}
+
+/// Adds metrics, devices and energy to a simulation. Throws: `usage` if `--warm-up` excludes all requests.
+inline simulation_response compute(const simulate_request& request, const deployment& deployment,
+                                   const simulated_engine& engine, const simulation_result& result) {
+    const auto warm_up = static_cast<std::size_t>(request.warm_up);
+    if (warm_up >= result.requests.size())
+        throw_usage("--warm-up", "excludes all " + std::to_string(result.requests.size()) + " requests");
+    const simulation_config& config = request.config;
+    simulation_response response{deployment,      engine, config, result, summarize(result, request.targets, warm_up),
+                                 request.targets, {}};
+    const std::int64_t replicas = config.num_replicas + config.num_decode_workers,
+                       stages = config.pipeline_parallel_size;
+    response.devices = static_cast<double>(replicas * deployment.execution.parallel.world_size() * stages);
+    response.engines =
+        (engine.has_synchronized_ranks ? replicas : replicas * engine.server->data_parallel_size()) * stages;
+    response.joules = joules_of(result, *deployment.device, response.engines,
+                                response.devices / static_cast<double>(response.engines));
+    return response;
+}
+
+// ---- print
+
+inline std::string print(const simulate_request& request, const simulation_response& response) {
+    switch (request.format) {
+        case output_format::json: return simulated_json(response);
+        case output_format::csv: return simulated_csv(response);
+        default: return simulated_text(response);
+    }
+}
+
+/// The chart of `--plot-of`.
+inline swept_chart simulation_plot(const arguments& args, const simulation_response& response,
+                                   const std::vector<simulated_request>& requests) {
+    const simulated_engine& engine = response.simulated_engine;
+    switch (args.choice(option::drawn)) {
+        case 1: return chart_over_rates(engine, response.config, requests, response.summary.requests_per_second);
+        case 2: return chart_over_clients(engine, response.config, requests, response.devices);
+        default: return simulated_chart(response);
+    }
+}
+
+/// The number of tokens of the longest request.
+inline std::int64_t longest_request(const std::vector<simulated_request>& requests) {
+    std::int64_t longest = 0;
+    for (const simulated_request& r : requests) longest = std::max(longest, r.input_tokens + r.output_tokens);
+    return longest;
+}
+
 }  // namespace detail
 
-/// What `llmcost simulate …` prints.
+/// Runs `llmcost simulate`.
 [[nodiscard]] inline command_output run_simulate(const arguments& args, const program& io) {
-    if (!args.has(option::engine))
-        throw_usage("--engine", "is missing: whose scheduler is simulated, vllm, sglang or trtllm");
-    if (args.has(option::drawn) && !args.has(option::plot)) throw_usage("--plot-of", "needs --plot: where it is drawn");
-    if (args.has(option::plot) && args.has(option::timeline_to))
-        throw_usage("--timeline", "one file at a time: --plot writes one");
-    simulation_config config;
-    config.num_replicas = args.number(option::replicas, 1);
-    if (args.has(option::prefill) != args.has(option::decode))
-        throw_usage(args.has(option::prefill) ? "--decode" : "--prefill",
-                    "is missing: engines for prompts need others that write");
-    if (args.has(option::prefill)) {
-        if (args.has(option::replicas))
-            throw_usage("--replicas", "cannot stand beside --prefill and --decode, which say how many");
-        config.num_replicas = args.number(option::prefill, 1);
-        config.num_decode_workers = args.number(option::decode, 1);
-    }
-    if (config.num_replicas > 4096 || config.num_decode_workers > 4096)
-        throw_usage("--replicas", "expected at most 4096 engines");
-    config.num_draft_tokens = args.number(option::draft, 0, 0);
-    config.acceptance_rate = args.real(option::acceptance, 0.7, 0, 1);
-    if (config.num_draft_tokens > 64) throw_usage("--draft", "expected a number up to 64");
-    if (config.num_draft_tokens == 0 && args.has(option::acceptance))
-        throw_usage("--acceptance", "needs --draft: tokens to keep");
-    if (config.num_draft_tokens == 0 && args.has(option::proposes))
-        throw_usage("--draft-model", "needs --draft: how many tokens it proposes");
-    config.pipeline_parallel_size = args.number(option::pp, 1);
-    config.router = args.choice(option::router) == 1 ? routing_policy::prefix_aware : routing_policy::least_loaded;
-    const request_slo bounds =
-        args.has(option::bounds) ? detail::parse_request_slo(args.text(option::bounds)) : request_slo{};
-
-    deployment p = io.place(args, io);
-    const multimodal_cost multimodal_inputs = detail::parse_multimodal_cost(args, p);
+    simulate_request request = detail::parse_simulate_request(args);
+    simulation_config& config = request.config;
+    deployment deployment = io.place(args, io);
+    const multimodal_cost multimodal_inputs = detail::parse_multimodal_cost(args, deployment);
     const detail::requested_workload load = detail::parse_workload_source(args, config, multimodal_inputs.num_tokens);
-    if (config.num_decode_workers > 0)
-        detail::set_network(config, *p.device);
-    else if (args.has(option::network) &&
-             p.execution.parallel.world_size() * config.pipeline_parallel_size <= p.execution.devices_per_node)
-        throw_usage("--network", "needs more devices than a node's links join, or --prefill and --decode");
-    require_known_memory(*p.device);
-    require_autoregressive(p.model);
-    if (args.has(option::memory_share)) p.engine.gpu_memory_utilization = args.real(option::memory_share, 0.9, 0.01, 1);
-    require_stages("--pp", p.model, config.pipeline_parallel_size);
-    server target_server(p.model, p.execution, p.engine, *p.device, *p.kernels);
-    simulated_engine simulated_engine{&target_server,
-                                      with_options(default_policy(p.engine.name, *p.device), p.engine.name, args),
-                                      host_times_of(p.engine.name),
-                                      p.model.config.moe.num_experts > 1,
-                                      {},
-                                      multimodal_inputs.encoder_cost};
-    if (args.has(option::all_tokens)) {
-        simulated_engine.policy.init_new_token_ratio = simulated_engine.policy.min_new_token_ratio = 1;
-        simulated_engine.policy.has_known_finish_times =
-            simulated_engine.policy.admission == admission_mode::expected_output &&
-            !simulated_engine.policy.has_prefix_cache;
-    }
-    deployment draft;
-    std::unique_ptr<server> proposes;
+    detail::configure_network(config, args, deployment);
+    require_known_memory(*deployment.device);
+    require_autoregressive(deployment.model);
+    require_stages("--pp", deployment.model, config.pipeline_parallel_size);
+    if (args.has(option::memory_share))
+        deployment.engine.gpu_memory_utilization = args.real(option::memory_share, 0.9, 0.01, 1);
+
+    server server(deployment.model, deployment.execution, deployment.engine, *deployment.device, *deployment.kernels);
+    simulated_engine engine = detail::make_simulated_engine(args, deployment, server, multimodal_inputs.encoder_cost);
+    llmcost::cli::deployment draft;
+    std::unique_ptr<llmcost::server> draft_server;
     if (args.has(option::proposes)) {
         draft = detail::deploy_draft_model(args, io);
-        draft.engine.gpu_memory_utilization = p.engine.gpu_memory_utilization;
-        proposes = std::make_unique<server>(draft.model, draft.execution, draft.engine, *draft.device, *draft.kernels);
-        simulated_engine.draft_model.draft_server = proposes.get();
+        draft.engine.gpu_memory_utilization = deployment.engine.gpu_memory_utilization;
+        draft_server = std::make_unique<llmcost::server>(draft.model, draft.execution, draft.engine, *draft.device,
+                                                         *draft.kernels);
+        engine.draft_model.draft_server = draft_server.get();
     }
-    detail::require_fitting_requests(load.requests, simulated_engine, config.pipeline_parallel_size);
-    set_prediction_interval(p, load.requests.front().input_tokens);
-    const bool keeps_steps = args.has(option::plot) || args.has(option::timeline_to);
-    simulation_result result = [&] {
+    detail::require_fitting_requests(load.requests, engine, config.pipeline_parallel_size);
+    set_prediction_interval(deployment, load.requests.front().input_tokens);
+
+    const simulation_result result = [&] {
         detail::progress_line progress(io);
-        return simulate(simulated_engine, load.requests, config, keeps_steps, progress);
+        return simulate(engine, load.requests, config, request.has_plot || request.has_timeline, progress);
     }();
-    const auto warm_up = static_cast<std::size_t>(args.number(option::warm_up, 0, 0));
-    if (warm_up >= result.requests.size())
-        throw_usage("--warm-up", "leaves none of " + std::to_string(result.requests.size()) + " requests");
-    const std::int64_t servers = config.num_replicas + config.num_decode_workers;
-    simulation_response a{p, simulated_engine, config, result, summarize(result, bounds, warm_up), bounds, load.label};
-    a.num_media_tokens = multimodal_inputs.num_tokens;
-    a.devices = static_cast<double>(servers * p.execution.parallel.world_size() * config.pipeline_parallel_size);
-    a.engines = (simulated_engine.has_synchronized_ranks ? servers : servers * target_server.data_parallel_size()) *
-                config.pipeline_parallel_size;
-    a.joules = joules_of(result, *p.device, a.engines, a.devices / static_cast<double>(a.engines));
+    simulation_response response = detail::compute(request, deployment, engine, result);
+    response.load = load.label;
+    response.num_media_tokens = multimodal_inputs.num_tokens;
+
     command_output out;
-    switch (args.choice(option_spec{"--format", value_type::choice, "text|json|csv", ""})) {
-        case 1: out.text = detail::simulated_json(a); break;
-        case 2: out.text = detail::simulated_csv(a); break;
-        default: out.text = detail::simulated_text(a);
-    }
-    if (args.has(option::timeline_to))
-        out.file = {std::string(args.text(option::timeline_to)), detail::simulated_timeline(a)};
-    if (args.has(option::plot)) {
-        if (args.text(option::plot).empty() && args.text(option::format, "text") != "text")
-            throw_usage(option::plot.name, "in the terminal is text: name a file, or leave out --format");
-        switch (args.choice(option::drawn)) {
-            case 1:
-                add_plot(
-                    out, args,
-                    detail::chart_over_rates(simulated_engine, config, load.requests, a.summary.requests_per_second));
-                break;
-            case 2:
-                add_plot(out, args, detail::chart_over_clients(simulated_engine, config, load.requests, a.devices));
-                break;
-            default: add_plot(out, args, detail::simulated_chart(a));
-        }
-    }
-    std::int64_t longest = 0;
-    for (const simulated_request& r : load.requests) longest = std::max(longest, r.input_tokens + r.output_tokens);
-    print_warnings(p, longest, io);
+    out.text = detail::print(request, response);
+    if (request.has_timeline)
+        out.file = {std::string(args.text(option::timeline_to)), detail::simulated_timeline(response)};
+    if (request.has_plot) add_plot(out, args, detail::simulation_plot(args, response, load.requests));
+    print_warnings(deployment, detail::longest_request(load.requests), io);
     return out;
 }
 
 inline constexpr std::array<command_example, 3> simulate_examples{{
-    {"llmcost simulate --model Qwen/Qwen3-8B --device h200 --engine vllm --concurrency 64", "sixty-four clients"},
+    {"llmcost simulate --model Qwen/Qwen3-8B --device h200 --engine vllm --concurrency 64", "64 concurrent clients"},
     {"llmcost simulate --model Qwen/Qwen3-8B --device h200 --engine sglang --rate 8 --input 500..2000 --output "
      "100..400",
-     "eight requests a second"},
+     "8 requests per second"},
     {"llmcost simulate --model Qwen/Qwen3-8B --device h200 --engine vllm --trace requests.csv --plot",
-     "what was recorded, over time"},
+     "a recorded trace, drawn over time"},
 }};
 
 inline constexpr command simulate_command{
     .name = "simulate",
-    .summary = "requests through an engine's scheduler: percentiles",
+    .summary = "Simulate requests through an engine's scheduler: percentiles",
     .usage =
         "(--model NAME | --config FILE) --device NAME --engine NAME\n[--concurrency N | --rate X | --trace FILE] "
-        "[option]...",
+        "[options]",
     .description =
-        "Time to first token, between tokens and of whole answers as percentiles: every step of an\n"
-        "engine is composed as its scheduler composes it (docs/serving.md). `serve` answers at once\n"
-        "by a closed form.\n",
+        "Simulates requests through the scheduler of an inference engine, step by step (docs/serving.md).\n"
+        "Reports percentiles of time to first token (TTFT), time per output token (TPOT), inter-token\n"
+        "latency (ITL) and end-to-end latency. For a closed form, use llmcost serve.\n",
     .options = simulate_options,
     .run = run_simulate,
     .examples = simulate_examples};

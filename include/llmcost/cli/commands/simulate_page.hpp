@@ -19,10 +19,10 @@
 #include <llmcost/report/chrome_trace.hpp>
 #include <llmcost/simulation/simulate.hpp>
 
-// The answers of `llmcost simulate`: a page, JSON, a row for each request, a timeline of steps, a picture.
+// The output of `llmcost simulate`: text, JSON, CSV of requests, a Chrome trace of engine steps, and a chart.
 namespace llmcost::cli {
 
-/// A simulation with all that is told of it.
+/// The results of `llmcost simulate`.
 struct simulation_response {
     const deployment& deployment_of_server;
     const llmcost::simulated_engine& simulated_engine;
@@ -30,90 +30,116 @@ struct simulation_response {
     const simulation_result& result;
     simulation_summary summary{};
     request_slo bounds{};
-    std::string load;    ///< in words
-    double devices = 1;  ///< of all engines
-    double joules = 0;   ///< of all devices
+    std::string load;    ///< description of the workload
+    double devices = 1;  ///< number of devices of all engines
+    double joules = 0;   ///< energy of all devices
     std::int64_t engines = 1;
-    std::int64_t num_media_tokens = 0;  ///< of each prompt
+    std::int64_t num_media_tokens = 0;  ///< multimodal input tokens of each request
 };
 
 namespace detail {
 
-/// How an engine schedules, in words.
+/// A description of a scheduling policy.
 [[nodiscard]] inline std::string policy_label(const scheduling_policy& p) {
     std::string text = std::string(p.engine) + ' ' + std::string(p.version) + ": ";
-    text += p.batching == batching_mode::mixed ? "prompts beside those that write" : "prompts before those that write";
-    text += ", " + grouped(count(p.max_num_batched_tokens)) +
-            (p.batching == batching_mode::mixed ? " new tokens" : " tokens of prompts") + " a step" +
-            (p.has_chunked_prefill ? "" : ", no prompt in parts") + ", at most " + grouped(count(p.max_num_seqs)) +
+    text += p.batching == batching_mode::mixed ? "mixed prefill/decode batches, " : "prefill before decode, ";
+    text += grouped(count(p.max_num_batched_tokens)) +
+            (p.batching == batching_mode::mixed ? " new tokens per step" : " prefill tokens per step") +
+            (p.has_chunked_prefill ? "" : ", no chunked prefill") + ", at most " + grouped(count(p.max_num_seqs)) +
             " sequences";
-    if (p.batch_wait_steps > 0) text += ", prompts wait " + std::to_string(p.batch_wait_steps) + " steps";
+    if (p.batch_wait_steps > 0) text += ", prefills wait " + std::to_string(p.batch_wait_steps) + " steps";
     return text;
 }
 
-[[nodiscard]] inline double price_per_million_tokens(const simulation_response& a) {
+/// The price of all devices for the duration of a simulation.
+[[nodiscard]] inline double price_of_all_devices(const simulation_response& a) {
     return a.deployment_of_server.price_per_hour * a.devices * a.result.seconds / 3600;
 }
 
-inline std::string simulated_text(const simulation_response& a) {
-    const simulation_summary& s = a.summary;
-    std::string out =
-        deployment_title(a.deployment_of_server, a.config.pipeline_parallel_size) + '\n' + a.load + "\n\n";
-    out += left("", 26) + right("mean", 11) + right("p50", 11) + right("p90", 11) + right("p95", 11) +
-           right("p99", 11) + '\n';
-    const auto row = [&](std::string_view name, const distribution& d) {
-        out += "  " + left(name, 24);
-        for (const double seconds : {d.mean, d.p50, d.p90, d.p95, d.p99}) out += right(duration(seconds), 11);
+/// A line of the text output: label and text.
+inline std::string simulation_line(std::string_view label, const std::string& text) {
+    return "  " + left(label, 24) + text + '\n';
+}
+
+/// Mean and percentiles of TTFT, TPOT, ITL and end-to-end latency.
+inline std::string percentile_table(const simulation_summary& s) {
+    std::string out = left("", 26) + right("mean", 11) + right("p50", 11) + right("p90", 11) + right("p95", 11) +
+                      right("p99", 11) + '\n';
+    for (const auto& [label, d] : {std::pair<std::string_view, const distribution*>{"TTFT", &s.ttft},
+                                   {"TPOT", &s.tpot},
+                                   {"ITL", &s.itl},
+                                   {"end-to-end latency", &s.end_to_end}}) {
+        out += "  " + left(label, 24);
+        for (const double seconds : {d->mean, d->p50, d->p90, d->p95, d->p99}) out += right(duration(seconds), 11);
         out += '\n';
-    };
-    row("time to first token", s.ttft);
-    row("time per output token", s.tpot);
-    row("between two tokens", s.itl);
-    row("whole answer", s.end_to_end);
-    const auto line = [&](std::string_view name, const std::string& text) {
-        out += "  " + left(name, 26) + text + '\n';
-    };
-    out += '\n';
-    const auto interval = [](double seconds, relative_interval e) {
+    }
+    return out;
+}
+
+/// Throughput, goodput, prefix cache and preemptions.
+inline std::string throughput_lines(const simulation_response& a) {
+    const simulation_summary& s = a.summary;
+    std::string out = simulation_line("requests", grouped(count(s.requests)) + " in " + duration(s.seconds) +
+                                                      formatted(", %.4g per second, mean concurrency %.4g",
+                                                                s.requests_per_second, s.mean_concurrency));
+    out += simulation_line("output throughput", formatted("%.0f tokens/s (%.0f per device)", s.output_tokens_per_second,
+                                                          s.output_tokens_per_second / a.devices));
+    out += simulation_line("input throughput", formatted("%.0f tokens/s", s.input_tokens_per_second));
+    if (a.bounds.is_set())
+        out += simulation_line("goodput", formatted("%.4g requests per second meet --slo, %.1f %% of all", s.goodput,
+                                                    100 * s.slo_attainment));
+    if (s.prefix_hit_rate > 0)
+        out += simulation_line("prefix cache hits", formatted("%.1f %% of the input tokens", 100 * s.prefix_hit_rate));
+    if (s.num_preemptions > 0)
+        out += simulation_line("preemptions", grouped(count(s.num_preemptions)) + ", recomputed");
+    return out;
+}
+
+/// Energy, price and CO2 of a simulation.
+inline std::string simulation_cost_lines(const simulation_response& a) {
+    std::string out;
+    const double output_tokens = static_cast<double>(a.summary.output_tokens);
+    const deployment& p = a.deployment_of_server;
+    if (p.device->thermal_design_watts > 0)
+        out += simulation_line("energy (approximate)",
+                               formatted("%.0f W per device, %.3g J per output token",
+                                         a.joules / a.devices / a.result.seconds, a.joules / output_tokens));
+    if (p.price_per_hour > 0)
+        out += simulation_line("price", formatted("%.4g, %.3g per million output tokens", price_of_all_devices(a),
+                                                  1e6 * price_of_all_devices(a) / output_tokens));
+    if (p.grams_per_kwh > 0)
+        out += simulation_line("CO2", formatted("%.3g g per million output tokens",
+                                                1e6 * a.joules / output_tokens / 3.6e6 * p.grams_per_kwh));
+    return out;
+}
+
+/// The assumptions below a result: method, interval, missing measurements.
+inline std::string simulation_assumptions(const simulation_response& a) {
+    const prediction_interval& interval = a.deployment_of_server.interval;
+    const auto range = [](double seconds, relative_interval e) {
         return duration(seconds * std::exp2(e.low)) + " to " + duration(seconds * std::exp2(e.high));
     };
-    line("measured runs say",
-         "first token " + interval(s.ttft.mean, a.deployment_of_server.interval.simulated_ttft) + ", per token " +
-             interval(s.tpot.mean, a.deployment_of_server.interval.simulated_tpot) + " (nine in ten means, by " +
-             std::string(description_of(a.deployment_of_server.interval.evidence)) + ")");
-    if (const std::string network = network_label(a.deployment_of_server, a.config.pipeline_parallel_size);
-        !network.empty())
-        line("network", network);
+    return "Method: simulation of " + grouped(count(a.result.engine_steps)) + " steps, " +
+           policy_label(a.simulated_engine.policy) + "\nInterval: 90 % of measured means, TTFT " +
+           range(a.summary.ttft.mean, interval.simulated_ttft) + ", TPOT " +
+           range(a.summary.tpot.mean, interval.simulated_tpot) + "; based on " +
+           std::string(evidence_label(interval.evidence)) + '\n' + measurement_note(a.deployment_of_server);
+}
+
+inline std::string simulated_text(const simulation_response& a) {
+    const deployment& p = a.deployment_of_server;
+    std::string out = deployment_title(p, a.config.pipeline_parallel_size) + '\n' + a.load + "\n\n" +
+                      percentile_table(a.summary) + '\n' + throughput_lines(a);
     if (a.num_media_tokens > 0)
-        line("shown", grouped(count(a.num_media_tokens)) + " tokens of each prompt; towers take " +
-                          duration(a.simulated_engine.encoder_cost.seconds));
+        out += simulation_line("multimodal inputs", grouped(count(a.num_media_tokens)) +
+                                                        " tokens per request; the encoders take " +
+                                                        duration(a.simulated_engine.encoder_cost.seconds));
+    if (const std::string network = network_label(p, a.config.pipeline_parallel_size); !network.empty())
+        out += simulation_line("network", network);
     if (a.config.num_decode_workers > 0)
-        line("behind prompts",
-             formatted("%.4g GB/s of each device to those that write", a.config.network_gigabytes_per_second));
-    line("requests", grouped(count(s.requests)) + " in " + duration(s.seconds) +
-                         formatted(", %.4g a second", s.requests_per_second) +
-                         formatted(", %.4g at a time", s.mean_concurrency));
-    line("tokens per second", formatted("%.0f written (%.0f per device), %.0f read", s.output_tokens_per_second,
-                                        s.output_tokens_per_second / a.devices, s.input_tokens_per_second));
-    if (a.bounds.is_set())
-        line("keep to --slo", formatted("%.4g a second, %.1f %% of all", s.goodput, 100 * s.slo_attainment));
-    if (s.prefix_hit_rate > 0)
-        line("found in the cache", formatted("%.1f %% of the tokens of prompts", 100 * s.prefix_hit_rate));
-    if (s.num_preemptions > 0) line("preempted", grouped(count(s.num_preemptions)) + " times, and computed again");
-    const double written = static_cast<double>(s.output_tokens);
-    if (a.deployment_of_server.device->thermal_design_watts > 0)
-        line("energy (about)", formatted("%.0f W per device, %.3g J per output token",
-                                         a.joules / a.devices / a.result.seconds, a.joules / written));
-    if (a.deployment_of_server.price_per_hour > 0)
-        line("money", formatted("%.4g, %.3g per million output tokens", price_per_million_tokens(a),
-                                1e6 * price_per_million_tokens(a) / written));
-    if (a.deployment_of_server.grams_per_kwh > 0)
-        line("carbon", formatted("%.3g g CO2 per million output tokens",
-                                 1e6 * a.joules / written / 3.6e6 * a.deployment_of_server.grams_per_kwh));
-    line("simulated", grouped(count(a.result.engine_steps)) + " steps of " + policy_label(a.simulated_engine.policy));
-    if (const std::string measured = measurement_note(a.deployment_of_server); !measured.empty())
-        out += "  " + measured;
-    return out;
+        out += simulation_line("KV cache transfer", formatted("%.4g GB/s per device to the decode workers",
+                                                              a.config.network_gigabytes_per_second));
+    return out + simulation_cost_lines(a) + '\n' + simulation_assumptions(a);
 }
 
 inline std::string simulated_json(const simulation_response& a) {
@@ -161,7 +187,7 @@ inline std::string simulated_json(const simulation_response& a) {
     if (a.deployment_of_server.device->thermal_design_watts > 0)
         json.member("joules_of_all_devices", a.joules)
             .member("joules_per_token", a.joules / static_cast<double>(s.output_tokens));
-    if (a.deployment_of_server.price_per_hour > 0) json.member("price_of_all_devices", price_per_million_tokens(a));
+    if (a.deployment_of_server.price_per_hour > 0) json.member("price_of_all_devices", price_of_all_devices(a));
     const scheduling_policy& p = a.simulated_engine.policy;
     json.key("scheduler").object().member("engine", p.engine).member("version", p.version);
     json.member("tokens_per_step", p.max_num_batched_tokens)
@@ -172,7 +198,7 @@ inline std::string simulated_json(const simulation_response& a) {
     return json.end_object().text() + '\n';
 }
 
-/// A row for each request.
+/// One CSV row per request.
 inline std::string simulated_csv(const simulation_response& a) {
     std::string out = "request,sent,queued,scheduled,first_token,last_token,input,output,cached,preempted,engine\n";
     for (std::size_t i = 0; i < a.result.requests.size(); ++i) {
@@ -188,13 +214,13 @@ inline std::string simulated_csv(const simulation_response& a) {
     return out;
 }
 
-/// Steps of each engine one behind the other, like ones together.
+/// A Chrome trace of the engine steps; consecutive equal steps are one span.
 inline std::string simulated_timeline(const simulation_response& a) {
     std::vector<std::string> engines;
     for (std::int64_t i = 0; i < a.engines; ++i) engines.push_back("engine " + std::to_string(i));
     std::vector<trace_span> spans;
     for (const simulated_steps& s : a.result.steps) {
-        const char* phase = s.prefill_tokens == 0 ? "writing" : s.num_decodes == 0 ? "prompts" : "prompts and writing";
+        const char* phase = s.prefill_tokens == 0 ? "decode" : s.num_decodes == 0 ? "prefill" : "prefill and decode";
         spans.push_back({phase,
                          "step",
                          s.replica,
@@ -211,7 +237,7 @@ inline std::string simulated_timeline(const simulation_response& a) {
     return chrome_trace("llmcost simulate: " + std::string(a.deployment_of_server.name_of_model.name), engines, spans);
 }
 
-/// Requests that run and that wait over time, over all engines: means of a few hundred equal parts of it.
+/// Running requests, waiting requests and KV cache utilization over time: means over 240 equal intervals.
 inline swept_chart simulated_chart(const simulation_response& a) {
     constexpr std::size_t parts = 240;
     const double part_seconds = a.result.seconds / static_cast<double>(parts);
@@ -228,17 +254,17 @@ inline swept_chart simulated_chart(const simulation_response& a) {
             sums[2][i] += share * 100 * s.kv_cache_utilization / static_cast<double>(a.engines);
         }
     swept_chart chart;
-    chart.title = "Requests over time, and the cache that they fill";
+    chart.title = "Requests and KV cache utilization over time";
     chart.x_axis.title = "seconds";
-    chart.up.title = "requests, or % of the cache";
-    const char* const names[]{"running", "waiting", "% of the cache"};
+    chart.up.title = "requests, or % of the KV cache";
+    const char* const names[]{"running", "waiting", "% of the KV cache"};
     for (std::size_t k = 0; k < sums.size(); ++k)
         for (std::size_t i = 0; i < parts; ++i)
             add_to_line(chart.lines, names[k], (static_cast<double>(i) + 0.5) * part_seconds, sums[k][i]);
     for (chart_series& s : chart.lines) s.marked = false;
     chart.description = "At most " + formatted("%.0f", *std::max_element(sums[0].begin(), sums[0].end())) +
-                        " requests run, " + formatted("%.0f", *std::max_element(sums[1].begin(), sums[1].end())) +
-                        " wait.";
+                        " running requests, " + formatted("%.0f", *std::max_element(sums[1].begin(), sums[1].end())) +
+                        " waiting.";
     return chart;
 }
 

@@ -18,35 +18,56 @@
 #include <llmcost/cli/request/model_source.hpp>
 #include <llmcost/cli/request/request.hpp>
 
-// `llmcost train`: its options; train_page.hpp writes the answer.
+// `llmcost train`: the memory of a training step. `train_page.hpp` has the output.
+//
+// The steps of the command are those of `serve.hpp`: parse, validate, compute, print.
 namespace llmcost::cli {
 
 namespace option {
 
-// clang-format off
-inline constexpr option_spec
-    precision      {"--precision", value_type::choice, "fp32|bf16|bf16-mixed|fp16-mixed|fp8-mixed", "of weights and activations (fp32)"},
-    implementation {"--attention-implementation", value_type::choice, "eager|sdpa", "scores written out, or one fused call"},
-    loss           {"--loss",      value_type::choice, "labels|sum|fused", "the model's own, the sum of what it returns, or head and loss in one"},
-    dropout        {"--dropout",   value_type::choice, "0|keep", "nothing is dropped, or the configuration's rates hold"},
-    step_seconds   {"--step-seconds", value_type::text, "S", "a step took so long: MFU and HFU on --device"};
-// clang-format on
+inline constexpr option_spec precision{.name = "--precision",
+                                       .value = "TYPE",
+                                       .type = value_type::choice,
+                                       .choices = "fp32|bf16|bf16-mixed|fp16-mixed|fp8-mixed",
+                                       .help = "fp32, bf16, bf16-mixed, fp16-mixed or fp8-mixed (default fp32)"};
+inline constexpr option_spec implementation{.name = "--attention-implementation",
+                                            .value = "TYPE",
+                                            .type = value_type::choice,
+                                            .choices = "eager|sdpa",
+                                            .help = "eager, or sdpa (fused) (default eager)"};
+inline constexpr option_spec loss{.name = "--loss",
+                                  .value = "TYPE",
+                                  .type = value_type::choice,
+                                  .choices = "labels|sum|fused",
+                                  .help =
+                                      "labels: the model's loss; sum: sum of the outputs; fused: fused linear "
+                                      "cross-entropy (default labels)"};
+inline constexpr option_spec dropout{.name = "--dropout",
+                                     .value = "0|keep",
+                                     .type = value_type::choice,
+                                     .choices = "0|keep",
+                                     .help = "keep: use the dropout rates of the configuration (default 0)"};
+inline constexpr option_spec step_seconds{.name = "--step-seconds",
+                                          .value = "S",
+                                          .type = value_type::text,
+                                          .help = "measured step time; reports MFU and HFU for --device"};
 
 }  // namespace option
 
-/// The numbers of a training step, which may be lists.
+/// The options of a training step that accept lists.
 inline constexpr std::array training_lists{accepts_list(option::batch), accepts_list(option::sequence),
                                            accepts_list(option::encoder_sequence)};
 
 namespace detail {
 
-/// How a command line asks for a model to be trained.
+/// Parses schedule and loss of a training step. Throws: `usage`.
 inline training_plan parse_training_plan(const arguments& args) {
     training_plan plan;
     plan.schedule = read_schedule(args, args.choice(option::precision) == 1);
     plan.loss = static_cast<training_loss>(args.choice(option::loss));
     return plan;
 }
+/// The workload of a training step. Throws: `usage`.
 inline workload training_workload(const arguments& args) {
     workload load;
     load.batch = args.number(option::batch, 1);
@@ -62,52 +83,56 @@ inline workload training_workload(const arguments& args) {
     load.implementation = static_cast<attention_implementation>(args.choice(option::implementation));
     return load;
 }
-/// Refuses what no walk says of dropout: rates are never taken for 0 silently.
+/// Throws: `usage` if the dropout rates of the configuration are not supported. They are never ignored silently.
 inline void require_supported_dropout(const model& m, const workload& load) {
     if (!load.has_dropout) return;
     const std::string type = quote(std::string_view(m.spec->model_type));
     if (!m.has_dropout_positions())
-        throw_usage("--dropout",
-                    "keep: where " + type + " drops something is not described yet; 0 leaves all of it out");
+        throw_usage("--dropout", "keep is not supported: the dropout positions of " + type + " are unknown; use 0");
     if (m.config.dropout_positions.contains(dropout_position::stochastic))
         throw_usage("--dropout",
-                    "keep: this configuration draws which layers run, makes noise on routers or drops everything, "
-                    "so that no two steps are alike; 0 leaves all of it out");
+                    "keep is not supported: layerdrop, router jitter or a rate of 1 makes the cost of a step random; "
+                    "use 0");
 }
-/// Refuses a fused loss where it is not what Liger puts in the place of head and loss.
+/// Throws: `usage` if Liger has no fused linear cross-entropy for the model.
 inline void require_supported_fused_loss(const model& m, const workload& load, const training_plan& plan) {
     if (plan.loss != training_loss::fused) return;
-    const auto no = [](const char* reason) { throw_usage("--loss", std::string("fused: ") + reason); };
-    if (load.autocast) no("what a fused loss casts under autocast is not described");
+    const auto reject = [](const char* reason) {
+        throw_usage("--loss", std::string("fused is not supported ") + reason);
+    };
+    if (load.autocast) reject("with autocast; use --precision fp32 or bf16");
     if (m.config.head != head_kind::causal_lm || m.config.encoder.num_hidden_layers > 0)
-        no("only a decoder under a language model's head has one");
-    if (m.text_model_spec().process_logits != nullptr) no("this model changes its scores behind the head");
+        reject("for this model, which is not a decoder-only language model");
+    if (m.text_model_spec().process_logits != nullptr)
+        reject("for this model, which changes its logits after the head");
 }
-/// Refuses what no recording and no source says of a step.
+/// Throws: `usage` if neither a recorded step nor source code describes the training step.
 inline void require_supported_training(const arguments& args, const model& m, const workload& load,
                                        const training_plan& plan) {
     require_supported_dropout(m, load);
     require_supported_fused_loss(m, load, plan);
     if (args.choice(option::precision) == precision_fp8_mixed && plan.adapter_config.kind != adapter_kind::none)
-        throw_usage("--precision", "fp8-mixed: adapters beside layers of float8 are not described");
+        throw_usage("--precision", "fp8-mixed cannot be combined with --adapter");
 }
-/// How long a step took, and where.
+/// Parses the measured time of a step, and finds the peak FLOP/s of the device. Throws: `usage`.
 inline measured_step read_step_time(const arguments& args, int precision) {
     measured_step out;
     if (!args.has(option::step_seconds)) return out;
     out.seconds = parse_real("--step-seconds", args.text(option::step_seconds), 1e-9, 1e9);
     const device* const target_device = args.has(option::device) ? find_device(args.text(option::device)) : nullptr;
-    if (target_device == nullptr) throw_usage("--step-seconds", "needs --device, whose peak MFU is a share of");
+    if (target_device == nullptr)
+        throw_usage("--step-seconds", "requires --device, whose peak FLOP/s is the reference of MFU");
     const dtype type = precisions[precision].products;
     out.peak = target_device->peak(type);
     out.device_title = printable(target_device->title);
     out.type = type;
     if (out.peak <= 0)
-        throw_usage("--step-seconds", "the datasheet of " + out.device_title + " says no peak of " + name_of(type));
+        throw_usage("--step-seconds",
+                    "the datasheet of " + out.device_title + " has no peak FLOP/s for " + name_of(type));
     return out;
 }
 
-/// Categories at the peak over workloads.
+/// The memory categories at the peak for all workloads of a command line with lists, as a table.
 inline command_output run_training_sweep(const arguments& args, const program& io, const workload_sweep& work,
                                          const parsed_model& read, const training_plan& plan,
                                          const memory_limit& limit) {
@@ -127,7 +152,7 @@ inline command_output run_training_sweep(const arguments& args, const program& i
                        });
 }
 
-/// What of a plan depends on the model; refuses what nobody says of it.
+/// Completes a plan with the model: workload, adapter and quantized base weights. Throws: `usage`.
 inline void finish_training_plan(training_plan& plan, requested_adapter& adapter, const arguments& args,
                                  const streams& io, const parsed_model& read, workload& load) {
     complete_workload(read.subject, args, load);
@@ -138,7 +163,7 @@ inline void finish_training_plan(training_plan& plan, requested_adapter& adapter
     plan.base_quantization = base_of(adapter, read, load);
 }
 
-/// Trains a model, which outlives what comes of it.
+/// The memory of a training step. `read` must outlive the result. Throws: `usage`.
 inline training_response compute_training(const arguments& args, const parsed_model& read, const workload& load,
                                           const training_plan& plan, const requested_adapter& adapter,
                                           const memory_limit& limit) {
@@ -152,67 +177,76 @@ inline training_response compute_training(const arguments& args, const parsed_mo
                         read_step_time(args, precision),
                         train(read.subject, load, plan)};
     if (plan.schedule.recompute == recompute_mode::selective && !t.run.has_attention_shape)
-        throw_usage("--recompute", "selective makes attention again, and this model's is not known to be one");
-    if (!adapter.none() && t.run.memory.num_trainable == 0) throw_usage("--adapter", "trains nothing of this model");
+        throw_usage("--recompute", "selective is not supported: this model has no known attention to recompute");
+    if (!adapter.none() && t.run.memory.num_trainable == 0) throw_usage("--adapter", "matches no module of this model");
     return t;
+}
+
+inline std::string print(const training_response& response, output_format format) {
+    switch (format) {
+        case output_format::json: return train_json(response);
+        case output_format::text: return train_page(response);
+        default: return written(train_table(response), format);
+    }
 }
 
 }  // namespace detail
 
-/// What `llmcost train` prints.
+/// Runs `llmcost train`.
 [[nodiscard]] inline command_output run_train(const arguments& args, const program& io) {
     training_plan plan = detail::parse_training_plan(args);
     requested_adapter adapter = read_adapter(args);
-    const workload_sweep work(args, training_lists);
-    workload load = detail::training_workload(work.at(0));
+    const workload_sweep sweep(args, training_lists);
+    workload load = detail::training_workload(sweep.at(0));
     check_plot(args, true, {});
     const memory_limit limit = parse_memory_limit(args);
     const parsed_model read = io.read(args, io);
     detail::finish_training_plan(plan, adapter, args, io, read, load);
-    if (work.has_axes()) return detail::run_training_sweep(args, io, work, read, plan, limit);
-    const detail::training_response t = detail::compute_training(args, read, load, plan, adapter, limit);
-    const auto format = static_cast<output_format>(args.choice(option::format));
-    const exit_code code = exit_code_of_fit(limit, t.needed());
-    command_output out{format == output_format::json   ? detail::train_json(t)
-                       : format == output_format::text ? detail::train_page(t)
-                                                       : written(detail::train_table(t), format),
-                       code};
+    if (sweep.has_axes()) return detail::run_training_sweep(args, io, sweep, read, plan, limit);
+
+    const detail::training_response response = detail::compute_training(args, read, load, plan, adapter, limit);
+    command_output out{detail::print(response, static_cast<output_format>(args.choice(option::format))),
+                       exit_code_of_fit(limit, response.needed())};
     if (!args.text(option::plot).empty())
-        out.file = {std::string(args.text(option::plot)), detail::train_picture(t).document()};
+        out.file = {std::string(args.text(option::plot)), detail::train_picture(response).document()};
     return out;
 }
 
-/// How a model is trained.
+/// The options of a training step: section "Training", then "Parallelism".
 inline constexpr std::array training_options =
-    concatenate(std::array{option::optimizer, option::adapter, option::precision, option::implementation, option::loss,
-                           option::dropout},
-                schedule_options);
+    concatenate(with_section("Training", concatenate(std::array{option::optimizer, option::adapter, option::precision,
+                                                                option::implementation, option::loss, option::dropout},
+                                                     schedule_options)),
+                with_section("Parallelism", sharding_options));
 
 inline constexpr std::array train_options =
-    concatenate(model_options, training_lists,
-                std::array{option::image, option::images, option::video, option::videos, option::audio},
-                training_options, std::array{option::step_seconds, option::format, option::plot},
-                with_section("Memory", memory_limit_options), help_option);
+    concatenate(with_section("Model", model_options), with_section("Workload", training_lists),
+                with_section("Multimodal inputs", multimodal_options), training_options,
+                with_section("Hardware", concatenate(memory_limit_options, std::array{option::step_seconds})),
+                with_section("Output", std::array{option::format, option::plot}), help_option);
 
 inline constexpr std::array<command_example, 6> train_examples{{
     {"llmcost train --model meta-llama/Llama-3.2-1B --batch 4 --sequence 512", "full fine-tuning with AdamW"},
     {"llmcost train --model mistralai/Mistral-7B-v0.1 --adapter lora:r=16 --precision bf16 --memory 24GB",
-     "will it fit?"},
+     "LoRA fine-tuning in 24 GB"},
     {"llmcost train --model Qwen/Qwen3-8B --recompute full --optimizer adamw8bit --device h100_sxm",
-     "with less memory"},
-    {"llmcost train --model Qwen/Qwen3-0.6B --batch 1,2,4,8 --memory 24GB", "the largest batch, by looking"},
-    {"llmcost train --model Qwen/Qwen3-0.6B --plot step.svg", "its timeline as a picture"},
-    {"llmcost train --model Qwen/Qwen3-0.6B --precision bf16-mixed --format json", "every moment, for a script"},
+     "activation checkpointing and an 8-bit optimizer"},
+    {"llmcost train --model Qwen/Qwen3-0.6B --batch 1,2,4,8 --memory 24GB",
+     "a table of batch sizes, with those that fit"},
+    {"llmcost train --model Qwen/Qwen3-0.6B --plot step.svg", "memory over time as a chart"},
+    {"llmcost train --model Qwen/Qwen3-0.6B --precision bf16-mixed --format json", "the memory timeline as JSON"},
 }};
 
 inline constexpr command train_command{
     .name = "train",
-    .summary = "what a training step holds and executes",
-    .usage = "(--model NAME | --config FILE) [option]...",
+    .summary = "Compute the memory of a training step",
+    .usage = "(--model NAME | --config FILE) [options]",
     .description =
-        "Memory of a training step by category, as PyTorch's memory tracker tells it\n"
-        "apart: at the peak, over its layers, and after each phase. Eager PyTorch, kernels\n"
-        "of the CPU; adapters as PEFT puts them into a model.\n",
+        "Computes the memory of a training step: peak memory by category, memory per layer, and memory\n"
+        "after the forward pass, the backward pass and the optimizer step. The categories are those of\n"
+        "PyTorch's memory tracker. Reference: eager PyTorch on the CPU; adapters as in PEFT.\n"
+        "LIST: 1,8,64..512:x2. A list prints a table.\n"
+        "Exit code 8: the step does not fit into --memory or --device.\n",
     .options = train_options,
     .run = run_train,
     .examples = train_examples};

@@ -11,23 +11,33 @@
 #include <llmcost/cli/request/model_source.hpp>
 #include <llmcost/cli/request/parse_request.hpp>
 
-// `llmcost why`: where the difference to another counter comes from.
+// `llmcost why`: explains the difference to another FLOP counter.
 namespace llmcost::cli {
 
 namespace option {
 
-// clang-format off
-inline constexpr option_spec
-    counter          {"--against",                  value_type::text,   "TOOL",       "one counter, line by line (a table of all)", "Counter", detail::counter_names},
-    counted_attention{"--attention-implementation", value_type::choice, "eager|sdpa", "how attention is called"},
-    counted_tensors  {"--tensors-as",               value_type::choice, "real|meta",  "what the counter was run on"};
-// clang-format on
+inline constexpr option_spec counter{.name = "--against",
+                                     .value = "TOOL",
+                                     .type = value_type::text,
+                                     .help = "counter to compare line by line (default: table of all counters)",
+                                     .completions = detail::counter_names};
+inline constexpr option_spec counted_attention{.name = "--attention-implementation",
+                                               .value = "TYPE",
+                                               .type = value_type::choice,
+                                               .choices = "eager|sdpa",
+                                               .help = "eager, or sdpa (fused) (default eager)"};
+inline constexpr option_spec counted_tensors{
+    .name = "--tensors-as",
+    .value = "TYPE",
+    .type = value_type::choice,
+    .choices = "real|meta",
+    .help = "tensors with which the counter is run: real or meta (default real)"};
 
 }  // namespace option
 
 namespace detail {
 
-/// `+12`, `-3`, `0`: theirs less ours.
+/// The difference `theirs - ours` with its sign: `+12`, `-3`, `0`.
 inline std::string signed_difference(count ours, count theirs) {
     if (ours == theirs) return "0";
     return ours > theirs ? '-' + digits(ours - theirs) : '+' + digits(theirs - ours);
@@ -61,14 +71,14 @@ inline std::string why_json(const request& q, const workload& load, const std::v
     return json.end_array().end_object().text() + '\n';
 }
 
-/// All counters, a line each.
+/// A table of all counters.
 inline std::string compare_all_counters(const request& q, const workload& load,
                                         const std::vector<counter_variant>& all) {
     table t{{{"counter"}, {"figure"}, {"theirs", true}, {"ours", true}, {"ratio", true}, {"held"}}, {}};
     for (const counter_variant& way : all) {
         const counter_report& r = way.reading;
         const bool formula = r.counter->formula != closed_formula::none;
-        const std::string verified = !r.defined()                    ? "no answer"
+        const std::string verified = !r.defined()                    ? "no result"
                                      : formula                       ? "formula"
                                      : way.unverified_reason.empty() ? "yes"
                                                                      : "no";
@@ -82,11 +92,11 @@ inline std::string compare_all_counters(const request& q, const workload& load,
     if (q.format != output_format::text) return written(t, q.format);
     return q.name_of_model.name + ", " + pass_label(q.model, load) + ", " +
            std::string(attention_name(all.front().attention)) + " attention\n" + written(t, q.format) +
-           "\nheld: the counter's own output for this model type is among llmcost's tests\n"
-           "line by line: llmcost why --against COUNTER\n";
+           "\nheld: verified against a recorded output of the counter for this model type\n"
+           "Line by line: llmcost why --against COUNTER\n";
 }
 
-/// One counter, line by line.
+/// The difference to one counter, line by line.
 inline std::string compare_one_counter(const request& q, const workload& load, const counter_variant& way) {
     const counter_report& r = way.reading;
     const bool text = q.format == output_format::text;
@@ -104,8 +114,8 @@ inline std::string compare_one_counter(const request& q, const workload& load, c
     if (!text) t.rows.back().emplace_back();
     if (!text) return written(t, q.format);
     std::string out = q.name_of_model.name + ", " + pass_label(q.model, load) + ": " + std::string(r.counter->title) +
-                      " against llmcost\n";
-    if (!r.defined()) return out + "no answer: " + std::string(r.undefined_reason) + '\n';
+                      " compared with llmcost\n";
+    if (!r.defined()) return out + "no result: " + std::string(r.undefined_reason) + '\n';
     const bool formula = r.counter->formula != closed_formula::none;
     std::vector<std::string> parts{std::string(r.counter->version),
                                    "ours: " + std::string(reference_metric_name(r.counter->compared)),
@@ -113,19 +123,19 @@ inline std::string compare_one_counter(const request& q, const workload& load, c
     if (!formula) parts.push_back(variant_label(way));
     out += wrapped(parts, 80);
     if (!way.unverified_reason.empty())
-        out += "not held against the tool: " + std::string(way.unverified_reason) + '\n';
+        out += "not verified against the tool: " + std::string(way.unverified_reason) + '\n';
     return out + '\n' + written(t, q.format) + "\nsources: " + wrapped(sources, 71, "         ");
 }
 
 }  // namespace detail
 
-/// What `llmcost why` prints.
+/// Runs `llmcost why`.
 [[nodiscard]] inline command_output run_why(const arguments& args, const program& io) {
     const llmcost::flop_counter* const requested =
         args.has(option::counter) ? &require_counter("--against", args.text(option::counter)) : nullptr;
     const parsed_model read = io.read(args, io);
     const request q = understand(args, read, io.commands);
-    if (!q.metrics.empty()) throw_usage("why", "is of a whole model: leave out metrics and scopes");
+    if (!q.metrics.empty()) throw_usage("why", "supports only the complete model; leave out metrics and scopes");
     const workload load = detail::one_pass(q);
     const auto attention = static_cast<attention_implementation>(args.choice(option::counted_attention));
     const tensor_kind tensor_kind = args.choice(option::counted_tensors) == 1 ? tensor_kind::meta : tensor_kind::real;
@@ -140,24 +150,26 @@ inline std::string compare_one_counter(const request& q, const workload& load, c
 }
 
 inline constexpr std::array why_options = concatenate(
-    model_options, std::array{option::counter, option::counted_attention, option::counted_tensors},
-    std::array{option::batch, option::sequence, option::past, option::encoder_sequence, option::image, option::images,
-               option::video, option::videos, option::audio, option::logits, option::format},
+    with_section("Model", model_options),
+    with_section("Counter", std::array{option::counter, option::counted_attention, option::counted_tensors}),
+    with_section("Workload",
+                 std::array{option::batch, option::sequence, option::past, option::encoder_sequence, option::logits}),
+    with_section("Multimodal inputs", multimodal_options), with_section("Output", std::array{option::format}),
     help_option);
 
 inline constexpr std::array<command_example, 3> why_examples{{
-    {"llmcost why --model meta-llama/Llama-3.2-1B --batch 16 --sequence 200", "what every counter says"},
-    {"llmcost why --model openai-community/gpt2 --against calflops", "line by line, until nothing is left"},
-    {"llmcost why --model Qwen/Qwen3-0.6B --against thop --format json", "for a script"},
+    {"llmcost why --model meta-llama/Llama-3.2-1B --batch 16 --sequence 200", "a table of all counters"},
+    {"llmcost why --model openai-community/gpt2 --against calflops", "the difference line by line"},
+    {"llmcost why --model Qwen/Qwen3-0.6B --against thop --format json", "the difference as JSON"},
 }};
 
 inline constexpr command why_command{
     .name = "why",
-    .summary = "why another counter says something else",
-    .usage = "(--model NAME | --config FILE) [--against TOOL] [option]...",
+    .summary = "Explain the difference to other FLOP counters",
+    .usage = "(--model NAME | --config FILE) [--against TOOL] [options]",
     .description =
-        "What other counters print of the same pass, and line by line where the difference\n"
-        "comes from: operations, ours, theirs, the reason and the line of the tool's source.\n",
+        "Computes what other FLOP counters report for a forward pass. With --against, explains the\n"
+        "difference to one counter line by line: operations, both counts, reason and source line.\n",
     .options = why_options,
     .run = run_why,
     .examples = why_examples};

@@ -20,17 +20,17 @@
 #include <llmcost/report/chart.hpp>
 #include <llmcost/report/json_writer.hpp>
 
-// The answers of `llmcost compare`: pages, tables, JSON, pictures.
+// The output of `llmcost compare`: text, tables, JSON and charts.
 namespace llmcost::cli {
 
-/// A line of a comparison.
+/// A compared figure.
 struct compared_figure {
     std::string name;
-    const metric* metric_definition = nullptr;  ///< null where it is no metric
+    const metric* metric_definition = nullptr;  ///< null if the figure is not a metric
     bool bytes = false;
 };
 
-/// What one model says of one workload; a figure that it has none of is empty.
+/// The figures of one model at one workload; a figure that the model does not have is empty.
 struct compared_work {
     std::string scope;
     std::vector<std::string> workload;
@@ -52,13 +52,13 @@ struct comparison {
     [[nodiscard]] std::optional<count> at(std::size_t model, std::size_t work, std::size_t figure) const {
         return models[model].works[work].values[figure];
     }
-    /// How many times as much as of the first model; none where that is nothing.
+    /// The ratio to the first model; none if the figure of the first model is 0 or missing.
     [[nodiscard]] std::optional<double> ratio(std::size_t model, std::size_t work, std::size_t figure) const {
         const auto first = at(0, work, figure), compared = at(model, work, figure);
         if (!first || !compared || *first == count{}) return std::nullopt;
         return static_cast<double>(*compared) / static_cast<double>(*first);
     }
-    /// Whether any model has any of it.
+    /// Whether the figure is not 0 for at least one model.
     [[nodiscard]] bool has(std::size_t work, std::size_t figure) const {
         for (std::size_t m = 0; m < models.size(); ++m)
             if (at(m, work, figure).value_or(count{}) != count{}) return true;
@@ -68,7 +68,7 @@ struct comparison {
 
 namespace detail {
 
-/// A difference from the first with its sign, written by a function of its size; nothing where a figure is missing.
+/// The signed difference to the first model, formatted by `write`; empty if a figure is missing.
 template <class Write>
 std::string difference_of(const comparison& c, std::size_t model, std::size_t work, std::size_t figure,
                           const char* minus, Write write) {
@@ -81,7 +81,7 @@ inline std::string ratio_text(std::optional<double> ratio, const char* format) {
 }
 inline std::string letter_of(std::size_t model) { return std::string(1, static_cast<char>('A' + model % 26)); }
 
-/// One workload for people: exact enough to read, B − A and B / A beside each.
+/// The text of one workload: scaled figures, differences B − A and ratios B / A.
 inline std::string compared_lines(const comparison& c, std::size_t work) {
     std::size_t names = 0;
     for (const compared_figure& f : c.figures) names = std::max(names, f.name.size());
@@ -124,7 +124,7 @@ inline std::string compared_page(const comparison& c) {
     return out;
 }
 
-/// Exact digits, side by side.
+/// A table with exact digits; each model has its own columns.
 inline table compared_table(const comparison& c) {
     table t{{{"figure"}}, {}};
     if (c.swept)
@@ -154,7 +154,7 @@ inline table compared_table(const comparison& c) {
     return t;
 }
 
-/// A row for each figure of each model, with all that it is of.
+/// A table with one row per figure and model, for CSV.
 inline table compared_rows(const comparison& c) {
     table t{{{"figure"}, {"name"}, {"model_type"}, {"scope"}}, {}};
     for (const workload_column* column : c.columns)
@@ -215,14 +215,16 @@ inline std::string compared_json(const comparison& c) {
     return json.text() + "\n";
 }
 
-/// Each figure as bars, as many times as long as it is as much as the first model's; the usual ones are those most
-/// asked for.
+/// The figures as groups of bars with the length of the ratio to the first model.
+///
+/// `usual` selects the most common figures.
 inline std::vector<chart_group> compared_bars(const comparison& c, bool usual) {
-    constexpr std::array<std::string_view, 8> max_asked{"params",      "active", "flops",       "weight_bytes",
-                                                        "cache_bytes", "act",    "saved_bytes", "memory_bytes"};
+    constexpr std::array<std::string_view, 8> common_figures{"params",      "active", "flops",       "weight_bytes",
+                                                             "cache_bytes", "act",    "saved_bytes", "memory_bytes"};
     std::vector<chart_group> out;
     for (std::size_t f = 0; f < c.figures.size(); ++f) {
-        if (usual && std::find(max_asked.begin(), max_asked.end(), c.figures[f].name) == max_asked.end()) continue;
+        if (usual && std::find(common_figures.begin(), common_figures.end(), c.figures[f].name) == common_figures.end())
+            continue;
         chart_group group{c.figures[f].name, {}};
         for (std::size_t m = 0; m < c.models.size(); ++m) {
             const auto ratio = c.ratio(m, 0, f);
@@ -235,7 +237,7 @@ inline std::vector<chart_group> compared_bars(const comparison& c, bool usual) {
     return out;
 }
 
-/// The same in a terminal.
+/// The groups of bars as terminal text.
 inline std::string bar_lines(const std::vector<chart_group>& groups) {
     double maximum = 1;
     std::size_t names = 0;
@@ -263,7 +265,7 @@ inline std::string bar_lines(const std::vector<chart_group>& groups) {
 
 }  // namespace detail
 
-/// A comparison in the format that is asked for, with its picture.
+/// A comparison in the requested format, with its chart.
 [[nodiscard]] inline command_output written_comparison(const comparison& c, const arguments& args,
                                                        const workload_sweep& work) {
     command_output out;
@@ -279,7 +281,7 @@ inline std::string bar_lines(const std::vector<chart_group>& groups) {
     const compared_work& first = c.models.front().works.front();
     if (c.swept) {
         std::vector<plotted_figure> figures;
-        std::size_t drawn = 0;  // the first that counts work, where none is asked for
+        std::size_t drawn = 0;  // FLOPs, unless the command line names a metric
         while (args.positional().empty() && drawn + 1 < c.figures.size() && c.figures[drawn].name != "flops") ++drawn;
         for (const compared_model& m : c.models)
             for (std::size_t w = 0; w < m.works.size(); ++w) {
@@ -294,7 +296,7 @@ inline std::string bar_lines(const std::vector<chart_group>& groups) {
     }
     const std::vector<chart_group> bars = detail::compared_bars(c, args.positional().empty());
     const std::string title = (first.scope == "all" ? "" : first.scope + ", ") + first.workload_label;
-    std::string description = "Figures as multiples of those of " + c.models.front().name;
+    std::string description = "Ratios to the figures of " + c.models.front().name;
     for (const chart_group& g : bars)
         for (const chart_bar& b : g.bars) description += "; " + g.name + " of " + b.name + ": " + b.label;
     if (args.text(option::plot).empty())

@@ -14,7 +14,7 @@
 #include <llmcost/flop_counters/verification.hpp>
 #include <llmcost/report/json_writer.hpp>
 
-// `--convention TOOL`: what another counter prints of the same model and workload.
+// `--convention TOOL`: the output of another FLOP counter for a model and a workload.
 namespace llmcost::cli {
 
 namespace detail {
@@ -29,12 +29,15 @@ inline std::vector<std::string_view> counter_names(const program&) {
 
 namespace option {
 
-inline constexpr option_spec convention{"--convention",       value_type::text, "TOOL", "as another tool counts", {},
-                                        detail::counter_names};
+inline constexpr option_spec convention{.name = "--convention",
+                                        .value = "TOOL",
+                                        .type = value_type::text,
+                                        .help = "count as another tool does, e.g. calflops, thop or fvcore",
+                                        .completions = detail::counter_names};
 
 }  // namespace option
 
-/// The counter of a name that was typed; throws `usage` with the nearest names where there is none.
+/// The counter with a name. Throws: `usage`, with the nearest names.
 [[nodiscard]] inline const llmcost::flop_counter& require_counter(std::string_view option, std::string_view name) {
     if (const llmcost::flop_counter* found = find_counter(lower(name))) return *found;
     name_suggestions near(name);
@@ -42,17 +45,17 @@ inline constexpr option_spec convention{"--convention",       value_type::text, 
     throw_usage(option, "no counter " + quote(name) + near.suggestion_or_list());
 }
 
-/// What llm-profiler reads of the configuration beside sizes.
+/// The RoPE scaling that llm-profiler reads from the configuration.
 [[nodiscard]] inline llama3_scaling scaling_of(const parsed_model& read) {
     try {
         return read.found.document.read_with(
             [&](config_view root) { return llama3_scaling::read(root, read.subject.config.head_dim); });
     } catch (const std::exception&) {
-        return {};  // what it would make of an odd configuration nobody knows
+        return {};  // the result of llm-profiler for such a configuration is unknown
     }
 }
 
-/// A reading in one of the ways in which a counter can be run.
+/// The report of a counter for one attention implementation and one kind of tensors.
 struct counter_variant {
     attention_implementation attention{};
     llmcost::tensor_kind tensor_kind{};
@@ -69,7 +72,7 @@ struct counter_variant {
     return std::string(attention_name(way.attention)) + (way.tensor_kind == tensor_kind::meta ? ", meta" : "");
 }
 
-/// What a counter prints of one pass, with one attention and one kind of tensors.
+/// Runs a counter on one forward pass, with one attention implementation and one kind of tensors.
 [[nodiscard]] inline counter_variant run_counter_variant(const llmcost::flop_counter& c, const model& m, workload load,
                                                          const llama3_scaling& rope, attention_implementation attention,
                                                          tensor_kind tensor_kind) {
@@ -79,17 +82,17 @@ struct counter_variant {
         way.reading = run_counter(c, observe_model(m, load, rope), tensor_kind);
     } catch (const description_error&) {
         way.reading.counter = &c;
-        way.reading.undefined_reason = "llmcost's walk of this model knows no scaled_dot_product_attention";
+        way.reading.undefined_reason = "llmcost does not support scaled_dot_product_attention for this model";
     }
     if (c.formula == closed_formula::none && load.past > 0)
-        way.unverified_reason = "no record of it has tokens in the cache";
+        way.unverified_reason = "no recorded output has tokens in the KV cache";
     else if (c.formula == closed_formula::none)
         way.unverified_reason =
             unverified_reason({c.name, m.spec->model_type, attention == attention_implementation::sdpa, tensor_kind});
     return way;
 }
 
-/// Every way in which a counter says something else: eager attention and sdpa, and of both with meta tensors.
+/// All variants of a counter with different reports: eager attention and sdpa, real and meta tensors.
 [[nodiscard]] inline std::vector<counter_variant> counted_ways(const llmcost::flop_counter& c, const model& m,
                                                                const workload& load, const llama3_scaling& rope) {
     std::vector<counter_variant> ways;
@@ -131,10 +134,10 @@ inline std::string_view reference_metric_name(reference_metric figure) {
     return names[static_cast<std::size_t>(figure)];
 }
 
-/// The pass that `--convention` and `why` are of.
+/// The forward pass of `--convention` and `why`. Throws: `usage` for other workloads.
 inline workload one_pass(const request& q) {
     if (q.workload.kind != workload_kind::forward_pass)
-        throw_usage("--convention", "is of one pass: leave out --input and --requests");
+        throw_usage("--convention", "supports a single forward pass; cannot be combined with --input or --ragged");
     workload load = q.workload.base_workload;
     load.weights = load.activations = load.cache = dtype::float32;
     return load;
@@ -143,18 +146,18 @@ inline workload one_pass(const request& q) {
 inline std::string pass_label(const model& m, const workload& load) {
     if (unit_of(m, load) != input_unit::token) return input_label(m, load);
     std::string out = "batch " + std::to_string(load.batch) + ", sequence " + std::to_string(load.sequence);
-    if (load.past > 0) out += ", " + std::to_string(load.past) + " tokens in the cache";
+    if (load.past > 0) out += ", " + std::to_string(load.past) + " tokens in the KV cache";
     return out;
 }
 
 }  // namespace detail
 
-/// What a counter prints, in the format that was asked for.
+/// The report of a counter in the requested format. Throws: `usage` for unsupported options.
 [[nodiscard]] inline std::string convention_page(const request& q, const parsed_model& read,
                                                  const llmcost::flop_counter& c) {
-    if (!q.metrics.empty()) throw_usage("--convention", "prints what the tool prints: leave out metrics and scopes");
-    if (!q.adapter.empty()) throw_usage("--convention", "is of a model by itself: leave out --adapter");
-    if (q.workload.is_training) throw_usage("--convention", "prints what the tool prints: leave out --training");
+    if (!q.metrics.empty()) throw_usage("--convention", "cannot be combined with metrics or scopes");
+    if (!q.adapter.empty()) throw_usage("--convention", "cannot be combined with --adapter");
+    if (q.workload.is_training) throw_usage("--convention", "cannot be combined with --training");
     const workload load = detail::one_pass(q);
     const std::vector<counter_variant> ways = counted_ways(c, q.model, load, scaling_of(read));
     if (q.format == output_format::json) {
@@ -179,19 +182,20 @@ inline std::string pass_label(const model& m, const workload& load) {
         t.rows.push_back(std::move(row));
     }
     if (q.format != output_format::text) return written(t, q.format);
-    std::string out = q.name_of_model.name + ", " + detail::pass_label(q.model, load) + ", as " + std::string(c.title) +
-                      " counts\n" + wrapped(std::array{std::string(c.version), std::string(c.counts)}, 80) + '\n';
+    std::string out = q.name_of_model.name + ", " + detail::pass_label(q.model, load) + ", FLOPs counted as " +
+                      std::string(c.title) + "\n" +
+                      wrapped(std::array{std::string(c.version), std::string(c.counts)}, 80) + '\n';
     bool has_defined = false;
     for (const counter_variant& way : ways) has_defined = has_defined || way.reading.defined();
     if (has_defined) out += written(t, q.format);
     for (const counter_variant& way : ways) {
         const std::string prefix = c.formula == closed_formula::none ? variant_label(way) + ": " : std::string();
         if (!way.reading.defined())
-            out += prefix + "no answer: " + std::string(way.reading.undefined_reason) + '\n';
+            out += prefix + "no result: " + std::string(way.reading.undefined_reason) + '\n';
         else if (!way.unverified_reason.empty())
-            out += prefix + "not held against the tool: " + std::string(way.unverified_reason) + '\n';
+            out += prefix + "not verified against the tool: " + std::string(way.unverified_reason) + '\n';
     }
-    return out + "\nllmcost why --against " + std::string(c.name) + " says where the difference comes from\n";
+    return out + "\nllmcost why --against " + std::string(c.name) + " explains the difference\n";
 }
 
 }  // namespace llmcost::cli

@@ -8,7 +8,7 @@
 #include <llmcost/cli/request/deployment.hpp>
 #include <llmcost/simulation/scheduling_policy.hpp>
 
-// How an engine is started, by its own options: vLLM 0.33.0 (engine/arg_utils.py), SGLang 0.5.23 (server_args.py),
+// Launch commands of engines. Source: vLLM 0.33.0 (engine/arg_utils.py), SGLang 0.5.23 (server_args.py),
 // TensorRT-LLM 1.3.0 (commands/serve.py).
 namespace llmcost::cli {
 
@@ -21,7 +21,7 @@ namespace detail {
     return n > 1 ? append_if_set(option, n) : std::string();
 }
 
-/// A checkpoint of wider weights, quantised when it is loaded: what vLLM and SGLang do by themselves.
+/// The option that quantizes a checkpoint when it is loaded; only vLLM and SGLang have one.
 [[nodiscard]] inline const char* load_time_quantization(const deployment& p, bool quantises) {
     const bool loads = p.engine.name == string_ref("vllm") || p.engine.name == string_ref("sglang");
     return quantises && loads && p.execution.linear_type->name == string_ref("fp8") ? " --quantization fp8" : "";
@@ -35,7 +35,7 @@ namespace detail {
            append_if_set("--max-num-batched-tokens", p.max_num_batched_tokens) +
            append_if_set("--max-num-seqs", p.max_num_seqs);
 }
-/// Where groups with requests of their own share experts, `--tp` counts the devices of all of them.
+/// The SGLang command. If data-parallel ranks share experts, `--tp` is the number of all devices.
 [[nodiscard]] inline std::string sglang_command(const std::string& model, const parallel_config& s, std::int64_t stages,
                                                 const scheduling_policy& p, bool shares) {
     return "python -m sglang.launch_server --model-path " + model +
@@ -58,8 +58,9 @@ namespace detail {
 
 }  // namespace detail
 
-/// How an engine of a placement is started, its layers on so many stages of devices; `quantises`: its weights are in
-/// another type than the checkpoint's.
+/// The launch command of a deployment with `stages` pipeline stages.
+///
+/// `quantises`: the weight type differs from that of the checkpoint.
 [[nodiscard]] inline std::string launch_command(const deployment& p, std::int64_t stages,
                                                 const scheduling_policy& policy, bool quantises = false) {
     const std::string model(p.name_of_model.name);

@@ -17,11 +17,11 @@
 #include <llmcost/cli/args/tables.hpp>
 #include <llmcost/report/json_writer.hpp>
 
-// Rows of figures behind what they are of, in all formats: scaled for people, else exact; a row may have an error
-// instead.
+// A table of figures in all formats. Text has scaled numbers; the other formats have exact numbers.
+// A row without a result has an error.
 namespace llmcost::cli {
 
-/// What a column of rows holds.
+/// The type of a column.
 enum class column_kind : std::uint8_t { text, number, figure, bytes, truth };
 
 class figure_rows {
@@ -32,7 +32,7 @@ public:
         kinds_.push_back(kind);
         table_.columns.push_back({std::move(title), kind != column_kind::text && kind != column_kind::truth});
     }
-    /// A row; one with a problem may have no figures.
+    /// Adds a row. A row with a problem may lack figures.
     void add(std::vector<std::string> row, std::string problem = {}) {
         row.resize(table_.columns.size());
         if (!problem.empty() && ++failed_ == 1) first_failed_ = row.front() + ": " + problem;
@@ -43,7 +43,7 @@ public:
     [[nodiscard]] std::size_t size() const noexcept { return table_.rows.size(); }
     [[nodiscard]] std::size_t columns() const noexcept { return table_.columns.size(); }
 
-    /// The rows, and how many have no answer to the standard error; to be taken once.
+    /// The table; prints the number of failed rows to stderr. Call it once.
     [[nodiscard]] command_output answer(output_format format, exit_code otherwise = exit_code::ok) {
         if (noted_) io_.err << '\r' << std::string(40, ' ') << '\r';
         if (failed_ > 0) detail::note_on_rows(io_.err, first_failed_, failed_, size());
@@ -51,7 +51,7 @@ public:
     }
 
 private:
-    /// Says on a terminal how far rows are that take longer than a second.
+    /// Prints the progress to a terminal if the table takes longer than one second.
     void show_progress() {
         using clock = std::chrono::steady_clock;
         if (!io_.out_is_terminal || clock::now() < next_note_) return;
@@ -69,7 +69,7 @@ private:
         }
         return written(table_, format);
     }
-    /// Three digits and units for people; columns stay on the right.
+    /// Scales the numbers to three digits and a unit, right-aligned.
     void scale() {
         for (std::size_t c = 0; c < table_.columns.size(); ++c) {
             if (kinds_[c] != column_kind::figure && kinds_[c] != column_kind::bytes) continue;
@@ -89,7 +89,7 @@ private:
         for (const char c : text) n = n * count(10) + count(c - '0');
         return n;
     }
-    /// One JSON object on a line for each row.
+    /// One line with a JSON object per row.
     [[nodiscard]] std::string lines() const {
         std::string out;
         for (std::size_t i = 0; i < table_.rows.size(); ++i) {

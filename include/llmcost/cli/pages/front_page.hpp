@@ -14,10 +14,10 @@
 #include <llmcost/cli/pages/front_page_model.hpp>
 #include <llmcost/custom/custom_model.hpp>
 
-// The page that answers what people ask first, in 80 columns.
+// The front page of a model, in 80 columns.
 namespace llmcost::cli {
 
-/// A figure under the name of a column.
+/// A figure and the name of its column.
 struct named_count {
     std::string name;
     count value;
@@ -25,7 +25,7 @@ struct named_count {
 
 namespace detail {
 
-/// The metrics of the page's table.
+/// The metrics of the table on the front page.
 inline constexpr std::array<std::string_view, 6> page_metrics{"add", "mult", "div", "sqrt", "exp", "flops"};
 
 inline std::string table_line(std::string_view name, const std::vector<std::string>& fields) {
@@ -34,7 +34,7 @@ inline std::string table_line(std::string_view name, const std::vector<std::stri
     return out + '\n';
 }
 
-/// What a sequence shows, a line for each kind: what was given, what a tower reads of it, how many tokens it became.
+/// The multimodal inputs of a sequence, one line per modality: input size, encoder input size, number of tokens.
 inline std::vector<std::string> media_lines(const request& q) {
     const workload& load = q.workload.base_workload;
     if (q.model.spec->compute_media_shapes == nullptr || !load.has_multimodal_inputs()) return {};
@@ -48,7 +48,7 @@ inline std::vector<std::string> media_lines(const request& q) {
         std::string line = number(n) + ' ' + std::string(one) + (n == 1 ? "" : "s") + past;
         if (!original_size.empty()) line += " of " + original_size;
         if (shape.height > 0)
-            line += ", read as " + (shape.num_tiles > 1 ? number(shape.num_tiles) + " of " : "") +
+            line += ", resized to " + (shape.num_tiles > 1 ? number(shape.num_tiles) + " of " : "") +
                     size(shape.width, shape.height);
         out.push_back(line + tokens(shape.num_tokens) + (n > 1 && shape.num_tokens > 0 ? " each" : ""));
     };
@@ -60,13 +60,13 @@ inline std::vector<std::string> media_lines(const request& q) {
                  number(load.video_frames) + " frames of " + size(load.video_width, load.video_height), shapes.video);
     if (load.audio_milliseconds > 0) {
         std::string line = audio_label(load.audio_milliseconds) + past;
-        if (shapes.audio.num_frames > 0) line += ", read as " + number(shapes.audio.num_frames) + " frames";
+        if (shapes.audio.num_frames > 0) line += ", " + number(shapes.audio.num_frames) + " frames";
         out.push_back(line + tokens(shapes.audio.num_tokens));
     }
     return out;
 }
 
-/// What a description reads, where that is more than one tensor.
+/// The input tensors of a custom model; empty for a single one.
 inline std::string inputs_line(const request& q) {
     if (q.custom == nullptr) return {};
     const auto inputs = q.custom->inputs(q.workload.base_workload);
@@ -77,10 +77,10 @@ inline std::string inputs_line(const request& q) {
         for (int i = 0; i < sizes.rank; ++i) text += (i == 0 ? " " : " × ") + number(sizes.size[i]);
         input_texts.push_back(std::move(text));
     }
-    return dim(q, "reads ") + wrapped(input_texts, page_width - 6, "      ");
+    return dim(q, "input ") + wrapped(input_texts, page_width - 6, "      ");
 }
 
-/// What is counted, and for how much work.
+/// The title of the workload, e.g. `Prefill, batch 1, sequence 1,024`.
 inline std::string work_title(const request& q, const model_metrics& total) {
     const workload& load = q.workload.base_workload;
     const std::string batch = ", batch " + number(load.batch);
@@ -93,14 +93,13 @@ inline std::string work_title(const request& q, const model_metrics& total) {
         return "One step of " + number(static_cast<std::int64_t>(q.workload.request_groups.size())) +
                " groups of requests";
     const char* kind = load.past == 0 ? "Prefill" : load.sequence == 1 ? "Decode" : "Extension";
-    if (load.past == 0 && total.cache_elements == count{})
-        kind = "Forward pass";  // nothing that later tokens could use
+    if (load.past == 0 && total.cache_elements == count{}) kind = "Forward pass";  // the model has no cache
     const std::int64_t num_media_tokens = load.past == 0 ? q.workload.num_media_tokens : 0;
     return kind + batch + ", sequence " + number(load.sequence) +
-           (num_media_tokens > 0 ? " + " + number(num_media_tokens) + " shown" : "") + past;
+           (num_media_tokens > 0 ? " + " + number(num_media_tokens) + " multimodal" : "") + past;
 }
 
-/// New tokens of a job, or images, recordings, samples.
+/// The number of new tokens, images, recordings or samples of a workload.
 inline count tokens_of(const request& q) {
     const workload& load = q.workload.base_workload;
     if (input_unit_of(q) != input_unit::token) return count(load.batch);
@@ -116,7 +115,7 @@ inline count tokens_of(const request& q) {
                : count(load.batch) * count(load.sequence + (load.past == 0 ? q.workload.num_media_tokens : 0));
 }
 
-/// A scope's line of the page's table.
+/// The table line of a scope.
 inline std::string counts_line(std::string_view name, const model_metrics& f) {
     std::vector<std::string> fields;
     for (const std::string_view metric : page_metrics) fields.push_back(scaled(find_metric(metric)->value_of(f)));
@@ -128,7 +127,7 @@ inline bool has_counts(const model_metrics& f) {
     return false;
 }
 
-/// The counts of the whole, then by role.
+/// The counts of the model, then of each role.
 inline std::string counts_table(const request& q, const role_results& read) {
     const model_metrics& total = read.sums.total.front();
     std::vector<std::string> titles;
@@ -145,16 +144,16 @@ inline std::string counts_table(const request& q, const role_results& read) {
     for (const std::string_view name : {"log", "tanh", "erf", "trig", "pow", "neg", "cmp"})
         if (const count n = find_metric(name)->value_of(total); n != count{})
             besides.push_back(title_of(*find_metric(name)) + ' ' + scaled(n));
-    besides.push_back("torch FLOPs " + scaled(total.torch_flops));
+    besides.push_back("PyTorch FLOPs " + scaled(total.torch_flops));
     besides.push_back("act " + scaled(total.module_output_elements));
-    out += dim(q, "besides: ") + wrapped(besides, page_width - 9, "         ");
+    out += dim(q, "other:   ") + wrapped(besides, page_width - 9, "         ");
     if (total.unrouted_flops != count{})
-        out += "eager runs every expert over every token: " + scaled(total.active_flops()) +
-               " of the FLOPs\nare for the experts picked (active_flops)\n";
+        out += "eager computes every expert for every token; the routed experts need\n" + scaled(total.active_flops()) +
+               " of the FLOPs (active_flops)\n";
     return out;
 }
 
-/// A whole request: figures by phase.
+/// The figures of a request by phase: prefill, decode and total.
 inline std::string phases_table(const request& q, const workload_totals& r) {
     const auto names = column_names(r);
     std::string out = table_line("", names);
@@ -171,7 +170,7 @@ inline std::string phases_table(const request& q, const workload_totals& r) {
         }
         if (has_nonzero) out += table_line(m.name == "flops" ? "FLOPs" : title_of(m), fields);
     }
-    return out + dim(q, "the cache is what it holds at the end of each") + '\n';
+    return out + dim(q, "cache: KV cache at the end of each phase") + '\n';
 }
 
 inline model_metrics training_step(const request& q) {
@@ -180,7 +179,7 @@ inline model_metrics training_step(const request& q) {
     return count_model(q.model, step);
 }
 
-/// A training step's own figures by the names of columns.
+/// The figures of a training step, with the names of their columns.
 inline std::vector<named_count> training_figures(const request& q) {
     const model_metrics f = training_step(q);
     model_metrics backward;
@@ -197,13 +196,13 @@ inline std::vector<named_count> training_figures(const request& q) {
 inline std::string training_line(const request& q) {
     const model_metrics f = training_step(q);
     const std::vector<std::string> parts{
-        "Training step: " + in_bytes(f.saved_bytes) + " kept for backward",
+        "Training step: " + in_bytes(f.saved_bytes) + " saved for backward",
         "FLOPs " + scaled(f.flops()) + " forward, " + scaled(f.backward.add + f.backward.mult) + " backward",
-        "torch FLOPs " + scaled(f.torch_flops) + " forward, " + scaled(f.backward_torch_flops) + " backward"};
+        "PyTorch FLOPs " + scaled(f.torch_flops) + " forward, " + scaled(f.backward_torch_flops) + " backward"};
     return '\n' + wrapped(parts, page_width, "  ");
 }
 
-/// Parameters of the checkpoint's multi-token prediction layers.
+/// The parameters of the multi-token prediction layers of the checkpoint.
 inline count mtp_parameters(const request& q) {
     model with_mtp = q.model, without_mtp = q.model;
     with_mtp.config.mtp_layers = q.mtp_layers;
@@ -211,7 +210,7 @@ inline count mtp_parameters(const request& q) {
     return count_model(with_mtp, {}).params - count_model(without_mtp, {}).params;
 }
 
-/// What the checkpoint has beside the model that the reference runs.
+/// A note about multi-token prediction layers, which the reference implementation does not execute.
 inline std::string mtp_note(const request& q) {
     if (q.mtp_layers == 0) return {};
     const bool one = q.mtp_layers == 1;
@@ -220,14 +219,14 @@ inline std::string mtp_note(const request& q) {
         return '\n' + layers + (one ? " is" : " are") + " counted, under mtp: " + grouped(mtp_parameters(q)) +
                " parameters.\n";
     const std::string object_pronoun = one ? "it" : "them";
-    std::string out = "\nThe checkpoint carries " + layers + (one ? ", which is" : ", which are") +
-                      " not counted:\nthe reference leaves " + object_pronoun + " out.";
+    std::string out = "\nThe checkpoint has " + layers + (one ? ", which is" : ", which are") +
+                      " not counted:\nthe reference does not execute " + object_pronoun + '.';
     if (q.model.text_model_spec().multi_token_prediction != nullptr && q.model.config.head != head_kind::none)
-        out += " --mtp counts " + object_pronoun + ": " + grouped(mtp_parameters(q)) + " parameters.";
+        out += " With --mtp: " + grouped(mtp_parameters(q)) + " parameters.";
     return out + '\n';
 }
 
-/// What the figures rest on: source, convention, workload, element types, assumptions.
+/// The assumptions of the figures: source, convention, workload and element types.
 inline std::string provenance(const request& q, const role_results& read) {
     const bool caches = read.sums.total.front().cache_elements != count{};
     const workload& load = q.workload.base_workload;
@@ -236,7 +235,8 @@ inline std::string provenance(const request& q, const role_results& read) {
     if (q.model.text_model_spec().is_remote_code)
         parts.push_back(std::string(q.model.text_model_spec().model_type) + " is " + std::string(not_verified));
     if (!q.adapter.empty()) parts.push_back("adapter " + q.adapter);
-    parts.emplace_back(load.attention == attention_scores::full ? "eager, full scores" : "causal: visible scores only");
+    parts.emplace_back(load.attention == attention_scores::full ? "eager attention, all scores"
+                                                                : "causal attention, visible scores only");
     parts.emplace_back("FLOPs = ADD + MULT");
     if (const input_unit unit = input_unit_of(q); unit == input_unit::token || unit == input_unit::sound)
         parts.emplace_back(load.head == logits::all    ? "all logits"
@@ -245,19 +245,20 @@ inline std::string provenance(const request& q, const role_results& read) {
     const workload& first = q.phases.front().parts.front().load;
     if (std::find(read.chains.begin(), read.chains.end(), role_chain{role::encoder}) != read.chains.end() &&
         !reads_pixels(q.model) && load.audio_milliseconds == 0)
-        parts.push_back(first.encoder_sequence > 0 ? "encoder reads " + number(first.encoder_sequence)
-                                                   : "encoder as long as the decoder");
+        parts.push_back(first.encoder_sequence > 0 ? "encoder sequence " + number(first.encoder_sequence)
+                                                   : "encoder sequence as the decoder");
     if (load.weights == dtype::unspecified && q.model.config.dtype_of_weights == dtype::unspecified)
         parts.emplace_back("float32 assumed");
     if (q.has_default_audio) parts.push_back(audio_label(load.audio_milliseconds) + " assumed (--audio)");
-    if (exceeds_context(q.model, longest_sequence(q.workload, q.phases))) parts.emplace_back("longer than the context");
-    if (q.disables_cache && caches) parts.emplace_back("cache counted, though use_cache is false");
+    if (exceeds_context(q.model, longest_sequence(q.workload, q.phases)))
+        parts.emplace_back("exceeds the context length");
+    if (q.disables_cache && caches) parts.emplace_back("KV cache counted, although use_cache is false");
     if (q.stored_weights.is_applied) parts.push_back(q.stored_weights.label);
     if (q.model.config.quantized && !q.stored_weights.is_applied) parts.emplace_back("quantization_config not applied");
     return wrapped(parts, page_width);
 }
 
-/// A workload that somebody may want to ask about next.
+/// Arguments of a suggested next command.
 inline std::string suggested_arguments(const request& q) {
     const modality_set& reads = q.model.spec->modalities;
     if (input_unit_of(q) != input_unit::token) return "--batch 8 --training";
@@ -287,14 +288,13 @@ inline std::string suggested_arguments(const request& q) {
                                                         : detail::counts_table(q, read);
     if (q.workload.is_training) out += detail::training_line(q);
     out += detail::mtp_note(q) + '\n' + detail::dim(q, detail::provenance(q, read));
-    return out +
-           detail::dim(q, "ask more: mult attn · --tree · " + detail::suggested_arguments(q) + " · llmcost --help") +
+    return out + detail::dim(q, "try: mult attn · --tree · " + detail::suggested_arguments(q) + " · llmcost --help") +
            '\n';
 }
 
-/// The figures of the front page as a table: the whole model, then every role, then what has none.
+/// The figures of the front page as a table: the model, its roles, then modules without a role.
 ///
-/// With a training step its bytes and its backward pass stand behind them; they are a whole model's.
+/// With a training step, its first row also has saved bytes and backward counts.
 [[nodiscard]] inline table front_table(const request& q) {
     const role_results read = compute_role_totals(q);
     const auto names = detail::column_names(read.sums);

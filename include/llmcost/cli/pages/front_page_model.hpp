@@ -18,7 +18,7 @@ namespace detail {
 
 inline constexpr std::size_t page_width = 80;
 
-/// Marks a text for a terminal, where that is wanted.
+/// A text with terminal colors, if colors are enabled.
 inline std::string styled(const request& q, std::string_view text, const char* code) {
     return q.has_color ? "\x1b[" + std::string(code) + 'm' + std::string(text) + "\x1b[0m" : std::string(text);
 }
@@ -27,7 +27,7 @@ inline std::string dim(const request& q, std::string_view text) { return styled(
 
 inline std::string number(std::int64_t n) { return grouped(count(n)); }
 
-/// `weights bfloat16, activations and cache float8_e5m2`, or one name where all are the same.
+/// `bfloat16 weights, float8_e5m2 activations and cache`, or one name if all types are equal.
 inline std::string types_text(const storage_types& t) {
     const auto name = [](dtype type) { return std::string(name_of(type)); };
     if (t.weights == t.activations && t.activations == t.cache) return name(t.weights);
@@ -36,7 +36,7 @@ inline std::string types_text(const storage_types& t) {
     return name(t.weights) + " weights, " + name(t.activations) + " activations, " + name(t.cache) + " cache";
 }
 
-/// The sizes that people know a model by.
+/// The main sizes of a model.
 inline std::vector<std::string> size_labels(const model_config& config, const workload& load) {
     std::vector<std::string> out;
     const auto add = [&](std::int64_t n, std::string text) {
@@ -72,7 +72,7 @@ inline std::vector<std::string> size_labels(const model_config& config, const wo
     return out;
 }
 
-/// The model's own line and the line of its sizes.
+/// The line of the model name and the line of its sizes.
 inline std::string heading(const request& q, std::string_view type) {
     const std::string type_label =
         std::string(type) + " · " + types_text(storage_types_of(q.model, q.workload.base_workload));
@@ -108,14 +108,14 @@ inline std::vector<std::string> parameter_lines(const request& q, const role_res
     return out;
 }
 
-/// A figure in bytes with a note on what it is of.
+/// A size in bytes with a note.
 struct memory_line {
     std::string_view name;
     std::string value;
     std::string note{};
 };
 
-/// Bytes of weights and cache.
+/// The lines of weights and KV cache.
 inline std::vector<memory_line> memory_lines(const request& q, const model_metrics& total) {
     std::vector<memory_line> out{{"Weights", in_bytes(total.weight_bytes)}};
     if (total.encoder_cache_bytes != count{}) out.push_back({"Encoder cache", in_bytes(total.encoder_cache_bytes)});
@@ -140,7 +140,7 @@ inline std::vector<memory_line> memory_lines(const request& q, const model_metri
         maximum = e.max_positions();
     }
     const count first = cached(1, 2) - cached(1, 1);
-    // a cache that is compressed every so many tokens shrinks with some: on average over the later half
+    // a cache that is compressed periodically shrinks at some lengths; use the mean over the second half
     const auto growth = [&](std::int64_t tokens) {
         const count now = cached(1, maximum), previous = cached(1, maximum - tokens);
         return previous < now ? (now - previous) / count(tokens) : count{};
@@ -165,7 +165,7 @@ inline std::vector<memory_line> memory_lines(const request& q, const model_metri
     return out;
 }
 
-/// Parameters to the left, bytes to the right; a note that finds no place beside its figure stands below.
+/// Parameters in the left column, bytes in the right one. A note that does not fit is on the next line.
 inline std::string side_by_side(const request& q, const std::vector<std::string>& a,
                                 const std::vector<memory_line>& b) {
     std::size_t at = 42;

@@ -12,12 +12,12 @@
 #include <llmcost/report/json_report.hpp>
 #include <llmcost/report/json_writer.hpp>
 
-// Answers in JSON; docs/cli.md has the contract.
+// JSON output; docs/cli.md specifies the members.
 namespace llmcost::cli {
 
 namespace detail {
 
-/// A report with one member more at its end; both are objects, written with the same indent.
+/// A JSON object `report`, extended by the members of another object with equal indentation.
 inline std::string with_members(std::string report, const json_writer& members) {
     constexpr std::string_view end = "\n}\n";
     const std::string& text = members.text();
@@ -39,7 +39,7 @@ inline void write_metrics(json_writer& json, const std::vector<const metric*>& l
     for (const metric* m : list) json.member(m->name, m->value_of(f));
 }
 
-/// `"query": {"scope", "kind", "figures": {…}}`, for a whole request with `"phases": [{"name", "figures"}]`.
+/// `"query": {"scope", "kind", "figures": {…}}`, and for a request `"phases": [{"name", "figures"}]`.
 inline void write_query(json_writer& json, const request& q) {
     const auto list = metrics_of(q.metrics, q.workload.is_training, q.workload.base_workload.has_multimodal_inputs());
     const workload_totals r = compute_scope(q, list);
@@ -59,7 +59,7 @@ inline void write_query(json_writer& json, const request& q) {
     json.end_object();
 }
 
-/// `"roles": [{"scope", every metric}]`: the lines of the front page, what has no role as `other`.
+/// Writes `"roles": [{"scope", every metric}]`: the lines of the front page. Modules without a role are `other`.
 inline void write_roles(json_writer& json, const role_results& read) {
     const metric_list& total = read.sums.total;
     json.key("roles").array();
@@ -73,7 +73,7 @@ inline void write_roles(json_writer& json, const role_results& read) {
     json.end_array();
 }
 
-/// `"weights": {"as", "bytes", "elements", "quantized"}`, or null where they are all of one type.
+/// Writes `"weights": {"as", "bytes", "elements", "quantized"}`, or null for weights of one type.
 inline void write_weights(json_writer& json, const request& q) {
     json.key("weights");
     if (!q.stored_weights.is_applied) {
@@ -93,7 +93,7 @@ inline void write_types(json_writer& json, const request& q) {
     json.member("cache_dtype", name_of(types.cache));
 }
 
-/// The workload of a job that is no single pass; `sequence` and `past` are null where groups differ.
+/// Writes the workload of several passes; `sequence` and `past` are null if the groups differ.
 inline void write_job(json_writer& json, const request& q) {
     const workload& load = q.workload.base_workload;
     json.key("workload").object();
@@ -122,7 +122,7 @@ inline void write_job(json_writer& json, const request& q) {
     json.end_object();
 }
 
-/// What the cache holds in the end: of every group side by side, of a request after its last step.
+/// Writes the final KV cache: of all request groups, or of a request after its last step.
 inline void write_cache(json_writer& json, const request& q) {
     std::vector<kv_cache_entry> layers;
     const auto add = [&](workload load) {
@@ -153,7 +153,7 @@ inline void write_cache(json_writer& json, const request& q) {
     json.end_array();
 }
 
-/// The report of a job that is no single pass: the contract's members with the sums, and the figures of each phase.
+/// The JSON report of several passes: the usual members with the sums, and the figures of each phase.
 inline std::string job_report(const request& q, const role_results& roles) {
     const bool lists = q.lists_scopes || q.lists_tensors;
     const scope_results read = lists ? compute_scopes(q) : scope_results{};
@@ -196,7 +196,7 @@ inline std::string job_report(const request& q, const role_results& roles) {
 
 }  // namespace detail
 
-/// A question's answer in JSON: the contract, and what the words ask for as `query`.
+/// The JSON output of a request; metrics and scope of the command line are in `query`.
 [[nodiscard]] inline std::string json_answer(const request& q) {
     check_size(q.model, q.phases.front().parts.front().load);
     const bool scopes = q.lists_scopes || q.has_tree;

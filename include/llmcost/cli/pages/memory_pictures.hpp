@@ -14,16 +14,16 @@
 #include <llmcost/memory/schedule.hpp>
 #include <llmcost/report/chart.hpp>
 
-// Memory as pictures: its parts as bars, a training step as areas over time.
+// Charts of memory: bars of components, and areas of a training step over time.
 namespace llmcost::cli {
 
-/// A part of memory that has a name.
+/// A named component of memory.
 struct memory_bar {
     std::string name;
     count bytes;
 };
 
-/// The parts as bars, with their shares, held against the memory that is asked about.
+/// A bar chart of the components with their shares, and a line at the memory limit.
 [[nodiscard]] inline svg_picture breakdown_picture(const chart_text& labels, const std::vector<memory_bar>& parts,
                                                    const memory_limit& limit) {
     count total;
@@ -33,17 +33,17 @@ struct memory_bar {
         if (parts[i].bytes != count{})
             group.bars.push_back({parts[i].name, static_cast<double>(parts[i].bytes),
                                   in_bytes(parts[i].bytes) + ", " + percent(parts[i].bytes, total), i});
-    group.bars.push_back({"in all", static_cast<double>(total), in_bytes(total), svg_kinds - 1});
+    group.bars.push_back({"total", static_cast<double>(total), in_bytes(total), svg_kinds - 1});
     std::vector<chart_limit> limits;
     if (limit.is_set())
         limits.push_back({limit.label + ": " + in_bytes(count(limit.bytes)), static_cast<double>(limit.bytes)});
     return bar_chart(labels, {group}, limits);
 }
 
-/// What a step holds over its moments, by category, and upon these the most of each moment.
+/// The memory of a training step over time, stacked by category, with the peak of each interval on top.
 [[nodiscard]] inline svg_picture timeline_picture(const chart_text& labels, const memory_timeline& m,
                                                   const memory_limit& limit) {
-    constexpr std::size_t max_places = 400;  // as many as can be told apart
+    constexpr std::size_t max_places = 400;  // more points are not distinguishable in the chart
     std::vector<const memory_snapshot*> snapshots;
     const std::size_t group_size = std::max<std::size_t>(1, (m.snapshots.size() + max_places - 1) / max_places);
     for (std::size_t i = 0; i < m.snapshots.size();) {
@@ -65,7 +65,7 @@ struct memory_bar {
         }
         if (has_bytes) layers.push_back(std::move(layer));
     }
-    chart_series peak_series{"more in between", {}, {}, true, true, svg_kinds - 1};
+    chart_series peak_series{"peak in between", {}, {}, true, true, svg_kinds - 1};
     for (const memory_snapshot* moment : snapshots)
         peak_series.y.push_back(moment->peak_bytes > moment->bytes.total
                                     ? static_cast<double>(moment->peak_bytes - moment->bytes.total)
@@ -79,7 +79,7 @@ struct memory_bar {
     }
     std::vector<chart_limit> limits;
     if (limit.is_set()) limits.push_back({limit.label, static_cast<double>(limit.bytes)});
-    return stacked_areas(labels, {"bytes held", axis_scale::linear, axis_unit::bytes}, layers, sections, limits);
+    return stacked_areas(labels, {"memory, bytes", axis_scale::linear, axis_unit::bytes}, layers, sections, limits);
 }
 
 }  // namespace llmcost::cli

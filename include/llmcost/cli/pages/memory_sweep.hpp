@@ -15,11 +15,13 @@
 #include <llmcost/cli/pages/sweep_plot.hpp>
 #include <llmcost/cli/request/memory_fit.hpp>
 
-// Memory over workloads: a row of bytes for each, whether it fits, and lines of them.
+// A table of the memory of several workloads, and whether each one fits.
 namespace llmcost::cli {
 
-/// A table of bytes over the lists of a command line. `row_of(asked, load)` gives the bytes of a combination by
-/// `names`, the last of them what is needed in all, `load_of(asked)` its workload.
+/// The memory of all combinations of the lists in a command line, as a table with an optional chart.
+///
+/// `load_of(args)` returns the workload of a combination. `row_of(args, load)` returns its bytes in the order of
+/// `names`; the last one is the total.
 template <class LoadOf, class RowOf>
 [[nodiscard]] command_output swept_bytes(const arguments& args, const program& io, const workload_sweep& work,
                                          const std::string& model, const memory_limit& limit,

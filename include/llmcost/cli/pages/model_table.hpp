@@ -23,10 +23,10 @@
 #include <llmcost/cli/request/request.hpp>
 #include <llmcost/cli/request/workload_columns.hpp>
 
-// Several models or workloads in one table: a row each, with an error where one has no answer.
+// A table of several models or workloads, one row each. A row without a result has an error.
 namespace llmcost::cli {
 
-/// Bytes that the cache takes for one more token of a short sequence.
+/// The KV cache bytes of one more token of a short sequence.
 [[nodiscard]] inline count cache_bytes_per_token(const model& m, workload load) {
     if (!is_audio_only(m)) load = load.without_multimodal_inputs();
     load.batch = load.sequence = load.past = 1;
@@ -38,16 +38,16 @@ namespace llmcost::cli {
 /// Whether a metric counts bytes.
 [[nodiscard]] inline bool is_bytes(const metric& m) noexcept { return m.name.find("bytes") != std::string_view::npos; }
 
-/// A figure of a table as a place in a picture.
+/// A figure of a table as a point of a chart.
 struct plotted_figure {
-    std::string line;  ///< what it belongs to
+    std::string line;  ///< name of the line
     double x = 0, y = 0;
 };
 
-/// Where a combination of lists stands in a picture: across it runs the longest one.
+/// The position of a combination of lists in a chart: the x axis is the longest list.
 struct plot_position {
     double x = 0;
-    std::string others{};  ///< values of the other lists, each behind a line break
+    std::string others{};  ///< values of the other lists, each preceded by a line break
 };
 [[nodiscard]] inline plot_position place_in(const workload_sweep& work, std::size_t combination) {
     plot_position out;
@@ -61,10 +61,10 @@ struct plot_position {
     return out;
 }
 
-/// The table of a command line that names several models, or several workloads of one.
+/// The table of several models, or of several workloads of one model.
 class model_table final : public model_sink {
 public:
-    /// Understands a command line that asks something of a model, as `understand` does.
+    /// Parses the request of a model, as `understand` does.
     using understanding = request (*)(const arguments&, const parsed_model&, std::span<const command* const>);
 
     model_table(const workload_sweep& work, const arguments& args, const program& io, understanding understand)
@@ -102,10 +102,11 @@ public:
 
     void add(const parsed_model& read) override {
         if (args_.has(option::adapter) && read.subject.policy == nullptr)
-            throw_usage(option::adapter.name, "takes one model");
+            throw_usage(option::adapter.name, "supports only one model");
         for (const option_spec& o : {option::scopes, option::tensors, option::tree, option::unused, option::training})
             if (args_.has(o))
-                throw_usage(o.name, work_.has_axes() ? "takes one workload" : "takes one model; several are a table");
+                throw_usage(o.name, work_.has_axes() ? "supports only one workload"
+                                                     : "supports only one model; several models are a table");
         if (!work_.has_axes()) return add_row(read, args_, 0);
         std::exception_ptr first;
         bool answered = false;
@@ -126,23 +127,23 @@ public:
     }
     void fail(std::string name, std::string problem) override { fail(std::move(name), std::move(problem), nullptr); }
 
-    /// The table, and notes on it to the standard error.
+    /// The table; prints its warnings to stderr.
     [[nodiscard]] command_output answer() {
         if (num_exceeding_context_ > 0)
-            io_.err << "llmcost: " << first_exceeding_context_ << ": the tokens are beyond the model's context ("
-                    << num_exceeding_context_ << " of " << rows_.size()
-                    << (work_.has_axes() ? " rows)\n" : " models)\n");
+            io_.err << "llmcost: warning: " << first_exceeding_context_
+                    << ": the context length of the model is exceeded (" << num_exceeding_context_ << " of "
+                    << rows_.size() << (work_.has_axes() ? " rows)\n" : " models)\n");
         return rows_.answer(format_);
     }
-    /// The metrics that are its columns.
+    /// The metrics of the columns.
     [[nodiscard]] const std::vector<const metric*>& list() const noexcept { return list_; }
-    /// Its figures of the metrics that count what the first one does, by what they belong to.
+    /// The figures of all metrics with the unit of the first one.
     [[nodiscard]] const std::vector<plotted_figure>& plotted() const noexcept { return plotted_; }
-    /// The models that it has rows of.
+    /// The models of the rows.
     [[nodiscard]] const std::vector<std::string>& models() const noexcept { return models_; }
 
 private:
-    /// A row: a model at a workload.
+    /// Adds a row: a model at a workload.
     void add_row(const parsed_model& read, const arguments& combination_args, std::size_t combination) {
         const request q = understand_(combination_args, read, io_.commands);
         const model_metrics f = compute_scope(q, list_).total.front();
@@ -168,14 +169,14 @@ private:
             row[before_workload_ + i] = combination_args->text(workload_columns_[i]->option);
         rows_.add(std::move(row), std::move(problem));
     }
-    /// Notes the figures of a row for a picture: across it runs the longest list.
+    /// Adds the figures of a row to the chart; its x axis is the longest list.
     void plot(const request& q, const model_metrics& f, std::size_t combination) {
         const std::string name = q.name_of_model.name,
                           scope = q.metrics.scope ? " of " + printable(q.metrics.scope->name) : "";
         const plot_position place = place_in(work_, combination);
         for (const metric* m : list_) {
             if (is_bytes(*m) != is_bytes(*list_.front())) continue;
-            if (args_.positional().empty() && m != list_.front()) continue;  // elements and FLOPs are no one axis
+            if (args_.positional().empty() && m != list_.front()) continue;  // elements and FLOPs cannot share an axis
             plotted_.push_back({name + '\n' + std::string(m->name) + scope + place.others, place.x,
                                 static_cast<double>(m->value_of(f))});
         }
@@ -187,9 +188,9 @@ private:
     output_format format_;
     std::vector<const metric*> list_;
     std::vector<const workload_column*> workload_columns_;
-    bool caches_ = false;              ///< the cache's column is there: nothing else was asked for
-    bool exact_ = false;               ///< for scripts: a row says all of what it is of
-    std::size_t before_workload_ = 0;  ///< columns
+    bool caches_ = false;              ///< the table has the default columns, with KV cache bytes
+    bool exact_ = false;               ///< output for scripts: each row has all its keys
+    std::size_t before_workload_ = 0;  ///< number of columns before those of the workload
     figure_rows rows_;
     std::size_t num_exceeding_context_ = 0;
     std::string first_exceeding_context_;

@@ -9,17 +9,17 @@
 
 #include <llmcost/cli/request/request.hpp>
 
-// Answers to queries in words: the block of llm-profiler, and tables.
+// The output of queries: the text block of llm-profiler, and tables.
 namespace llmcost::cli {
 
 namespace detail {
 
-/// llm-profiler's name of a metric.
+/// The name of a metric in llm-profiler.
 inline std::string profiler_title(const metric& m) { return m.name == "flops" ? "FLOPs (ADD and MULT)" : title_of(m); }
 
 inline std::string name_of_scope(const request& q) { return q.metrics.scope ? q.metrics.scope->name : "all"; }
 
-/// Names of a job's columns: its phases and their sum, or the sum alone where there is one phase.
+/// The names of the columns: phases and total, or only the total for a single phase.
 inline std::vector<std::string> column_names(const workload_totals& r) {
     std::vector<std::string> names;
     if (r.phases.size() > 1)
@@ -27,14 +27,14 @@ inline std::vector<std::string> column_names(const workload_totals& r) {
     names.emplace_back("total");
     return names;
 }
-/// The reading of a column of `column_names`.
+/// The metrics of a column of `column_names`.
 inline const metric_list& column(const workload_totals& r, std::size_t i) {
     return r.phases.size() > 1 && i < r.by_phase.size() ? r.by_phase[i] : r.total;
 }
 
 }  // namespace detail
 
-/// A scope in exact numbers: one row, or one per phase and their sum.
+/// The exact metrics of a scope: one row, or one row per phase and the total.
 [[nodiscard]] inline table query_table(const request& q) {
     const auto list = metrics_of(q.metrics, q.workload.is_training, q.workload.base_workload.has_multimodal_inputs());
     const workload_totals r = compute_scope(q, list);
@@ -52,9 +52,9 @@ inline const metric_list& column(const workload_totals& r, std::size_t i) {
     return t;
 }
 
-/// A scope as llm-profiler prints it: a line that names scope and workload, then `    MULT:\t45.22\t(10^9)`.
+/// The metrics of a scope in the format of llm-profiler: a title line, then `    MULT:\t45.22\t(10^9)`.
 ///
-/// A whole request has columns for its phases and their sum.
+/// A request has columns for its phases and the total.
 [[nodiscard]] inline std::string query_block(const request& q) {
     const auto list = metrics_of(q.metrics, q.workload.is_training, q.workload.base_workload.has_multimodal_inputs());
     const workload_totals r = compute_scope(q, list);
@@ -78,17 +78,17 @@ inline const metric_list& column(const workload_totals& r, std::size_t i) {
     return out;
 }
 
-/// The columns of lists of modules: the metrics that were asked for, else a few.
+/// The metrics in lists of modules: those of the command line, or params and flops.
 [[nodiscard]] inline std::vector<const metric*> listed_metrics(const metric_query& q) {
     if (!q.metrics.empty()) return q.metrics;
     return {find_metric("params"), find_metric("flops")};
 }
 
-/// Every module by its path.
+/// A table of all modules with their paths.
 [[nodiscard]] inline table scopes_table(const request& q) {
     const scope_results r = compute_scopes(q);
     const auto list = listed_metrics(q.metrics);
-    if (needs_saved_bytes(list)) throw_usage("saved_bytes", "is not known module by module; ask it of a scope");
+    if (needs_saved_bytes(list)) throw_usage("saved_bytes", "not available per module; use it with a scope");
     table t{{{"path"}, {"class"}, {"role"}}, {}};
     for (const metric* m : list) t.columns.push_back({std::string(m->name), true});
     for (std::size_t i = 0; i < r.listing.scopes.size(); ++i) {
@@ -102,7 +102,7 @@ inline const metric_list& column(const workload_totals& r, std::size_t i) {
     return t;
 }
 
-/// Every parameter: its name, its shape, its elements; a tied name has the shape of nothing new.
+/// A table of all parameters: name, shape and number of elements. A tied name has no elements.
 [[nodiscard]] inline table tensors_table(const request& q) {
     const workload& load = q.phases.front().parts.front().load;
     check_size(q.model, load);

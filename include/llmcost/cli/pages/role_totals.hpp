@@ -13,12 +13,12 @@
 
 namespace llmcost::cli {
 
-/// Roles from the outermost to one inside: norms of a layer and norms inside of attention are two chains.
+/// Nested roles from the outermost inwards. Norms of a layer and norms inside of attention are two chains.
 using role_chain = std::vector<role>;
 
 namespace detail {
 
-/// Sums modules by the chain of roles that they stand in; keeps no module by itself.
+/// Sums the metrics of modules by their chain of roles, without a list of modules.
 class role_listener final : public bounded_listener {
 public:
     role_listener(std::vector<role_chain>& chains, std::vector<trace_totals>& sums) : chains_(chains), sums_(sums) {}
@@ -63,7 +63,7 @@ private:
 
 }  // namespace detail
 
-/// Reads a model by roles: the whole first, then one line per chain in the order in which they were first met.
+/// The metrics of a model by role: the model first, then one line per chain in the order of execution.
 class role_accumulator {
 public:
     explicit role_accumulator(const model& m) : model_(m) {}
@@ -91,25 +91,26 @@ private:
     bool tied_ = false;
 };
 
-/// A model's work by roles: a line holds what the deeper lines below it hold, and no module is in two lines of one
-/// depth.
+/// The metrics of a model by role. A line includes the deeper lines below it.
+///
+/// No module is in two lines of one depth.
 struct role_results {
-    workload_totals sums;            ///< the whole at 0, line i at `places[i]`
-    std::vector<role_chain> chains;  ///< in the order of the lines
+    workload_totals sums;            ///< the model at index 0, line i at `places[i]`
+    std::vector<role_chain> chains;  ///< chains in the order of the lines
     std::vector<std::size_t> places;
-    std::string root;   ///< class of the whole model
-    bool tied = false;  ///< a tensor has a second name
+    std::string root;   ///< class of the model
+    bool tied = false;  ///< a tensor has two names
 
     [[nodiscard]] const model_metrics& at(const metric_list& r, std::size_t line) const { return r[places[line]]; }
     [[nodiscard]] std::string name(std::size_t line) const { return std::string(name_of(chains[line].back())); }
     [[nodiscard]] std::size_t depth(std::size_t line) const { return chains[line].size() - 1; }
-    /// A line's roles from the outermost inwards: `encoder/attn`.
+    /// The roles of a line from the outermost inwards, e.g. `encoder/attn`.
     [[nodiscard]] std::string path(std::size_t line) const {
         std::string out;
         for (const role module_role : chains[line]) out += (out.empty() ? "" : "/") + std::string(name_of(module_role));
         return out;
     }
-    /// What no line at the top holds: residual sums, masks, what modules without a role do themselves.
+    /// The metrics outside of all roles: residual additions, masks, operations of modules without a role.
     [[nodiscard]] model_metrics rest(const metric_list& r) const {
         model_metrics rest = r.front();
         for (std::size_t i = 0; i < chains.size(); ++i) {
@@ -123,7 +124,7 @@ struct role_results {
 
 namespace detail {
 
-/// The bytes of weights as they are stored, by chains of roles; the whole first, then as `chains` has them.
+/// The stored bytes of weights by chain of roles: the model first, then in the order of `chains`.
 inline std::vector<count> bytes_by_chain(const request& q, const std::vector<role_chain>& chains) {
     const model_listing listing = list_model(q.model, q.phases.front().parts.front().load);
     const std::vector<count> bytes = bytes_by_scope(q.stored_weights.bytes, listing);
@@ -143,7 +144,7 @@ inline std::vector<count> bytes_by_chain(const request& q, const std::vector<rol
 
 }  // namespace detail
 
-/// Reads a question's work by roles, lines in the order of the list of roles.
+/// The metrics of a request by role, in the order of the list of roles.
 [[nodiscard]] inline role_results compute_role_totals(const request& q) {
     role_accumulator reader(q.model);
     const metric_function compute_metrics = [&](const workload& load) { return reader(load); };

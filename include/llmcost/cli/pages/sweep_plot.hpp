@@ -14,17 +14,17 @@
 #include <llmcost/cli/pages/terminal_plot.hpp>
 #include <llmcost/report/chart.hpp>
 
-// Tables of workloads as pictures: a line for each model and each value of the shorter lists.
+// Charts of workload tables: a line for each model and each value of the shorter lists.
 namespace llmcost::cli {
 
-/// Values over an axis that has a list, ready to be drawn.
+/// A chart of values over the axis of a list.
 struct swept_chart {
     std::string title, description;
     chart_axis x_axis{}, up{};
     std::vector<chart_series> lines{};
 };
 
-/// Adds values to the line of a name.
+/// Adds a point to the line with a name.
 inline void add_to_line(std::vector<chart_series>& lines, const std::string& name, double x, double y) {
     auto line = std::find_if(lines.begin(), lines.end(), [&](const chart_series& s) { return s.name == name; });
     if (line == lines.end()) {
@@ -35,7 +35,7 @@ inline void add_to_line(std::vector<chart_series>& lines, const std::string& nam
     line->y.push_back(y);
 }
 
-/// Puts values in the order of the axis, and chooses scales: logarithmic where the largest is many times the smallest.
+/// Sorts the points and selects the scales: logarithmic for a large ratio of the largest to the smallest value.
 inline void settle(swept_chart& chart) {
     double x_low = 0, x_high = 0, y_low = 0, y_high = 0;
     for (chart_series& s : chart.lines) {
@@ -58,7 +58,7 @@ inline void settle(swept_chart& chart) {
 
 namespace detail {
 
-/// Which part of a line's name tells lines apart.
+/// Splits line names into their common part and the parts that differ.
 [[nodiscard]] inline std::vector<std::string> short_names(const std::vector<plotted_figure>& all, std::string& common) {
     const auto parts_of = [](std::string_view name) {
         std::vector<std::string> out(1);
@@ -89,7 +89,7 @@ namespace detail {
     for (std::size_t i = 0; i < figures.size(); ++i) add_to_line(out.lines, names[i], figures[i].x, figures[i].y);
     if (out.lines.size() == 1 && out.lines.front().name.empty()) out.lines.front().name = out.title;
     if (out.lines.size() > 26)
-        throw_usage(option::plot.name, "has room for 26 lines, and this would be " + std::to_string(out.lines.size()));
+        throw_usage(option::plot.name, "expected at most 26 lines, found " + std::to_string(out.lines.size()));
     settle(out);
     out.description = out.title + ": " + out.up.title + " over " + out.x_axis.title;
     for (const chart_series& s : out.lines)
@@ -99,15 +99,15 @@ namespace detail {
     return out;
 }
 
-/// Refuses a picture where nothing can be drawn.
+/// Throws: `usage` if the command line has no chart, or a terminal chart in another format than text.
 inline void check_plot(const arguments& args, bool drawable, const std::string& otherwise) {
     if (!args.has(option::plot)) return;
     if (!drawable) throw_usage(option::plot.name, otherwise);
     if (args.text(option::plot).empty() && args.choice(option::format) != static_cast<int>(output_format::text))
-        throw_usage(option::plot.name, "in the terminal is text: name a file, or leave out --format");
+        throw_usage(option::plot.name, "requires a file name unless --format is text");
 }
 
-/// Draws a chart where `--plot` asks for it: below the answer, or in its file.
+/// Adds the chart of `--plot` to an output: below the text, or as a file.
 inline void add_plot(command_output& out, const arguments& args, const swept_chart& chart,
                      const std::vector<chart_limit>& limits = {}) {
     if (!args.has(option::plot)) return;
@@ -119,7 +119,7 @@ inline void add_plot(command_output& out, const arguments& args, const swept_cha
             line_chart({chart.title, chart.description}, chart.x_axis, chart.up, chart.lines, limits).document()};
 }
 
-/// A table of workloads, and its picture where `--plot` asks for one.
+/// A table of workloads, with the chart of `--plot`.
 [[nodiscard]] inline command_output answered_with_plot(const arguments& args, const workload_sweep& work,
                                                        model_table& several) {
     command_output out = several.answer();

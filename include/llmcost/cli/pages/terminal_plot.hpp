@@ -13,18 +13,18 @@
 #include <llmcost/cli/args/text.hpp>
 #include <llmcost/report/chart.hpp>
 
-// Lines over two axes in a terminal: dots of braille, a letter at each value.
+// Line charts in a terminal: braille dots, with a letter at each value.
 namespace llmcost::cli {
 
 namespace detail {
 
-/// A grid of characters that have 2 x 4 dots each, and letters upon them.
+/// A grid of characters with 2 x 4 dots each, and letters on top.
 class braille_canvas {
 public:
     braille_canvas(std::size_t columns, std::size_t rows)
         : columns_(columns), rows_(rows), dots_(columns * rows, 0), letters_(columns * rows, ' ') {}
 
-    /// Dots across and up, from the lower left.
+    /// The number of dots per row and column; the origin is at the lower left.
     [[nodiscard]] double dots_across() const noexcept { return static_cast<double>(columns_ * 2 - 1); }
     [[nodiscard]] double dots_up() const noexcept { return static_cast<double>(rows_ * 4 - 1); }
 
@@ -75,7 +75,7 @@ private:
 
 }  // namespace detail
 
-/// A chart of 80 columns. Values are where letters are, lines between them dots; a star is where several values meet.
+/// A chart of 80 columns: letters are values, dots are lines, a star marks several values in one place.
 [[nodiscard]] inline std::string terminal_plot(const chart_axis& x_axis, const chart_axis& up,
                                                const std::vector<chart_series>& all) {
     constexpr std::size_t rows = 16;

@@ -19,7 +19,7 @@
 #include <llmcost/memory/utilization.hpp>
 #include <llmcost/report/json_report.hpp>
 
-// The answers of `llmcost train`: a page with bars, a table, JSON.
+// The output of `llmcost train`: text with bars, a table, JSON and charts.
 namespace llmcost::cli::detail {
 
 /// Choices of `--precision`.
@@ -33,18 +33,18 @@ enum precision_choice : int {
 
 struct precision_spec {
     std::string_view name;
-    dtype products;            ///< whose peak MFU is a share of
-    std::string_view meaning;  ///< of names that do not say it
+    dtype products;            ///< type whose peak FLOP/s is the reference of MFU
+    std::string_view meaning;  ///< explanation below the output; empty: none
 };
 inline constexpr precision_spec precisions[]{
     {"fp32", dtype::float32, ""},
     {"bf16", dtype::bfloat16, ""},
     {"bf16-mixed", dtype::bfloat16, ""},
-    {"fp16-mixed", dtype::float16, "fp16-mixed: autocast and a GradScaler, whose 12 bytes are left out"},
+    {"fp16-mixed", dtype::float16, "fp16-mixed: autocast and GradScaler, without the 12 bytes of GradScaler"},
     {"fp8-mixed", dtype::float8_e4m3fn,
-     "fp8-mixed: weights in bf16, products of layers but the head in fp8 (torchao); casts pass and are left out"}};
+     "fp8-mixed: weights in bf16, linear layers except the head in fp8 (torchao), without temporary casts"}};
 
-/// How long a step was measured to take, and the peak of the device in FLOP/s; 0: nobody said.
+/// The measured time of a step in seconds, and the peak of the device in FLOP/s; 0: not set.
 struct measured_step {
     double seconds = 0;
     double peak = 0;
@@ -55,7 +55,7 @@ struct measured_step {
     [[nodiscard]] double share(count flops) const noexcept { return static_cast<double>(flops) / (seconds * peak); }
 };
 
-/// How a model was asked to be trained, and what came of it.
+/// A training step: its request and its results.
 struct training_response {
     const parsed_model& read;
     workload load;
@@ -67,7 +67,7 @@ struct training_response {
     training_run run;
 
     [[nodiscard]] count needed() const { return count(run.memory.peak.bytes.total); }
-    // of a step: of all passes whose gradients it sums
+    // FLOPs of all accumulated batches of a step
     [[nodiscard]] count forward_flops() const {
         return run.pass_metrics.torch_flops * count(plan.schedule.gradient_accumulation_steps);
     }
@@ -77,11 +77,11 @@ struct training_response {
     }
 };
 
-// what each category is, for people
+// the labels of the categories, in the order of `memory_category_names`
 inline constexpr std::string_view category_labels[num_memory_categories]{
-    "parameters", "buffers", "gradients", "activations", "temporaries of backward", "optimizer", "inputs"};
+    "parameters", "buffers", "gradients", "activations", "backward temporaries", "optimizer", "inputs"};
 
-/// A bar of `part` of `whole`, so many columns at most; what is there at all shows.
+/// A bar for the fraction `part / total` of `columns` characters; at least one character if `part` is not 0.
 [[nodiscard]] inline std::string bar_of(count part, count total, std::size_t columns) {
     if (total == count{} || part == count{}) return {};
     const double share = static_cast<double>(part) / static_cast<double>(total);
@@ -89,15 +89,15 @@ inline constexpr std::string_view category_labels[num_memory_categories]{
                        '#');
 }
 
-/// What of a schedule is not usual, in words.
+/// The settings of a schedule that differ from the defaults.
 [[nodiscard]] inline std::vector<std::string> schedule_label(const training_schedule& s) {
     std::vector<std::string> out;
     const auto add_part = [&](bool is, std::string text) {
         if (is) out.push_back(std::move(text));
     };
-    add_part(s.has_optimizer_in_backward, "each parameter's step in backward");
+    add_part(s.has_optimizer_in_backward, "optimizer in backward");
     add_part(s.has_master_weights, "master weights");
-    add_part(s.has_float32_gradients, "gradients in fp32");
+    add_part(s.has_float32_gradients, "fp32 gradients");
     add_part(s.gradient_accumulation_steps > 1, grouped(count(s.gradient_accumulation_steps)) + " batches accumulated");
     add_part(s.recompute == recompute_mode::selective, "attention recomputed");
     if (s.recompute == recompute_mode::full)
@@ -108,32 +108,31 @@ inline constexpr std::string_view category_labels[num_memory_categories]{
     add_part(s.offloads_optimizer, "optimizer offloaded");
     if (s.data_parallel_size > 1)
         add_part(true, "one of " + grouped(count(s.data_parallel_size)) + " devices" +
-                           (s.sharding == sharding_strategy::ddp ? ", replicas"
+                           (s.sharding == sharding_strategy::ddp ? ", DDP"
                             : s.sharding == sharding_strategy::fsdp
                                 ? ", FSDP"
                                 : ", ZeRO " + std::to_string(static_cast<int>(s.sharding))));
     return out;
 }
 
-/// `a training step of 4 x 512 tokens · adamw · fp32 · eager attention`.
+/// `Training step of 4 x 512 tokens · adamw · fp32 · eager attention`.
 [[nodiscard]] inline std::string train_title(const training_response& t) {
-    std::vector<std::string> parts{"A training step of " + input_label(t.read.subject, t.load),
+    std::vector<std::string> parts{"Training step of " + input_label(t.read.subject, t.load),
                                    std::string(t.plan.schedule.optimizer->name)};
     if (t.plan.adapter_config.kind != adapter_kind::none) parts.push_back(t.adapter_label);
     parts.emplace_back(precisions[t.precision].name);
     parts.emplace_back(t.load.implementation == attention_implementation::sdpa ? "sdpa" : "eager attention");
     for (std::string& text : schedule_label(t.plan.schedule)) parts.push_back(std::move(text));
-    if (!t.plan.base_quantization.none())
-        parts.push_back("frozen weights as " + t.plan.base_quantization.method + " stores them");
+    if (!t.plan.base_quantization.none()) parts.push_back("frozen weights in " + t.plan.base_quantization.method);
     if (t.read.subject.config.quantized && t.plan.base_quantization.none())
         parts.emplace_back("quantization_config not applied");
     if (t.plan.loss == training_loss::sum) parts.emplace_back("loss: sum");
     if (t.plan.loss == training_loss::fused) parts.emplace_back("loss: fused");
-    if (t.load.has_dropout) parts.emplace_back("dropout kept");
+    if (t.load.has_dropout) parts.emplace_back("dropout enabled");
     return wrapped(parts, 80);
 }
 
-/// Categories at the peak, each with a bar.
+/// The memory categories at the peak, each with a bar.
 [[nodiscard]] inline std::string peak_lines(const memory_bytes& peak) {
     std::string out;
     const count total(peak.total);
@@ -146,7 +145,7 @@ inline constexpr std::string_view category_labels[num_memory_categories]{
     return out;
 }
 
-/// The moments of the last step as bars, at most so many: of neighbours the one that holds the most.
+/// The snapshots of the last step as bars, at most `maximum`. Each bar is the highest of adjacent snapshots.
 [[nodiscard]] inline std::string snapshot_lines(const memory_timeline& m, std::size_t maximum) {
     std::vector<const memory_snapshot*> snapshots;
     const std::size_t group_size = (m.snapshots.size() + maximum - 1) / std::max<std::size_t>(1, maximum);
@@ -162,7 +161,7 @@ inline constexpr std::string_view category_labels[num_memory_categories]{
     std::string out;
     std::string_view phase;
     for (const memory_snapshot* s : snapshots) {
-        std::string_view path = s->path.empty() ? std::string_view("outside of layers") : std::string_view(s->path);
+        std::string_view path = s->path.empty() ? std::string_view("(outside of layers)") : std::string_view(s->path);
         for (std::size_t dot = 0; path.size() > 24 && (dot = path.find('.')) != path.npos;) path.remove_prefix(dot + 1);
         out += "  " + left(s->phase == phase ? "" : s->phase, 9) + left(path.substr(0, 24), 25) +
                right(in_bytes(count(s->peak_bytes)), 9) + "  " +
@@ -172,7 +171,7 @@ inline constexpr std::string_view category_labels[num_memory_categories]{
     return out;
 }
 
-/// FLOPs of the step by every convention, and where a time was measured what share of the peak they are.
+/// The FLOPs of a step by each counting convention, and MFU and HFU if the step time was measured.
 [[nodiscard]] inline std::string utilisation_lines(const training_response& t) {
     const auto all = step_flops_of(t.read.subject, t.load, t.plan, t.run);
     const auto share = [&](count flops) {
@@ -180,7 +179,7 @@ inline constexpr std::string_view category_labels[num_memory_categories]{
     };
     std::string out = "FLOPs of a step";
     if (t.took.measured())
-        out += " and their share of " + formatted("%.5g s", t.took.seconds) + " at " +
+        out += " and utilization: step time " + formatted("%.5g s", t.took.seconds) + ", peak " +
                formatted("%.5g", t.took.peak * 1e-12) + " TFLOP/s (" + t.took.device_title + ", " +
                std::string(name_of(t.took.type)) + ")";
     out += "\n  " + left("", 10) + right("model", 9) + (t.took.measured() ? right("MFU", 9) : "") +
@@ -205,14 +204,15 @@ inline constexpr std::string_view category_labels[num_memory_categories]{
     std::string out = t.read.found.name_of_model.name + "\n" + train_title(t) + "\n";
     out += "Peak " + in_bytes(t.needed()) + ", in " + std::string(m.peak.phase) + " at " +
            std::string(m.peak.operation) + (m.peak.step > 1 ? ", from the second step on\n" : "\n");
-    out += peak_lines(m.peak.bytes) + "\nThe last step, the most in each part\n" + snapshot_lines(m, 18) + '\n';
-    std::vector<std::string> parts{"trained " + scaled(count(m.num_trainable)) + " of " +
+    out += peak_lines(m.peak.bytes) + "\nMemory over the last step (peak of each interval)\n" + snapshot_lines(m, 18) +
+           '\n';
+    std::vector<std::string> parts{"trainable " + scaled(count(m.num_trainable)) + " of " +
                                    scaled(t.run.pass_metrics.params) + " parameters (" +
                                    percent(count(m.num_trainable), t.run.pass_metrics.params) + ")"};
-    parts.push_back("kept for backward " + in_bytes(count(m.saved_bytes)));
-    if (m.offloaded_bytes > 0) parts.push_back("in the host's memory " + in_bytes(count(m.offloaded_bytes)));
-    parts.push_back("torch FLOPs forward " + scaled(t.forward_flops()) + ", backward " + scaled(t.backward_flops()));
-    parts.push_back("the optimizer's FLOPs " + scaled(m.optimizer_step.add + m.optimizer_step.mult));
+    parts.push_back("saved for backward " + in_bytes(count(m.saved_bytes)));
+    if (m.offloaded_bytes > 0) parts.push_back("offloaded to the host " + in_bytes(count(m.offloaded_bytes)));
+    parts.push_back("PyTorch FLOPs: forward " + scaled(t.forward_flops()) + ", backward " + scaled(t.backward_flops()));
+    parts.push_back("optimizer FLOPs " + scaled(m.optimizer_step.add + m.optimizer_step.mult));
     out += wrapped(parts, 80) + utilisation_lines(t);
     if (const std::string_view meaning = precisions[t.precision].meaning; !meaning.empty())
         out += std::string(meaning) + '\n';
@@ -226,7 +226,7 @@ inline void write_memory(json_writer& json, std::string_view key, const memory_b
     json.end_object();
 }
 
-/// FLOPs of the step by every convention; what one says nothing of is null, and `why` tells.
+/// Writes the FLOPs of a step by each counting convention. Undefined values are null; `why` has the reason.
 inline void write_utilization(json_writer& json, const training_response& t) {
     const auto all = step_flops_of(t.read.subject, t.load, t.plan, t.run);
     json.key("utilisation").object().key("step_seconds");
@@ -285,7 +285,7 @@ inline void write_utilization(json_writer& json, const training_response& t) {
     return json.text() + "\n";
 }
 
-/// The peak of a step as bars.
+/// The memory categories at the peak as a bar chart.
 [[nodiscard]] inline svg_picture peak_picture(const training_response& t) {
     const memory_timeline& m = t.run.memory;
     std::vector<memory_bar> bars;
@@ -299,7 +299,7 @@ inline void write_utilization(json_writer& json, const training_response& t) {
     return breakdown_picture({"At the peak, in " + std::string(m.peak.phase), description}, bars, t.limit);
 }
 
-/// A step over time, and its peak as bars.
+/// Memory over time, and the categories at the peak.
 [[nodiscard]] inline svg_picture train_picture(const training_response& t) {
     const std::string title = train_title(t);
     return one_below_other(
@@ -307,7 +307,7 @@ inline void write_utilization(json_writer& json, const training_response& t) {
         peak_picture(t));
 }
 
-/// The moments of a step as columns, the categories as rows.
+/// A table with snapshots as columns and categories as rows.
 [[nodiscard]] inline table train_table(const training_response& t) {
     const memory_timeline& m = t.run.memory;
     table out{{{"bytes"},

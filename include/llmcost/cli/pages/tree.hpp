@@ -15,21 +15,21 @@
 
 namespace llmcost::cli {
 
-/// A line of the module tree: one module, or several of a list that are all the same.
+/// A line of the module tree: one module, or several equal modules of a list.
 struct tree_line {
-    std::string name;  ///< in its parent; `0-15` for several
-    std::string path;  ///< of the first of them
+    std::string name;  ///< name in the parent module; `0-15` for several modules
+    std::string path;  ///< path of the first module
     std::string type;
     role module_role = role::none;
     int depth = 0;
-    std::int64_t times = 1;      ///< how many modules of its parent the line stands for
-    std::int64_t modules = 1;    ///< how many of the whole tree: parents may stand for several
-    std::vector<count> figures;  ///< of one of them
+    std::int64_t times = 1;      ///< number of equal modules in their parent
+    std::int64_t modules = 1;    ///< number of equal modules in the tree; a parent line may combine several modules
+    std::vector<count> figures;  ///< figures of one module
 };
 
 namespace detail {
 
-/// Builds the lines of a tree; modules of a list that look alike to every column become one line.
+/// Builds the lines of a tree. Modules of a list with equal columns are one line.
 class tree_builder {
 public:
     tree_builder(const request& q, const scope_results& read, std::vector<const metric*> list)
@@ -41,7 +41,7 @@ public:
         const auto& scopes = read.listing.scopes;
         for (std::size_t i = 0; i < scopes.size(); ++i)
             if (scopes[i].parent >= 0) children_[static_cast<std::size_t>(scopes[i].parent)].push_back(i);
-        for (std::size_t i = scopes.size(); i-- > 0;) kinds_[i] = kind_of(i);  // parents stand before their children
+        for (std::size_t i = scopes.size(); i-- > 0;) kinds_[i] = kind_of(i);  // parents precede their children
     }
     [[nodiscard]] std::vector<tree_line> build() {
         const auto& scopes = read_.listing.scopes;
@@ -79,7 +79,7 @@ private:
         const std::string& path = read_.listing.scopes[i].path;
         return path.substr(path.rfind('.') + 1);
     }
-    /// The part of a path that begins at a place; empty beyond its end.
+    /// The part of a path from an offset; empty beyond its end.
     [[nodiscard]] static std::string number_at(const std::string& path, std::size_t at) {
         return at < path.size() ? path.substr(at, path.find('.', at) - at) : std::string();
     }
@@ -88,7 +88,7 @@ private:
         for (const metric* m : list_) out.push_back(m->value_of(read_.figures.total[i]));
         return out;
     }
-    /// A number that two modules share when class, columns and all that is inside are the same.
+    /// A number that is equal for modules with equal class, columns and children.
     std::size_t kind_of(std::size_t i) {
         const scope_figures& s = read_.listing.scopes[i];
         std::string key = s.type + '/' + std::string(name_of(s.module_role));
@@ -129,18 +129,18 @@ private:
 
 }  // namespace detail
 
-/// The lines of a question's tree.
+/// The lines of the module tree of a request.
 [[nodiscard]] inline std::vector<tree_line> tree_lines(const request& q) {
     const auto list = listed_metrics(q.metrics);
-    if (needs_saved_bytes(list)) throw_usage("saved_bytes", "is not known module by module; ask it of a scope");
+    if (needs_saved_bytes(list)) throw_usage("saved_bytes", "not available per module; use it with a scope");
     const scope_results read = compute_scopes(q);
     return detail::tree_builder(q, read, list).build();
 }
 
-/// The module tree; a line that stands for several modules says how many and has the figures of one of them.
+/// The module tree. A line of several modules has their number and the figures of one of them.
 ///
-/// As data every line says its depth and how many modules of the whole tree it stands for, so that figures times
-/// `modules`, over the lines of one depth, add up.
+/// CSV and JSON have the depth and the number of modules of each line. The sum of figures times `modules` over the
+/// lines of one depth is the total.
 [[nodiscard]] inline table tree_table(const request& q) {
     const bool text = q.format == output_format::text;
     table t;

@@ -18,28 +18,31 @@
 #include <llmcost/memory/read_adapter.hpp>
 #include <llmcost/memory/read_quantization.hpp>
 
-// `--adapter`: PEFT's configuration as a file, or a few words in its place.
+// `--adapter`: a PEFT configuration file, or a short form such as `lora:r=16`.
 namespace llmcost::cli {
 
 namespace option {
 
-inline constexpr option_spec adapter{"--adapter", value_type::file, "FILE", "PEFT's, or lora:r=16"};
+inline constexpr option_spec adapter{.name = "--adapter",
+                                     .value = "FILE|SPEC",
+                                     .type = value_type::file,
+                                     .help = "PEFT adapter_config.json, or a short form: lora:r=16"};
 
 }  // namespace option
 
-/// An adapter that a command line asks for.
+/// The adapter of a command line.
 struct requested_adapter {
     adapter_file file{};
     std::string label = "none";  ///< printable
     bool is_file = false;
-    bool quantizes = false;  ///< a base in 4 bits is asked for
+    bool quantizes = false;  ///< `qlora`: a base model of 4 bits
 
     [[nodiscard]] bool none() const noexcept { return file.adapts.kind == adapter_kind::none; }
 };
 
 namespace detail {
 
-/// A word for a kind of adapter.
+/// The short form of an adapter kind.
 struct adapter_short_form {
     std::string_view name;
     adapter_kind kind;
@@ -50,7 +53,7 @@ inline constexpr adapter_short_form adapter_short_forms[]{
     {"prompt", adapter_kind::prompt}, {"ptuning", adapter_kind::p_tuning}, {"prefix", adapter_kind::prefix},
     {"ln", adapter_kind::norms},      {"bitfit", adapter_kind::bitfit},    {"freeze", adapter_kind::frozen}};
 
-/// `0-7+12`: numbers of layers.
+/// Parses layer numbers `0-7+12`. Throws: `usage`.
 inline std::vector<std::int64_t> read_layer_numbers(std::string_view text) {
     constexpr std::string_view option_name = "--adapter: layers";
     constexpr std::int64_t maximum = 100'000;
@@ -64,11 +67,11 @@ inline std::vector<std::int64_t> read_layer_numbers(std::string_view text) {
                 : parse_integer(option_name, std::string_view(part).substr(dash + 1), first, maximum);
         for (std::int64_t n = first; n <= last; ++n) out.push_back(n);
     }
-    if (out.empty()) throw_usage(option_name, "expected numbers of layers as 0-7+12, found " + quote(text));
+    if (out.empty()) throw_usage(option_name, "expected layer numbers such as 0-7+12, found " + quote(text));
     return out;
 }
 
-/// One `key=value` of an adapter's words.
+/// Parses one `key=value` of a short form. Throws: `usage`.
 inline void parse_adapter_parameter(std::string_view part, adapter& out, double& alpha) {
     constexpr std::string_view option_name = "--adapter";
     const std::string_view key = part.substr(0, part.find('='));
@@ -111,7 +114,7 @@ inline void parse_adapter_parameter(std::string_view part, adapter& out, double&
                         quote(part));
 }
 
-/// `lora:r=16,targets=q_proj+v_proj`: a kind, and what PEFT's configuration says of it.
+/// Parses the short form `lora:r=16,targets=q_proj+v_proj`: a kind and parameters of the PEFT configuration.
 inline adapter parse_adapter_short_form(const adapter_short_form& kind, std::string_view rest) {
     adapter out;
     out.kind = kind.kind;
@@ -119,7 +122,7 @@ inline adapter parse_adapter_short_form(const adapter_short_form& kind, std::str
     if (out.kind == adapter_kind::frozen) {
         out.frozen = split_list(rest, '+');
         if (out.frozen.empty())
-            throw_usage("--adapter", "freeze: say what, as freeze:vision or freeze:vision_tower+lm_head");
+            throw_usage("--adapter", "freeze requires modules, e.g. freeze:vision or freeze:vision_tower+lm_head");
         return out;
     }
     while (!rest.empty()) {
@@ -130,24 +133,24 @@ inline adapter parse_adapter_short_form(const adapter_short_form& kind, std::str
     const auto rank = static_cast<double>(out.rank);
     out.unit_scale = kind.name == "rslora" ? alpha * alpha == rank : alpha == rank;
     if (out.all_linear && !out.layers.empty())
-        throw_usage("--adapter", "PEFT takes layers= beside names of targets alone, not beside all-linear");
+        throw_usage("--adapter", "layers= cannot be combined with targets=all-linear in PEFT");
     return out;
 }
 
-/// PEFT's configuration at a path, a file or the folder that holds it.
+/// Reads a PEFT configuration from a file or its directory.
 inline adapter_file read_adapter_file(std::string_view text) {
     const std::filesystem::path path{std::string(text)};
     std::error_code none;
     const bool folder = std::filesystem::is_directory(path, none);
     const std::string file = folder ? (path / "adapter_config.json").string() : path.string();
     if (folder && !std::filesystem::exists(file, none))
-        throw error(errc::io, printable(text), "a folder without an adapter_config.json");
+        throw error(errc::io, printable(text), "no adapter_config.json in this directory");
     return read_config_file(file, {}, document_kind::adapter).read_with([](config_view root) {
         return parse_adapter(root);
     });
 }
 
-/// What `--adapter` says.
+/// Parses the value of `--adapter`. Throws: `usage`, and errors of the file.
 inline requested_adapter read_adapter_option(std::string_view text) {
     requested_adapter out;
     out.label = printable(text);
@@ -169,17 +172,17 @@ inline requested_adapter read_adapter_option(std::string_view text) {
     }
     name_suggestions near(kind);
     for (const adapter_short_form& k : adapter_short_forms) near.add_candidate(k.name);
-    throw_usage("--adapter", "no adapter " + quote(kind) + ", and no file of that name" + near.suggestion_or_list());
+    throw_usage("--adapter", "no adapter type or file " + quote(kind) + near.suggestion_or_list());
 }
 
-/// `name` without its revision, in small letters.
+/// A model name in lower case, without its revision.
 inline std::string plain_model_name(std::string_view name) {
     std::string out(name.substr(0, name.find('@')));
     for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
     return out;
 }
 
-/// Gives an adapter its modules in a model, and refuses one that the model has no place for; notes go to `notes`.
+/// Finds the target modules of an adapter in a model; writes warnings to `notes`. Throws: `usage` if there are none.
 inline void resolve_adapter(requested_adapter& requested, const model& m, std::ostream& notes) {
     adapter& adapter_config = requested.file.adapts;
     if (requested.none()) return;
@@ -187,43 +190,44 @@ inline void resolve_adapter(requested_adapter& requested, const model& m, std::o
     const std::string_view type(m.spec->model_type);
     adapter_config = with_usual_targets(std::move(adapter_config), type);
     if (adapter_config.needs_targets())
-        throw_usage(option_name, "PEFT has no usual modules for " + quote(type) + ": say targets=NAME+NAME" +
+        throw_usage(option_name, "PEFT has no default targets for " + quote(type) + "; use targets=NAME+NAME" +
                                      (adapter_config.kind == adapter_kind::norms ? "" : " or targets=all-linear"));
     std::string missing;
     adapter_config = with_fused_experts(std::move(adapter_config), type, missing);
     if (!missing.empty())
-        throw_usage(option_name, "experts of " + quote(type) + " have two of their matrices in one, " + missing +
-                                     ", and the adapter names one of them");
+        throw_usage(option_name, "the experts of " + quote(type) + " have fused matrices (" + missing +
+                                     "); the adapter has only one of them as target");
     const adapter_match_result found = find_adapter_targets(adapter_config, m);
     if (!found.problem.empty()) throw_usage(option_name, printable(found.problem));
     const bool has_no_match = found.adapted.empty() && adapter_config.kind != adapter_kind::bitfit;
     for (const std::string& name : found.unmatched) {
         name_suggestions near(name);
         for (const std::string& known : found.names) near.add_candidate(known);
-        const std::string text = "no module of this model is called " + quote(name) + near.suggestion_text("");
+        const std::string text = "no module " + quote(name) + " in this model" + near.suggestion_text("");
         if (has_no_match || !requested.is_file) throw_usage(option_name, text);
-        notes << "llmcost: --adapter: " << text << '\n';
+        notes << "llmcost: warning: --adapter: " << text << '\n';
     }
-    if (has_no_match) throw_usage(option_name, "no module of this model is one that the adapter names");
+    if (has_no_match) throw_usage(option_name, "no module of this model is a target of the adapter");
 }
 
-/// Says where an adapter was made for another model than `name`.
+/// Warns if an adapter was trained for a model other than `name`.
 inline void note_on_base(const requested_adapter& requested, std::string_view name, std::ostream& notes) {
     const std::string& base = requested.file.base;
     if (base.empty() || name.empty() || plain_model_name(base) == plain_model_name(name)) return;
-    notes << "llmcost: --adapter: it was made for " << printable(base) << ", not for " << printable(name) << '\n';
+    notes << "llmcost: warning: --adapter: trained for " << printable(base) << ", used with " << printable(name)
+          << '\n';
 }
 
 }  // namespace detail
 
-/// How the frozen weights beside an adapter are stored: as `quantization_config` or `qlora` says, where that is in 4
-/// bits of bitsandbytes (by `qlora` nf4 with double quantisation). Without a method for every other format, and in 32
-/// bits.
+/// The quantization of the frozen weights of an adapted model: 4-bit bitsandbytes, from `quantization_config` or
+/// `qlora`.
+///
+/// `qlora` is nf4 with double quantization. The result has no method for other formats, and for 32-bit weights.
 [[nodiscard]] inline quantization base_of(const requested_adapter& requested, const parsed_model& read,
                                           const workload& load) {
     const bool in_16_bits = load.weights == dtype::bfloat16 && !load.autocast, stored = read.subject.config.quantized;
-    if (requested.quantizes && !in_16_bits)
-        throw_usage("--adapter", "qlora computes in bfloat16: needs --precision bf16");
+    if (requested.quantizes && !in_16_bits) throw_usage("--adapter", "qlora requires --precision bf16");
     const adapter_kind kind = requested.file.adapts.kind;
     const bool frozen = !requested.none() && kind != adapter_kind::bitfit && kind != adapter_kind::frozen;
     if (!frozen || !in_16_bits || (!requested.quantizes && !stored)) return {};
@@ -236,19 +240,18 @@ inline void note_on_base(const requested_adapter& requested, std::string_view na
                      .read_with(plan);
     const bool in_4_bits = out.method == "bitsandbytes" && out.groups.front().layout.bits == 4;
     if (requested.quantizes && !in_4_bits)
-        throw_usage("--adapter", "qlora: this checkpoint is quantised by " + printable(out.method));
+        throw_usage("--adapter", "qlora is not supported: the checkpoint is quantized with " + printable(out.method));
     if (in_4_bits && requested.file.adapts.kind == adapter_kind::dora)
-        throw_usage("--adapter",
-                    "dora works out the norms of weights, and is described beside weights of 16 bits alone");
+        throw_usage("--adapter", "dora is not supported with 4-bit weights");
     return in_4_bits ? out : quantization{};
 }
 
-/// The adapter that a command line asks for; it has no place in a model yet.
+/// Parses `--adapter`; its target modules are found by `resolve_adapter`.
 [[nodiscard]] inline requested_adapter read_adapter(const arguments& args) {
     return detail::read_adapter_option(args.text(option::adapter, "none"));
 }
 
-/// Gives it its place in a model; notes go to `notes`.
+/// Finds the target modules of an adapter in a model; writes warnings to `notes`. Throws: `usage`.
 inline void resolve_adapter(requested_adapter& requested, const arguments& args, const model& m, std::ostream& notes) {
     detail::note_on_base(requested, args.text(option::model), notes);
     detail::resolve_adapter(requested, m, notes);

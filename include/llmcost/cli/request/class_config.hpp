@@ -11,29 +11,29 @@
 #include <vector>
 
 #include <llmcost/base/config_view.hpp>
-#include <llmcost/base/error.hpp>
 #include <llmcost/bundled/bundled_config.hpp>
 #include <llmcost/cli/args/variant.hpp>
 #include <llmcost/json.hpp>
+#include <llmcost/text/error.hpp>
 #include <llmcost/text/nearest_name.hpp>
 
 #include <span>
 
-// Configurations that name a class (`_class_name`, as diffusers writes them): a description of that class says what
-// their keys are, and which of its sizes they give.
+// Configurations with a class name (`_class_name`, written by diffusers). The custom model of that class defines their
+// keys, and the sizes that they set.
 namespace llmcost::cli {
 
 namespace detail {
 
 inline std::string_view text_view(string_ref text) { return {text.data(), text.size()}; }
 
-/// The class that a configuration names, where nothing else says what it is.
+/// The class name of a configuration without `model_type`; otherwise empty.
 inline std::string_view named_class(config_view root) {
     const auto name = root.is_object() ? root.find("_class_name") : maybe<config_view>{};
     return name && name->is_string() && !root.find("model_type") ? text_view(name->as_string()) : std::string_view{};
 }
 
-/// Whether a description reads configurations of a class.
+/// Whether a custom model reads configurations of a class.
 inline bool reads_class(config_view description, std::string_view name) {
     const auto rules = description.find("configuration");
     if (!rules) return false;
@@ -44,7 +44,7 @@ inline bool reads_class(config_view description, std::string_view name) {
     return false;
 }
 
-/// Turns the keys of a configuration into sizes of a description.
+/// Converts the keys of a configuration to sizes of a custom model.
 class class_config_reader {
 public:
     class_config_reader(config_view description, config_view configuration)
@@ -56,9 +56,9 @@ public:
         std::vector<std::pair<std::string, std::string>> out;
         for (const config_view entry : configuration_) {
             const std::string_view key = text_view(entry.key());
-            if (entry.is_null() && contains("never_null", key)) fail_at(entry, "without it the model is not described");
+            if (entry.is_null() && contains("never_null", key)) fail_at(entry, "null is not supported");
             if (key.starts_with('_') || contains("ignored", key) || entry.is_null()) continue;
-            if (key == "sizes" && entry.is_object()) {  // of --set
+            if (key == "sizes" && entry.is_object()) {  // from --set
                 for (const config_view size : entry)
                     out.emplace_back("sizes." + std::string(text_view(size.key())), size_text(size));
                 continue;
@@ -101,7 +101,7 @@ private:
             if (text_view(entry.as_string()) == key) return true;
         return false;
     }
-    /// As a value of JSON looks.
+    /// A value as JSON text.
     [[nodiscard]] static std::string format_value(config_view v) {
         if (v.is_null()) return "null";
         if (v.is_string()) return '"' + std::string(text_view(v.as_string())) + '"';
@@ -117,26 +117,26 @@ private:
                 return;
             all += format_value(one) + " or ";
         }
-        fail_at(entry, "expected " + all + "null, which is all that is described, found " + format_value(entry));
+        fail_at(entry, "expected " + all + "null, found " + format_value(entry));
     }
-    /// A number, true, false, or the number that a word stands for.
+    /// A number, true, false, or the number of a named value.
     [[nodiscard]] static std::string number_of(config_view v, const maybe<config_view>& value_names) {
         if (value_names && v.is_string()) {
             if (const auto found = value_names->find(v.as_string())) return std::to_string(found->as_integer());
             name_suggestions near(text_view(v.as_string()));
             for (const config_view known : *value_names) near.add_candidate(text_view(known.key()));
-            fail_at(v, "is not described" + near.suggestion_or_list());
+            fail_at(v, "unsupported value" + near.suggestion_or_list());
         }
         if (v.is_boolean()) return v.as_boolean() ? "true" : "false";
         if (v.is_number()) {
             const double real = v.as_real();
             if (v.is_integer() || (std::floor(real) == real && std::fabs(real) < 1e15))
                 return std::to_string(v.is_integer() ? v.as_integer() : static_cast<std::int64_t>(real));
-            throw_invalid_value(v, "a whole number");
+            throw_invalid_value(v, "an integer");
         }
-        throw_invalid_value(v, value_names ? "a word or a whole number" : "a whole number, true or false");
+        throw_invalid_value(v, value_names ? "a name or an integer" : "an integer, true or false");
     }
-    /// A number that stands for each of as many as another list has.
+    /// A number, repeated as often as another list has items.
     [[nodiscard]] std::string repeated(config_view entry, const std::string& value) const {
         const auto list_key = part("each", text_view(entry.key()));
         if (!list_key) throw_invalid_value(entry, "a list");
@@ -149,8 +149,7 @@ private:
     [[noreturn]] void refuse_key(config_view entry) const {
         name_suggestions near(text_view(entry.key()));
         for (const config_view size : sizes_) near.add_candidate(text_view(size.key()));
-        fail_at(entry,
-                "nothing reads this key, and what it changes is not described" + near.suggestion_text("; nearest: "));
+        fail_at(entry, "unsupported key" + near.suggestion_text("; nearest: "));
     }
     [[noreturn]] static void fail_at(config_view at, const std::string& message) {
         llmcost::detail::fail_at(config_problem::bad_value, at, {}, message);
@@ -161,8 +160,9 @@ private:
 
 }  // namespace detail
 
-/// The description that a configuration's `_class_name` asks for, with the sizes that the configuration gives; nothing
-/// where it names no class.
+/// The custom model of a configuration's `_class_name`, with the sizes of the configuration; empty without a class.
+///
+/// Throws: `unknown_model_type` for an unknown class.
 [[nodiscard]] inline std::optional<config_document> description_from_class(const config_document& configuration,
                                                                            std::span<const bundled_config> bundled) {
     const std::string name(detail::named_class(configuration.root()));
@@ -183,19 +183,19 @@ private:
         return description;
     }
     throw error(errc::unknown_model_type, configuration.name(),
-                "/_class_name: \"" + name + "\" is not described" + near.suggestion_or_list());
+                "/_class_name: unsupported class \"" + name + "\"" + near.suggestion_or_list());
 }
 
 namespace detail {
 
-/// Gives a description what timm's `json.json` says beside the architecture; refuses what would be another model.
+/// Applies the other keys of a timm `config.json` to a custom model. Throws: errors for unsupported values.
 inline void set_timm(config_view json, config_document& description) {
     if (const auto model_args = json.find("model_args");
         model_args && model_args->is_object() && model_args->size() > 0)
-        throw_invalid_value(*model_args, "none: what it changes is not described");
+        throw_invalid_value(*model_args, "no arguments (not supported)");
     if (const auto pool = json.find("global_pool");
         pool && pool->is_string() && text_view(pool->as_string()) != "avg" && text_view(pool->as_string()) != "token")
-        throw_invalid_value(*pool, "avg or token, as the architecture has it");
+        throw_invalid_value(*pool, "avg or token");
     if (json.find("num_classes"))
         description.set("sizes.num_classes", std::to_string(json.positive("num_classes", 1000)));
     const auto pretrained = json.optional_object("pretrained_cfg");
@@ -203,14 +203,15 @@ inline void set_timm(config_view json, config_document& description) {
     if (!size) return;
     if (!size->is_array() || size->size() != 3 || (*size)[0].as_positive() != 3)
         throw_invalid_value(*size, "3 channels, a height and a width");
-    if (!description.root().find("image_size")->is_integer()) return;  // positions are the architecture's
+    if (!description.root().find("image_size")->is_integer())
+        return;  // the position table has the size of the architecture
     description.set("image_size", '[' + std::to_string((*size)[1].as_positive()) + ',' +
                                       std::to_string((*size)[2].as_positive()) + ']');
 }
 
 }  // namespace detail
 
-/// The description of the model that timm calls by a configuration's `architecture`; nothing where it names none.
+/// The custom model of a timm `architecture`; empty without one. Throws: `unknown_model_type` for an unknown one.
 [[nodiscard]] inline std::optional<config_document> description_from_architecture(
     const config_document& configuration, std::span<const bundled_config> bundled) {
     const config_view root = configuration.root();
@@ -234,7 +235,7 @@ inline void set_timm(config_view json, config_document& description) {
         return description;
     }
     throw error(errc::unknown_model_type, configuration.name(),
-                "/architecture: \"" + name + "\" of timm is not described" + near.suggestion_text(""));
+                "/architecture: unsupported timm architecture \"" + name + "\"" + near.suggestion_text(""));
 }
 
 }  // namespace llmcost::cli

@@ -32,7 +32,7 @@
 #include <llmcost/json.hpp>
 #include <llmcost/report/unused_keys.hpp>
 
-// Finds the configuration that a command line names.
+// Finds the configuration of a command line.
 namespace llmcost::cli {
 
 namespace detail {
@@ -46,30 +46,29 @@ inline located_config load_config_file(const std::string& path, std::string_view
     return {std::move(document), {printable(name), std::move(source)}, false};
 }
 
-/// Whether a name is a path by its look: the hub has no repository whose name begins so.
+/// Whether a name can only be a path: it begins with `.`, `/` or `~`, or ends with `/`.
 inline bool is_path_like(std::string_view name) {
     return name.starts_with('.') || name.starts_with('/') || name.starts_with('~') || name.ends_with('/');
 }
 
-/// Refuses a name that is a path by its look and leads nowhere.
+/// Throws: `not_found` for a path that does not exist.
 [[noreturn]] inline void reject_missing_path(std::string_view name) {
     const bool home = name.starts_with('~');
     throw error(errc::not_found, printable(name),
-                home ? "no such file or folder; a shell puts the home folder for ~ only where a word begins with it"
-                     : "no such file or folder");
+                home ? "no such file or directory; the shell expands ~ only at the beginning of an argument"
+                     : "no such file or directory");
 }
 
-/// The repository that `--model` names, at the revision that it or `--revision` names; the revision is empty where
-/// neither does.
+/// The repository of `--model`, and whether `--model` or `--revision` set a revision.
 inline std::pair<repo_id, bool> repo_of(const arguments& args, std::string_view name) {
     const bool at = name.find('@') != std::string_view::npos;
-    if (at && args.has(option::revision)) throw_usage("--revision", "cannot stand together with " + quote(name));
+    if (at && args.has(option::revision)) throw_usage("--revision", "cannot be combined with " + quote(name));
     std::string text(name);
     if (args.has(option::revision)) text += '@' + std::string(args.text(option::revision));
     return {parse_repo_id(text), at || args.has(option::revision)};
 }
 
-/// Adds the bundled names that are near to the error of a name that was found nowhere.
+/// Rethrows the error of a name that was not found, with similar bundled names.
 [[noreturn]] inline void refuse_name(const error& e, std::string_view name, std::span<const bundled_config> bundled) {
     const auto part = [](std::string_view text) { return text.substr(text.find('/') + 1); };
     name_suggestions near(part(name));
@@ -77,10 +76,10 @@ inline std::pair<repo_id, bool> repo_of(const arguments& args, std::string_view 
         const int d = near.distance(part(b.name));
         if (d <= 2) near.add_candidate(b.name, d);
     }
-    throw error(e.code(), {}, std::string(e.what()) + near.suggestion_text("", "; bundled under a near name: "));
+    throw error(e.code(), {}, std::string(e.what()) + near.suggestion_text("", "; similar bundled names: "));
 }
 
-/// The configuration of a repository; throws what is wrong with the first of its names where none is there.
+/// The configuration file of a repository. Throws: the error of the first file name if there is none.
 inline hub_file fetch_config(const repo_id& id, const hub_options& options) {
     std::optional<error> first;
     for (const char* const file : llmcost::detail::config_files) {
@@ -123,21 +122,21 @@ inline located_config locate_config(std::string_view name, const arguments& args
             return {with_processor(*cached),
                     {display_name, "cached configuration of commit " + printable(cached->commit)},
                     true};
-    // a revision of the hub is asked for: what is bundled may be another one
+    // with a revision, the bundled configuration may differ
     if (const bundled_config* known = revised ? nullptr : find_bundled(io.bundled, id.name)) {
         config_document document = parse_config(known->json, std::string(known->name));
         if (!known->variant.empty()) use_variant(document, known->variant);
         return {std::move(document), {std::string(known->name), "bundled configuration"}, false};
     }
-    // a person who has such a folder means it: its name is not the hub's business
+    // a local directory of this name may be private: do not send its name to the Hub
     if (lacks_config && !revised)
         throw error(
             errc::io, display_name,
-            llmcost::detail::without_config(path) + " (for the hub's repository: --model " + display_name + "@main)");
+            llmcost::detail::without_config(path) + " (for the Hub repository, use --model " + display_name + "@main)");
     try {
         const hub_file file = fetch_config(id, options);
         return {
-            with_processor(file), {display_name, "configuration from the hub, commit " + printable(file.commit)}, true};
+            with_processor(file), {display_name, "configuration from the Hub, commit " + printable(file.commit)}, true};
     } catch (const error& e) {
         refuse_name(e, id.name, io.bundled);
     }
@@ -145,42 +144,42 @@ inline located_config locate_config(std::string_view name, const arguments& args
 
 }  // namespace detail
 
-/// Whether a command line names a model, or a file that tells of one.
+/// Whether a command line has a model, a configuration or a weight file.
 [[nodiscard]] inline bool names_source(const arguments& args) {
     return args.has(option::model) || args.has(option::config) || args.has(option::gguf) ||
            args.has(option::safetensors);
 }
 
-/// Refuses a command line that names no configuration, or one in two ways.
+/// Throws: `usage` for a command line without a configuration, or with two.
 inline void require_single_source(const arguments& args, const program& io) {
-    if (args.has(option::model) && args.has(option::config))
-        throw_usage("--model", "cannot stand together with --config");
+    if (args.has(option::model) && args.has(option::config)) throw_usage("--model", "cannot be combined with --config");
     if (args.has(option::gguf) && args.has(option::safetensors))
-        throw_usage("--gguf", "cannot stand together with --safetensors");
+        throw_usage("--gguf", "cannot be combined with --safetensors");
     if (!names_source(args)) {
-        std::string hint = "say which model: --model org/name or --config FILE (see llmcost --help)";
+        std::string hint = "a model is required: --model org/name or --config FILE (see llmcost --help)";
         const std::string_view first = args.positional().empty() ? std::string_view{} : args.positional().front();
         if (!first.empty() && first.find('.') == std::string_view::npos && find_metric(first) == nullptr &&
             role_from(first) == role::none)
-            hint = "no command " + quote(first) + ", which are " + names_of(io.commands) + "; or " + hint;
+            hint = "no command " + quote(first) + "; expected one of " + names_of(io.commands) + "; otherwise " + hint;
         for (const std::string_view name : args.positional())
             if (name.find('/') != std::string_view::npos || find_bundled(io.bundled, name) != nullptr)
-                hint = "say --model " + printable(name);
+                hint = "use --model " + printable(name);
         throw_usage({}, hint);
     }
-    if (args.has(option::revision) && !args.has(option::model)) throw_usage("--revision", "needs --model");
+    if (args.has(option::revision) && !args.has(option::model)) throw_usage("--revision", "requires --model");
 }
 
-/// What a command line calls its model: the first name of the first option of these.
+/// The model name of a command line: the value of `--model`, `--config`, `--gguf` or `--safetensors`.
 [[nodiscard]] inline std::string_view name_of_source(const arguments& args) {
     for (const option_spec& o : {option::model, option::config, option::gguf})
         if (args.has(o)) return args.text(o);
     return args.text(option::safetensors);
 }
 
-/// Reads the configuration of a name: for `--json` a file or the standard input; for `--model` a file, else the cache
-/// of the Hugging Face tools, else a bundled one, else the hub; else a file of weights. `--quantization` and `--set`
-/// are applied.
+/// Reads the configuration of a name and applies `--quantization` and `--set`.
+///
+/// `--config` reads a file or standard input. `--model` searches a local file, the Hugging Face cache, the bundled
+/// configurations and the Hub. Otherwise the configuration is that of the weight file.
 [[nodiscard]] inline located_config find_config(std::string_view name, const arguments& args, const program& io) {
     const auto named = [&]() -> located_config {
         const std::string path(name);
@@ -190,9 +189,8 @@ inline void require_single_source(const arguments& args, const program& io) {
                        ? detail::from_gguf(path)
                        : detail::load_config_file(detail::find_sibling_config(path), name, io.models);
         if (name != "-") return detail::load_config_file(path, name, io.models);
-        return {read_config_file(io.in, "standard input"),
-                {"standard input", "configuration from the standard input"},
-                false};
+        return {
+            read_config_file(io.in, "standard input"), {"standard input", "configuration from standard input"}, false};
     };
     located_config found = named();
     detail::add_weights(found, args);
@@ -200,7 +198,7 @@ inline void require_single_source(const arguments& args, const program& io) {
     for (const std::string_view change : args.all(option::set)) {
         const std::size_t sign = change.find('=');
         if (sign == std::string_view::npos || sign == 0)
-            throw_usage("--set", "expected key=value, found " + quote(change));
+            throw_usage("--set", "expected KEY=VALUE, found " + quote(change));
         const std::string_view key = change.substr(0, sign), value = change.substr(sign + 1);
         if (key == "variant" && has_variants(found.document))
             use_variant(found.document, value);
@@ -208,11 +206,11 @@ inline void require_single_source(const arguments& args, const program& io) {
             found.document.set(key, value);
     }
     if (args.has(option::nested_config))
-        found.name_of_model.source += ", " + printable(args.text(option::nested_config)) + " of it alone";
+        found.name_of_model.source += ", " + printable(args.text(option::nested_config)) + " only";
     return found;
 }
 
-/// The key under which a configuration of an unknown type holds one of a known type; empty where there is none.
+/// The key of a nested configuration with a supported type; empty if there is none.
 [[nodiscard]] inline std::string_view known_part(config_view root, const model_registry& models) {
     for (const config_view child : root) {
         if (!child.is_object()) continue;
@@ -224,7 +222,7 @@ inline void require_single_source(const arguments& args, const program& io) {
 
 namespace detail {
 
-/// The row that `--as` names; null without it.
+/// The model spec of `--as`; null without it. Throws: `usage` for an unknown type.
 inline const model_spec* requested_spec(const arguments& args, const model_registry& models) {
     if (!args.has(option::read_as_type)) return nullptr;
     const std::string_view type = args.text(option::read_as_type);
@@ -232,10 +230,10 @@ inline const model_spec* requested_spec(const arguments& args, const model_regis
     name_suggestions near(type);
     for (const model_spec* spec : models) near.add_candidate(spec->model_type);
     throw_usage(option::read_as_type.name,
-                quote(type) + " is not known" + near.suggestion_text("") + "; llmcost models lists those that are");
+                "no model type " + quote(type) + near.suggestion_text("") + "; see llmcost models");
 }
 
-/// Calls the class that a configuration names by the row's own name of it, and says what the file is read as.
+/// Replaces the class name of a configuration by that of the model spec, and adds the type to the source label.
 inline void parse_as_type(const model_spec& row, config_view place, bool is_full_config, located_config& found,
                           const model_registry& models) {
     const auto type = place.find("model_type");
@@ -244,31 +242,30 @@ inline void parse_as_type(const model_spec& row, config_view place, bool is_full
     found.name_of_model.type = configured_type;
     found.name_of_model.source += ", read as " + std::string(row.model_type);
     if (configured_type.empty())
-        found.name_of_model.source += ": it names no type";
+        found.name_of_model.source += " (no model_type)";
     else
-        found.name_of_model.source +=
-            (models.find(configured_type) == nullptr ? ": " + configured_type + " is not known"
-                                                     : ", though it is " + configured_type);
+        found.name_of_model.source += " (" + std::string(models.find(configured_type) == nullptr ? "unknown " : "") +
+                                      "model_type " + configured_type + ')';
     if (const llmcost::detail::head_name* head = head_from_class_name(place); head != nullptr && is_full_config)
         found.document.set("architectures", "[\"" + std::string(row.class_prefix) + std::string(head->suffix) + "\"]");
 }
 
-/// The sentence of an error about an unknown type, with what may be said instead.
+/// The message about an unknown model type, with `--part` or `--as` options that may help.
 inline std::string add_similar_models(const error& e, config_view place, const program& io, bool search) {
     const std::string message = e.what();
     if (const std::string_view part = known_part(place, io.models); !part.empty())
-        return message + "; known is what it holds: --part " + printable(part);
+        return message + "; its nested configuration is supported: --part " + printable(part);
     if (!search) return message;
     std::string names;
     const std::vector<const model_spec*> relatives = similar_models_of(place, io.models, io.bundled);
     for (const model_spec* spec : relatives) names.append(names.empty() ? "" : ", ").append(spec->model_type);
     if (names.empty()) return message;
-    names = "; its keys read like " + names + " (--as " + std::string(relatives.front()->model_type) + ")";
+    names = "; its keys are similar to " + names + " (--as " + std::string(relatives.front()->model_type) + ")";
     const std::size_t list = message.rfind("; llmcost models lists");
     return list == std::string::npos ? message + names : message.substr(0, list) + names + message.substr(list);
 }
 
-/// Whether a configuration's type is missing or not known.
+/// Whether the type of a configuration is missing or unknown.
 inline bool is_unknown(config_view place, const model_registry& models) {
     const auto type = place.find("model_type");
     return !type || type->is_null() || (type->is_string() && models.find(type->as_string()) == nullptr);
@@ -276,11 +273,9 @@ inline bool is_unknown(config_view place, const model_registry& models) {
 
 }  // namespace detail
 
-/// The model of a configuration that was found, or of the part that `--part` names; errors name the file and the place
-/// in it.
+/// The model of a configuration, or of its `--part`.
 ///
-/// `listener` is told which keys are read; without one, as for a row of many, nobody searches for relatives of an
-/// unknown type.
+/// `listener` observes which keys are read. Without a listener, errors about unknown types have no similar types.
 inline parsed_model read_found(located_config found, const arguments& args, const program& io,
                                config_observer* listener = nullptr) {
     parsed_model out{std::move(found)};
@@ -302,7 +297,7 @@ inline parsed_model read_found(located_config found, const arguments& args, cons
             out.custom = std::make_shared<custom_model>(place, printable(document.name()), &io.models);
         });
         out.subject = out.custom->as_model();
-        out.found.name_of_model.source += ", a description";
+        out.found.name_of_model.source += ", a custom model";
         out.stored = stored_weights_of(out, args);
         return out;
     }
@@ -313,7 +308,7 @@ inline parsed_model read_found(located_config found, const arguments& args, cons
             out.declines_cache = !observed.boolean("use_cache", true);
             dtype& type = out.subject.config.dtype_of_weights;
             if (!is_full_config && type == dtype::unspecified)
-                type = llmcost::detail::parse_dtype(root);  // said for all parts
+                type = llmcost::detail::parse_dtype(root);  // applies to all parts
         });
     } catch (const error& e) {
         const bool typeless = e.code() == errc::unknown_model_type || e.code() == errc::missing_key;
@@ -328,7 +323,7 @@ inline parsed_model read_found(located_config found, const arguments& args, cons
 
 namespace detail {
 
-/// Whether a key counts multi-token prediction layers, which the reference's classes have none of.
+/// Whether a key is the number of multi-token prediction layers, which the reference classes do not have.
 inline bool counts_mtp_layers(const unused_key& key) {
     for (const std::string_view name : {"/num_nextn_predict_layers", "/mtp_num_hidden_layers", "/mtp_num_layers",
                                         "/num_mtp_layers", "/num_mtp_modules"})
@@ -336,7 +331,7 @@ inline bool counts_mtp_layers(const unused_key& key) {
     return false;
 }
 
-/// Multi-token prediction layers that a configuration names and no row reads.
+/// The number of multi-token prediction layers in unused keys.
 inline std::int64_t unread_mtp_layers(const std::vector<unused_key>& unused) {
     std::int64_t maximum = 0;
     for (const unused_key& key : unused) {
@@ -347,29 +342,26 @@ inline std::int64_t unread_mtp_layers(const std::vector<unused_key>& unused) {
     return maximum;
 }
 
-/// Counts multi-token prediction layers, where they are asked for.
+/// Adds multi-token prediction layers with `--mtp`. Throws: `usage` if they are not supported.
 inline void count_mtp_layers(parsed_model& read, const arguments& args) {
     if (!args.has(option::mtp)) return;
     model& m = read.subject;
-    if (read.mtp_layers == 0) throw_usage(option::mtp.name, "the configuration names no multi-token prediction layers");
+    if (read.mtp_layers == 0) throw_usage(option::mtp.name, "the configuration has no multi-token prediction layers");
     if (m.text_model_spec().multi_token_prediction == nullptr)
-        throw_usage(option::mtp.name, "no row describes the multi-token prediction layers of " +
-                                          std::string(m.text_model_spec().model_type));
+        throw_usage(option::mtp.name, "not supported for model type " + std::string(m.text_model_spec().model_type));
     if (m.config.head != head_kind::causal_lm && m.config.head != head_kind::conditional_generation)
-        throw_usage(option::mtp.name, "is of a model with a language model's head");
-    if (args.has(option::training)) throw_usage(option::mtp.name, "cannot stand together with --training");
+        throw_usage(option::mtp.name, "requires a language model head");
+    if (args.has(option::training)) throw_usage(option::mtp.name, "cannot be combined with --training");
     m.config.mtp_layers = read.mtp_layers;
 }
 
 }  // namespace detail
 
-/// The model that a command line names.
-///
-/// A key that is nearly one that is read is told to `io.err`: it is more likely misspelt than meant for others.
+/// Reads the model of a command line; warns about unused keys that are similar to used ones.
 [[nodiscard]] inline parsed_model parse_model(const arguments& args, const program& io) {
     require_single_source(args, io);
     for (const option_spec& o : {option::model, option::config})
-        if (args.all(o).size() > 1) throw_usage(o.name, "is given twice");
+        if (args.all(o).size() > 1) throw_usage(o.name, "given more than once");
     key_usage usage;
     parsed_model out = read_found(find_config(name_of_source(args), args, io), args, io, &usage);
     if (out.custom) return out;
@@ -378,8 +370,8 @@ inline void count_mtp_layers(parsed_model& read, const arguments& args) {
     detail::count_mtp_layers(out, args);
     for (const unused_key& key : out.unused)
         if (!key.nearest.empty() && !detail::counts_mtp_layers(key))
-            io.err << "llmcost: " << out.found.name_of_model.name << ": " << printable(key.pointer)
-                   << ": nothing reads this key; nearest: " << key.nearest << '\n';
+            io.err << "llmcost: warning: " << out.found.name_of_model.name << ": " << printable(key.pointer)
+                   << ": unused key; nearest: " << key.nearest << '\n';
     return out;
 }
 

@@ -13,12 +13,12 @@
 #include <llmcost/cli/args/row_error.hpp>
 #include <llmcost/cli/request/config_lookup.hpp>
 
-// Several configurations on one command line.
+// Command lines with several models.
 namespace llmcost::cli {
 
 namespace detail {
 
-/// The configurations of a folder that has no config.json, in the order of their names.
+/// The JSON files of a directory without a config.json, sorted by name.
 inline std::vector<std::string> configs_in(const std::string& folder) {
     std::vector<std::string> files;
     std::error_code problem;
@@ -31,8 +31,7 @@ inline std::vector<std::string> configs_in(const std::string& folder) {
     return files;
 }
 
-/// What `--json` or `--model` names, a folder of several configurations as these; a folder of one is told what it
-/// holds.
+/// The names of `--model` and `--config`; a directory with several configurations is replaced by these.
 inline std::vector<std::string> names_of_sources(const arguments& args) {
     std::vector<std::string> names;
     for (const std::string_view name : args.all(option::model)) names.emplace_back(name);
@@ -48,16 +47,15 @@ inline std::vector<std::string> names_of_sources(const arguments& args) {
 
 }  // namespace detail
 
-/// Reads the configurations that a command line names, where they are several: each goes to `sink` by itself. Gives
-/// false, with nothing done, where it names one or none.
+/// Reads each model of a command line with several models and passes it to `sink`; returns false for fewer than two.
 ///
-/// Throws the first error of what the command line asks where no row has an answer.
+/// Throws: the first usage error if all models failed.
 [[nodiscard]] inline bool read_each_subject(const arguments& args, const program& io, model_sink& sink) {
     const std::vector<std::string> names = detail::names_of_sources(args);
     if (names.size() < 2) return false;
     require_single_source(args, io);
     for (const option_spec& o : {option::gguf, option::safetensors, option::mtp})
-        if (args.has(o)) throw_usage(o.name, "takes one model");
+        if (args.has(o)) throw_usage(o.name, "supports only one model");
     std::exception_ptr first;
     bool answered = false;
     for (const std::string& name : names) {

@@ -11,22 +11,24 @@
 #include <llmcost/cli/args/device_options.hpp>
 #include <llmcost/report/json_writer.hpp>
 
-// Whether something fits: the memory that a command line names, and the one line that every answer about it ends with.
+// The memory limit of a command line, and the line and members that report whether a workload fits.
 namespace llmcost::cli {
 
 namespace option {
 
-inline constexpr option_spec memory{"--memory", value_type::text, "SIZE",
-                                    "or so much memory: 24GB, 80GiB, 24G (binary)"};
+inline constexpr option_spec memory{.name = "--memory",
+                                    .value = "SIZE",
+                                    .type = value_type::text,
+                                    .help = "memory limit instead of --device: 24GB, 80GiB, 24G (binary)"};
 
 }  // namespace option
 
-/// Where memory is asked for: a device, or a size.
+/// The options of a memory limit: a device or a size.
 inline constexpr std::array memory_limit_options{option::device, option::memory};
 
 namespace detail {
 
-/// `24GB` in bytes: KB, MB, GB, TB are powers of 1000; KiB ... and a letter alone are powers of 1024.
+/// Parses a size in bytes, e.g. `24GB`. KB to TB are powers of 1000; KiB to TiB and K to T are powers of 1024.
 inline std::uint64_t read_bytes(std::string_view option_name, std::string_view text) {
     constexpr std::string_view letters = "KMGT";
     const std::size_t end = text.find_first_not_of("0123456789.");
@@ -36,7 +38,7 @@ inline std::uint64_t read_bytes(std::string_view option_name, std::string_view t
     const bool decimal = unit.size() == 2 && unit[1] == 'B', binary = unit.size() == 1 || unit.substr(1) == "iB";
     const bool bare = unit.empty() || unit == "B";
     if (!bare && (power == std::string_view::npos || (!decimal && !binary)))
-        throw_usage(option_name, "expected a size like 24GB, 80GiB or 24G, found " + quote(text));
+        throw_usage(option_name, "expected a size such as 24GB, 80GiB or 24G, found " + quote(text));
     double bytes = parse_real(option_name, number, 0, 1e15);
     for (std::size_t i = 0; !bare && i <= power; ++i) bytes *= decimal ? 1000 : 1024;
     if (bytes < 1 || bytes > 9e18)
@@ -46,7 +48,7 @@ inline std::uint64_t read_bytes(std::string_view option_name, std::string_view t
 
 }  // namespace detail
 
-/// Memory that is asked about; no bytes where the command line names none.
+/// A memory limit; 0 bytes: no limit.
 struct memory_limit {
     std::uint64_t bytes = 0;
     std::string label{};  ///< printable: `H100 SXM`, `24GB`
@@ -55,17 +57,17 @@ struct memory_limit {
     [[nodiscard]] bool fits(count needed) const { return needed <= count(bytes); }
 };
 
-/// The memory of each of some devices; none is asked about where the datasheet says no size.
+/// The memory of each device; no limit if the datasheet has no memory size.
 [[nodiscard]] inline memory_limit memory_limit_on(const device& target_device, std::int64_t devices = 1) {
     if (target_device.memory_gigabytes <= 0) return {};
     const std::string prefix = devices > 1 ? "each of " + std::to_string(devices) + " x " : std::string();
     return {static_cast<std::uint64_t>(target_device.memory_gigabytes * 1e9), prefix + printable(target_device.title)};
 }
 
-/// The memory that `--device` or `--memory` names.
+/// Parses `--device` or `--memory`. Throws: `usage`.
 [[nodiscard]] inline memory_limit parse_memory_limit(const arguments& args) {
     if (args.has(option::device) && args.has(option::memory))
-        throw_usage("--memory", "cannot stand together with --device");
+        throw_usage("--memory", "cannot be combined with --device");
     if (args.has(option::memory)) {
         const std::string_view text = args.text(option::memory);
         return {detail::read_bytes("--memory", text), printable(text)};
@@ -79,21 +81,21 @@ struct memory_limit {
         throw_usage("--device", "no device " + quote(name) + near.suggestion_text(" (see llmcost devices)"));
     }
     if (target_device->memory_gigabytes <= 0)
-        throw_usage("--device", "the datasheet of " + printable(target_device->title) + " says no size of memory");
+        throw_usage("--device", "the datasheet of " + printable(target_device->title) + " has no memory size");
     return memory_limit_on(*target_device);
 }
 
-/// `H100 SXM: 25.3 GiB of 74.5 GiB, fits with 49.2 GiB to spare`.
+/// `Fits: 25.3 GiB of 74.5 GiB (H100 SXM), 49.2 GiB free`; empty without a limit.
 [[nodiscard]] inline std::string memory_fit_text(const memory_limit& limit, count needed) {
     if (!limit.is_set()) return {};
     const count available(limit.bytes);
-    const std::string usage = limit.label + ": " + in_bytes(needed) + " of " + in_bytes(available);
-    return (limit.fits(needed) ? usage + ", fits with " + in_bytes(available - needed) + " to spare"
-                               : usage + ", does not fit: " + in_bytes(needed - available) + " too much") +
+    const std::string usage = in_bytes(needed) + " of " + in_bytes(available) + " (" + limit.label + "), ";
+    return (limit.fits(needed) ? "Fits: " + usage + in_bytes(available - needed) + " free"
+                               : "Does not fit: " + usage + in_bytes(needed - available) + " over the limit") +
            '\n';
 }
 
-/// `"available"` and `"fits"`; null where no memory is asked about.
+/// Writes `"available"` and `"fits"`; null without a limit.
 inline void write_memory_fit(json_writer& json, const memory_limit& limit, count needed) {
     json.key("available");
     if (!limit.is_set()) {
@@ -103,7 +105,7 @@ inline void write_memory_fit(json_writer& json, const memory_limit& limit, count
     json.value(count(limit.bytes)).member("fits", limit.fits(needed));
 }
 
-/// How a program ends that was asked whether something fits.
+/// The exit code of a memory check.
 [[nodiscard]] inline exit_code exit_code_of_fit(const memory_limit& limit, count needed) {
     return !limit.is_set() || limit.fits(needed) ? exit_code::ok : exit_code::does_not_fit;
 }

@@ -16,60 +16,59 @@
 #include <llmcost/report/stored_bytes.hpp>
 #include <llmcost/report/unused_keys.hpp>
 
-// What a command line that names a model is understood as; source.hpp reads it.
+// The model, the configuration and the weights of a command line; config_lookup.hpp reads them.
 namespace llmcost {
 class custom_model;
 }
 
 namespace llmcost::cli {
 
-/// A file of weights that a command line names.
+/// A weight file of a command line.
 struct located_weights {
     std::string name;  ///< printable
     stored_tensors tensors;
     bool is_gguf = false;
 };
 
-/// A configuration and where it was found.
+/// A configuration and its source.
 struct located_config {
     config_document document;
     model_name name_of_model;            ///< printable
-    bool has_unexpected_source = false;  ///< found elsewhere than the words of the command line tell
+    bool has_unexpected_source = false;  ///< the source is not obvious from the command line
     std::optional<located_weights> weights{};
 };
 
-/// Weights that are not all of one element type: those of a file, of a plan that is asked for, or of the
-/// configuration's.
+/// Stored weights of several element types: from a weight file, `--quantization` or `quantization_config`.
 struct stored_model_weights {
     bool is_applied = false;
     stored_bytes bytes{};
-    count elements{};  ///< of parameters
+    count elements{};  ///< number of parameters
     count quantized{};
-    std::string label{};             ///< `weights as x.gguf stores object_pronoun (99.8 % of object_pronoun quantised)`
-    std::string rejection_reason{};  ///< why they are not applied
-    std::string mismatch_warning{};  ///< that a file is not as the model
-    dtype unquantized_type = dtype::unspecified;  ///< of what is not quantised
-    bool has_ggml_types = false;                  ///< in types that llama.cpp alone has kernels for
+    std::string label{};                          ///< `weights as x.gguf stores them (99.8 % of them quantized)`
+    std::string rejection_reason{};               ///< reason why they are not applied
+    std::string mismatch_warning{};               ///< warning that the file differs from the model
+    dtype unquantized_type = dtype::unspecified;  ///< element type of weights that are not quantized
+    bool has_ggml_types = false;                  ///< has types for which only llama.cpp has kernels
 };
 
-/// A model, and what of its configuration no figure follows.
+/// A model that was read, and the unused keys of its configuration.
 struct parsed_model {
     located_config found;
-    std::shared_ptr<const custom_model> custom{};  ///< what `subject` looks at, where a file describes it
+    std::shared_ptr<const custom_model> custom{};  ///< owner of the specs of `subject`; null for built-in types
     model subject{};
     stored_model_weights stored{};
-    std::optional<tensor_check> checked{};  ///< a file of weights against the model
+    std::optional<tensor_check> checked{};  ///< comparison of a weight file with the model
     std::vector<unused_key> unused{};
     bool declines_cache = false;  ///< `use_cache` is false
     std::int64_t mtp_layers = 0;  ///< multi-token prediction layers of the checkpoint
 };
 
-/// Is handed the models of a command line that names several, one by one.
+/// Receives the models of a command line one by one.
 class model_sink {
 public:
-    /// A model; what this throws is the row's problem.
+    /// Adds a model; an exception is reported as the error of its row.
     virtual void add(const parsed_model& read) = 0;
-    /// A configuration that has no answer, by its printable name.
+    /// Adds a configuration that failed; `name` is printable.
     virtual void fail(std::string name, std::string problem) = 0;
 
 protected:

@@ -6,38 +6,37 @@
 #include <set>
 #include <string>
 
-#include <llmcost/base/error.hpp>
 #include <llmcost/cli/request/adapter_option.hpp>
 #include <llmcost/cli/request/deployment.hpp>
 #include <llmcost/kernels/kernel_library.hpp>
 #include <llmcost/serving/stored_weights.hpp>
+#include <llmcost/text/error.hpp>
 
-// Reads how a model is run, by which kernels.
+// Parses the options of a deployment.
 namespace llmcost::cli {
 
-/// Puts an unmerged adapter beside the layers of a placement's model.
+/// Adds an unmerged adapter to the model of a deployment. Throws: `usage` if it is not supported.
 inline void apply_adapter(deployment& p, requested_adapter& requested, const arguments& args, const program& io) {
     constexpr std::string_view option_name = "--adapter";
     const adapter& adapter_config = requested.file.adapts;
     if (requested.quantizes)
-        throw_usage(option_name,
-                    "qlora says how a base is trained: expected lora, and --quantization nf4 for a base in 4 bits");
+        throw_usage(option_name, "qlora is not supported in inference; use lora with --quantization nf4");
     resolve_adapter(requested, args, p.model, io.err);
     const bool is_plain = adapter_config.is_plain_lora();
     if (!is_plain && !p.engine.name.empty())  // vllm/lora/peft_helper.py, `validate_legal`
-        throw_usage(option_name, "engines serve LoRA beside layers alone: leave out --engine");
+        throw_usage(option_name, "cannot be combined with --engine: the engines support only plain LoRA");
     if (!is_plain && p.execution.parallel.world_size() > 1)
-        throw_usage(option_name,
-                    "of LoRA beside layers alone it is known how devices share it: expected --tp 1 --dp 1");
+        throw_usage(option_name, "only plain LoRA supports several devices; expected --tp 1 --dp 1");
     p.adapter_policy_of_model = std::make_shared<adapter_policy>(adapter_config, p.model);
     p.adapter_policy_of_model->set_tensor_parallel_size(p.execution.parallel.tensor_parallel_size);
     p.adapter_label = requested.label;
     p.model.policy = p.adapter_policy_of_model.get();
 }
 
-/// Reads a placement.
+/// Parses a deployment. Throws: `usage`, and the errors of the model.
 inline deployment parse_deployment(const arguments& args, const program& io) {
-    if (!args.has(option::device)) throw_usage("--device", "say which: a name of llmcost devices, or a file");
+    if (!args.has(option::device))
+        throw_usage("--device", "required: a name from llmcost devices, or a datasheet file");
     deployment p;
     requested_adapter adapter = read_adapter(args);
     const parsed_model read = io.read(args, io);
@@ -45,12 +44,12 @@ inline deployment parse_deployment(const arguments& args, const program& io) {
     p.custom = read.custom;
     p.name_of_model = read.found.name_of_model;
     checkpoint_types types;
-    if (!read.stored.mismatch_warning.empty()) io.err << "llmcost: " << read.stored.mismatch_warning << '\n';
+    if (!read.stored.mismatch_warning.empty()) io.err << "llmcost: warning: " << read.stored.mismatch_warning << '\n';
     if (args.has(option::linear_dtype))
         types = detail::requested_types(args, read.found.document);
     else if (read.stored.has_ggml_types)
         throw error(errc::unsupported, p.name_of_model.name,
-                    "no kernels for types of llama.cpp are known: say in what they are run, as --dtype int4_wo");
+                    "llama.cpp types are not supported; use --dtype, e.g. int4_wo");
     else
         types = detail::stored_types_of(read.found.document, p.model, "--dtype");
     if (args.has(option::experts_dtype))
@@ -65,19 +64,17 @@ inline deployment parse_deployment(const arguments& args, const program& io) {
     }
     const bool routes = p.model.config.moe.num_experts > 1;
     for (const option_spec& o : {option::experts_dtype, option::routing})
-        if (args.has(o) && !routes) throw_usage(o.name, "this model has no routed experts");
+        if (args.has(o) && !routes) throw_usage(o.name, "not supported: this model has no routed experts");
     const launch_mode issued = static_cast<launch_mode>(args.choice(option::execution));
     const parallel_config s = make_parallel_config(p.model, args.number(option::tp, 1), args.number(option::dp, 1),
                                                    args.number(option::ep, 1));
-    if (s.expert_parallel_size > 1 && !routes)
-        throw_usage("--ep", "this model has no routed experts that groups could share");
+    if (s.expert_parallel_size > 1 && !routes) throw_usage("--ep", "not supported: this model has no routed experts");
     if (s.world_size() % s.expert_parallel_size != 0)
-        throw_usage("--ep", std::to_string(s.expert_parallel_size) + " groups do not divide the " +
-                                std::to_string(s.world_size()) + (s.world_size() == 1 ? " device" : " devices") +
-                                " of --tp and --dp");
+        throw_usage("--ep", std::to_string(s.expert_parallel_size) + " does not divide the number of devices, " +
+                                std::to_string(s.world_size()) + " (--tp and --dp)");
     require_valid_parallelism(p.model, s);
     if (issued == launch_mode::eager && s.world_size() > 1 && routes)
-        throw_usage("--execution", "eager runs all experts of a token on one device: expected --tp 1 --dp 1");
+        throw_usage("--execution", "eager does not support expert parallelism; expected --tp 1 --dp 1");
     const std::string calibration(args.text(option::calibration)), measured_version(args.text(option::engine_version));
     p.kernels = std::make_shared<kernel_library>(std::string(args.text(option::device)),
                                                  std::string(p.engine.kernel_software), measured_version, calibration);
@@ -90,13 +87,13 @@ inline deployment parse_deployment(const arguments& args, const program& io) {
     }
     require_supported_device("--engine", p.engine, *p.device);
     if (args.has(option::engine_version)) {
-        if (p.engine.name.empty()) throw_usage("--version", "needs --engine: whose it is");
-        throw_usage_if("--version",
+        if (p.engine.name.empty()) throw_usage("--engine-version", "requires --engine");
+        throw_usage_if("--engine-version",
                        available_kernels(calibration)
                            .unknown_version_message(p.engine.kernel_software, measured_version, nullptr, p.device));
     }
     if (args.has(option::kv_cache_dtype)) {
-        if (!has_kv_cache(p.model)) throw_usage("--cache-dtype", "this model keeps no cache");
+        if (!has_kv_cache(p.model)) throw_usage("--cache-dtype", "not supported: this model has no KV cache");
         types.cache = &require_operand_type("--cache-dtype", args.text(option::kv_cache_dtype));
         throw_usage_if("--cache-dtype", unknown_name_message(variants_of(*find_operator_type("generation_attention")),
                                                              types.cache->name));
@@ -105,8 +102,8 @@ inline deployment parse_deployment(const arguments& args, const program& io) {
     for (const operand_type** type : {&types.products, &types.experts}) {
         const operand_type* const run = executed_type_of(*type, p.engine, *p.device);
         if (run != *type)
-            unpacked = printable(p.device->title) + " multiplies no " + std::string((*type)->name) +
-                       ": weights alone are in it, and unpacked to bfloat16 (" + std::string(run->name) + ')';
+            unpacked = printable(p.device->title) + " does not support " + std::string((*type)->name) +
+                       "; using it for weights only, unpacked to bfloat16 (" + std::string(run->name) + ')';
         *type = run;
     }
     p.execution = execution_of(p.engine, *p.device, types, s, issued);

@@ -13,23 +13,23 @@
 #include <llmcost/cli/request/model_source.hpp>
 #include <llmcost/cli/request/request.hpp>
 
-// A command line that asks something of a model, understood.
+// Parses the queries of a model.
 namespace llmcost::cli {
 
-/// The numbers of a workload, which may be lists.
+/// The options of a workload that accept lists.
 inline constexpr std::array swept_options{accepts_list(option::batch),  accepts_list(option::sequence),
                                           accepts_list(option::past),   accepts_list(option::input),
                                           accepts_list(option::output), accepts_list(option::encoder_sequence)};
 
-/// Whether an encoder reads the input of a whole request; throws `usage` where a model cannot write token by token.
+/// Whether an encoder reads the input of a request. Throws: `usage` for output tokens of a model without a KV cache.
 [[nodiscard]] inline bool subject_encodes(const model& subject, const workload_request& work) {
     if (work.kind != workload_kind::generation) return false;
     if (work.output_tokens > 1 && count_model(subject, work.base_workload).cache_elements == count{})
-        throw_usage(option::output.name, "this model keeps no cache: it does not write token by token");
+        throw_usage(option::output.name, "not supported: this model has no KV cache and generates no tokens");
     return has_encoder(subject);
 }
 
-/// Understands a command line that asks something of a model that has been read.
+/// Parses a query of a model. Throws: `usage`.
 [[nodiscard]] inline request understand(const arguments& args, const parsed_model& read,
                                         std::span<const command* const> commands = {}) {
     request q;
@@ -51,9 +51,9 @@ inline constexpr std::array swept_options{accepts_list(option::batch),  accepts_
     q.lists_tensors = args.has(option::tensors);
     q.has_tree = args.has(option::tree);
     q.tree_depth = args.number(option::depth, -1, 0);
-    if (q.tree_depth >= 0 && !q.has_tree) throw_usage("--depth", "needs --tree");
+    if (q.tree_depth >= 0 && !q.has_tree) throw_usage("--depth", "requires --tree");
     if (q.format != output_format::json && q.lists_tensors && (q.has_tree || q.lists_scopes))
-        throw_usage("--tensors", "is a table of its own: leave out --tree and --scopes, or say --format json");
+        throw_usage("--tensors", "can be combined with --tree and --scopes only with --format json");
     for (const std::string_view change : args.all(option::set)) q.overrides.push_back(printable(change));
     q.phases = phases_of(q.workload, subject_encodes(subject, q.workload));
     q.metrics =

@@ -12,21 +12,21 @@
 #include <llmcost/hub.hpp>
 #include <llmcost/json.hpp>
 
-// How images and sound are made ready is said in files beside a configuration: they are read as parts of it.
+// Reads the processor files next to a configuration (image processors, feature extractors) as parts of it.
 namespace llmcost::cli {
 
 namespace detail {
 
-/// A file beside a configuration, and the key under which it is read.
+/// A processor file, and the key of the configuration that holds it.
 struct processor_file {
     const char* key;
     const char* name;
 };
-/// The newer one has a word around what each processor is told, and says what is handed to them.
+/// The newer format has one object per processor.
 inline constexpr processor_file processor_files[]{{"preprocessor_config", "preprocessor_config.json"},
                                                   {"processor_config", "processor_config.json"}};
 
-/// Whether a configuration is of a model that such files concern.
+/// Whether the model of a configuration uses processor files.
 inline bool wants_processors(const config_document& document, const model_registry& models) {
     return document.read_with([&](config_view root) {
         if (!root.is_object()) return false;
@@ -37,7 +37,7 @@ inline bool wants_processors(const config_document& document, const model_regist
     });
 }
 
-/// Whether it holds one already.
+/// Whether a configuration has a key already.
 inline bool holds(const config_document& document, const char* key) {
     return document.read_with([&](config_view root) { return root.contains(key); });
 }
@@ -46,11 +46,11 @@ inline void set_processor_config(config_document& document, const char* key, con
     std::ifstream in(file, std::ios::binary);
     const std::string text{std::istreambuf_iterator<char>(in), {}};
     if (!in && text.empty()) return;
-    (void)parse_config(text, file.string(), {}, document_kind::processor);  // what is wrong with it is said of the file
+    (void)parse_config(text, file.string(), {}, document_kind::processor);  // errors contain the file name
     document.set(key, text);
 }
 
-/// Takes what files beside a configuration say, where there are any.
+/// Adds the processor files in the directory of a configuration.
 inline void add_processor_configs(config_document& document, const std::filesystem::path& folder,
                                   const model_registry& models) {
     if (!wants_processors(document, models)) return;
@@ -60,7 +60,7 @@ inline void add_processor_configs(config_document& document, const std::filesyst
             set_processor_config(document, key, folder / name);
 }
 
-/// The same of a repository: from the cache, or from the hub where it may be asked; a repository need not have one.
+/// Adds the processor files of a repository, from the cache or the Hub; missing files are ignored.
 inline void add_processors_of(config_document& document, const repo_id& id, const hub_options& options,
                               const model_registry& models) {
     if (!wants_processors(document, models)) return;

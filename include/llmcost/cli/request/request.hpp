@@ -22,9 +22,9 @@
 
 namespace llmcost::cli {
 
-/// A command line that has been understood: which model, what work, which answer.
+/// A parsed query: model, workload and output.
 struct request {
-    std::shared_ptr<const custom_model> custom{};  ///< what `subject` looks at, where a file describes it
+    std::shared_ptr<const custom_model> custom{};  ///< owner of the specs of `model`; null for built-in types
     llmcost::model model{};
     model_name name_of_model{};  ///< printable
     workload_request workload{};
@@ -33,21 +33,21 @@ struct request {
     bool lists_scopes = false;
     bool lists_tensors = false;
     bool has_tree = false;
-    std::int64_t tree_depth = -1;  ///< of the tree; -1: all of it
+    std::int64_t tree_depth = -1;  ///< levels of the tree; -1: all
     bool has_color = false;
-    bool disables_cache = false;            ///< the configuration says `use_cache: false`
-    stored_model_weights stored_weights{};  ///< weights that are not all of one type
+    bool disables_cache = false;            ///< the configuration has `use_cache: false`
+    stored_model_weights stored_weights{};  ///< weights of several element types
     std::int64_t mtp_layers = 0;            ///< multi-token prediction layers of the checkpoint
-    bool has_default_audio = false;         ///< nobody says how much a model hears that does nothing without sound
+    bool has_default_audio = false;         ///< the length of the audio is `assumed_sound`
     std::vector<std::string> overrides{};   ///< what `--set` changed, printable
-    std::string adapter{};                  ///< what stands beside the model's layers, printable; empty: nothing
+    std::string adapter{};                  ///< label of the adapter, printable; empty: none
     std::vector<workload_phase> phases{};
 };
 
-/// What a question's model reads.
+/// The input unit of a query.
 [[nodiscard]] inline input_unit input_unit_of(const request& q) { return unit_of(q.model, q.workload.base_workload); }
 
-/// Tokens of the longest sequence at the end of a job, the last one that it writes among them.
+/// The number of tokens of the longest sequence at the end of a workload, including the last output token.
 [[nodiscard]] inline std::int64_t longest_sequence(const workload_request& work,
                                                    const std::vector<workload_phase>& phases) {
     std::int64_t maximum = 0;
@@ -58,25 +58,25 @@ struct request {
     return work.kind == workload_kind::generation ? maximum + 1 : maximum;
 }
 
-/// Whether so many tokens are more than a model was made for; not where nobody says for how many, or it reads images.
+/// Whether a number of tokens exceeds the context length; false if the context length is unknown.
 [[nodiscard]] inline bool exceeds_context(const model& m, std::int64_t tokens) noexcept {
     return m.config.max_position_embeddings > 0 && tokens > m.config.max_position_embeddings && !reads_pixels(m);
 }
 
-/// Says so, where they are.
+/// Warns if a number of tokens exceeds the context length of a model.
 inline void warn_if_context_exceeded(std::ostream& notes, std::string_view name, const model& m, std::int64_t tokens) {
     if (exceeds_context(m, tokens))
-        notes << "llmcost: " << name << ": " << grouped(count(tokens)) << " tokens are beyond the model's context of "
-              << grouped(count(m.config.max_position_embeddings)) << '\n';
+        notes << "llmcost: warning: " << name << ": " << grouped(count(tokens))
+              << " tokens exceed the context length of " << grouped(count(m.config.max_position_embeddings)) << '\n';
 }
 
-/// Whether an encoder reads tokens of its own: one more of them costs something.
+/// Whether the cost of a model depends on the number of encoder tokens.
 [[nodiscard]] inline bool has_encoder(const model& m) {
     return !(count_model(m, {.sequence = 1, .encoder_sequence = 1}) ==
              count_model(m, {.sequence = 1, .encoder_sequence = 2}));
 }
 
-/// Whether an encoder of whatever length runs in front of a decoder's first pass, and in no later one.
+/// Whether an encoder runs before the first pass of the decoder, and in no later pass.
 [[nodiscard]] inline bool runs_encoder_once(const model& m) {
     const auto work = [&](std::int64_t past) {
         return count_model(m, {.sequence = 1, .past = past}, scope_query{role::encoder});
@@ -84,28 +84,30 @@ inline void warn_if_context_exceeded(std::ostream& notes, std::string_view name,
     return work(0).mult != count{} && work(1).mult == count{};
 }
 
-/// Refuses images, videos or sound that a model does not read.
+/// Throws: `usage` for images, videos or audio that a model does not support.
 inline void check_media(const model& m, const workload& load) {
     const modality_set& reads = m.spec->modalities;
     const bool has_image = load.images > 0 || load.image_height > 0;
     if (reads_pixels(m)) {
-        if (load.images > 1) throw_usage(option::images.name, "this model reads images alone: say how many by --batch");
+        if (load.images > 1)
+            throw_usage(option::images.name, "not supported: images are the only input of this model; use --batch");
         const vision_config& vision = m.config.vision;
         if (load.image_height > 0 && !m.spec->accepts_any_image_size &&
             (load.image_height != vision.image_height || load.image_width != vision.image_width))
-            throw_usage(option::image.name, "this model's images have the size that its configuration says (" +
-                                                std::to_string(vision.image_width) + 'x' +
-                                                std::to_string(vision.image_height) +
-                                                "): its positions, or its windows, are made for it");
+            throw_usage(option::image.name,
+                        "not supported: the position table or the windows of this model require its image size (" +
+                            std::to_string(vision.image_width) + 'x' + std::to_string(vision.image_height) + ")");
     } else if (has_image && !reads.has_images && !m.spec->accepts_any_image_size) {
-        throw_usage(option::image.name, "this model reads no images");
+        throw_usage(option::image.name, "not supported: this model has no image input");
     }
-    if (load.videos > 0 && !reads.has_videos) throw_usage(option::video.name, "this model reads no videos");
-    if (load.audio_milliseconds > 0 && !reads.has_audio) throw_usage(option::audio.name, "this model reads no sound");
+    if (load.videos > 0 && !reads.has_videos)
+        throw_usage(option::video.name, "not supported: this model has no video input");
+    if (load.audio_milliseconds > 0 && !reads.has_audio)
+        throw_usage(option::audio.name, "not supported: this model has no audio input");
     if (m.spec->compute_media_shapes == nullptr || !load.has_multimodal_inputs()) return;
     try {
         (void)m.spec->compute_media_shapes(m, load);
-    } catch (const description_error& e) {  // what its processor refuses
+    } catch (const description_error& e) {  // thrown by its processor
         const option_spec& media_option = load.images > 0   ? option::image
                                           : load.videos > 0 ? option::video
                                                             : option::audio;
@@ -113,22 +115,22 @@ inline void check_media(const model& m, const workload& load) {
     }
 }
 
-/// Refuses what a model does not read: tokens of an encoder where no decoder stands behind one, no tokens at all where
-/// it reads a text, images of a size that its walk does not take, sound.
+/// Throws: `usage` for inputs that a model does not support, e.g. encoder tokens without an encoder, or no tokens for a
+/// text model.
 inline void check_workload(const model& m, const workload_request& work) {
     if (work.has_no_text && m.spec->modalities.has_text && m.config.head != head_kind::audio_classification &&
         !reads_pixels(m))
-        throw_usage(option::sequence.name, "this model reads tokens: expected a whole number from 1");
+        throw_usage(option::sequence.name, "expected a whole number from 1: this model has text input");
     check_media(m, work.base_workload);
     for (const request_group& g : work.request_groups) check_media(m, g.to_workload(work.base_workload));
     if (work.base_workload.encoder_sequence > 0 && !has_encoder(m) && !runs_encoder_once(m))
-        throw_usage(option::encoder_sequence.name, "this model has no encoder beside a decoder: say --sequence");
+        throw_usage(option::encoder_sequence.name, "not supported: this model is no encoder-decoder; use --sequence");
 }
 
-/// Milliseconds of a recording where nobody says how long: every feature extractor takes as many.
+/// The default length of audio in milliseconds, which every feature extractor accepts.
 inline constexpr std::int64_t assumed_sound = 10'000;
 
-/// A workload's tokens, or as many as a model was made for.
+/// The tokens of a workload, limited to the context length of the model.
 [[nodiscard]] inline std::int64_t fitting_sequence(const model& m, const workload& load) {
     try {
         (void)count_model(m, load);
@@ -139,22 +141,22 @@ inline constexpr std::int64_t assumed_sound = 10'000;
     return left > 0 && left < load.sequence ? left : load.sequence;
 }
 
-/// Fills in what a command line leaves open: sound where a model does nothing without, and no more tokens than it was
-/// made for.
+/// Sets the defaults of a workload that depend on the model: audio of audio-only models, and a sequence that fits the
+/// context length.
 inline void complete_workload(const model& m, const arguments& args, workload& load) {
     if (!args.has(option::audio) && is_audio_only(m)) load.audio_milliseconds = assumed_sound;
     if (args.has(option::sequence)) return;
-    workload plain = load;  // what nobody describes of a step is said by who trains
+    workload plain = load;  // the training command reports what is not supported
     plain.training = plain.has_dropout = false;
     load.sequence = fitting_sequence(m, plain);
 }
 
-/// Tokens of a sequence that stand for what it shows.
+/// The number of tokens of the multimodal inputs of a sequence.
 [[nodiscard]] inline std::int64_t media_tokens_of(const model& m, const workload& load) {
     return m.spec->compute_media_shapes == nullptr ? 0 : m.spec->compute_media_shapes(m, load).num_tokens(load);
 }
 
-/// Reads every scope of a model, always in the order in which they were first met.
+/// Computes the metrics of all scopes of a model, in the order in which they first occurred.
 class scope_listener {
 public:
     explicit scope_listener(const model& m) : model_(m) {}
@@ -177,7 +179,7 @@ public:
         listing_.cache = std::move(listing.cache);
         return out;
     }
-    /// Paths, classes, roles, parents, tensors; the cache is that of the last reading.
+    /// Paths, classes, roles, parents and tensors; the cache is that of the last call.
     [[nodiscard]] const model_listing& listing() const noexcept { return listing_; }
 
 private:
@@ -201,7 +203,7 @@ private:
     std::unordered_map<std::string, std::size_t> places_;
 };
 
-/// Whether a scope belongs to what a question asks for: everything, or a scope and what is inside.
+/// Whether a scope is the scope of a query or inside it; true for all scopes without one.
 [[nodiscard]] inline bool is_requested(const request& q, const model_listing& listing, std::size_t i) {
     if (!q.metrics.scope || q.metrics.scope->is_all()) return true;
     const scope_selector& scope = *q.metrics.scope;
@@ -228,13 +230,13 @@ private:
 
 namespace detail {
 
-/// Puts bytes of weights as they are stored in the place of those of one element type.
+/// Replaces the weight bytes of a scope by those of the stored weights.
 inline void replace_weight_bytes(workload_totals& r, std::size_t scope, count bytes) {
     r.total[scope].weight_bytes = bytes;
     for (metric_list& phase : r.by_phase) phase[scope].weight_bytes = bytes;
 }
 
-/// Those of the parameters that a question asks about.
+/// The stored weight bytes of the parameters in the scope of a query.
 inline count stored_bytes_of(const request& q) {
     const scope_selector scope = q.metrics.scope.value_or(scope_selector{});
     if (scope.is_all()) return q.stored_weights.bytes.total;
@@ -251,13 +253,13 @@ inline count stored_bytes_of(const request& q) {
 
 }  // namespace detail
 
-/// All scopes of a job.
+/// The metrics of all scopes of a workload.
 struct scope_results {
     model_listing listing;
     workload_totals figures;
 };
 
-/// Reads all scopes of a question's work.
+/// Computes the metrics of all scopes of a query.
 [[nodiscard]] inline scope_results compute_scopes(const request& q) {
     scope_listener reader(q.model);
     const metric_function compute_metrics = [&](const workload& load) { return reader(load); };
@@ -269,19 +271,19 @@ struct scope_results {
     return {reader.listing(), std::move(r)};
 }
 
-/// Whether a metric of the list is what autograd keeps, which a training step alone tells.
+/// Whether `saved_bytes` is among the metrics; it requires a training step.
 [[nodiscard]] inline bool needs_saved_bytes(const std::vector<const metric*>& list) {
     for (const metric* m : list)
         if (m->name == "saved_bytes") return true;
     return false;
 }
 
-/// Reads the scope of a question, or the whole model.
+/// Computes the metrics of the scope of a query, or of the model. Throws: `usage`.
 [[nodiscard]] inline workload_totals compute_scope(const request& q, const std::vector<const metric*>& list) {
     const scope_selector scope = q.metrics.scope.value_or(scope_selector{});
     const bool saved = needs_saved_bytes(list);
     if (saved && (q.workload.kind != workload_kind::forward_pass || q.workload.base_workload.past != 0))
-        throw_usage("saved_bytes", "is of one training step, which has neither past nor --requests nor --input");
+        throw_usage("saved_bytes", "describes a training step; cannot be combined with --past, --ragged or --input");
     const metric_function compute_metrics = [&](const workload& load) {
         model_metrics f = find_scope(q.model, load, scope).sum;
         if (saved) {
@@ -296,7 +298,7 @@ struct scope_results {
     return r;
 }
 
-/// `batch 16 and sequence length 200`, in the words that llm-profiler's block begins with.
+/// The workload as text in the format of llm-profiler: `with input batchsize 16 and sequence length 200`.
 [[nodiscard]] inline std::string describe_workload(const request& q) {
     const workload& load = q.workload.base_workload;
     if (q.workload.kind == workload_kind::ragged_batch) {
@@ -309,7 +311,7 @@ struct scope_results {
         return "with requests " + list;
     }
     const std::string batch = "with input batchsize " + std::to_string(load.batch);
-    const std::string past = load.past == 0 ? "" : ", " + std::to_string(load.past) + " tokens in the cache";
+    const std::string past = load.past == 0 ? "" : ", " + std::to_string(load.past) + " tokens in the KV cache";
     if (q.workload.kind == workload_kind::generation)
         return batch + ", input length " + std::to_string(q.workload.input_tokens) + " and output length " +
                std::to_string(q.workload.output_tokens) + past;

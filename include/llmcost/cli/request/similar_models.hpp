@@ -17,20 +17,19 @@
 #include <llmcost/config/model_registry.hpp>
 #include <llmcost/config/reader.hpp>
 
-// Which known types read a configuration of an unknown one: its relatives by structure.
+// Finds supported model types that can read the configuration of an unknown type.
 namespace llmcost::cli {
 
 namespace detail {
 
-/// Marks the values of a configuration that a reader finds.
+/// Records which values of a configuration a model spec reads.
 class used_keys final : public config_observer {
 public:
     explicit used_keys(std::size_t nodes) : found_(nodes) {}
 
     void on_key_read(const config_view& object, string_ref key) override {
         for (const std::string_view suffix : {"_token_id", "dropout", "_pdrop", "_eps", "_epsilon", "rope_theta"})
-            if (std::string_view(key).ends_with(suffix))
-                return;  // some readers ask for it: it says nothing of structure
+            if (std::string_view(key).ends_with(suffix)) return;  // read by some types only, and unrelated to structure
         for (const config_view child : object)
             if (child.key() == key) {
                 found_[child.index()] = true;
@@ -38,9 +37,9 @@ public:
             }
         missed_.push_back(std::hash<std::string_view>{}(key) + object.index());
     }
-    /// By the index of the value.
+    /// Whether each value was read, by the index of the value.
     [[nodiscard]] const std::vector<bool>& found() const noexcept { return found_; }
-    /// How many keys it asks for that are not there.
+    /// The number of missing keys that were read.
     [[nodiscard]] std::size_t missed() {
         std::sort(missed_.begin(), missed_.end());
         return static_cast<std::size_t>(std::unique(missed_.begin(), missed_.end()) - missed_.begin());
@@ -51,15 +50,15 @@ private:
     std::vector<std::size_t> missed_;
 };
 
-/// How one row reads a configuration.
+/// How a model spec reads a configuration.
 struct reading_row {
     const model_spec* row;
-    std::size_t missed = 0;   ///< keys that it asks for and the file has not
+    std::size_t missed = 0;   ///< keys that it reads and that are missing
     std::size_t found = 0;    ///< values that it reads
-    std::size_t bundled = 0;  ///< configurations of its type that are compiled in
+    std::size_t bundled = 0;  ///< bundled configurations of its type
 };
 
-/// The known ending of the class that a configuration names: `ForCausalLM`; null where it names none.
+/// The head of the class name in a configuration, e.g. `ForCausalLM`; null if there is none.
 inline const llmcost::detail::head_name* head_from_class_name(config_view root) {
     const auto classes = root.find("architectures");
     if (!classes || !classes->is_array() || classes->size() == 0 || !(*classes)[0].is_string()) return nullptr;
@@ -74,16 +73,15 @@ inline const llmcost::detail::head_name* head_from_class_name(config_view root) 
 
 }  // namespace detail
 
-/// The rows that read a configuration without an error, leave the fewest of its keys unread and miss few: at most
-/// three, the type with most bundled configurations first.
+/// At most three model specs that read a configuration with the fewest unused and missing keys.
 ///
-/// A key that no row reads tells nothing of structure. A file with hardly any other, or whose best reader leaves more
-/// than half of them, has no relatives.
+/// The type with the most bundled configurations is first. Keys that no spec reads do not count. There is no result if
+/// fewer than six keys are read, or less than half of those that any spec reads.
 [[nodiscard]] inline std::vector<const model_spec*> similar_models_of(config_view root, const model_registry& models,
                                                                       std::span<const bundled_config> bundled) {
-    constexpr std::size_t min_found = 6;  // a decoder's sizes are more
+    constexpr std::size_t min_found = 6;  // fewer keys than any decoder has
     constexpr std::size_t max_named = 3;
-    constexpr std::size_t spare_keys = 2;  // optional ones, that nearly every row asks for
+    constexpr std::size_t spare_keys = 2;  // optional keys that nearly every spec reads
     const llmcost::detail::head_name* const head = detail::head_from_class_name(root);
     std::vector<bool> structural(root.node().end);
     std::vector<detail::reading_row> near;
@@ -109,7 +107,7 @@ inline const llmcost::detail::head_name* head_from_class_name(config_view root) 
         return a.found != b.found ? a.found > b.found : a.bundled > b.bundled;
     });
     const auto all = static_cast<std::size_t>(std::count(structural.begin(), structural.end(), true));
-    // of those that read as much, the ones that ask for little else
+    // among equal numbers of keys read, those with few missing keys
     std::size_t min_missed = SIZE_MAX;
     for (const detail::reading_row& r : near)
         if (r.found == near.front().found) min_missed = std::min(min_missed, r.missed);

@@ -21,20 +21,19 @@
 #include <llmcost/text/messages.hpp>
 #include <llmcost/text/nearest_name.hpp>
 
-// What a model's weights take where they are not all of one element type: as a file stores them, as a method would, or
-// as the configuration says.
+// The bytes of weights of several element types: from a weight file, `--quantization` or `quantization_config`.
 namespace llmcost::cli {
 
 namespace detail {
 
-/// Whether a type of a file is one that nothing is quantised to.
+/// Whether an element type of a file is not a quantized type.
 inline bool is_plain(std::string_view type) {
     for (const std::string_view plain : {"F64", "F32", "F16", "BF16"})
         if (type == plain) return true;
     return dtype_from(string_ref(type)) != dtype::unspecified && bits_of(dtype_from(string_ref(type))) >= 16;
 }
 
-/// Counts parameters and those of them that are quantised, and says so.
+/// Counts all parameters and the quantized ones, and sets the label.
 inline void set_quantized_share(stored_model_weights& out, const model_listing& listing,
                                 const std::string& description) {
     for (const tensor_shape& t : listing.tensors) {
@@ -45,11 +44,12 @@ inline void set_quantized_share(stored_model_weights& out, const model_listing& 
         if (known != out.bytes.parameters.end() && !is_plain(known->second.type)) out.quantized += n;
     }
     out.label = "weights as " + description;
-    if (out.quantized != count{}) out.label += " (" + percent(out.quantized, out.elements) + " of them quantised)";
+    if (out.quantized != count{}) out.label += " (" + percent(out.quantized, out.elements) + " of them quantized)";
 }
 
-/// As a `quantization_config` says; a checkpoint without a type keeps what is not quantised in the method's, else
-/// bfloat16.
+/// The weights of a `quantization_config`.
+///
+/// Weights that are not quantized have the type of the checkpoint, else that of the method, else bfloat16.
 inline stored_model_weights weights_by_quantization(const model& m, const quantization& plan,
                                                     const std::string& description) {
     stored_model_weights out{.is_applied = true};
@@ -60,13 +60,14 @@ inline stored_model_weights weights_by_quantization(const model& m, const quanti
     out.bytes = to_weight_parts(all);
     out.elements = count(all.elements);
     out.quantized = count(all.quantized);
-    out.label = "weights as " + description + " (" + percent(out.quantized, out.elements) + " of them quantised)";
+    out.label = "weights as " + description + " (" + percent(out.quantized, out.elements) + " of them quantized)";
     return out;
 }
 
-/// As llama.cpp would write them.
+/// The weights as llama.cpp would write them. Throws: `error` for unsupported models.
 inline stored_model_weights weights_by_gguf_mix(const parsed_model& read, std::string_view gguf_mix) {
-    stored_model_weights out{.is_applied = true, .unquantized_type = dtype::float16};  // of llama.cpp's cache, too
+    stored_model_weights out{.is_applied = true,
+                             .unquantized_type = dtype::float16};  // also the type of llama.cpp's KV cache
     const model_listing listing = list_model(read.subject, minimal_workload(read.subject));
     const gguf_source source = read.found.document.read_with([](config_view root) { return gguf_source_of(root); });
     try {
@@ -80,7 +81,7 @@ inline stored_model_weights weights_by_gguf_mix(const parsed_model& read, std::s
     return out;
 }
 
-/// As a file stores them.
+/// The weights as a file stores them.
 inline stored_model_weights weights_in_file(parsed_model& read) {
     const located_weights& file = *read.found.weights;
     stored_model_weights out{.is_applied = true, .unquantized_type = file.is_gguf ? dtype::float16 : dtype::bfloat16};
@@ -89,19 +90,18 @@ inline stored_model_weights weights_in_file(parsed_model& read) {
         read.checked = file.is_gguf ? check_gguf(gguf_tensors(read.subject, listing), file.tensors)
                                     : check_tensors(listing, file.tensors.tensors);
     } catch (const error& e) {
-        out.mismatch_warning =
-            "which tensors of " + file.name + " belong to which module is not known: " + printable(e.what());
+        out.mismatch_warning = file.name + ": tensors were not assigned to modules: " + printable(e.what());
     }
     out.bytes = stored_bytes_of(file.tensors.tensors, read.checked.value_or(tensor_check{}));
     set_quantized_share(out, listing, file.name + " stores them");
     out.has_ggml_types = file.is_gguf && out.quantized != count{};
     if (read.checked && !read.checked->has_no_mismatch())
         out.mismatch_warning =
-            "the weights are those of " + file.name + ", which are not all as the model predicts (llmcost check)";
+            file.name + ": the tensors differ from those of the model; using those of the file (see llmcost check)";
     return out;
 }
 
-/// A word of `--quantization`: a method, or one of llama.cpp's mixes; capitals and `_` or `-` make no difference.
+/// The value of `--quantization`: a method or a llama.cpp type; case, `_` and `-` do not matter.
 struct requested_quantization {
     const quantization_preset* method = nullptr;
     const llmcost::detail::gguf_mix_entry* gguf_mix = nullptr;
@@ -117,18 +117,18 @@ inline requested_quantization parse_quantization(std::string_view name) {
     return out;
 }
 
-/// Refuses a word that names no method.
+/// Throws: `usage` for an unknown quantization.
 [[noreturn]] inline void refuse_quantization(std::string_view name) {
     name_suggestions near(name);
     for (const quantization_preset& known : quantization_presets) near.add_candidate(known.name);
     for (const llmcost::detail::gguf_mix_entry& gguf_mix : llmcost::detail::gguf_mixes)
         near.add_candidate(gguf_mix.name);
-    throw_usage(option::quantization.name, "no way to quantise is called " + quote(name) + near.suggestion_or_list());
+    throw_usage(option::quantization.name, "no quantization " + quote(name) + near.suggestion_or_list());
 }
 
 }  // namespace detail
 
-/// Writes the plan of `--quantization` into a configuration, in place of its own.
+/// Replaces the `quantization_config` of a configuration by that of `--quantization`.
 inline void set_quantization(const arguments& args, config_document& document) {
     if (!args.has(option::quantization)) return;
     const auto [known, gguf_mix] = detail::parse_quantization(args.text(option::quantization));
@@ -142,8 +142,8 @@ inline void set_quantization(const arguments& args, config_document& document) {
     document.set("quantization_config", known->plan);
 }
 
-/// The weights of a model that has been read: as `--quantization` says, else in the type of `--dtype`, else as the file
-/// of weights has them, else as `quantization_config` says. Nothing is applied where they are all of one type.
+/// The stored weights of a model: from `--quantization`, `--dtype`, the weight file or `quantization_config`, in this
+/// order. `is_applied` is false if all weights have one type.
 [[nodiscard]] inline stored_model_weights stored_weights_of(parsed_model& read, const arguments& args) {
     const bool has_quantization = args.has(option::quantization);
     const auto [known, gguf_mix] = detail::parse_quantization(args.text(option::quantization));

@@ -11,21 +11,21 @@
 #include <vector>
 
 #include <llmcost/analysis/counts.hpp>
-#include <llmcost/base/error.hpp>
 #include <llmcost/cli/args/workload_request.hpp>
+#include <llmcost/text/error.hpp>
 
-// Figures of a job that is more than one forward pass.
+// Metrics of workloads with several forward passes.
 namespace llmcost::cli {
 
-/// Figures of one or several scopes, always in the same order.
+/// The metrics of scopes, in a fixed order.
 using metric_list = std::vector<model_metrics>;
 
-/// Takes the reading of one forward pass.
+/// Computes the metrics of one forward pass.
 using metric_function = std::function<metric_list(const workload&)>;
 
 namespace detail {
 
-/// The figures that every forward pass adds to; parameters and what lies in memory afterwards are no such thing.
+/// The metrics that are summed over forward passes, in contrast to parameters and caches.
 inline constexpr std::array<count model_metrics::*, 18> work_figures{
     &model_metrics::add,
     &model_metrics::mult,
@@ -48,15 +48,15 @@ inline constexpr std::array<count model_metrics::*, 18> work_figures{
 };
 inline constexpr std::array<count model_metrics::*, 2> cache_figures{&model_metrics::cache_elements,
                                                                      &model_metrics::cache_bytes};
-/// The figures that a model holds whatever it does, and its cache.
+/// The metrics that are not summed: parameters, weights and the KV cache.
 inline constexpr std::array<count model_metrics::*, 5> state_figures{
     &model_metrics::params, &model_metrics::active_params, &model_metrics::weight_bytes, &model_metrics::cache_elements,
     &model_metrics::cache_bytes};
-static_assert(
-    sizeof(model_metrics) == (work_figures.size() + state_figures.size() + 2 + num_primitives) * sizeof(count),
-    "a new figure: say above whether it is summed; parameters, bytes of weights and figures of training are not");
+static_assert(sizeof(model_metrics) ==
+                  (work_figures.size() + state_figures.size() + 2 + num_primitives) * sizeof(count),
+              "new metric: add it to work_figures if it is summed; parameters, weights and training metrics are not");
 
-/// Whether three points of a figure lie on one line: x at `i` of `n` steps from a to b.
+/// Whether `x`, at step `i` of `n` from `a` to `b`, lies on the line from `a` to `b`.
 constexpr bool is_collinear(count a, count b, count x, std::int64_t i, std::int64_t n) {
     const bool is_decreasing = b < a;
     const count height = is_decreasing ? a - b : b - a;
@@ -85,7 +85,7 @@ inline void set_caches(metric_list& sum, const metric_list& last) {
     for (std::size_t k = 0; k < sum.size(); ++k)
         for (const auto f : cache_figures) sum[k].*f = last[k].*f;
 }
-/// The same scopes without work and cache: their parameters.
+/// The metrics without work and caches: only parameters and weights.
 inline metric_list cache_totals(metric_list r) {
     for (model_metrics& f : r) {
         for (const auto member : work_figures) f.*member = count{};
@@ -94,7 +94,7 @@ inline metric_list cache_totals(metric_list r) {
     return r;
 }
 
-/// Sums a stretch: where a figure is linear in the past, its ends tell its sum.
+/// Sums the metrics of consecutive steps; the sum of a linear range follows from its ends.
 class step_totals {
 public:
     step_totals(const repeated_step& s, const metric_function& compute_metrics)
@@ -113,18 +113,18 @@ public:
 
 private:
     static constexpr std::int64_t max_readings = 100'000;
-    static constexpr std::int64_t max_enumerated = 12;  ///< stretches up to this long are read step by step
+    static constexpr std::int64_t max_enumerated = 12;  ///< shorter ranges are computed step by step
 
     metric_list at(std::int64_t step) {
         if (++readings_ > max_readings)
             throw error(errc::usage, "--output",
-                        "this model's figures change too often over so many tokens; ask for fewer");
+                        "the cost of this model changes too often over this many tokens; use a smaller value");
         workload load = load_;
         load.past += step;
         return compute_metrics_(load);
     }
-    /// Adds steps a … b, whose readings are known. A bend between them changes the slope at an end or leaves the line
-    /// inside; stretches with a bend are halved.
+    /// Adds steps a to b, whose metrics are known. A range that is not linear is halved: a bend changes the slope at an
+    /// end, or a point inside leaves the line.
     void add(std::int64_t a, const metric_list& start, std::int64_t b, const metric_list& to) {
         const std::int64_t n = b - a;
         if (n < max_enumerated) {
@@ -155,10 +155,9 @@ private:
 
 }  // namespace detail
 
-/// What a phase costs in all: work of its parts added, parameters once, the cache as it is in the end.
+/// The metrics of a phase: the sum of the work of its parts, parameters once, and the cache at its end.
 ///
-/// `before` is the reading of the phase in front, whose cache and parameters a phase without any step leaves as they
-/// are.
+/// `previous` is the result of the previous phase; a phase without steps returns its parameters and cache.
 [[nodiscard]] inline metric_list sum_of(const workload_phase& p, const metric_function& compute_metrics,
                                         const metric_list& previous = {}) {
     if (p.parts.empty()) {
@@ -179,14 +178,14 @@ private:
     return sum;
 }
 
-/// What a job costs: phase by phase, and in all.
+/// The metrics of a workload: by phase, and in total.
 struct workload_totals {
     std::vector<workload_phase> phases;
     std::vector<metric_list> by_phase;
     metric_list total;
 };
 
-/// Reads every phase of a job.
+/// Computes the metrics of all phases of a workload.
 [[nodiscard]] inline workload_totals compute_phases(std::vector<workload_phase> phases,
                                                     const metric_function& compute_metrics) {
     workload_totals out;

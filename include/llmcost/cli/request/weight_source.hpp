@@ -15,10 +15,10 @@
 #include <llmcost/json.hpp>
 #include <llmcost/text/messages.hpp>
 
-// Files of weights as sources: what model they are of, and what their tensors take.
+// Weight files (GGUF, safetensors): their configuration and tensors.
 namespace llmcost::cli::detail {
 
-/// Whether a name is that of a GGUF file by its look.
+/// Whether a name ends with `.gguf`.
 inline bool looks_like_gguf(std::string_view name) { return name.ends_with(".gguf"); }
 
 inline located_weights weights_of(gguf_file file) { return {std::move(file.name), std::move(file.weights), true}; }
@@ -26,7 +26,7 @@ inline located_weights weights_of_safetensors(const std::string& path) {
     return {printable(path), read_safetensors(path), false};
 }
 
-/// The model that a GGUF file's metadata tells of.
+/// The configuration and the weights of a GGUF file.
 inline located_config from_gguf(const std::string& path) {
     gguf_file file = read_gguf(path);
     config_document metadata = parse_config(make_config(file), file.name + ": metadata");
@@ -34,22 +34,20 @@ inline located_config from_gguf(const std::string& path) {
     return {std::move(metadata), {printable(path), source}, false, weights_of(std::move(file))};
 }
 
-/// The configuration beside weights of safetensors.
+/// The `config.json` in the directory of safetensors weights. Throws: `usage` if there is none.
 inline std::string find_sibling_config(const std::string& path) {
     const std::string folder = llmcost::detail::is_folder(path) ? path : llmcost::detail::split(path).folder;
     std::string file = folder + (folder.ends_with('/') ? "config.json" : "/config.json");
     if (!llmcost::detail::exists(file))
-        throw_usage(
-            option::safetensors.name,
-            "needs " + printable(file) + ", or --model or --config: such a file does not say what model it is of");
+        throw_usage(option::safetensors.name, "requires a configuration: " + printable(file) + ", --model or --config");
     return file;
 }
 
-/// The file of weights that stands beside a model on the command line.
+/// Adds the weight file of a command line to a configuration. Throws: `usage` for two different files.
 inline void add_weights(located_config& found, const arguments& args) {
     for (const option_spec& o : {option::gguf, option::safetensors})
         if (args.has(o) && found.weights && found.weights->name != printable(args.text(o)))
-            throw_usage(o.name, "cannot stand together with " + found.weights->name);
+            throw_usage(o.name, "cannot be combined with " + found.weights->name);
     if (found.weights) return;
     if (args.has(option::gguf)) found.weights = weights_of(read_gguf(std::string(args.text(option::gguf))));
     if (args.has(option::safetensors))

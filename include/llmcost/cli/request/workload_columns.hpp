@@ -10,10 +10,10 @@
 #include <llmcost/cli/args/sweep.hpp>
 #include <llmcost/cli/request/request.hpp>
 
-// What a row says of the workload that its figures are of.
+// The columns of a table that describe the workload of each row.
 namespace llmcost::cli {
 
-/// A part of a workload, as a column.
+/// A column with one number of a workload.
 struct workload_column {
     std::string_view title;
     option_spec option;
@@ -39,8 +39,7 @@ inline constexpr std::array<workload_column, 7> workload_columns{{
      [](const request&, const arguments& args) { return std::string(args.text(option::ragged_batch)); }},
 }};
 
-/// The columns that tell a command line's workloads apart, with `exact` all that a row by itself needs to be
-/// understood.
+/// The workload columns of a table: those that vary, or all that describe a row if `exact`.
 [[nodiscard]] inline std::vector<const workload_column*> columns_of_workload(const arguments& args,
                                                                              const workload_sweep& work, bool exact) {
     const bool requests = args.has(option::ragged_batch), generation = args.has(option::input);
