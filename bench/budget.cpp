@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // budget [--megabytes N] [--instantiations N] [--seconds N] -- COMMAND...
 //
-// Runs a command ten times. Its peak memory, and the templates that g++ names under -Q, are gated: they do not wobble.
-// The shortest time is printed beside its aim and gates nothing: it does.
+// Runs a command ten times. Its peak memory, and the templates that g++ names under -Q, are gated: they are stable.
+// The shortest time is printed next to its target and gates nothing: it varies.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -52,7 +52,7 @@ measured run_once(char** command) {
     if (wait4(child, &status, 0, &use) != child) throw std::runtime_error("lost the process");
     m.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     // of the largest process below the child: a compiler's driver is smaller than the compiler
-    m.megabytes = static_cast<double>(use.ru_maxrss) * 1024 / 1e6;  // it is told in KiB
+    m.megabytes = static_cast<double>(use.ru_maxrss) * 1024 / 1e6;  // the unit is KiB
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) throw std::runtime_error("the command failed:\n" + m.printed);
     return m;
 }
@@ -63,7 +63,7 @@ std::size_t occurrences(std::string_view text, std::string_view name) {
     return n;
 }
 
-/// Prints a figure beside its limit; whether it keeps to it.
+/// Prints a figure next to its limit; returns whether it is within it.
 bool check_budget(const char* label, double figure, double limit, bool gated) {
     const bool good = limit == 0 || figure <= limit;
     std::printf("%-16s %10.4g", label, figure);

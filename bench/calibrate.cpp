@@ -44,7 +44,7 @@ struct settings {
     bool full = false;
 };
 
-/// What the arguments ask for; nothing where they are none of llmcost-calibrate's.
+/// The options that the arguments set; nothing where they are none of llmcost-calibrate's.
 std::optional<settings> read(const std::vector<std::string_view>& args) {
     settings s;
     bool named = false;
@@ -83,7 +83,7 @@ void calibrate(const settings& s) {
     if (target_device == nullptr) {
         const auto path = s.folder / "devices" / (name + ".json");
         write(path, cuda::device_file_of(gpu));
-        std::printf("no datasheet of %s: what its driver says is in %s\n", gpu.name.c_str(), path.c_str());
+        std::printf("no datasheet of %s: the values of its driver are in %s\n", gpu.name.c_str(), path.c_str());
         file = read_config_file(path.string());
         custom_device = file->read_with([&](config_view root) { return parse_device(root, name); });
         target_device = &custom_device;
@@ -96,7 +96,7 @@ void calibrate(const settings& s) {
         usual ? "here" : name.c_str(), usual ? "" : (" --calibration " + (s.folder / "calibrations").string()).c_str());
 }
 
-/// Whether a model is asked for, whose operators are measured one by one.
+/// Whether a model is given, whose operators are measured one by one.
 bool names_model(const std::vector<std::string_view>& args) {
     return std::any_of(args.begin(), args.end(), [](std::string_view a) {
         const std::string_view name = a.substr(0, a.find('='));
@@ -106,7 +106,7 @@ bool names_model(const std::vector<std::string_view>& args) {
 
 void measure_model(std::vector<std::string_view> args) {
     constexpr std::size_t memory_of_one = std::size_t{1800}
-                                          << 20;  // models of any size, beside the driver's own memory
+                                          << 20;  // models of any size, in addition to the driver's own memory
     constexpr int copies = 4;
     bench::operator_runner run(memory_of_one);
     const auto timer = [&](const operator_shape& shape) -> std::optional<cli::timed_operator> {

@@ -43,8 +43,8 @@ inline void print(const cuda::sweep_report& r, double budget) {
         std::printf("left out %zu: %.0f s are used; the same call goes on with them\n", r.left_out, budget);
 }
 
-/// Measures a sweep of operators into FOLDER/measured/*.csv, as long as its budget lasts, and fits FOLDER/calibrations
-/// to all that is there; throws `device_lost` behind that where the device failed.
+/// Measures a sweep of operators into FOLDER/measured/*.csv within its time budget, and fits FOLDER/calibrations to
+/// all measurements. Throws `device_lost` after the fit where the device failed.
 inline void calibrate(const device& target, const std::filesystem::path& folder, bool full) {
     const cuda::gpu_properties gpu = gpu_at_hand();
     const std::string version = cuda_version(), name(target.names[0]);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The llmcost authors
 // SPDX-License-Identifier: Apache-2.0
-// What one evaluation costs: a walk, an evaluator, a closed form in its region, a sweep of a million points, a
+// The cost of one evaluation: a trace, an evaluator, a closed form in its region, a sweep of a million points, a
 // configuration read.
 #include <benchmark/benchmark.h>
 

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The llmcost authors
 // SPDX-License-Identifier: Apache-2.0
-// Fits what engines add to their kernels to measured serving runs, and says how far predictions are from them:
+// Fits the overhead of engines to measured serving runs, and reports how far predictions are from them:
 //
 //     fit_engines ACCURACY.md CONFIGS CALIBRATIONS SOURCE RUNS.csv [TRACES]
 //
 // TRACES is a folder of runs that take no part in any fit (trace_runs.hpp). CONFIGS has org__name.json for each model
-// of the runs. Fitted are runs on one node of devices whose kernels have been measured; each model's errors are those
-// of constants that were fitted without it. Rows whose columns say something else than their own id (`…_c64_tp4_ep4_…`:
-// 64 requests at a time on four devices) are read as the id says.
+// of the runs. The fit uses runs on one node of devices whose kernels have been measured; each model's errors are
+// those of constants that were fitted without it. Runs whose columns contradict their id (`…_c64_tp4_ep4_…`: 64
+// concurrent requests on four devices) are read by the id.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -48,8 +48,8 @@ engine apply_step_constants(const engine& base_engine, const constants& step) {
 }
 served_times times(const engine& e, const run& r) { return in_closed_form(e, r); }
 
-/// Mean of what a robust error makes of logarithms, every model with the same weight: runs that are several times
-/// `soft` off weigh ever less (Cauchy), as kernels of another version than was measured do.
+/// Mean of robust errors of logarithms, every model with the same weight. Runs that are several times `soft` off have
+/// ever less weight (Cauchy), as kernels of another version than was measured do.
 double loss(const std::vector<const run*>& runs, const std::function<double(const run&)>& ratio, double soft) {
     std::map<std::string, std::pair<double, double>> of_model;
     for (const run* r : runs) {
@@ -61,8 +61,8 @@ double loss(const std::vector<const run*>& runs, const std::function<double(cons
     for (const auto& [name, part] : of_model) sum += part.first / part.second;
     return sum / static_cast<double>(of_model.size());
 }
-/// The same of the first token, whose prompt may take a factor of its own in every model: it keeps the errors of a
-/// model's kernels out of the constants of a request, and takes no part in predictions.
+/// Robust error of TTFT, with a free factor of the prompt's kernel time for each model. The factor keeps the errors of
+/// a model's kernels out of the constants of a request, and takes no part in predictions.
 double request_loss(const engine& e, const std::vector<const run*>& runs, double soft) {
     std::map<std::string, std::vector<const run*>> of_model;
     for (const run* r : runs) of_model[r->model].push_back(r);
@@ -82,7 +82,7 @@ double request_loss(const engine& e, const std::vector<const run*>& runs, double
     return sum / static_cast<double>(of_model.size());
 }
 
-/// The constants that follow runs best; those that the runs hardly tell stay near one overlap and no host time.
+/// The constants that fit the runs best; those that the runs hardly determine stay near one overlap and no host time.
 engine fit(const engine& base_engine, const std::vector<const run*>& runs) {
     const auto of_step = [&](const constants& p) {
         const engine e = apply_step_constants(base_engine, p);
@@ -106,8 +106,8 @@ engine fit(const engine& base_engine, const std::vector<const run*>& runs) {
     return best;
 }
 
-/// The same beside a factor of each model's own, near 1: it keeps the errors of a model's kernels out of the constants,
-/// and takes no part in predictions.
+/// Robust error with a factor of each model near 1. The factor keeps the errors of a model's kernels out of the
+/// constants, and takes no part in predictions.
 double model_scaled_loss(const std::vector<const run*>& runs, const std::function<double(const run&)>& ratio,
                          double soft) {
     std::map<std::string, std::vector<double>> of_model;
@@ -124,9 +124,8 @@ double model_scaled_loss(const std::vector<const run*>& runs, const std::functio
            pulled / static_cast<double>(of_model.size());
 }
 
-/// The constants with which simulations follow runs best: one after the other is moved, by steps that halve, as long as
-/// that brings them nearer. Those that the runs hardly tell stay near one overlap and no host time. About fifty runs
-/// take part.
+/// The constants whose simulations fit the runs best: each in turn is moved, by steps that halve, as long as the error
+/// decreases. Those that the runs hardly determine stay near one overlap and no host time. About fifty runs take part.
 host_times fit_simulated(const engine& base_engine, const std::vector<const run*>& all) {
     std::vector<const run*> runs;
     for (std::size_t i = 0; i < all.size(); i += 1 + all.size() / 50) runs.push_back(all[i]);
@@ -148,8 +147,8 @@ host_times fit_simulated(const engine& base_engine, const std::vector<const run*
         const auto ttft = [&](const run& r) { return simulated_times[&r].ttft / r.ttft; };
         return loss(runs, tpot, 0.05) + model_scaled_loss(runs, ttft, 0.1) + 0.02 * pulled;
     };
-    // of a request in vLLM 15.6 ms were fitted by others to its runs on H100 (inference-sim @f90a1e3a,
-    // testdata/trained_physics_iter29.json): runs that send as soon as they are answered hardly tell it
+    // inference-sim @f90a1e3a, testdata/trained_physics_iter29.json, fits 15.6 ms per request to vLLM's runs on H100:
+    // runs that send each request after the previous answer hardly determine it
     const bool is_vllm = base_engine.name == string_ref("vllm");
     values best{-0.02, 0.1, 0.2, is_vllm ? 1.56 : 1}, step{0.04, 0.3, 0.3, is_vllm ? 0.0 : 1};
     double minimum = objective(best);
@@ -229,11 +228,11 @@ struct logs {
         for (std::size_t i = 0; i < values.size(); ++i) values[i].push_back(std::log2(pairs[i][0] / pairs[i][1]));
     }
 };
-/// Behind a device: its runs by constants of all models, as users have them.
+/// Suffix of a device: its runs with the constants of all models, as users have them.
 constexpr const char* as_fitted = " as fitted";
-/// By device and model; those of an engine that stand on the same.
+/// By device and model, for one engine and one kind of evidence.
 using logs_by_model = std::map<std::pair<std::string, std::string>, logs>;
-/// The same by device alone.
+/// The logarithms of all models of a device.
 std::map<std::string, logs> by_device(const logs_by_model& all) {
     std::map<std::string, logs> out;
     for (const auto& [key, one] : all)
@@ -307,47 +306,57 @@ private:
 double settled(double constant) { return constant < 1e-8 ? 0 : constant; }
 
 constexpr const char* head =
-    "# How far predicted serving is from measured runs\n\n"
+    "# How far predicted serving is from measured runs\n"
+    "\n"
     "Made by `fit_engines` (bench/fit_engines.cpp); not written by hand. Errors are medians of |predicted / measured - "
     "1|.\n"
-    "An engine's constants are fitted to runs on one node of H100 or H200, whose kernels have been measured. There "
-    "each\n"
-    "model's errors are those of constants fitted without it; elsewhere (other devices, several nodes) of the "
-    "constants\n"
-    "of all. `kernels alone` is the time per token without any constant. Few: up to 4 requests at a time.\n"
-    "Lengths of InferenceX's runs are drawn between four fifths of what their columns say and all of it: they are "
-    "predicted\n"
-    "for nine tenths. Where its recipe holds prompts back (TensorRT-LLM with Llama, 1024 tokens in and out, fewer than "
-    "eight\n"
-    "devices) predictions do so too. Its runs of gpt-oss on vLLM use Marlin's experts (VLLM_MXFP4_USE_MARLIN), which "
-    "nobody\n"
-    "measured in these layers: they are predicted by Triton's, with half of the measured time for long prompts.\n"
-    "`s` is the simulation (docs/serving.md) with constants of its own, beside the closed form of `llmcost serve`. It "
-    "sends\n"
-    "ten requests of each client, all first ones at once; means over all are held against the columns.\n\n";
+    "\n"
+    "- `held out`: runs on one node of H100 or H200, whose kernels have been measured. The constants of the engine "
+    "are\n"
+    "  fitted to the runs of the other models.\n"
+    "- `elsewhere`: other devices and several nodes, predicted with the constants that are fitted to all models.\n"
+    "- `kernels alone`: TPOT without any fitted constant.\n"
+    "- `few`, `many`: up to 4 concurrent requests, or more.\n"
+    "- `s`: the simulation (docs/serving.md), which has its own constants. The other columns are the closed form of\n"
+    "  `llmcost serve`. The simulation sends ten requests per client; all clients start at once. Means over all "
+    "requests\n"
+    "  are compared with the measurements.\n"
+    "\n"
+    "InferenceX draws the lengths of its requests between four fifths of the value in the column and the full value.\n"
+    "Predictions use nine tenths. Where its recipe delays prompts, predictions do so too (TensorRT-LLM with Llama, "
+    "1024 input\n"
+    "and output tokens, fewer than eight devices). Its runs of gpt-oss on vLLM use Marlin's expert kernels\n"
+    "(VLLM_MXFP4_USE_MARLIN), which have no measurements for these layers. They are predicted with Triton's kernels "
+    "and half\n"
+    "of the measured time for long prompts.\n"
+    "\n";
 constexpr const char* intervals_head =
-    "\n## Intervals\n\nmeasured / predicted, by what predictions stand on (`serving_evidence`): nine in ten runs of "
-    "each "
-    "device "
-    "lie\ninside, and what stands on less is given no narrower an interval. Behind each the share of runs inside: of "
-    "the "
-    "device, "
-    "and\nof the model on a device, that has the least. B200 is predicted by constants of H100 and H200. Runs were "
-    "predicted once "
-    "more\nwithout the calibrations of their own chip, and without any; those count where their kernels then come "
-    "from.\n\n"
-    "| engine | stands on | runs | time per token | inside | first token | inside | s | inside | first token, s | "
-    "inside |\n"
+    "\n"
+    "## Intervals\n"
+    "\n"
+    "Intervals of measured / predicted, by the evidence of the prediction (`serving_evidence`). Each contains nine in "
+    "ten\n"
+    "runs of every device; weaker evidence never has a narrower interval. The percentages next to an interval are the "
+    "lowest\n"
+    "shares of runs inside: of a device, and of a model on a device. B200 is predicted with the constants of H100 and "
+    "H200.\n"
+    "Runs are also predicted without the calibrations of their own chip, and without any. These predictions count "
+    "under the\n"
+    "evidence that remains.\n"
+    "\n"
+    "| engine | evidence | runs | TPOT | inside | TTFT | inside | TPOT, s | inside | TTFT, s | inside |\n"
     "|---|---|---|---|---|---|---|---|---|---|---|\n";
 constexpr const char* traces_head =
-    "\n## Runs of other people\n\nThey took no part in any fit (bench/trace_runs.hpp has their sources). Measured, and "
-    "by "
-    "how much "
-    "the simulation is more.\nHost times are those that were fitted above; percentiles are of all requests.\n\n"
-    "| run | first token, mean | p99 | per token, mean | p99 | whole answer, mean | p99 "
-    "|\n|---|---|---|---|---|---|---|\n";
-constexpr const char* columns =
-    "runs | kernels alone | time per token | s | first token, few | s | first token, many | s |\n";
+    "\n"
+    "## Third-party runs\n"
+    "\n"
+    "No fit uses these runs (sources: bench/trace_runs.hpp). Each cell has the measured value and the relative excess "
+    "of the\n"
+    "simulation. Host times are those fitted above; percentiles are over all requests.\n"
+    "\n"
+    "| run | TTFT, mean | p99 | TPOT, mean | p99 | end-to-end latency, mean | p99 |\n"
+    "|---|---|---|---|---|---|---|\n";
+constexpr const char* columns = "runs | kernels alone | TPOT | s | TTFT, few | s | TTFT, many | s |\n";
 
 int fit_all(const std::vector<std::string>& arguments) {
     if (arguments.size() != 5 && arguments.size() != 6)
@@ -358,7 +367,7 @@ int fit_all(const std::vector<std::string>& arguments) {
     const std::string rows_of_runs = as_ids_mean(in, corrected);
     cli::serve_table table(arguments[1], arguments[2], parts::registry);
     const std::vector<run> runs = runs_of(table, rows_of_runs);
-    // once more as if nobody had measured the device, and as if nobody had measured anything
+    // again without the measurements of the device, and without any measurements
     const calibrations_without no_hopper(arguments[2], arguments[0], {"h100_sxm", "h200_sxm"});
     const calibrations_without no_blackwell(arguments[2], arguments[0], {"b200_sxm"});
     cli::serve_table without_hopper(arguments[1], no_hopper.path(), parts::registry),
@@ -374,8 +383,8 @@ int fit_all(const std::vector<std::string>& arguments) {
         }
 
     std::string page = head, rows;
-    page += "Runs: " + arguments[3] + "; " + std::to_string(corrected) +
-            " are read as their ids\nmean, not as their columns say (`as_ids_mean` in bench/serving_runs.hpp).\n\n| | "
+    page += "Runs: " + arguments[3] + ".\n" + std::to_string(corrected) +
+            " of them are read by their ids, not by their columns (`as_ids_mean` in bench/serving_runs.hpp).\n\n| | "
             "engine | "
             "device | model | " +
             std::string(columns) + "|---|---|---|---|---|---|---|---|---|---|---|---|\n";
@@ -426,21 +435,28 @@ int fit_all(const std::vector<std::string>& arguments) {
             rows += std::string(elsewhere ? "| elsewhere | " : "| held out | ") + name + " | " + system + " | " +
                     model + " | " + e.row();
         }
-        std::printf("    {\"%s\", \"%s\", %s, %s, %s, %.3g, %.3g, %.3g, %.3g, %.3g, %.3g},\n", name.c_str(),
-                    std::string(base_engine.kernel_software).c_str(), base_engine.has_static_scales ? "true" : "false",
-                    base_engine.has_8bit_cache ? "true" : "false",
-                    base_engine.has_8bit_prefill_attention ? "true" : "false", fitted_engine.kernel_time_factor,
-                    settled(fitted_engine.host_seconds_per_step), settled(fitted_engine.host_seconds_per_sequence),
-                    fitted_engine.host_seconds_per_request, fitted_engine.queueing_steps,
-                    fitted_engine.gpu_memory_utilization);
-        std::printf("    {\"%s\", %.3g, %.3g, %.3g, %.3g, %.3g},\n", name.c_str(), host.overlap,
-                    settled(host.step_seconds), settled(host.sequence_seconds), settled(host.layer_seconds),
-                    host.request_seconds);
+        const auto flag = [](bool is_set) { return is_set ? "true" : "false"; };
+        std::printf(
+            "    {.name = \"%s\", .kernel_software = \"%s\", .has_static_scales = %s, .has_8bit_cache = %s,\n"
+            "     .has_8bit_prefill_attention = %s, .kernel_time_factor = %.3g, .host_seconds_per_step = %.3g,\n"
+            "     .host_seconds_per_sequence = %.3g, .host_seconds_per_request = %.3g, .queueing_steps = %.3g,\n"
+            "     .gpu_memory_utilization = %.3g},\n",
+            name.c_str(), std::string(base_engine.kernel_software).c_str(), flag(base_engine.has_static_scales),
+            flag(base_engine.has_8bit_cache), flag(base_engine.has_8bit_prefill_attention),
+            fitted_engine.kernel_time_factor, settled(fitted_engine.host_seconds_per_step),
+            settled(fitted_engine.host_seconds_per_sequence), fitted_engine.host_seconds_per_request,
+            fitted_engine.queueing_steps, fitted_engine.gpu_memory_utilization);
+        std::printf(
+            "    {.engine = \"%s\", .overlap = %.3g, .step_seconds = %.3g, .sequence_seconds = %.3g,\n"
+            "     .layer_seconds = %.3g, .request_seconds = %.3g},\n",
+            name.c_str(), host.overlap, settled(host.step_seconds), settled(host.sequence_seconds),
+            settled(host.layer_seconds), host.request_seconds);
     }
     page += rows + "| held out | all | h100_sxm, h200_sxm | all | " + held_out_errors.row() + intervals_head;
-    constexpr const char* names[]{"runs", "kernels", "stand_ins", "datasheet"};
+    constexpr const char* names[]{"measured_runs", "measured_kernels", "fallback_kernels", "datasheet"};
+    constexpr const char* intervals[]{"tpot", "ttft", "simulated_tpot", "simulated_ttft"};
     for (const engine& base_engine : engines) {
-        std::array<std::array<relative_interval, 4>, std::size(names)> widest{};  // what stands on less is no narrower
+        std::array<std::array<relative_interval, 4>, std::size(names)> widest{};  // weaker evidence is no narrower
         std::array<std::size_t, std::size(names)> num_runs{};
         const auto of_kind = [&](std::size_t k) -> const logs_by_model& {
             return by_evidence[{std::string(base_engine.name), static_cast<serving_evidence>(k)}];
@@ -452,12 +468,13 @@ int fit_all(const std::vector<std::string>& arguments) {
                 for (std::size_t i = 0; i < one.values.size(); ++i) widen(widest[k][i], one.values[i]);
             }
         }
-        for (std::size_t k = num_runs.size() - 1; k-- > 0;)  // nobody knows better than what is known of less
+        for (std::size_t k = num_runs.size() - 1; k-- > 0;)  // without runs, an interval is that of weaker evidence
             if (widest[k][0].low == 0 && widest[k][0].high == 0) widest[k] = widest[k + 1];
         for (std::size_t k = 0; k < num_runs.size(); ++k) {
             std::string row = "| " + std::string(base_engine.name) + " | " +
                               description_of(static_cast<serving_evidence>(k)) + " | " + std::to_string(num_runs[k]);
-            std::string constant = "    {\"" + std::string(base_engine.name) + "\", serving_evidence::" + names[k];
+            std::string constant =
+                "    {.engine = \"" + std::string(base_engine.name) + "\", .evidence = serving_evidence::" + names[k];
             for (std::size_t i = 0; i < 4; ++i) {
                 const relative_interval e = settled(widest[k][i]);
                 std::array<char, 80> text{};
@@ -465,7 +482,7 @@ int fit_all(const std::vector<std::string>& arguments) {
                               std::exp2(e.high), std::floor(100 * min_inside(by_device(of_kind(k)), i, e)),
                               std::floor(100 * min_inside(of_kind(k), i, e)));
                 row += text.data();
-                constant += ", " + format_interval(e);
+                constant += std::string(", .") + intervals[i] + " = " + format_interval(e);
             }
             if (num_runs[k] > 0) page += row + " |\n";
             std::printf("%s},\n", constant.c_str());

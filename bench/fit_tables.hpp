@@ -48,7 +48,7 @@ inline std::vector<double> ratios(const table& t, left_out holdout, const device
     }
     return logs;
 }
-/// The same by a fit to the rest; nothing where too few are left or left out.
+/// log2(measured / predicted) of what is left out, by a fit to the rest; nothing where too few are left or left out.
 inline std::vector<double> held_out_ratios(const table& t, left_out holdout, const device& d) {
     std::vector<measurement> training_rows;
     for (const measurement& r : t.rows)
@@ -123,28 +123,30 @@ inline void write_file(const std::filesystem::path& path, const std::string& tex
 }
 
 inline constexpr const char* page_head =
-    "# How far predictions are from measurements\n\n"
+    "# How far predictions are from measurements\n"
+    "\n"
     "Made by `fit_kernels` (bench/fit_kernels.cpp) from the tables that docs/latency.md names; not written by hand. "
-    "Errors "
-    "are\n"
-    "|predicted / measured - 1| where nothing was fitted to the measurement: one shape in five left out, by a hash of "
-    "the\n"
-    "shape; again one site in five (the sizes of a layer: n and k, heads, experts) left out with all that was "
-    "measured\n"
-    "there; and the datasheet with typical efficiencies. Nine in ten of the measurements are within the interval, as "
-    "a\n"
-    "factor of the prediction.\n\n"
-    "| family | device | measured by | shapes | median error | interval | of a new site | uncalibrated | interval |\n"
+    "Errors are\n"
+    "|predicted / measured - 1| of measurements that took no part in the fit:\n"
+    "\n"
+    "- `median error`: one shape in five is left out, by a hash of the shape.\n"
+    "- `new layer shape`: one layer shape in five (n and k, heads, experts) is left out with all its measurements.\n"
+    "- `uncalibrated`: the datasheet with typical efficiencies.\n"
+    "\n"
+    "Nine in ten of the measurements are within the interval, as a factor of the prediction.\n"
+    "\n"
+    "| family | device | measured by | shapes | median error | interval | new layer shape | uncalibrated | interval |\n"
     "|---|---|---|---|---|---|---|---|---|\n";
 inline constexpr const char* calls_head =
-    "\nCalls of attention that take prompts and sequences that decode, which no fit saw: all by the kernel of prompts, "
-    "or "
-    "each\n"
-    "by its own.\n\n"
-    "| device | software | kernel | calls | together | interval | apart | interval "
-    "|\n|---|---|---|---|---|---|---|---|\n";
+    "\n"
+    "Mixed calls of attention, with prompts and decoding sequences, which took no part in any fit. `together` predicts "
+    "all\n"
+    "sequences by the kernel of prompts; `apart` predicts prompts and decoding sequences each by its own kernel.\n"
+    "\n"
+    "| device | software | kernel | calls | together | interval | apart | interval |\n"
+    "|---|---|---|---|---|---|---|---|\n";
 inline constexpr const char* details_head =
-    "\n| family | device | software | kernel | operand | shapes | median error | of a new site | uncalibrated |\n"
+    "\n| family | device | software | kernel | operand | shapes | median error | new layer shape | uncalibrated |\n"
     "|---|---|---|---|---|---|---|---|---|\n";
 
 struct errors_of_kernels {
@@ -252,7 +254,7 @@ inline void fit_tables(const std::filesystem::path& output, const std::filesyste
             std::map<std::string, json_writer>
                 files_of;  // a file for each operand and variant: few of them are read at a time
             for (table t : tables) {
-                if (t.source.empty()) throw std::runtime_error("SOURCE is empty: say who measured");
+                if (t.source.empty()) throw std::runtime_error("SOURCE is empty: expected who measured");
                 const std::string operand(find_operand_type(t.operand)->name),
                     variant = t.variant.empty() ? "" : '-' + t.variant;
                 const auto [file, fresh] = files_of.try_emplace(operand + variant, 1);
@@ -300,8 +302,8 @@ inline void fit_tables(const std::filesystem::path& output, const std::filesyste
     std::string skipped_summary;
     for (const auto& [reason, rows] : others.num_skipped)
         skipped_summary +=
-            (skipped_summary.empty() ? "\nTimes that were not taken: " : "; ") + std::to_string(rows) + ", " + reason;
-    write_file(accuracy, page_head + summary + (skipped_summary.empty() ? "" : skipped_summary + ".\n") +
+            (skipped_summary.empty() ? "\nSkipped measurements:\n\n- " : "\n- ") + std::to_string(rows) + ": " + reason;
+    write_file(accuracy, page_head + summary + (skipped_summary.empty() ? "" : skipped_summary + "\n") +
                              (calls.empty() ? "" : calls_head + calls) + details_head + details);
 }
 

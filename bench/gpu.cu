@@ -14,7 +14,7 @@ namespace llmcost::bench {
 
 namespace {
 
-/// Forgets what a refused call left behind; whether the device still runs anything.
+/// Clears the error of a refused call; returns whether the device still runs anything.
 bool goes_on() {
     (void)cudaGetLastError();
     return cudaDeviceSynchronize() == cudaSuccess;
@@ -29,7 +29,7 @@ std::string no_gpu() {
     cudaError_t code = cudaGetDeviceCount(&devices);
     if (code != cudaSuccess) return cudaGetErrorString(code);
     if (devices == 0) return "none was found";
-    cudaFuncAttributes kernel{};  // a GPU that these were not compiled for says so when one is asked for
+    cudaFuncAttributes kernel{};  // fails on a GPU that these were not compiled for
     code = cudaFuncGetAttributes(&kernel, cuda::detail::fill_normal<float>);
     if (code != cudaErrorNoKernelImageForDevice) return code == cudaSuccess ? "" : cudaGetErrorString(code);
     const cuda::gpu_properties gpu = gpu_at_hand();
@@ -94,7 +94,7 @@ outcome operator_runner::operator()(const operator_shape& shape, string_ref kern
     }
     if (!goes_on())
         throw device_lost(o.refused +
-                          "; nothing runs on the device any more: the same call goes on behind this operator");
+                          "; nothing runs on the device any more: the same call continues after this operator");
     return o;
 }
 

@@ -11,7 +11,7 @@
 #include <llmcost/cuda/own_device.hpp>
 #include <llmcost/latency/operator_types.hpp>
 
-// What llmcost-calibrate asks of a GPU. gpu.cu answers by CUDA, tests/cuda/simulated_gpu.cpp without one.
+// The GPU functions of llmcost-calibrate. gpu.cu implements them by CUDA, tests/cuda/simulated_gpu.cpp without it.
 namespace llmcost::bench {
 
 /// Nothing runs on the device any more.
@@ -21,7 +21,7 @@ struct device_lost : std::runtime_error {
 
 /// Why no GPU can be measured; empty where one can.
 [[nodiscard]] std::string no_gpu();
-/// What the driver says of the first GPU.
+/// The properties of the first GPU, by its driver.
 [[nodiscard]] cuda::gpu_properties gpu_at_hand();
 /// How many there are.
 [[nodiscard]] int number_of_gpus();
@@ -33,7 +33,7 @@ struct outcome {
     double seconds = 0;
     double spread = 0;              ///< relative standard error of the median
     std::string kernel{};           ///< that ran
-    std::int64_t memory_bytes = 0;  ///< of the device that were taken meanwhile, by whomever
+    std::int64_t memory_bytes = 0;  ///< of the device that were allocated meanwhile, by any process
     std::string refused{};          ///< empty where it ran
 };
 

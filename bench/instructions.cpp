@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The llmcost authors
 // SPDX-License-Identifier: Apache-2.0
-// Counts the machine instructions of an evaluation by stepping through a child process one by one, and holds them
-// against limits: unlike times they are the same on every run. Returns 77 where processes may not be traced.
+// Counts the machine instructions of an evaluation by stepping through a child process, and compares them with limits.
+// Unlike times they are equal on every run. Returns 77 where processes may not be traced.
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
@@ -51,7 +51,7 @@ model model_named(std::string_view name) {
 volatile std::uint64_t sink = 0;
 bool good = true;
 
-/// Holds a call against its limit; it is made once before, so that functions are bound and caches of regions filled.
+/// Compares a call with its limit; it is made once before, so that functions are bound and caches of regions filled.
 template <class Call>
 void hold(const char* label, long limit, const Call& call) {
     call();
@@ -71,7 +71,7 @@ void hold(const char* label, long limit, const Call& call) {
 int main() {
     const model llama = model_named("meta-llama/Llama-3.2-1B");
     const workload load{.batch = 16, .sequence = 200};
-    hold("a walk", 45'000, [&] { sink = count_model(llama, load).add.to_64(); });
+    hold("a trace", 45'000, [&] { sink = count_model(llama, load).add.to_64(); });
 
     cost_evaluator figures_at(llama);
     hold("an evaluation, all figures", 3'000, [&] { sink = figures_at(load).add.to_64(); });
@@ -80,7 +80,7 @@ int main() {
     const config_document file = read_config_file(LLMCOST_TEST_DIR "/../configs/models/llama.json");
     const custom_model custom_llama(file.root());
     cost_evaluator custom_evaluator(custom_llama.as_model());
-    hold("the same of a described Llama", 3'000, [&] { sink = custom_evaluator(load).add.to_64(); });
+    hold("an evaluation of a described Llama", 3'000, [&] { sink = custom_evaluator(load).add.to_64(); });
 
     const closed_form form(llama, load);
     hold("a closed form in its region, one figure", 115, [&] { sink = form.flops(load).to_64(); });

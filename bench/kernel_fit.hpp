@@ -88,8 +88,8 @@ inline void fill(std::vector<double>& values, std::vector<bool> known, const std
     }
 }
 
-/// The shape of a site at a place on its axes: its given sizes are those of the nearest measurement in proportion along
-/// the last axis (elements that are moved, keys of an encoder), and nothing is added.
+/// The shape of a site at a place on its axes; no size is added. Its given sizes are those of the nearest measurement,
+/// in proportion along the last axis (elements that are moved, keys of an encoder).
 inline operator_shape shape_near(const std::vector<const measurement*>& measured,
                                  const std::int64_t (&coordinates)[2]) {
     const operator_type& family = *measured.front()->shape.type;
@@ -174,7 +174,7 @@ inline owned_calibration fit(const table& t, const std::vector<measurement>& row
         }
         const std::size_t added = family.additive_size_index();
         for (const measurement* r : measured) {
-            if (added < family.size_count && r->shape.sizes[added] != 0) continue;  // the roofline says what that adds
+            if (added < family.size_count && r->shape.sizes[added] != 0) continue;  // the roofline has what that adds
             const std::size_t row = place(0, r->shape.sizes[0]);
             const std::size_t at = row * columns + (family.num_axes > 1 ? place(1, r->shape.sizes[1]) : 0);
             values[at] = (values[at] * n[at] + std::log2(r->seconds) - log_base(r->shape)) / (n[at] + 1);

@@ -23,7 +23,7 @@
 // Tables of measurements, read for a fit.
 namespace llmcost::bench {
 
-/// What is left out of a fit: single shapes, or whole sites.
+/// What is left out of a fit: single shapes, or all shapes of a site.
 enum class left_out { shapes, sites };
 
 struct measurement {
@@ -60,9 +60,10 @@ struct table {
     std::string system, software, version, kernel, operand, variant;
     std::string source, licence;  ///< of what was measured
     std::vector<measurement> rows{};
-    std::vector<mixed_call> mixed{};       ///< of prompts of this kernel
-    double min_launch = 1e-7;              ///< seconds
-    double past_bandwidth_efficiency = 0;  ///< of prompts: at which the decoding kernel beside them reads a cache
+    std::vector<mixed_call> mixed{};  ///< of prompts of this kernel
+    double min_launch = 1e-7;         ///< seconds
+    double past_bandwidth_efficiency =
+        0;  ///< of prompts: that of the decode kernel of the same software, when it reads a cache
 
     [[nodiscard]] std::string label() const { return variant.empty() ? operand : operand + ' ' + variant; }
     /// Experts without a gate have two matrices of three.
@@ -78,8 +79,8 @@ inline std::vector<std::string> split(const std::string& text, std::string_view 
     return parts;
 }
 
-/// Whether two kernels are one to whoever calls them: an engine takes one for some shapes of a layer and the other for
-/// others, so that they meet at sites but never at a shape.
+/// Whether two kernels are one for their callers. An engine takes one for some shapes of a layer and the other for the
+/// rest, so that they meet at sites but never at a shape.
 inline bool divide_shapes(const table& a, const table& b) {
     if (a.operand != b.operand || a.variant != b.variant || a.work_share() != b.work_share()) return false;
     const std::size_t axes = a.family->num_axes, all = axes + a.family->num_layer_shape_sizes;

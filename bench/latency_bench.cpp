@@ -31,7 +31,7 @@ execution in_fp8(std::int64_t tensor) {
     return execution_config;
 }
 
-/// Steps of 1 to 256 sequences behind 1 to 8192 tokens, in no order.
+/// Steps of 1 to 256 sequences after 1 to 8192 tokens, in no order.
 void step(benchmark::State& state, const model& m, const char* calibrations) {
     kernel_library library("h200_sxm", "vllm", "", calibrations);
     step_time_model plan(m, in_fp8(8), h200, library);
@@ -72,7 +72,7 @@ serving_load scattered(std::int64_t, std::mt19937_64& random) {
             .output_tokens = 64 + static_cast<std::int64_t>(random() % 20000),
             .concurrency = static_cast<double>(1 + random() % 256)};
 }
-/// Loads whose prompts come in chunks behind what is cached of them, with three tokens proposed per step.
+/// Loads with chunked prefill after a cached prefix, and three draft tokens per step.
 serving_load chunked(std::int64_t i, std::mt19937_64&) {
     return {.input_tokens = 4096 + i % 1000 * 8,
             .output_tokens = 512,

@@ -28,7 +28,7 @@ namespace llmcost::bench {
 /// Columns of a row, words of its file's name, sizes of its model.
 using layout_fields = std::map<std::string, std::string, std::less<>>;
 
-/// Whether a name is of this form; the words that stand for braces then join the fields.
+/// Whether a name is of this form; the text that matches the braces is then added to the fields.
 inline bool matches(std::string_view form, std::string_view name, layout_fields& fields) {
     while (!form.empty()) {
         if (form.front() != '{') {
@@ -84,7 +84,7 @@ Number number_of(std::string_view digits) {
     return n;
 }
 
-/// Columns and whole numbers with + * / between them, from left to right; a division must leave nothing.
+/// Columns and integers with + * / between them, from left to right; a division must leave nothing.
 inline std::int64_t size_of(const layout_fields& fields, std::string_view text) {
     std::int64_t sum = 0;
     std::string operation = "+";
@@ -104,7 +104,7 @@ inline std::int64_t size_of(const layout_fields& fields, std::string_view text) 
     return sum;
 }
 
-/// The device that a table means; nullptr where nobody has its datasheet.
+/// The device of a table; nullptr where there is no datasheet of it.
 inline const device* device_in(const layout_fields& fields) {
     const std::string& device_name = field_of(fields, "Device");
     for (const auto& [theirs, ours] : device_aliases)
@@ -180,7 +180,7 @@ private:
         const double unit = 1e-6 * layout.microseconds, seconds = unit * number_of<double>(field_of(fields, m.time));
         const double resolution = 1e-6 * layout.resolution;
         if (seconds * coarsest_clock < resolution) {
-            ++num_skipped["a clock of more than a twentieth of the time (" + std::string(layout.source) + ")"];
+            ++num_skipped["timer resolution above a twentieth of the time (" + std::string(layout.source) + ")"];
             const double minimum = seconds - resolution / 2;
             k.too_coarse = k.too_coarse == 0 ? minimum : std::min(k.too_coarse, minimum);
             return;

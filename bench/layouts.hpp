@@ -16,7 +16,7 @@ namespace llmcost::bench {
 
 /// An operator that a layout has a column for.
 ///
-/// Sizes stand in the family's order, over columns, words of the file's name and sizes of its model: strictly from left
+/// Sizes are in the family's order, over columns, words of the file's name and sizes of its model: strictly from left
 /// to right, `a + b * c` is (a + b)·c.
 struct measured_operator {
     std::string_view column, value;  ///< rows that have this word there; no column: all of them
@@ -29,7 +29,7 @@ struct measured_operator {
 struct measurement_layout {
     std::string_view file;  ///< their name; a word in braces is a column with one value
     std::string_view software, version, operand;
-    double microseconds;  ///< that a time of 1 stands for
+    double microseconds;  ///< of a time of 1
     double resolution;    ///< of the clock, in microseconds; 0: fine enough for every row
     std::string_view source, licence;
     std::span<const measured_operator> operators;
@@ -104,10 +104,10 @@ inline constexpr measured_operator vidur_layer[]{
      {"num_tokens", "n_embd"}},
 };
 
-// LLMServingSim: kernel times of vLLM's layers, of one layer again and again. `layernorm` and `qk_norm` are left out: each is
-// the mean of two kernels that move different bytes (with and without a residual sum; queries and keys). The last norm
-// always has a sum before it. Products of Qwen3's layer are left out: its 38 MB of weights stay in a cache of 128 MB from
-// run to run (2.2 TB/s of 1.8), as those of a whole model do not.
+// LLMServingSim: kernel times of vLLM's layers, of one layer again and again. `layernorm` and `qk_norm` are left out:
+// each is the mean of two kernels that move different bytes (with and without a residual sum; queries and keys). The
+// last norm always has a sum before it. Products of Qwen3's layer are left out. Its 38 MB of weights stay in a cache
+// of 128 MB from run to run (2.2 TB/s of 1.8), as those of a complete model do not.
 inline constexpr measured_operator llmservingsim_layer[]{
     {"layer", "act_fn", "time_us", "elementwise", "silu_mul", "SiluAndMul", {"tokens", "inner"}},
     {"layer", "rotary_emb", "time_us", "elementwise", "rotary", "RotaryEmbedding",
@@ -123,8 +123,8 @@ inline constexpr measured_operator llmservingsim_layer[]{
 inline constexpr measured_operator llmservingsim_head[]{
     {"layer", "lm_head", "time_us", "gemm", "", "torch.nn.functional.linear", {"sequences", "vocabulary", "hidden"}},
 };
-// Attention of one prompt's new tokens behind its own others, and of sequences that write; rows of both in one step are left
-// out.
+// Attention of one prompt's new tokens after its cached ones, and of sequences that decode; rows of both in one step
+// are left out.
 inline constexpr measured_operator llmservingsim_attention[]{
     {"n_decode", "0", "time_us", "context_attention", "bfloat16", "Attention",
      {"1", "prefill_chunk", "heads", "kv_heads", "head_dim", "0", "kv_prefill"}},
@@ -132,8 +132,8 @@ inline constexpr measured_operator llmservingsim_attention[]{
      {"n_decode", "kv_decode", "heads", "kv_heads", "head_dim", "0", ""}},
 };
 
-// LLMCompass: PyTorch in float16, the host's launch included. Its GELU has one row of many elements, which are rows here:
-// a map knows no rows, and one site takes them all.
+// LLMCompass: PyTorch in float16, the host's launch included. Its GELU has one row of many elements, which are rows
+// here: a map has no rows, and one site takes them all.
 inline constexpr measured_operator llmcompass_softmax[]{
     {"", "", "latency_us", "softmax", "", "torch.softmax", {"rows", "cols"}},
 };

@@ -16,7 +16,7 @@
 // Calls that take prompts and sequences which decode together.
 namespace llmcost::bench {
 
-/// What a kernel does with sequences of one new token beside prompts, where nobody measured both in one call.
+/// How a kernel treats decoding sequences in a call with prompts, where no mixed call was measured.
 struct known_mixing {
     std::string_view device, kernel;
     mixed_decode_kind mixed_decode_mode;
@@ -39,7 +39,7 @@ struct errors_of_calls {
     std::vector<double> combined, separate;
 };
 
-/// The same sequences as a prompt of one token each.
+/// Decoding sequences as prompts of one token each.
 inline operator_shape as_prompts(const operator_shape& decodes, const operator_shape& prompt) {
     operator_shape shape = prompt;
     const std::int64_t* const s = decodes.sizes;  // batch, past, heads, key and value heads, width, window, proposed

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The llmcost authors
 // SPDX-License-Identifier: Apache-2.0
-// Measured serving runs: what they say of themselves, what a closed form and a simulation predict of them.
+// Measured serving runs: their columns, and their predictions in closed form and by simulation.
 #pragma once
 
 #include <algorithm>
@@ -41,7 +41,7 @@ struct run {
     std::vector<simulated_request> requests{};
 };
 
-/// The number behind a mark in a run's id; 0 where there is none.
+/// The number after a mark in a run's id; 0 where there is none.
 inline std::int64_t parse_suffix_number(const std::string& id, const std::string& mark) {
     std::int64_t n = 0;
     if (const std::size_t at = id.find(mark); at != std::string::npos)
@@ -51,13 +51,13 @@ inline std::int64_t parse_suffix_number(const std::string& id, const std::string
 /// Whether an id is of InferenceX: it begins with a day, or with `dsr1`.
 inline bool is_of_inferencex(const std::string& id) { return id.starts_with("20") || id.starts_with("dsr1"); }
 
-/// The rows as their ids mean them; counts those that are read otherwise than their columns say.
+/// The rows as their ids mean them; counts those whose ids contradict their columns.
 ///
-/// InferenceX's runs on n devices whose experts are whole on each (`…_tp8_ep8_…`) have the devices multiplied by the
-/// groups of experts: 64 for eight, each expert in eight parts. One such run stands there twice, once with the columns
-/// that it had (2026_03_25_gpt_oss_120b_b200_sxm_…_c256_tp2_0_ep2_0_1009 and 2026_04_06_…_c256_tp2_ep2_1741: the same
-/// times to the last digit). Where an id has as many times the requests of its row as devices (`…_c192_tp4_…` of 48),
-/// each device attends to requests of its own.
+/// In InferenceX's runs on n devices with complete experts on each (`…_tp8_ep8_…`), the devices are multiplied by the
+/// groups of experts: 64 for eight, each expert in eight parts. One such run is in the table twice, once with its
+/// original columns (2026_03_25_gpt_oss_120b_b200_sxm_…_c256_tp2_0_ep2_0_1009 and 2026_04_06_…_c256_tp2_ep2_1741:
+/// times equal to the last digit). Where an id has as many times the requests of its row as devices (`…_c192_tp4_…` of
+/// 48), each device attends to requests of its own.
 inline std::string as_ids_mean(std::istream& in, std::size_t& corrected) {
     std::map<std::string, std::size_t> at;
     std::string out, line;
@@ -101,8 +101,8 @@ inline std::string as_ids_mean(std::istream& in, std::size_t& corrected) {
     return out;
 }
 
-/// InferenceX draws lengths evenly between four fifths of what is asked for and all of it (its client's
-/// `--random-range-ratio 0.8`); runs of others have the very lengths.
+/// InferenceX draws lengths evenly between four fifths of the given length and all of it (its client's
+/// `--random-range-ratio 0.8`); runs of others have the exact lengths.
 inline bool draws_lengths(const cli::serve_table& table) { return is_of_inferencex(table.field("id")); }
 /// InferenceX serves Llama on TensorRT-LLM, 1024 tokens in and out on fewer than eight devices, with
 /// `batch_wait_timeout_iters: 20` (benchmarks/70b_fp8_h200_trt_slurm.sh, 70b_fp8_b200_trt_slurm.sh).
@@ -126,9 +126,9 @@ inline std::vector<simulated_request> requests_of(const serving_load& load, bool
     return all;
 }
 
-/// How the engine of a run was told to schedule: prefixes are not shared; clients ask for all tokens (`ignore_eos`),
-/// all of whose ends SGLang then knows (managers/schedule_policy.py, add_one_req_ignore_eos); InferenceX's recipes for
-/// TensorRT-LLM capture every size up to the concurrency and let a step have all prompts of a kind
+/// The scheduler configuration of a run's engine: no prefix caching. Clients generate all tokens (`ignore_eos`), so
+/// that SGLang uses the exact output lengths (managers/schedule_policy.py, add_one_req_ignore_eos). InferenceX's
+/// recipes for TensorRT-LLM capture every size up to the concurrency and let a step have all prompts of a kind
 /// (dsr1_fp8_h200_trt.sh: `enable_padding`, `max_batch_size: CONC`, `max_num_tokens` of 8192 or more).
 inline scheduling_policy policy_of_run(const cli::benchmark_run& r) {
     scheduling_policy p = default_policy(r.target_engine->name, *r.target_device);
@@ -188,12 +188,12 @@ struct served_times {
     double ttft = 0, tpot = 0;
 };
 
-/// What a closed form says with an engine's constants.
+/// Times of a run in closed form with an engine's constants.
 inline served_times in_closed_form(const engine& serving_engine, const run& r) {
     const load_times t = server::times(serving_engine, r.load, r.kernels);
     return {t.ttft_seconds, t.tpot_seconds};
 }
-/// What a simulation says with an engine's constants: means over all requests.
+/// Times of a run by simulation with an engine's constants: means over all requests.
 inline served_times simulated(const host_times& host, const run& r) {
     step_cost_model price(*r.model_server, r.policy, host);
     cluster_config plan = r.plan;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The llmcost authors
 // SPDX-License-Identifier: Apache-2.0
-// Runs that took no part in any fit, request by request or in percentiles, and what a simulation says of them.
+// Runs that took no part in any fit, request by request or in percentiles, and their simulations.
 #pragma once
 
 #include <algorithm>
@@ -76,7 +76,7 @@ private:
     std::vector<std::string> fields_;
 };
 
-/// A configuration that the program knows.
+/// A bundled configuration.
 inline config_document bundled(const std::string& name) {
     for (const bundled_config& c : parts::configurations)
         if (c.name == name) return parse_config(c.json, name);
@@ -156,7 +156,7 @@ private:
     std::array<std::vector<double>, std::size(each_time)> relative_errors_{};
 };
 
-/// A number behind a key of a flat JSON object.
+/// The number of a key of a flat JSON object.
 inline double number_of(const std::string& line, const std::string& key) {
     const std::size_t at = line.find('"' + key + "\":");
     if (at == std::string::npos) throw std::runtime_error("no " + key + " in " + line);
@@ -178,12 +178,12 @@ inline latency_metrics times_of(std::vector<double> ttft, std::vector<double> tp
 
 /// LLMServingSim's runs of vLLM 0.19.0, request by request (casys-kaist/LLMServingSim @5daddb21, bench/examples): 300
 /// requests of ShareGPT at ten a second, at most 2,048 new tokens a step. Its clock of arrivals has an offset of its
-/// own, so that the request that was queued soonest behind its arrival counts as queued at once.
+/// own, so that the request with the shortest delay from arrival to queue counts as queued at once.
 inline void add_llmservingsim(page& out, const std::string& folder, const std::string& calibrations, const engine& vllm,
                               const host_times& host) {
     struct example {
         const char *folder, *model, *label, *device;
-        std::int64_t tensor, sequences, blocks;  ///< of its meta.json; 0: not told
+        std::int64_t tensor, sequences, blocks;  ///< of its meta.json; 0: not given
     };
     for (const example& e : {example{"RTX4090__Llama-3.1-8B", "meta-llama/Llama-3.1-8B",
                                      "Llama-3.1-8B, RTX 4090, a cache of 2,588 pages", "rtx_4090", 1, 256, 2588},
@@ -234,8 +234,8 @@ inline void add_llmservingsim(page& out, const std::string& folder, const std::s
 }
 
 /// inference-perf's stages of vLLM 0.11.0 with Llama-3.1-8B on one H100 (kubernetes-sigs/inference-perf @7de5ef2e,
-/// demos/kubecon-na-2025): 60 s each at a constant rate, at most 128 sequences; beyond what it can answer 440 requests
-/// are in flight, 44 workers with ten each. Prompts begin with one of ten texts of 128 tokens.
+/// demos/kubecon-na-2025): 60 s each at a constant rate, at most 128 sequences. Beyond the capacity of the server 440
+/// requests are in flight, 44 workers with ten each. Prompts begin with one of ten texts of 128 tokens.
 inline void add_inference_perf(page& out, const std::string& folder, const std::string& calibrations,
                                const engine& vllm, const host_times& host) {
     placed p(bundled("meta-llama/Llama-3.1-8B"), "h100_sxm", vllm, 1, calibrations);
@@ -273,9 +273,9 @@ inline void add_inference_perf(page& out, const std::string& folder, const std::
     out.add_medians("these");
 }
 
-/// dstack's runs of SGLang that computes prompts on workers of their own (dstackai/benchmarks @06c957ab,
-/// comparison/pd_ratio): gpt-oss-120b on H200, two devices a worker, clients that send 500 prompts. Answers end by
-/// themselves, at lengths that are not told: each is taken as long as their mean.
+/// dstack's runs of SGLang with disaggregated prefill (dstackai/benchmarks @06c957ab, comparison/pd_ratio):
+/// gpt-oss-120b on H200, two devices a worker, clients that send 500 prompts. Outputs end by themselves, at lengths
+/// that are not given: each is taken as long as their mean.
 inline void add_pd_ratio(page& out, const std::string& folder, const std::string& configs,
                          const std::string& calibrations, const engine& sglang, const host_times& host) {
     placed p(read_regular_file(configs + "/openai__gpt-oss-120b.json"), "h200_sxm", sglang, 2, calibrations);
@@ -355,7 +355,7 @@ inline void add_token_position(page& out, const std::string& folder, const std::
                 {s.ttft.p50, s.ttft.p99, s.tpot.p50, s.tpot.p99, s.end_to_end.p50, s.end_to_end.p99},
                 num_rows++ % 6 == 0);
     }
-    out.add_medians(std::to_string(num_rows) + " such, every sixth of which is shown");
+    out.add_medians(std::to_string(num_rows) + " such; the table lists every sixth");
 }
 
 }  // namespace trace_runs

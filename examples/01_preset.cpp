@@ -24,7 +24,7 @@ int main() {
     std::cout << "everything: ADD " << all.add.to_64() << ", MULT " << all.mult.to_64() << ", torch FLOPs "
               << all.torch_flops.to_64() << '\n';
 
-    // a part is asked for by its role, or by the path of a module: "attn", "model.layers.*.mlp"
+    // a part is selected by its role, or by the path of a module: "attn", "model.layers.*.mlp"
     const llmcost::model_metrics f = llmcost::count_model(llama, load, llmcost::scope_query{"transformer"});
     std::cout << "without the head: ADD " << f.add.to_64() << ", MULT " << f.mult.to_64() << ", DIV " << f.div.to_64()
               << ", SQRT " << f.sqrt.to_64() << ", EXP " << f.exp.to_64() << '\n';

@@ -97,7 +97,7 @@ TEST_CASE("a base in 4 bits holds what bitsandbytes stores, and keeps nothing of
     CHECK(json["peak"]["ACT"] == 4'782'088);
     CHECK(json["peak"]["TEMP"] == 1'024'000);
     CHECK(json["peak"]["OPT"] == 524'400);
-    CHECK(has(printed(line + " --precision bf16"), "frozen weights as bitsandbytes stores them"));
+    CHECK(has(printed(line + " --precision bf16"), "frozen weights in bitsandbytes"));
     CHECK(has(refused(line), "qlora requires --precision bf16"));
 }
 
@@ -111,7 +111,8 @@ TEST_CASE("an adapted model at several workloads is a table whose rows name the 
         single_sequence.pop_back();
         CHECK_MESSAGE(has(rows, ",1," + sequence + ",0," + single_sequence + ",\n"), rows, single_sequence);
     }
-    CHECK(refused(llama + " " + llama + " --adapter lora:r=16 params") == "llmcost: --adapter: takes one model\n");
+    CHECK(refused(llama + " " + llama + " --adapter lora:r=16 params") ==
+          "llmcost: --adapter: supports only one model\n");
 }
 
 TEST_CASE("what no adapter can be is refused, and what is likely a mistake is told") {

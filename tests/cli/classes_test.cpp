@@ -93,8 +93,8 @@ TEST_CASE("a prompt shows images, and says what became of them") {
     const std::string qwen = "--model Qwen/Qwen2.5-VL-7B-Instruct --sequence 64 ";
     // 1920 x 1080 are 1932 x 1092 in multiples of 28: 69 x 39 tokens
     CHECK(has(printed(qwen + "--image 1920x1080"),
-              "1 image of 1,920 \u00d7 1,080, read as 1,932 \u00d7 1,092: 2,691 tokens\n"));
-    CHECK(has(printed(qwen + "--image 1920x1080"), "sequence 64 + 2,691 shown"));
+              "1 image of 1,920 \u00d7 1,080, resized to 1,932 \u00d7 1,092: 2,691 tokens\n"));
+    CHECK(has(printed(qwen + "--image 1920x1080"), "sequence 64 + 2,691 multimodal"));
     CHECK(has(printed(qwen + "--image 1920x1080 --images 2 --format json"), "\"image_tokens\": 5382"));
     CHECK(has(printed(qwen + "--set preprocessor_config.max_pixels=1003520 --image 1920x1080 --format json"),
               "\"image_tokens\": 1222"));

@@ -64,8 +64,8 @@ TEST_CASE("lists compare at each of their workloads") {
 }
 
 TEST_CASE("what is no comparison says what is missing") {
-    CHECK(has(refused("compare Qwen/Qwen3-0.6B"), "compare: needs two models or more: llmcost compare A B"));
-    CHECK(has(refused("compare Qwen/Qwen3-0.6B mult attn"), "compare: needs two models or more"));
+    CHECK(has(refused("compare Qwen/Qwen3-0.6B"), "compare: requires at least two models: llmcost compare A B"));
+    CHECK(has(refused("compare Qwen/Qwen3-0.6B mult attn"), "compare: requires at least two models"));
     CHECK(has(refused(two + " paramz"), "no metric or scope 'paramz' in meta-llama/Llama-3.2-1B; nearest: params"));
     CHECK(has(refused(two + " params nothing.at.all"), "no scope 'nothing.at.all' in meta-llama/Llama-3.2-1B"));
     CHECK(has(refused("compare ./no.json ./other.json", {}, 3), "no such file or directory"));

@@ -33,16 +33,16 @@ TEST_CASE("prompts are multiplied in the type of an 8-bit cache where the engine
 TEST_CASE("a checkpoint's own types are what its products read") {
     const std::string gpt =
         "latency --device h200 --config " LLMCOST_TEST_DIR "/fit/serving/openai__gpt-oss-120b.json --past 9";
-    CHECK(printed(gpt).find("bfloat16, experts w4a16_mxfp4, cache bfloat16") != std::string::npos);
-    CHECK(printed(gpt + " --engine sglang").find("w4a16_mxfp4, cache bfloat16") != std::string::npos);
-    CHECK(printed(gpt + " --engine trtllm").find("w4a16_mxfp4, cache fp8") != std::string::npos);
-    CHECK(printed(gpt + " --dtype fp8").find("fp8, cache fp8") != std::string::npos);  // one scale per tensor
-    CHECK(printed(gpt + " --dtype fp8 --cache-dtype bfloat16").find("fp8, cache bfloat16") != std::string::npos);
+    CHECK(printed(gpt).find("bfloat16, experts w4a16_mxfp4, KV cache bfloat16") != std::string::npos);
+    CHECK(printed(gpt + " --engine sglang").find("w4a16_mxfp4, KV cache bfloat16") != std::string::npos);
+    CHECK(printed(gpt + " --engine trtllm").find("w4a16_mxfp4, KV cache fp8") != std::string::npos);
+    CHECK(printed(gpt + " --dtype fp8").find("fp8, KV cache fp8") != std::string::npos);  // one scale per tensor
+    CHECK(printed(gpt + " --dtype fp8 --cache-dtype bfloat16").find("fp8, KV cache bfloat16") != std::string::npos);
     // its fp8 has a scale for each block, whichever way it is asked for
     for (const char* dtype_option : {"", " --dtype fp8", " --dtype fp8_block"})
         CHECK(
             printed("latency --model deepseek-ai/DeepSeek-V3 --device b200 --tp 8 --past 9" + std::string(dtype_option))
-                .find("on 8 x B200 SXM, fp8_block, cache bfloat16") != std::string::npos);
+                .find(", 8 x B200 SXM (tp 8), weights fp8_block, KV cache bfloat16") != std::string::npos);
     CHECK(
         refused("latency --model deepseek-ai/DeepSeek-V3 --device a100 --tp 8 --engine trtllm") ==
         "llmcost: a100_sxm_80gb: no peak for fp8_block in its datasheet; "
@@ -64,7 +64,7 @@ TEST_CASE("where a device has no bfloat16, nothing is multiplied in it") {
     const std::string server = printed(
         "serve --model meta-llama/Llama-3.2-1B --device t4 --dtype float16 --engine vllm "
         "--input 100 --output 100 --concurrency 2");
-    CHECK(server.find("on T4, vllm, float16, cache float16") != std::string::npos);
+    CHECK(server.find(", T4, vLLM, weights float16, KV cache float16") != std::string::npos);
 }
 
 TEST_CASE("an engine runs on its vendor's devices, a model of 32 bits in what the device has") {

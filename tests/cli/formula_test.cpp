@@ -265,7 +265,7 @@ const std::vector<formula_case>& formula_cases() {
 
 TEST_CASE("a figure is a polynomial, with where it holds") {
     CHECK(printed("formula --model meta-llama/Llama-3.2-1B add attn") ==
-          "B sequences of S new tokens, P tokens of each in the cache already\n"
+          "B sequences, S new tokens each, P tokens each in the KV cache\n"
           "\n"
           "add of attn in meta-llama/Llama-3.2-1B, all logits\n"
           "    B·(66560·S² + 66560·S·P + 167697920·S)\n");
@@ -378,7 +378,7 @@ TEST_CASE("figures of images are polynomials in their number, and in tokens of t
             const std::string text = printed("formula " + m.model + " --terms " + figure);
             const bool grows = !m.tokens.empty() && figure != std::string("params");
             if (!m.size.empty())
-                CHECK(text.starts_with("B images of " + m.size + (grows ? ", S tokens of text beside each" : "") +
+                CHECK(text.starts_with("B images of " + m.size + (grows ? " with S text tokens each" : "") +
                                        "; height and width are fixed\n"));
             CHECK_FALSE(has(text, "logits"));
             const std::string work = " --batch 1,2,3,17" + (m.tokens.empty() ? "" : " --sequence " + m.tokens);
@@ -403,7 +403,8 @@ TEST_CASE("figures of images are polynomials in their number, and in tokens of t
 
 TEST_CASE("what is no polynomial is refused") {
     const std::string model = "formula --model meta-llama/Llama-3.2-1B ";
-    CHECK(refused(model + "saved_bytes") == "llmcost: saved_bytes: is no polynomial: storages are shared\n");
+    CHECK(refused(model + "saved_bytes") ==
+          "llmcost: saved_bytes: not supported: shared storages make it no polynomial\n");
     CHECK(has(refused(model + "paramz"), "no metric or scope 'paramz'"));
     CHECK(has(refused(model + "--sequence 8 add"), "no option '--sequence'"));
 }

@@ -55,11 +55,11 @@ TEST_CASE("the front page of Llama-3.2-1B") {
           "  rotary                0    10.72 k          0          0          0    10.72 k\n"
           "  head            52.77 G    52.80 G          0          0          0    105.6 G\n"
           "  other           13.17 M          0          0          0          0    13.17 M\n"
-          "besides: TRIG 8,576 · NEG 30.46 M · CMP 6.792 M · torch FLOPs 498.5 G\n"
+          "other:   TRIG 8,576 · NEG 30.46 M · CMP 6.792 M · PyTorch FLOPs 498.5 G\n"
           "         act 141.9 M\n"
           "\n"
-          "bundled configuration · eager, full scores · FLOPs = ADD + MULT · all logits\n"
-          "ask more: mult attn · --tree · --input 1000 --output 200 · llmcost --help\n");
+          "bundled configuration · eager, all scores · FLOPs = ADD + MULT · all logits\n"
+          "try: mult attn · --tree · --input 1000 --output 200 · llmcost --help\n");
 }
 
 // the golden's training step: 717,563,300 bytes, 498,535,366,656 and 997,070,733,312 FLOPs
@@ -67,8 +67,8 @@ TEST_CASE("a training step beside a forward pass") {
     const std::string page = printed(llama + " --batch 3 --sequence 67 --training --dtype float32");
     CHECK(has(page, "LlamaForCausalLM · float32\n"));
     CHECK(has(page,
-              "Training step: 684 MiB kept for backward\n  FLOPs 498.6 G forward, 996.4 G backward\n"
-              "  torch FLOPs 498.5 G forward, 997.1 G backward\n"));
+              "Training step: 684 MiB saved for backward\n  FLOPs 498.6 G forward, 996.4 G backward\n"
+              "  PyTorch FLOPs 498.5 G forward, 997.1 G backward\n"));
     CHECK(has(page, "Weights          4.60 GiB\n"));
 }
 
@@ -82,13 +82,13 @@ TEST_CASE("a decode step") {
 
 TEST_CASE("provenance tells what the figures rest on") {
     CHECK(
-        has(printed(llama + " --attention causal --logits last"), "causal: visible scores only · FLOPs = ADD + MULT"));
+        has(printed(llama + " --attention causal --logits last"), "causal, visible scores only · FLOPs = ADD + MULT"));
     CHECK(has(printed(llama + " --logits none"), "no logits"));
     CHECK(has(printed(llama + " --set num_hidden_layers=2"), "with num_hidden_layers=2"));
-    CHECK(has(printed(llama + " --sequence 131073"), "longer than the context"));
-    CHECK(!has(printed(llama + " --sequence 131072"), "longer than the context"));
-    CHECK(has(printed(llama + " --ragged 1@131071,2@131072"), "longer than the context"));
-    CHECK(!has(printed(llama + " --ragged 1@131071"), "longer than the context"));
+    CHECK(has(printed(llama + " --sequence 131073"), "exceeds the context length"));
+    CHECK(!has(printed(llama + " --sequence 131072"), "exceeds the context length"));
+    CHECK(has(printed(llama + " --ragged 1@131071,2@131072"), "exceeds the context length"));
+    CHECK(!has(printed(llama + " --ragged 1@131071"), "exceeds the context length"));
     CHECK(has(printed(llama + " --set torch_dtype=null"), "float32 assumed"));
     CHECK(has(printed(llama + " --cache-dtype float8_e4m3fn"), "bfloat16, float8_e4m3fn cache\n"));
     const std::string quantized = R"(quantization_config={"quant_method":"fp8"})";
@@ -99,8 +99,9 @@ TEST_CASE("provenance tells what the figures rest on") {
     CHECK(has(unapplied.out, "quantization_config not applied"));
     CHECK(has(printed(llama + " --set quantization_config={\"quant_method\":\"fp8\"} --dtype bfloat16"),
               "quantization_config not applied"));
-    CHECK(has(printed("--config " + config_of("google-t5__t5-small")), "encoder as long as the decoder"));
-    CHECK(has(printed("--config " + config_of("google-t5__t5-small") + " --encoder-sequence 77"), "encoder reads 77"));
+    CHECK(has(printed("--config " + config_of("google-t5__t5-small")), "encoder sequence as the decoder"));
+    CHECK(
+        has(printed("--config " + config_of("google-t5__t5-small") + " --encoder-sequence 77"), "encoder sequence 77"));
 }
 
 // goldens' parameters; what one token meets of experts is not in them

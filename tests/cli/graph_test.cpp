@@ -73,7 +73,7 @@ TEST_CASE("a cut tells what goes across and what lies on its sides") {
         CHECK(cut["cache_before"] == cut["cache_behind"]);
     }
     const std::string page = printed(timed + " --cuts --link 10GB/s");
-    for (const char* part : {"critical path of", "Cuts, in the order of execution", "on the link", "weights before"})
+    for (const char* part : {"critical path of", "Cuts in the order of execution:", "transfer", "weights before"})
         CHECK_MESSAGE(has(page, part), part);
 }
 
@@ -97,35 +97,34 @@ TEST_CASE("a split gives every device its part, which it holds") {
     CHECK(next == static_cast<std::int64_t>(g["nodes"].size()) + 1);
     CHECK(split["slowest_seconds"].get<double>() == doctest::Approx(slowest));
     CHECK(split["seconds"].get<double>() == doctest::Approx(total_seconds));
-    CHECK(has(printed(timed + " --split 2 --link 25GB/s"), "The best split over 2 devices: a pass every "));
+    CHECK(has(printed(timed + " --split 2 --link 25GB/s"), "Best split over 2 devices: one pass every "));
     CHECK(has(
         printed("graph --model meta-llama/Llama-3.1-70B --sequence 64 --calibration none --devices l4,l4 --link 1GB/s",
                 {}, 8),
-        "No split over 2 devices: none in which each holds its part"));
+        "No split over 2 devices fits into their memory"));
 }
 
 TEST_CASE("what a graph cannot be asked is refused") {
-    CHECK(refused(small_graph + " --split 2") == "llmcost: --split: needs --devices, or --device for all of them\n");
-    CHECK(refused(timed + " --split 2") == "llmcost: --link: say how fast: --link 10GB/s\n");
+    CHECK(refused(small_graph + " --split 2") == "llmcost: --split: requires --devices, or --device for all stages\n");
+    CHECK(refused(timed + " --split 2") == "llmcost: --link: required: the bandwidth between stages, e.g. 10GB/s\n");
     CHECK(refused(timed + " --split 2 --link 10") ==
-          "llmcost: --link: expected a rate like 10GB/s or 1Gbit/s, found '10'\n");
+          "llmcost: --link: expected a bandwidth such as 10GB/s or 1Gbit/s, found '10'\n");
     CHECK(refused(timed + " --split 3 --devices l4,t4 --link 1GB/s") ==
-          "llmcost: --devices: names 2 devices for 3 stages\n");
+          "llmcost: --devices: expected 3 devices, one per stage, found 2\n");
     CHECK(refused(timed + " --devices l4,t4 --link 1GB/s,1GB/s,1GB/s") ==
-          "llmcost: --link: expected one rate, or 1, found 3\n");
+          "llmcost: --link: expected one bandwidth, or 1, found 3\n");
     CHECK(refused(timed + " --split 99 --link 1GB/s") == "llmcost: --split: 99 devices for 21 nodes\n");
-    CHECK(refused(small_graph + " --depth 2 --level layer") ==
-          "llmcost: --depth: cannot stand together with --level\n");
-    CHECK(refused(small_graph + " --cuts --format dot") == "llmcost: --cuts: needs --format text or json\n");
+    CHECK(refused(small_graph + " --depth 2 --level layer") == "llmcost: --depth: cannot be combined with --level\n");
+    CHECK(refused(small_graph + " --cuts --format dot") == "llmcost: --cuts: requires --format text or json\n");
     CHECK(refused(timed + " --tp 2") ==
-          "llmcost: --tp: is of a step's kernels (--format chrome, or chakra with --tp)\n");
+          "llmcost: --tp: requires a timeline of kernels (--format chrome, or chakra with --tp)\n");
     CHECK(refused(timed + " --format chrome --cuts") ==
-          "llmcost: --cuts: says nothing of a step's kernels (--format chrome, or chakra with --tp)\n");
+          "llmcost: --cuts: cannot be combined with a timeline of kernels (--format chrome, or chakra with --tp)\n");
     CHECK(refused(small_graph + " --format chakra --out x", {}, 3) ==
           "llmcost: --format: chakra: this program was built without protobuf (Debian: protobuf-compiler "
           "libprotobuf-dev)\n");
     CHECK(refused(small_graph + " --out /nonexistent/file", {}, 3) ==
-          "llmcost: /nonexistent/file: could not be written\n");
+          "llmcost: /nonexistent/file: cannot be written\n");
 }
 
 TEST_CASE("DOT is what Graphviz draws, where it is there, with a frame for each device of a split") {

@@ -29,7 +29,7 @@ TEST_CASE("the page of a description that reads no tokens speaks of samples") {
     CHECK(has(fits, "samples\n"));
     CHECK(!has(fits, "context"));
     const std::string times = printed("latency --training --device h100_sxm --batch 4 --config " + path);
-    CHECK(has(times, "a training step of 4 samples"));
+    CHECK(has(times, "training step of 4 samples"));
     CHECK(has(times, "samples/s"));
     std::ofstream(path) << R"({"inputs": {"x": {"shape": ["batch", "sequence", 784]}},
         "layers": [{"type": "Linear", "name": "fc1", "in_features": 784, "out_features": 10}]})";

@@ -84,7 +84,7 @@ TEST_CASE("what a device cannot run is told and in no sum") {
     CHECK(partial["seconds"].get<double>() < all["seconds"].get<double>());
     CHECK(partial["predicted_seconds"].get<double>() == doctest::Approx(partial["seconds"].get<double>() / 1.1));
     rerun.clear();
-    CHECK(answer(base_arguments, simulated_device{rerun, "softmax"}).find("16 kernels cannot be run here") !=
+    CHECK(answer(base_arguments, simulated_device{rerun, "softmax"}).find("16 kernels not supported here") !=
           std::string::npos);
 }
 
@@ -132,7 +132,7 @@ TEST_CASE("what cannot be measured is refused") {
             return e.what();
         }
     };
-    CHECK(refused({"--tp", "2"}).find("expected no --tp and no --dp") != std::string::npos);
+    CHECK(refused({"--tp", "2"}).find("expected --tp 1 --dp 1") != std::string::npos);
     CHECK(refused({"--format", "xml"}).find("expected one of text, json, csv") != std::string::npos);
     CHECK(refused({"--engine", "vlm"}).find("nearest: vllm") != std::string::npos);
     CHECK(ran.empty());

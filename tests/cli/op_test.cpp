@@ -18,8 +18,8 @@ using nlohmann::json;
 TEST_CASE("an operator without a calibration is its datasheet and typical efficiencies, and says so") {
     const std::string text = printed("op gemm --device h200_sxm --m 8192 --n 8192 --k 8192");
     CHECK(text.starts_with("gemm m 8,192 n 8,192 k 8,192 bfloat16 on H200 SXM: 1.429 ms  ("));
-    CHECK(text.find("bound by compute; 78 % of what its datasheet allows") != std::string::npos);
-    CHECK(text.find("without measurements: estimated from the datasheet (see --calibration)") != std::string::npos);
+    CHECK(text.find("bound by compute; 78 % of the roofline") != std::string::npos);
+    CHECK(text.find("Not measured: estimated from the datasheet (see --calibration)") != std::string::npos);
     const json j = json::parse(printed("op gemm --device H200 --m 1 --n 1 --k 1 --format json"));
     CHECK(j["seconds"].get<double>() == doctest::Approx(3.3e-6).epsilon(0.001));
     CHECK(j["bound"] == "launch");
@@ -148,7 +148,7 @@ TEST_CASE("a message is as long as a memory") {
 
 TEST_CASE("a terminal has no table: sizes are those that nobody says, or missed") {
     CHECK(printed("op launch --device h200", {.terminal = true}).starts_with("launch bfloat16 stream on H200 SXM: "));
-    CHECK(refused("op gemm --device h200", {.terminal = true}) == "llmcost: op: needs --m\n");
+    CHECK(refused("op gemm --device h200", {.terminal = true}) == "llmcost: op: requires --m\n");
     CHECK(printed("op launch --device h200 --dtype bf16", {.in = "among\n10\n"}).starts_with("among,predicted_us,"));
 }
 
@@ -246,8 +246,8 @@ TEST_CASE("a table's own columns of software and version are noted once where th
 TEST_CASE("what cannot be priced is said") {
     CHECK(refused("op gem") == "llmcost: op: no operator 'gem'; nearest: gemm (see llmcost op --help)\n");
     CHECK(refused("op gemm --devise x") == "llmcost: op: no option '--devise'; nearest: --device\n");
-    CHECK(refused("op gemm --m 1 --n 1 --k 1") == "llmcost: op: needs --device\n");
-    CHECK(refused("op gemm --device h200 --m 1 --n 1") == "llmcost: op: needs --k\n");
+    CHECK(refused("op gemm --m 1 --n 1 --k 1") == "llmcost: op: requires --device\n");
+    CHECK(refused("op gemm --device h200 --m 1 --n 1") == "llmcost: op: requires --k\n");
     CHECK(
         refused("op gemm --device h200 --m 0 --n 1 --k 1").starts_with("llmcost: --m: expected a whole number from 1"));
     CHECK(refused("op gemm --device h200 --m") == "llmcost: --m: requires a value: --m N\n");

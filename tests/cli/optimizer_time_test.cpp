@@ -38,6 +38,6 @@ TEST_CASE("a training step ends with what its optimizer reads, writes and multip
         turns += 16 * 5 * times * 2 * (2 * shorter * shorter * longer + shorter * shorter * shorter);
     CHECK(optimizer("muon")["flops_per_device"] == turns);
     CHECK(has(printed(training + " --training --optimizer sgd_momentum"), "\n  sgd_momentum "));
-    CHECK(has(refused(training + " --optimizer sgd"), "--optimizer: needs --training"));
+    CHECK(has(refused(training + " --optimizer sgd"), "--optimizer: requires --training"));
     CHECK(has(refused(training + " --training --optimizer adomw"), "adamw"));
 }

@@ -111,14 +111,14 @@ TEST_CASE("a type that --as does not know") {
 TEST_CASE("multi-token prediction layers are told on the page, and counted on request") {
     const std::string v3 = "--config " + config_of("deepseek-ai__DeepSeek-V3");
     CHECK(has(printed(v3),
-              "\nThe checkpoint carries 1 multi-token prediction layer, which is not counted:\n"
-              "the reference leaves it out. --mtp counts it: 11,610,067,968 parameters.\n"));
+              "\nThe checkpoint has 1 multi-token prediction layer, which is not counted:\n"
+              "the reference does not execute it. With --mtp: 11,610,067,968 parameters.\n"));
     CHECK(has(printed(v3 + " --set num_nextn_predict_layers=2"),
-              "\nThe checkpoint carries 2 multi-token prediction layers, which are not counted:\n"
-              "the reference leaves them out. --mtp counts them: 23,220,135,936 parameters.\n"));
+              "\nThe checkpoint has 2 multi-token prediction layers, which are not counted:\n"
+              "the reference does not execute them. With --mtp: 23,220,135,936 parameters.\n"));
     CHECK_FALSE(has(printed(v3 + " --set num_nextn_predict_layers=0"), "multi-token"));
     CHECK(has(printed(llama + " --set mtp_num_hidden_layers=1"),
-              "1 multi-token prediction layer, which is not counted:\nthe reference leaves it out.\n"));
+              "1 multi-token prediction layer, which is not counted:\nthe reference does not execute it.\n"));
     CHECK_FALSE(has(printed(llama), "multi-token"));
 
     const std::string with_mtp = v3 + " --mtp";

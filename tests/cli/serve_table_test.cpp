@@ -111,8 +111,7 @@ TEST_CASE("rows that mean nothing are named") {
     CHECK(refused_row(
               line, {.in = "model_path,system,isl,osl,batch_size,pp_size\nmeta-llama/Llama-3.1-70B,h200,9,9,1,81\n"}) ==
           "llmcost: line 2: pp_size: expected at most 80 stages, one per layer; found 81\n");
-    CHECK(refused(line + " --tp 2", {.in = head}).find("--tp: cannot stand together with --configs") !=
-          std::string::npos);
-    CHECK(refused(line + " --set a=1", {.in = head}).find("--set: cannot stand together with --configs") !=
+    CHECK(refused(line + " --tp 2", {.in = head}).find("--tp: cannot be combined with --configs") != std::string::npos);
+    CHECK(refused(line + " --set a=1", {.in = head}).find("--set: cannot be combined with --configs") !=
           std::string::npos);
 }

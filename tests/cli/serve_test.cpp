@@ -40,8 +40,8 @@ TEST_CASE("a server's figures fit each other") {
 TEST_CASE("a server is told in words, and as a sweep") {
     const std::string text = printed(llama_70b + " --concurrency 32 --price 2");
     CHECK(
-        text.starts_with("meta-llama/Llama-3.1-70B on 4 x H200 SXM, vllm, fp8, cache fp8\n"
-                         "1,024 tokens in, 1,024 out, 32 requests at a time\n  time to first token "));
+        text.starts_with("meta-llama/Llama-3.1-70B, 4 x H200 SXM (tp 4), vLLM, weights fp8, KV cache fp8\n"
+                         "1,024 input tokens, 1,024 output tokens, concurrency 32\n\n  TTFT "));
     CHECK(text.find("per million output tokens\n") != std::string::npos);
     const json sweep = json_of(llama_70b + " --sweep")["sweep"];
     CHECK(sweep.size() > 8);
@@ -51,16 +51,16 @@ TEST_CASE("a server is told in words, and as a sweep") {
     }
     CHECK(sweep.back()["concurrency"].get<double>() == std::floor(sweep.back()["capacity"].get<double>()));
     CHECK(
-        has(printed(llama_70b + " --sweep"), " requests  first token   per token   tokens/s  per device   J/token\n"));
+        has(printed(llama_70b + " --sweep"), "concurrency        TTFT        TPOT   tokens/s  per device   J/token\n"));
 }
 
 TEST_CASE("a sweep has the money and the carbon of the single answer") {
     const std::string priced = llama_70b + " --price 2 --carbon 400";
     const std::string sweep = printed(priced + " --sweep"), one = printed(priced + " --concurrency 1");
-    CHECK(has(sweep, "   J/token  per million  g CO2/million\n"));
-    const std::size_t at = one.find("money");
+    CHECK(has(sweep, "   J/token  price/million  g CO2/million\n"));
+    const std::size_t at = one.find("price");
     REQUIRE(at != std::string::npos);
-    std::istringstream money(one.substr(at)), row(sweep.substr(sweep.find("\n        1 ")));
+    std::istringstream money(one.substr(at)), row(sweep.substr(sweep.find("\n          1 ")));
     std::string text, figure;
     money >> text >> figure;
     std::vector<std::string> cells;
@@ -90,15 +90,15 @@ TEST_CASE("a level of service holds at the end of the interval, or where it is t
     CHECK(intermediate["concurrency"].get<int>() >= maximum);
     CHECK(intermediate["concurrency"].get<int>() <= middle["concurrency"].get<int>());
     CHECK(has(refused("serve --model meta-llama/Llama-3.1-70B --device h200 --tp 4 --slo tpot=20ms --slo-at 0.9"),
-              "--slo-at: needs --engine: kernels alone have no interval of measured runs"));
-    CHECK(has(refused(llama_70b + " --slo-at 0.9"), "--slo-at: needs --slo"));
+              "--slo-at: requires --engine: only engines have a prediction interval"));
+    CHECK(has(refused(llama_70b + " --slo-at 0.9"), "--slo-at: requires --slo"));
     CHECK(has(refused(llama_70b + " --slo tpot=20ms --slo-at 1"), "expected a number from 0.05 to 0.95"));
 }
 
 TEST_CASE("an answer says that it is in closed form, and a simulation that it is one") {
     CHECK(json_of(llama_70b)["method"] == "closed form");
-    CHECK(has(printed(llama_70b), "in closed form: means of a steady load; llmcost simulate goes step by step"));
-    CHECK(has(printed(llama_70b + " --sweep"), "in closed form"));
+    CHECK(has(printed(llama_70b), "Method: closed form, mean of a steady load"));
+    CHECK(has(printed(llama_70b + " --sweep"), "Method: closed form"));
 }
 
 TEST_CASE("a level of service gives the most requests that keep to it") {
@@ -108,8 +108,8 @@ TEST_CASE("a level of service gives the most requests that keep to it") {
     CHECK(j["ttft_seconds"].get<double>() <= 0.5);
     const json above_limit = json_of(llama_70b + " --concurrency " + std::to_string(maximum + 1));
     CHECK((above_limit["tpot_seconds"].get<double>() > 0.02 || above_limit["ttft_seconds"].get<double>() > 0.5));
-    CHECK(refused(llama_70b + " --slo tpot=1ms").find("--slo: cannot be kept: one request alone takes ") !=
-          std::string::npos);
+    CHECK(refused(llama_70b + " --slo tpot=1ms")
+              .find("--slo: no concurrency meets the targets; a single request has TTFT ") != std::string::npos);
     CHECK(refused(llama_70b + " --slo ttft=0.5s,ttft=1s") == "llmcost: --slo: ttft is given twice\n");
     CHECK(refused(llama_70b + " --slo tpot=9ms,ttft=1s,tpot=9ms") == "llmcost: --slo: tpot is given twice\n");
     for (const char* bad : {"tpot", "tpot=30", "itl=3ms", "tpot=fast", "=", "tpot=30ms,"})
@@ -139,11 +139,12 @@ TEST_CASE("an engine's times have the interval of its measured runs, kernels alo
 TEST_CASE("requests at a rate, cached prefixes, chunks, proposed tokens and stages are understood") {
     const json plain = json_of(llama_70b + " --concurrency 8");
     CHECK(json_of(llama_70b + " --rate 1")["concurrency"].get<double>() > 1);
-    const std::string too_fast = refused(llama_70b + " --rate 1000"), limit_text = "can be answered: at most ";
+    const std::string too_fast = refused(llama_70b + " --rate 1000"),
+                      limit_text = "exceeds the capacity of the server, ";
     REQUIRE(has(too_fast, limit_text));
     const std::string highest =
         too_fast.substr(too_fast.find(limit_text) + limit_text.size(),
-                        too_fast.find(" a second\n") - too_fast.find(limit_text) - limit_text.size());
+                        too_fast.find(" requests per second\n") - too_fast.find(limit_text) - limit_text.size());
     CHECK(json_of(llama_70b + " --rate " + highest)["requests_per_second"].get<double>() ==
           doctest::Approx(std::stod(highest)).epsilon(0.01));
     CHECK(has(refused(llama_70b + " --rate " + std::to_string(1.001 * std::stod(highest))), limit_text + highest));
@@ -152,7 +153,7 @@ TEST_CASE("requests at a rate, cached prefixes, chunks, proposed tokens and stag
     CHECK(json_of(llama_70b + " --concurrency 8 --chunk 128")["ttft_unloaded_seconds"] >
           plain["ttft_unloaded_seconds"]);
     CHECK(json_of(llama_70b + " --concurrency 8 --draft 3 --acceptance 0.9")["tpot_seconds"] < plain["tpot_seconds"]);
-    CHECK(refused(llama_70b + " --acceptance 0.9") == "llmcost: --acceptance: needs --draft: tokens to keep\n");
+    CHECK(refused(llama_70b + " --acceptance 0.9") == "llmcost: --acceptance: requires --draft\n");
     CHECK(json_of(llama_70b + " --concurrency 8 --batch-wait 20")["ttft_seconds"].get<double>() >
           plain["ttft_seconds"].get<double>() + 19 * plain["tpot_seconds"].get<double>());
     const json stages = json_of(llama_70b + " --concurrency 8 --pp 2");
@@ -164,13 +165,13 @@ TEST_CASE("what nobody measured on a device is said") {
     const std::string line = "serve --model meta-llama/Llama-3.1-8B --device ", none = "Not measured: all kernels (";
     const std::string map =
         "Not measured on this device: elementwise bfloat16 (estimated from another device or the datasheet)\n";
-    CHECK(has(printed(line + "gaudi3"), "\n  " + none));
+    CHECK(has(printed(line + "gaudi3"), '\n' + none));
     CHECK(has(printed(line + "gaudi3 --sweep"), '\n' + none));
     CHECK(has(printed(line + "h200 --calibration none"), none));
     CHECK(has(printed(line + "h200 --calibration " LLMCOST_TEST_DIR
                              "/../configs/calibrations/l40s/gemm/trtllm-1.3.0rc20/fp8.json"),
               none));
-    CHECK(has(printed(line + "h200 --engine vllm" + measured), "\n  " + map));
+    CHECK(has(printed(line + "h200 --engine vllm" + measured), '\n' + map));
     CHECK(json_of(line + "h200 --engine vllm" + measured)["not_measured"] == json{"elementwise bfloat16 map"});
     CHECK(json_of(line + "gaudi3 --sweep")["not_measured"].size() == 4);
     const std::string borrowed = line + "b200 --engine trtllm" + measured;
@@ -181,14 +182,13 @@ TEST_CASE("what nobody measured on a device is said") {
         "model_path,system,isl,osl,batch_size,tp_size\nmeta-llama/Llama-3.1-70B,gaudi3,100,100,1,8\n";
     const outcome rows = llmcost_line("serve --configs " LLMCOST_TEST_DIR "/fit/serving" + measured, {.in = row});
     CHECK(rows.code == 0);
-    CHECK(rows.err ==
-          "llmcost: system: nothing was measured on gaudi3: estimated from its datasheet (see --calibration)\n");
+    CHECK(rows.err == "llmcost: warning: system: no measurements on gaudi3; using its datasheet (see --calibration)\n");
 }
 
 TEST_CASE("a rate is answered as it was asked for, and nobody waits where all are served") {
     const std::string slow = llama_70b + " --rate 1 --input 1000 --output 200";
     CHECK(json_of(slow)["requests_per_second"].get<double>() == doctest::Approx(1).epsilon(0.01));
-    CHECK(printed(slow).find("waiting") == std::string::npos);
+    CHECK(printed(slow).find("waiting requests") == std::string::npos);
 }
 
 TEST_CASE("whoever spreads a model over nodes says what joins them") {
@@ -232,8 +232,8 @@ TEST_CASE("a device without a size of memory is told from one that is too small"
 // 70,553,706,496 parameters in 16 bits, 2 · 80 · 8 · 128 cached elements for each of 2,048 tokens
 TEST_CASE("what does not fit a device is refused, and in a table left open") {
     const std::string expected_error =
-        "the model does not fit: 141.1 GB of weights and 0.671 GB of a request's cache on each device of 80 GB "
-        "(more devices: tp, pp; narrower types)\n";
+        "out of memory: weights 141.1 GB and KV cache of one request 0.671 GB per device, capacity 80 GB; "
+        "increase --tp or --pp, or use a smaller --dtype\n";
     CHECK(refused("serve --model meta-llama/Llama-3.1-70B --device h100", {}, 8) ==
           "llmcost: h100_sxm: " + expected_error);
     const std::string row = "meta-llama/Llama-3.1-70B,h100_sxm,1024,1024,1,";
@@ -241,8 +241,8 @@ TEST_CASE("what does not fit a device is refused, and in a table left open") {
     const std::string head = "model_path,system,isl,osl,batch_size,tp_size\n";
     const outcome got = llmcost_line(line, {.in = head + row + "1\n" + row + "4\n"});
     CHECK(got.code == 0);
-    CHECK(got.err == "llmcost: line 2: h100_sxm " + expected_error);
-    CHECK(has(got.out, '\n' + row + "1,,,\"h100_sxm " + expected_error.substr(0, expected_error.size() - 1) + "\"\n" +
+    CHECK(got.err == "llmcost: warning: line 2: h100_sxm: " + expected_error);
+    CHECK(has(got.out, '\n' + row + "1,,,\"h100_sxm: " + expected_error.substr(0, expected_error.size() - 1) + "\"\n" +
                            row + "4,"));
     CHECK(got.out.back() == '\n');
 }
@@ -255,8 +255,8 @@ TEST_CASE("a model that leaves no room in an engine's usual share of memory is g
     const json j = json_of(line);
     CHECK(j["ttft_seconds"].get<double>() == doctest::Approx(0.2158).epsilon(0.15));
     CHECK(j["tpot_seconds"].get<double>() == doctest::Approx(0.0171).epsilon(0.15));
-    CHECK(printed(line).find(" requests if the engine may take all of it\n") != std::string::npos);
-    CHECK(printed(llama_70b).find("all of it") == std::string::npos);
+    CHECK(printed(line).find(" requests if the engine uses all device memory\n") != std::string::npos);
+    CHECK(printed(llama_70b).find("uses all device memory") == std::string::npos);
 }
 
 TEST_CASE("a server that cannot be is refused") {
@@ -265,13 +265,13 @@ TEST_CASE("a server that cannot be is refused") {
                   .find("supports decoder-only models with a KV cache") != std::string::npos);
     CHECK(refused("serve --device h100 --model openai-community/gpt2")
               .find("requires 2048 positions and the model has 1024 (--input, --output)\n") != std::string::npos);
-    CHECK(refused(llama_70b + " --input 2000000000 --output 2000000000").find("2147483647 tokens together") !=
+    CHECK(refused(llama_70b + " --input 2000000000 --output 2000000000").find("exceed 2147483647 in total") !=
           std::string::npos);
-    CHECK(refused(llama_70b + " --input 2000000 --chunk 1").find("more than 4,096 chunks") != std::string::npos);
+    CHECK(refused(llama_70b + " --input 2000000 --chunk 1").find("at most 4,096 chunks") != std::string::npos);
     CHECK(refused(llama_70b + " --pp 81") == "llmcost: --pp: expected at most 80 stages, one per layer; found 81\n");
     CHECK(json_of(llama_70b + " --pp 80")["devices"] == 320);
     CHECK(refused(llama_70b + " --ep 2") == "llmcost: --ep: not supported: this model has no routed experts\n");
-    CHECK(refused(llama_70b + " --sweep --rate 2").find("at a time") != std::string::npos);
+    CHECK(refused(llama_70b + " --sweep --rate 2").find("use only one of") != std::string::npos);
     CHECK(refused(llama_70b + " --prefix-hit 2").find("expected a number from 0 to 1") != std::string::npos);
     CHECK(refused(llama_70b + " --batch 2")
               .ends_with("; --batch is an option of llmcost compare, memory, train, fit, graph, latency, ops, levels, "
@@ -285,17 +285,17 @@ TEST_CASE("a server that cannot be is refused") {
 
 TEST_CASE("all devices of a server are counted, and its room by group and in all") {
     const std::string command_line = "serve --model meta-llama/Llama-3.2-1B --input 1000 --output 100 --device ";
-    CHECK(
-        llmcost_line(command_line + "h100 --pp 4 --tp 2").out.starts_with("meta-llama/Llama-3.2-1B on 8 x H100 SXM, "));
+    CHECK(llmcost_line(command_line + "h100 --pp 4 --tp 2")
+              .out.starts_with("meta-llama/Llama-3.2-1B, 8 x H100 SXM (tp 2, pp 4), "));
     CHECK(has(llmcost_line(command_line + "h100 --dp 2").out,
-              "room for 2021 requests in each of 2 groups, 4042 in all\n"));
+              "KV cache for 2,021 requests in each of 2 data-parallel ranks, 4,042 in total\n"));
     // 0.9 · 80 GB less 2,471,628,800 bytes of weights hold 251.3 and 502.6 requests of 8,450 tokens, 32,768 bytes each
     const std::string full =
         llmcost_line(
             "serve --model meta-llama/Llama-3.2-1B --device h100 --input 8400 --output 100 --dp 2 --concurrency 600")
             .out;
-    CHECK(has(full, "room for 251 requests in each of 2 groups, 502 in all\n"));
-    CHECK(has(full, "98 requests: 502 run at a time\n"));
+    CHECK(has(full, "KV cache for 251 requests in each of 2 data-parallel ranks, 502 in total\n"));
+    CHECK(has(full, "98 waiting requests, 502 running\n"));
     CHECK(json_of("serve --model meta-llama/Llama-3.2-1B --device h100 --input 8400 --output 100 --dp 2")["groups"] ==
           2);
 }

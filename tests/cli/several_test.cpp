@@ -115,7 +115,7 @@ TEST_CASE("a scope that one model has not is its row's error, a word that none h
     CHECK(has(experts.out, "\nQwen/Qwen3-0.6B,,,,,,,\"no scope 'experts' in Qwen/Qwen3-0.6B"));
     CHECK(has(refused(both_models + " paramz"),
               "no metric or scope 'paramz' in meta-llama/Llama-3.2-1B; nearest: params"));
-    CHECK(has(refused(both_models + " --tree"), "--tree: takes one model; several are a table\n"));
+    CHECK(has(refused(both_models + " --tree"), "--tree: supports only one model; several models are a table\n"));
     CHECK(has(refused(both_models + " --set x"), "--set: expected KEY=VALUE, found 'x'\n"));
     CHECK(has(refused(both_models + " --as lama"), "--as: no model type 'lama'"));
     CHECK(has(refused("--model a --config b --config c"), "--model: cannot be combined with --config\n"));
@@ -128,6 +128,7 @@ TEST_CASE("a workload that a model has no room for is its row's error; one beyon
         "--model google-bert/bert-base-uncased --model meta-llama/Llama-3.2-1B --format csv --sequence 200000 params");
     CHECK(got.code == 7);
     CHECK(has(got.out, "the workload requires 200000 positions and the model has 512\n"));
-    CHECK(
-        has(got.err, "llmcost: meta-llama/Llama-3.2-1B: the tokens are beyond the model's context (1 of 2 models)\n"));
+    CHECK(has(
+        got.err,
+        "llmcost: warning: meta-llama/Llama-3.2-1B: the context length of the model is exceeded (1 of 2 models)\n"));
 }

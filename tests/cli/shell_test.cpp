@@ -261,13 +261,13 @@ TEST_CASE("models lists every row and every bundled name") {
 }
 
 TEST_CASE("models says what each type is held against") {
-    CHECK(has(printed("models"), ", held against " + std::string(llmcost::verified_reference) + ":\n"));
+    CHECK(has(printed("models"), ", verified against " + std::string(llmcost::verified_reference) + ":\n"));
     const std::string text = printed("models t5");
-    CHECK(has(text, " model types, in the file's \"model_type\""));
+    CHECK(has(text, " model types (\"model_type\" of config.json)"));
     const std::string indent(std::string_view("t5gemma2").size() + 2, ' ');  // the widest name among them
     CHECK(has(text, "\nt5        google-t5/t5-small, small variants\n" + indent + "decode, extend, prefill"));
-    CHECK(has(text, "\n" + indent + "but decode: the reference cannot run it\n" + indent +
-                        "    extend: the reference cannot run it\n"));
+    CHECK(has(text, "\n" + indent + "except decode: the reference cannot run it\n" + indent +
+                        "       extend: the reference cannot run it\n"));
     CHECK_FALSE(has(text, "bert"));
     const auto list = nlohmann::json::parse(printed("models --format json"));
     CHECK(list["reference"] == llmcost::verified_reference);
@@ -289,7 +289,7 @@ TEST_CASE("models says what each type is held against") {
                 text_between(printed("models " + name), "\n" + name + "  ", "\n");  // padded to the widest
             CHECK(description.substr(std::min(description.find_first_not_of(' '), description.size())) ==
                   llmcost::not_verified);
-            CHECK(has(printed("models " + name + " --format markdown"), "| not held against a reference run |"));
+            CHECK(has(printed("models " + name + " --format markdown"), "| not verified with a reference run |"));
         }
 }
 
@@ -298,8 +298,9 @@ TEST_CASE("models of a part of a name") {
     CHECK_FALSE(has(printed("models LLAMA-3.2-1b"), "model type,"));
     CHECK(has(printed("models gemma2"), "google/gemma-2-2b"));
     CHECK(refused("models llamma") ==
-          "llmcost: models: no known type and no bundled name has 'llamma'; nearest: llama, llama4, llava\n");
-    CHECK(refused("models a b") == "llmcost: models: takes one part of a name, found 'b', too\n");
+          "llmcost: models: no model type and no bundled configuration contains 'llamma'; nearest: llama, llama4, "
+          "llava\n");
+    CHECK(refused("models a b") == "llmcost: models: expected one argument, found also 'b'\n");
 }
 
 TEST_CASE("devices lists every datasheet") {

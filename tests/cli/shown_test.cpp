@@ -72,7 +72,7 @@ TEST_CASE("a server's prompts show images") {
                 std::to_string(100 + tokens));
     CHECK(as_long["ttft_unloaded_seconds"].get<double>() == doctest::Approx(ttft).epsilon(0.01));
     CHECK_FALSE(text.contains("shown_tokens"));
-    CHECK(has(printed(server + " --image 1024x768"), "999 of those in are shown: towers take "));
+    CHECK(has(printed(server + " --image 1024x768"), "999 input tokens are multimodal inputs: the encoders take "));
     CHECK(has(refused(server + " --audio 30"), "--audio: not supported: this model has no audio input"));
 }
 
@@ -99,9 +99,10 @@ TEST_CASE("simulated prompts show images, in their first step alone") {
     CHECK(simulated("--input 100 --image 1024x768 --images 2")["shown_tokens"] == 2 * 999);
     const std::string line =
         "simulate" + seeing + " --device h100 --calibration none --engine sglang --input 100 --image 1024x768";
-    CHECK(has(printed(line),
-              "100 tokens in, 1,024 out; 16 clients send the next behind each answer, each shows 999 more"));
-    CHECK(has(printed(line), "999 tokens of each prompt; towers take "));
+    CHECK(has(
+        printed(line),
+        "100 input tokens, 1,024 output tokens, 16 clients, 999 more input tokens per request for multimodal inputs"));
+    CHECK(has(printed(line), "999 tokens per request; the encoders take "));
     CHECK(has(refused(line + " --audio 30"), "--audio: not supported: this model has no audio input"));
     // each of three turns shows one beside all before it: 1,099, then what was said and 1,099 more
     const auto turns = simulated("--input 100 --image 1024x768 --turns 3");

@@ -97,34 +97,35 @@ TEST_CASE("a trace that cannot be read says where and why") {
           "t.csv: line 1: expected a line for each request, found only a header\n");
     CHECK(failing_with_trace("input,outputs\n1,2\n").starts_with("t.csv: line 1: expected a column of output tokens"));
     CHECK(failing_with_trace("input,output\n1,2\n1,x\n") ==
-          "t.csv: line 3: output: expected a whole number of tokens, found 'x'\n");
+          "t.csv: line 3: output: expected an integer number of tokens, found 'x'\n");
     CHECK(failing_with_trace("input,output\n1,2,3\n") == "t.csv: line 2: expected 2 fields, found 3\n");
     CHECK(failing_with_trace("input,output,arrival\n1,2,soon\n") ==
           "t.csv: line 2: arrival: expected a time, found 'soon'\n");
     CHECK(failing_with_trace("{\"input_length\": 5}\n").starts_with("t.csv: line 1: expected input and output"));
     CHECK(failing_with_trace("{\"input\": 5, \"output\": 2, \"hash_ids\": [-1]}\n") ==
-          "t.csv: line 1: hash_ids: expected an array of whole numbers, found '-1'\n");
+          "t.csv: line 1: hash_ids: expected an array of non-negative integers, found '-1'\n");
     CHECK(failing_with_trace("{broken\n").starts_with("t.csv: line 1: expected a JSON object"));
 }
 
 TEST_CASE("what cannot be simulated is refused") {
-    CHECK(has(refused("simulate --model Qwen/Qwen3-8B --device h200"), "--engine: is missing"));
+    CHECK(has(refused("simulate --model Qwen/Qwen3-8B --device h200"), "--engine: required"));
     CHECK(refused(simulated + "vllm --chunked-prefill-size 3") ==
           "llmcost: --chunked-prefill-size: not supported by --engine vllm: it is an option of sglang\n");
-    CHECK(has(refused(simulated + "trtllm --input 9000"), "is more than the 8,192 of a step"));
+    CHECK(has(refused(simulated + "trtllm --input 9000"), "exceeds the 8,192 tokens of a step"));
     CHECK(has(refused(simulated + "vllm --capacity_scheduler_policy MAX_UTILIZATION"), "is an option of trtllm"));
-    CHECK(has(refused(simulated + "vllm --prefill 2"), "--decode: is missing"));
+    CHECK(has(refused(simulated + "vllm --prefill 2"), "--decode: required with --prefill"));
     CHECK(has(refused(simulated + "vllm --input 9..3"), "expected LOW..HIGH"));
-    CHECK(has(refused(simulated + "vllm --rate 3 --concurrency 3"), "cannot stand beside --concurrency"));
-    CHECK(has(refused(simulated + "vllm --pause 3"), "needs --turns"));
-    CHECK(has(refused(simulated + "vllm --network 3"), "--network: needs more devices than a node's links join"));
-    CHECK(has(refused("simulate --model meta-llama/Llama-3.1-405B --device h200 --engine vllm", {}, 8), "has no room"));
+    CHECK(has(refused(simulated + "vllm --rate 3 --concurrency 3"), "--rate: cannot be combined with --concurrency"));
+    CHECK(has(refused(simulated + "vllm --pause 3"), "--pause: requires --turns"));
+    CHECK(has(refused(simulated + "vllm --network 3"), "--network: requires more devices than one node has"));
+    CHECK(has(refused("simulate --model meta-llama/Llama-3.1-405B --device h200 --engine vllm", {}, 8),
+              "out of memory: the KV cache of a request of "));
 }
 
 TEST_CASE("a simulation is told in words, by request and as a timeline") {
     const std::string report_text = printed(simulated + "sglang --rate 5 --requests 20 --slo ttft=1s,e2e=90s --plot");
-    for (const char* part : {"20 requests of 1,024 tokens in, 1,024 out; 5 a second", "time to first token",
-                             "keep to --slo", "sglang 0.5.23: prompts before those that write", "running"})
+    for (const char* part : {"20 requests, 1,024 input tokens, 1,024 output tokens, 5 requests per second", "TTFT",
+                             "meet --slo", "sglang 0.5.23: prefill before decode", "running"})
         CHECK(has(report_text, part));
     std::istringstream rows(printed(simulated + "vllm --concurrency 2 --format csv"));
     std::size_t lines = 0;
@@ -143,7 +144,7 @@ TEST_CASE("prompts computed elsewhere come later and disturb nobody who writes")
                disaggregated = simulated_json(simulated + load + " --prefill 1 --decode 1 --network 25");
     CHECK(disaggregated["devices"] == colocated["devices"]);
     CHECK(disaggregated["network_gbps_per_device"] == 25);
-    CHECK(has(printed(simulated + load + " --prefill 1 --decode 1"), "50 GB/s of each device to those that write"));
+    CHECK(has(printed(simulated + load + " --prefill 1 --decode 1"), "50 GB/s per device to the decode workers"));
     CHECK(disaggregated["itl"]["p99_seconds"].get<double>() < colocated["itl"]["p99_seconds"].get<double>());
 }
 
@@ -154,7 +155,7 @@ TEST_CASE("stages, a model that proposes and a router are asked for by name") {
     // twice the devices, but each half of the requests reads all weights again
     CHECK(staged["output_tokens_per_second"].get<double>() > unstaged["output_tokens_per_second"].get<double>());
     CHECK(staged["output_tokens_per_second"].get<double>() < 2 * unstaged["output_tokens_per_second"].get<double>());
-    CHECK(has(printed(simulated + load + " --pp 2"), "meta-llama/Llama-3.1-70B on 8 x H200 SXM"));
+    CHECK(has(printed(simulated + load + " --pp 2"), "meta-llama/Llama-3.1-70B, 8 x H200 SXM"));
     CHECK(has(refused(simulated + "vllm --pp 81"), "--pp: expected at most 80 stages"));
     // sixteen devices are two nodes: what lies between them is said, and a slower network takes longer
     CHECK(has(printed(simulated + load + " --pp 4"), "50 GB/s per device between 2 nodes of 8"));
@@ -164,8 +165,7 @@ TEST_CASE("stages, a model that proposes and a router are asked for by name") {
     CHECK(usual["network_gbps_per_device"] == 50);
     CHECK(slower["network_gbps_per_device"] == 5);
     CHECK(slower["tpot"]["mean_seconds"] > usual["tpot"]["mean_seconds"]);
-    CHECK(has(refused(simulated + load + " --pp 2 --network 5"),
-              "--network: needs more devices than a node's links join"));
+    CHECK(has(refused(simulated + load + " --pp 2 --network 5"), "--network: requires more devices than one node has"));
     // what proposes tokens takes time of its own, and room in the cache
     const std::string drafts = "vllm --concurrency 4 --requests 16 --draft 3 --acceptance 0.8";
     const json none = simulated_json(simulated + "vllm --concurrency 4 --requests 16"),
@@ -176,7 +176,7 @@ TEST_CASE("stages, a model that proposes and a router are asked for by name") {
     CHECK(tpot(free) < tpot(small));
     CHECK(tpot(small) < tpot(large));
     CHECK(tpot(small) < tpot(none));
-    CHECK(has(refused(simulated + "vllm --draft-model Qwen/Qwen3-8B"), "--draft-model: needs --draft"));
+    CHECK(has(refused(simulated + "vllm --draft-model Qwen/Qwen3-8B"), "--draft-model: requires --draft"));
     const std::string turns =
         "sglang --rate 4 --requests 60 --turns 3 --replicas 4 --input 2000 --output 100 --pause 1";
     CHECK(simulated_json(simulated + turns + " --router prefix")["cached_share"].get<double>() >
@@ -200,16 +200,16 @@ TEST_CASE("first tokens over rates and throughput over speed are pictures") {
     const std::string load = simulated + "vllm --concurrency 8 --requests 60 --input 500 --output 50 ";
     const std::string rate = drawn(load + "--plot-of rate", "rate.svg"),
                       pareto = drawn(load + "--plot-of pareto", "pareto.svg");
-    CHECK(has(rate, "Time to the first token, over requests a second"));
+    CHECK(has(rate, "TTFT over request rate"));
     CHECK(has(rate, "p99"));
-    CHECK(has(pareto, "Tokens a second per device, over tokens a second per user"));
+    CHECK(has(pareto, "Throughput per device over speed per user"));
     const std::string plan = drawn(
         "plan --model Qwen/Qwen3-8B --device h200_sxm --calibration none --engine vllm --requests 100 "
         "--rate 5 --slo ttft=1s,tpot=30ms --slo-at 0.5",
         "plan.svg");
-    CHECK(has(plan, "tokens a second per user"));
+    CHECK(has(plan, "tokens/s per user"));
     CHECK(has(plan, "best"));
-    CHECK(has(refused(load + "--plot-of rate"), "--plot-of: needs --plot"));
+    CHECK(has(refused(load + "--plot-of rate"), "--plot-of: requires --plot"));
 }
 
 TEST_CASE("a plan keeps to its bounds with the fewest devices") {
@@ -238,10 +238,10 @@ TEST_CASE("a plan keeps to its bounds with the fewest devices") {
           240);  // ten splits of eight devices, four budgets, three numbers of requests, two ways
     const json high_rate = simulated_json(plan_command + "--rate 100 --slo ttft=1s,tpot=30ms --slo-at 0.5");
     CHECK(high_rate["deployments"][0]["devices"].get<double>() > 1);
-    CHECK(has(refused(plan_command + "--rate 5"), "--slo: is missing"));
+    CHECK(has(refused(plan_command + "--rate 5"), "--slo: required"));
     const outcome none = llmcost_line(plan_command + "--rate 5 --slo tpot=1us");
     CHECK(none.code == 8);
-    CHECK(has(none.out, "None keeps to it"));
+    CHECK(has(none.out, "No deployment meets the targets"));
 }
 
 TEST_CASE("a plan tries stages beside devices that share layers, and groups that share experts") {
@@ -297,7 +297,7 @@ TEST_CASE("a plan finds stages over nodes where one node is too small, and names
     eight.replace(eight.find("--devices 16"), 12, "--devices 8");
     const outcome none = llmcost_line(eight);
     CHECK(none.code == 8);
-    CHECK(has(none.out, "Nothing could be tried"));
+    CHECK(has(none.out, "No candidate was simulated"));
 }
 
 TEST_CASE("a plan tries each type that is named, and says how an engine comes by it") {
@@ -319,9 +319,9 @@ TEST_CASE("a plan tries each type that is named, and says how an engine comes by
     }
     CHECK(of_vllm == std::set<std::string>{"bfloat16 bfloat16", "bfloat16 fp8", "fp8 bfloat16", "fp8 fp8"});
     const std::string page = printed(plan_command + "--engine trtllm --dtype bfloat16,fp8");
-    CHECK(has(page, "weights, cache"));
-    CHECK(has(page, "--kv_cache_dtype fp8  (a checkpoint in fp8)"));
-    CHECK_FALSE(has(printed(plan_command), "weights, cache"));
+    CHECK(has(page, "weights, KV cache"));
+    CHECK(has(page, "--kv_cache_dtype fp8  (needs a checkpoint in fp8)"));
+    CHECK_FALSE(has(printed(plan_command), "weights, KV cache"));
     CHECK(has(refused(plan_command + "--dtype fp8,fp9"), "--dtype"));
     CHECK(has(refused(plan_command + "--dtype fp8,"), "--dtype"));
 }

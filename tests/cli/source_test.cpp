@@ -204,7 +204,7 @@ TEST_CASE("names that are nowhere") {
           "check, "
           "graph, op, latency, serve, simulate, plan, ops, levels, report, why; otherwise a model is required: --model "
           "org/name or --config FILE (see llmcost --help)\n");
-    CHECK(failing("devices extra", 2).err == "llmcost: devices: takes no arguments besides options, found 'extra'\n");
+    CHECK(failing("devices extra", 2).err == "llmcost: devices: expected only options, found 'extra'\n");
     CHECK(failing("mult attn", 2).err.starts_with("llmcost: a model is required: "));
     CHECK(failing("--model x --device h200", 2).err ==
           "llmcost: no option '--device' (see --help); --device is an option of llmcost memory, train, fit, graph, op, "
@@ -265,7 +265,7 @@ TEST_CASE("a hub that cannot be used") {
 }
 
 TEST_CASE("an answer that cannot be written") {
-    CHECK(failing("--version", 1, {.full = true}).err == "llmcost: the answer could not be written\n");
+    CHECK(failing("--version", 1, {.full = true}).err == "llmcost: the output cannot be written\n");
 }
 
 TEST_CASE("overrides") {
@@ -352,9 +352,8 @@ TEST_CASE("a key that nothing reads is listed, and told where it is nearly one t
           "}\n  ]\n}\n");
     CHECK(llmcost_line("--config - --set num_hidden_layerz=2 params", {.in = tiny()})
               .err.find("/num_hidden_layerz: unused key; nearest: num_hidden_layers\n") != std::string::npos);
-    CHECK(
-        printed("--config -", {.in = tiny(R"(,"use_cache":false)")}).find("cache counted, though use_cache is false") !=
-        std::string::npos);
+    CHECK(printed("--config -", {.in = tiny(R"(,"use_cache":false)")})
+              .find("KV cache counted, although use_cache is false") != std::string::npos);
 }
 
 TEST_CASE("a description that is bundled is a variant of its family's") {

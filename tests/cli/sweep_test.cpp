@@ -94,7 +94,7 @@ TEST_CASE("a workload that has no answer is a row's error, words that mean nothi
     CHECK(has(got.out, "google-bert/bert-base-uncased,,,,1024,,,"));
     CHECK(has(got.out, "the workload requires 1024 positions and the model has 512\n"));
     CHECK(has(refused("--model Qwen/Qwen3-0.6B --sequence 1,2 paramz"), "no metric or scope 'paramz'"));
-    CHECK(has(refused("--model Qwen/Qwen3-0.6B --sequence 1,2 --tree"), "--tree: takes one workload\n"));
+    CHECK(has(refused("--model Qwen/Qwen3-0.6B --sequence 1,2 --tree"), "--tree: supports only one workload\n"));
     CHECK(has(refused("--model Qwen/Qwen3-0.6B --sequence 1..9"),
               "--sequence: expected a range such as 1024..131072:x2"));
     CHECK(
@@ -110,8 +110,9 @@ TEST_CASE("a picture in the terminal is below the table") {
         CHECK_MESSAGE(has(page, part), part);
     std::istringstream lines(page);
     for (std::string line; std::getline(lines, line);) CHECK(cli::width_of(line) <= 81);
-    CHECK(has(refused("--model Qwen/Qwen3-0.6B --plot"), "--plot: needs a list of workloads"));
-    CHECK(has(refused("--model Qwen/Qwen3-0.6B --sequence 1,2 --format csv --plot"), "in the terminal is text"));
+    CHECK(has(refused("--model Qwen/Qwen3-0.6B --plot"), "--plot: requires a list of workloads"));
+    CHECK(has(refused("--model Qwen/Qwen3-0.6B --sequence 1,2 --format csv --plot"),
+              "requires a file name unless --format is text"));
     CHECK(has(refused("--model Qwen/Qwen3-0.6B --sequence 1,2 --plot x.png"),
               "--plot: expected a file name that ends with .svg"));
 }
@@ -146,7 +147,7 @@ TEST_CASE("pictures go to their files, and the answer is the same") {
         std::filesystem::remove(file);
     }
     CHECK(refused("memory --model Qwen/Qwen3-0.6B --plot " + (folder.path() / "no" / "out.svg").string(), {}, 1) ==
-          "llmcost: " + (folder.path() / "no" / "out.svg").string() + " could not be written\n");
+          "llmcost: " + (folder.path() / "no" / "out.svg").string() + ": cannot be written\n");
 }
 
 TEST_CASE("memory and training over workloads are tables that say whether each fits") {

@@ -115,7 +115,7 @@ TEST_CASE("a GGUF file is a source: its model, and the bytes that it has") {
     CHECK(printed("--gguf " + file + " --format csv weight_bytes mlp") ==
           "scope,weight_bytes\nmlp," + std::to_string(layers * 3 * inner_width * width / 256 * 144) + '\n');
     CHECK(has(printed("--gguf " + file + " --format csv --tensors"), "model.embed_tokens.weight,512x256,Q6_K,131072"));
-    CHECK(has(printed("check --gguf " + file), "they agree"));
+    CHECK(has(printed("check --gguf " + file), "no differences"));
     CHECK(has(printed("train --gguf " + file), "A training step"));
     CHECK(json_of("fit --memory 1GB --gguf " + file)["fits"] == true);
     // otherwise as the command line says
@@ -145,7 +145,7 @@ TEST_CASE("safetensors are a source with the configuration beside them, or with 
     const std::string config = write_into(folder, "plain/config.json", small_llama());
     const std::string folder_option = "--safetensors " + (folder.path() / "plain").string();
     CHECK(bytes_of_memory("--safetensors " + plain) == 2 * (of_matrices + vocab_size * width + of_norms));
-    CHECK(has(printed("check " + folder_option), "they agree"));
+    CHECK(has(printed("check " + folder_option), "no differences"));
     // module by module, bytes in a file are those of its element type
     for (const std::string query :
          {" --format csv --tree", " --format csv --scopes weight_bytes", " --format csv",
@@ -158,11 +158,11 @@ TEST_CASE("safetensors are a source with the configuration beside them, or with 
         R"(,"quantization_config":{"quant_method":"compressed-tensors","format":"float-quantized","config_groups":{"g":)"
         R"({"targets":["Linear"],"weights":{"num_bits":8,"type":"float","strategy":"channel"}}},"ignore":["lm_head"]})";
     const std::string sibling_config = write_into(folder, "narrow/config.json", small_llama(plan));
-    CHECK(has(printed("check --safetensors " + fp8_weights), "14 are parts of quantised weights: they agree"));
+    CHECK(has(printed("check --safetensors " + fp8_weights), "14 are parts of quantized weights: no differences"));
     for (const std::string query : {" --format csv --scopes weight_bytes", " --format csv weight_bytes"})
         CHECK(printed("--safetensors " + fp8_weights + query) == printed("--config " + sibling_config + query));
     CHECK(has(refused("--gguf x --safetensors " + fp8_weights), "--gguf: cannot be combined with --safetensors"));
-    CHECK(has(refused("check --config " + config), "needs --gguf FILE or --safetensors FILE"));
+    CHECK(has(refused("check --config " + config), "requires --gguf FILE or --safetensors FILE"));
 }
 
 TEST_CASE("all commands tell the same bytes of quantised weights") {

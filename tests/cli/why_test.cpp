@@ -62,7 +62,7 @@ TEST_CASE("llm-profiler's arithmetic is its current README's") {
     CHECK(figures["cache"] == 59101064);
     CHECK(figures["act"] == 327181312);
     CHECK(ways[0]["held"].is_null());
-    CHECK(has(printed("--convention llm-profiler --config " + config_of("openai-community__gpt2")), "no answer: it "));
+    CHECK(has(printed("--convention llm-profiler --config " + config_of("openai-community__gpt2")), "no result: it "));
 }
 
 TEST_CASE("why names every counter, and one line by line until nothing is left") {
@@ -97,21 +97,21 @@ TEST_CASE("why names every counter, and one line by line until nothing is left")
 
 TEST_CASE("where a number is not held, or there is none, the page says so") {
     CHECK(has(printed("--convention fvcore --config " + config_of("variant__minimax_blocks")),
-              "not held against the tool: torch.jit leaves out"));
+              "not verified against the tool: torch.jit leaves out"));
     CHECK(has(printed("why --against 6nd --config " + config_of("Qwen__Qwen3-30B-A3B")),
-              "no answer: the model has experts, so a token does not use all parameters"));
-    CHECK(
-        has(printed("--convention thop --past 10 " + llama), "not held against the tool: no record of it has tokens"));
+              "no result: the model has experts, so a token does not use all parameters"));
+    CHECK(has(printed("--convention thop --past 10 " + llama),
+              "not verified against the tool: no recorded output has tokens"));
     CHECK(has(printed("--convention deepspeed --config " + config_of("variant__axk2_groups")),
-              "sdpa: no answer: llmcost's walk"));
-    CHECK(has(printed("why --against palm --past 10" + on_llama), "no answer: a training step has no past"));
+              "sdpa: no result: llmcost does not support"));
+    CHECK(has(printed("why --against palm --past 10" + on_llama), "no result: a training step has no past"));
 }
 
 TEST_CASE("what is no question to a counter is refused") {
     CHECK(has(refused("--convention calflop" + on_llama), "no counter 'calflop'; nearest: calflops"));
     CHECK(has(refused("why --against thopp" + on_llama), "no counter 'thopp'; nearest: thop"));
-    CHECK(has(refused("--convention thop mult" + on_llama), "leave out metrics and scopes"));
-    CHECK(has(refused("--convention thop --training" + on_llama), "leave out --training"));
-    CHECK(has(refused("--convention thop --batch 1,2 " + llama), "takes one workload"));
-    CHECK(has(refused("--convention thop --input 5 " + llama), "is of one pass"));
+    CHECK(has(refused("--convention thop mult" + on_llama), "cannot be combined with metrics or scopes"));
+    CHECK(has(refused("--convention thop --training" + on_llama), "cannot be combined with --training"));
+    CHECK(has(refused("--convention thop --batch 1,2 " + llama), "supports only one workload"));
+    CHECK(has(refused("--convention thop --input 5 " + llama), "supports a single forward pass"));
 }

@@ -34,14 +34,14 @@ TEST_CASE("a warning names the software whose kernels are used instead") {
         "llmcost: warning: --kernels: no measurements of 'torch' on h200_sxm for gemm bfloat16; using those of vllm\n");
     CHECK(note(product + "vllm") == "");
     CHECK(note("op norm --device a100 --m 64 --k 4096 --kernels vllm" + measured) ==
-          "llmcost: warning: --kernels: 'vllm' was not measured on a100_sxm_80gb for norm bfloat16: sarathi stands in "
-          "for it\n");
+          "llmcost: warning: --kernels: no measurements of 'vllm' on a100_sxm_80gb for norm bfloat16; using those "
+          "of sarathi\n");
     CHECK(note("op gemm --device l4 --m 64 --n 64 --k 64 --kernels vllm --calibration none") == "");  // no measurements
     const std::string latency = "latency --model meta-llama/Llama-3.2-1B --device a100 --engine ";
     const std::string sglang =
         "llmcost: warning: --engine: no measurements of 'vllm' on a100_sxm_80gb for gemm bfloat16; using "
-        "those of sglang\n\";
-        CHECK(note(latency + "vllm" + measured) == sglang);
+        "those of sglang\n";
+    CHECK(note(latency + "vllm" + measured) == sglang);
     CHECK(note(latency + "vllm --training --sequence 8" + measured) == sglang);
     CHECK(note("serve --model meta-llama/Llama-3.2-1B --device a100 --engine vllm" + measured) == sglang);
     // NCCL is what every engine calls
@@ -59,7 +59,7 @@ TEST_CASE("rows cause one warning about kernels of another software") {
                {.in = "model_path,system,backend,isl,osl,batch_size,tp_size\n"
                       "meta-llama/Llama-3.1-70B,a100_sxm_80gb,vllm,100,10,1,4\n"}) ==
           "llmcost: warning: backend: no measurements of 'vllm' on a100_sxm_80gb for gemm bfloat16; using "
-        "those of sglang\n\");
+          "those of sglang\n");
 }
 
 TEST_CASE("encoder tokens are an error for models that are no encoder-decoder, in all commands") {

@@ -90,7 +90,9 @@ source_parts parts_of(const std::string& code) {
             while (begin < end && (code[begin] == '/' || code[begin] == '<')) ++begin;
             const bool is_formula = code.compare(begin, 4, "    ") == 0;  // an indented block is no sentence
             while (begin < end && code[begin] == ' ') ++begin;
-            add_comment(is_formula ? ". X." : code.substr(begin, end - begin), is_line_start);
+            std::string text = is_formula ? ". X." : code.substr(begin, end - begin);
+            if (text.starts_with("- ")) text = ". X: " + text.substr(2);  // an item of a list
+            add_comment(text, is_line_start);
             i = end;
         } else if (c == '#' && is_line_start) {
             i = std::min(code.find('\n', i), code.size());
@@ -119,7 +121,8 @@ source_parts parts_of(const std::string& code) {
 std::string prose_of(std::string text) {
     text = std::regex_replace(text, std::regex("`[^`]*`"), "X");
     text = std::regex_replace(text, std::regex("\\[([^\\]]*)\\]\\([^)]*\\)"), "$1");
-    return std::regex_replace(text, std::regex("\\$[^$]*\\$"), "X");
+    text = std::regex_replace(text, std::regex("\\$[^$]*\\$"), "X");
+    return std::regex_replace(text, std::regex("X( X)+"), "X");  // a list of names
 }
 
 std::vector<std::string> sentences_of(const std::string& prose) {
@@ -206,8 +209,12 @@ constexpr std::string_view banned_words =
 
 // folders whose comments follow the rules for words and lengths of sentences
 const std::vector<std::string> verified_folders{
-    "include/llmcost/layers", "include/llmcost/forward", "include/llmcost/cli/args",     "include/llmcost/cli/request",
-    "include/llmcost/config", "include/llmcost/custom",  "include/llmcost/flop_counters"};
+    "include/llmcost/layers",        "include/llmcost/forward", "include/llmcost/cli/args",
+    "include/llmcost/cli/request",   "include/llmcost/config",  "include/llmcost/custom",
+    "include/llmcost/flop_counters", "include/llmcost/base",    "include/llmcost/trace",
+    "include/llmcost/model",         "include/llmcost/memory",  "include/llmcost/graph",
+    "include/llmcost/analysis",      "include/llmcost/devices", "include/llmcost/simulation",
+    "include/llmcost/serving",       "include/llmcost/arch"};
 
 }  // namespace
 

@@ -36,8 +36,7 @@ TEST_CASE("a file of another kind is named by its first bytes, and no more of it
     };
     is("GGUF\3\0\0\0"s, "a GGUF file (weights)");
     is("\x10\x27\0\0\0\0\0\0{\"__metadata__\":"s, "a safetensors file (weights)");
-    is("version https://git-lfs.github.com/spec/v1\noid sha256:",
-       "a Git LFS pointer, which stands for a file that was not fetched");
+    is("version https://git-lfs.github.com/spec/v1\noid sha256:", "a Git LFS pointer to a file that was not fetched");
     is("PK\x03\x04", "a zip archive, as torch.save writes weights");
     is("\x80\x02\x8a\x0a", "a pickle, as torch.save writes weights");
     is("\x80\x04\x95", "a pickle of Python");

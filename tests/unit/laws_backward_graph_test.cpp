@@ -90,7 +90,7 @@ TEST_CASE("backward of a graph executes what the trace says, and every tensor th
             gradients.insert(g.output);
             CHECK(output_tensors == gradients);
         },
-        {{"reformer", "the reference goes back in the mode of training alone"}});
+        {{"reformer", "backward of the reference requires training mode"}});
     std::string all;
     for (const std::string& type : from_outside) all += type + ' ';
     CHECK(all == "");

@@ -94,7 +94,7 @@ TEST_CASE("tensors that do not fit their type, their shape or the file are refus
           std::string::npos);
     CHECK(one("F64", "[4611686018427387904]", "[0,4]", 4).find("sizes that make fewer than 2^63 bytes") !=
           std::string::npos);
-    CHECK(one("F4", "[3]", "[0,2]", 2).find("sizes that make whole bytes") != std::string::npos);
+    CHECK(one("F4", "[3]", "[0,2]", 2).find("sizes that make an integral number of bytes") != std::string::npos);
     CHECK(one("F32", "[1]", "[0,4,8]", 4).find("an array of a begin and an end") != std::string::npos);
     std::string deep = "[1";
     for (int i = 0; i < 64; ++i) deep += ",1";

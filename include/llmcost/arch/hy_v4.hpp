@@ -17,7 +17,7 @@ inline constexpr family_key family_keys[]{
     {"index_topk", 2048},
 };
 
-/// The word of layers that see what a layer in front picked.
+/// Layer flag: the layer reuses the keys that an earlier layer selected.
 inline constexpr std::uint8_t shares_picks = 1;
 
 /// The reciprocal of each row's length, (…, width) -> (…, 1).
@@ -80,7 +80,7 @@ struct last_connection {
     }
 };
 
-/// Which keys each token sees: the best by a small attention of its own, whose keys the cache holds too.
+/// Selects the keys of each token: the best ones of a separate small attention, whose keys are also cached.
 struct indexer {
     layer_context ctx;
 
@@ -210,7 +210,7 @@ constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor&
     return merge_streams(hyper_connection.first, h, middle);
 }
 
-/// Every stream begins as a copy of the words.
+/// Initializes every stream with a copy of the token embeddings.
 constexpr tensor base(const layer_context& ctx, trace& t) {
     const tensor token_embeddings = ctx.spec.embed_tokens(ctx, t);
     const decoder_inputs shared = ctx.spec.prepare_inputs(ctx, t);

@@ -56,7 +56,7 @@ constexpr tensor embed(const layer_context& ctx, trace& t) {
     return t.leave(m, x);
 }
 
-/// Scores of both tables' words side by side (`IdeficsDecoupledLinear`).
+/// Concatenated logits of both embedding tables (`IdeficsDecoupledLinear`).
 constexpr tensor score(const layer_context& ctx, trace& t, const tensor& x) {
     const std::int64_t width = ctx.config.hidden_size, num_additional = ctx.config.family[additional_vocab_size];
     const bool ties = ctx.config.tie_word_embeddings;
@@ -129,7 +129,7 @@ struct image_block {
         const activation_module opens{activation::tanh};
         const tensor first = t.param("alpha_cross_attn", sizes), second = t.param("alpha_dense", sizes);
         tensor h = t.call("cross_attn", image_attention{ctx}, apply_norm(ctx, t, "input_layernorm", x));
-        h = t.masked_fill(h);  // words that see no image
+        h = t.masked_fill(h);  // tokens that attend to no image
         const tensor middle = t.add(x, t.mul(t.call("act_cross_attn", opens, first), h));
         h = default_mlp(ctx, t, apply_norm(ctx, t, "post_attention_layernorm", middle));
         return t.add(middle, t.mul(t.call("act_dense", opens, second), h));

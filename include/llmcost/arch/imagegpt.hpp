@@ -102,7 +102,7 @@ constexpr void parse_config(config_view json, model_config& config) {
 
 }  // namespace imagegpt_detail
 
-// transformers/models/imagegpt: configuration_imagegpt.py, modeling_imagegpt.py, GPT-2 whose words are colors of pixels
+// transformers/models/imagegpt: configuration_imagegpt.py, modeling_imagegpt.py, GPT-2 whose tokens are pixel colors
 inline constexpr model_spec imagegpt = [](model_spec spec) {
     spec.dropout_keys = {};
     spec.model_type = "imagegpt";

@@ -163,7 +163,7 @@ constexpr tensor encode_images(const layer_context& ctx, trace& t, std::int64_t 
     return t.leave(tower, x.view({patches, width}));
 }
 
-/// Frames of sound become sums of words.
+/// Embeds audio frames as sums of token embeddings.
 constexpr void declare_hearing(const layer_context& ctx, trace& t) {
     const recorder::not_executed_guard unheard{t, true};
     const module_info tower{

@@ -11,7 +11,7 @@ namespace instructblip_detail {
 /// Instruction tokens of the Q-Former in addition to the image, where the workload gives no number.
 inline constexpr std::int64_t instruction = 32;
 
-/// Frames that the processor shows of whatever it is given.
+/// Frames that the processor samples from a video.
 ///
 /// Source: transformers/models/instructblipvideo/video_processing_instructblipvideo.py,
 /// processing_instructblipvideo.py.

@@ -267,7 +267,7 @@ constexpr tensor encode_images(const layer_context& ctx, trace& t) {
                   over_length(t, features));
 }
 
-/// A text under its own head in modules of its own, which reads what was seen.
+/// The text model with its own head in separate modules; it reads the image states.
 constexpr tensor forward_conditioned_text(const layer_context& ctx, trace& t, const module_info& model,
                                           const tensor& features) {
     const layer_context text = ctx.text_model();

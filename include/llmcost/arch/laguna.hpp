@@ -27,7 +27,7 @@ inline constexpr family_key family_keys[]{
     {.type = family_key_type::computed},  // the same of heads with windows
     {"output_router_logits", 0, family_key_type::boolean},
     {.type = family_key_type::computed,
-     .split = tensor_parallel_split::sharded},  // heads of layers whose word is 0, and so on
+     .split = tensor_parallel_split::sharded},  // heads of layers with flag 0, and so on
     {.type = family_key_type::computed, .split = tensor_parallel_split::sharded},
     {.type = family_key_type::computed, .split = tensor_parallel_split::sharded},
     {.type = family_key_type::computed, .split = tensor_parallel_split::sharded},
@@ -109,7 +109,7 @@ constexpr tensor process_logits(const layer_context& ctx, trace& t, const tensor
     return scores;
 }
 
-/// The word of a layer with so many heads.
+/// Returns the layer flag for a number of heads.
 constexpr std::uint8_t family_tag_of(config_view json, model_config& config, std::int64_t heads) {
     for (std::uint8_t i = 0; i < max_heads; ++i) {
         std::int64_t& slot = config.family[first_heads + i];

@@ -17,7 +17,7 @@ inline constexpr family_key tower_keys[]{
     {"spatial_merge_size", 2}, {"conv_kernel_size", 3},
 };
 
-/// The word of layers that convolve.
+/// Layer flag: a convolution layer.
 inline constexpr std::uint8_t convolves = 1;
 
 struct attention {

@@ -54,7 +54,7 @@ constexpr void number_blocks(trace& t, std::int64_t batch, std::int64_t length, 
     (void)t.copy(t.add_scalar(counted));  // counted on the processor, then where the mask is
 }
 
-/// The mask of places that a block sees, made in every layer (`_get_local_attention_mask`).
+/// Builds the mask of positions that a block attends to, in every layer (`_get_local_attention_mask`).
 constexpr tensor local_mask(trace& t, std::int64_t batch, std::int64_t length, std::int64_t block_length) {
     const tensor blocks = in_blocks(t, trace::buffer({batch, length}), block_length);
     (void)with_neighbours(t, blocks);

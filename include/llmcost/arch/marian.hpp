@@ -13,7 +13,7 @@ inline constexpr family_key family_keys[]{{"decoder_layers", 12},
                                           {"decoder_attention_heads", 16},
                                           {"decoder_ffn_dim", 4096},
                                           {"encoder_ffn_dim", 4096},
-                                          {.type = family_key_type::computed},  // rows of the decoder's table of words
+                                          {.type = family_key_type::computed},  // rows of the decoder's embedding table
                                           {"share_encoder_decoder_embeddings", 1, family_key_type::boolean}};
 
 inline constexpr stack_style style{.norm_embedding = "",

@@ -360,7 +360,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
         const tensor_pair made = t.call("merger", merger{ctx, all}, states);
         const tensor features =
             all.slices.num_pictures > 0 ? t.cat({made.first, made.second}, 0) : t.cat({made.first}, 0);
-        (void)t.gather(token_embeddings, {features.dim(0) * features.dim(1)});  // words in their places, counted
+        (void)t.gather(token_embeddings, {features.dim(0) * features.dim(1)});  // image token positions, counted
         return t.masked_scatter(token_embeddings, features);
     });
 }

@@ -12,10 +12,10 @@ namespace llmcost::arch {
 
 namespace mllama_detail {
 
-/// The word of layers that attend to an image, which a text passes by.
+/// Layer flag: a cross-attention layer over images, which text inputs skip.
 inline constexpr std::uint8_t crosses = 1;
 
-/// Rows of the table of words beyond `vocab_size`.
+/// Rows of the embedding table beyond `vocab_size`.
 inline constexpr std::int64_t additional_vocab_size = 8;
 
 constexpr tensor embed(const layer_context& ctx, trace& t) {
@@ -100,13 +100,13 @@ constexpr decoder_inputs prepare_inputs(const layer_context& ctx, trace& t) {
     return add_rotary_embeddings(ctx, t, c);
 }
 
-/// The text model over words and what layers that read images share.
+/// Runs the text model on tokens and the shared inputs of the cross-attention layers.
 constexpr tensor forward_text_layers(const layer_context& ctx, trace& t, const attention_inputs& image_inputs) {
     tensor x = ctx.spec.embed_tokens(ctx, t);
     attention_inputs shared = ctx.spec.prepare_inputs(ctx, t).full;
     for (int i = 0; i < 3; ++i) shared.family_tensors[i] = image_inputs.family_tensors[i];
     if (shared.family_tensors[image_states].rank == 0)
-        shared.family_tensors[image_states] = x;  // as many as words, for declarations
+        shared.family_tensors[image_states] = x;  // as many as tokens, for declarations
     for (loop layer_loop = t.loop_modules(ctx.config.num_hidden_layers, ctx.config.layers, x); layer_loop.next();) {
         const layer_context layer_ctx = ctx.for_layer(layer_loop, shared);
         if (layer_loop.layer().family_tag == crosses)
@@ -323,7 +323,7 @@ constexpr void parse_processor_config(config_view json, model& m) {
     expect_side(json, "max_image_tiles", tower.config.family[tiles], "the max_num_tiles of the configuration's tower");
 }
 
-/// Which words see which tiles, for layers that read images (`_prepare_cross_attention_mask`).
+/// The mask of tokens and tiles for cross-attention layers (`_prepare_cross_attention_mask`).
 constexpr void mask_images(trace& t, std::int64_t length, attention_inputs& image_inputs) {
     const recorder::no_grad_guard constants{t};
     const workload& load = t.load();

@@ -27,7 +27,7 @@ inline constexpr family_key family_keys[]{
     {.type = family_key_type::computed},  // dropout after attention, otherwise nothing
 };
 
-/// The word of the first layer, whose input is normed already.
+/// Layer flag: the first layer, whose input is already normalized.
 inline constexpr std::uint8_t first = 1;
 
 constexpr tensor call_norm(const layer_context& ctx, trace& t, literal name, const tensor& x) {

@@ -16,7 +16,7 @@ inline constexpr family_key family_keys[]{
     {.default_value = static_cast<std::int64_t>(activation::gelu), .type = family_key_type::computed},
 };
 
-/// The word of the first layer, whose attention reads embeddings that are normed already.
+/// Layer flag: the first layer, whose attention reads normalized embeddings.
 inline constexpr std::uint8_t first = 1;
 
 constexpr tensor norm_named(const layer_context& ctx, trace& t, literal name, const tensor& x) {

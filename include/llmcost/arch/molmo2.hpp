@@ -12,7 +12,7 @@ namespace llmcost::arch {
 
 namespace molmo2_detail {
 
-/// The word of text layers whose positions are not scaled.
+/// Layer flag: a text layer without scaled positions.
 inline constexpr std::uint8_t unscaled = 1;
 
 enum text_config_index : std::uint8_t { norms_after, additional_vocab_size, has_full_qk_norm };
@@ -357,8 +357,8 @@ constexpr void parse_config(config_view json, model& m) {
 
 }  // namespace molmo2_detail
 
-// transformers/models/molmo2: overlapping crops, whose squares of patches are pooled and added to words of Llama's
-// relative
+// transformers/models/molmo2: overlapping crops, whose squares of patches are pooled and added to Llama's token
+// embeddings relative
 inline constexpr model_spec molmo2 = [](model_spec spec) {
     spec.model_type = "molmo2";
     spec.class_prefix = "Molmo2";

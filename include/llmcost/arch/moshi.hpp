@@ -80,7 +80,7 @@ constexpr tensor mlp(const layer_context& ctx, trace& t, const tensor& x) {
     return t.leave(block, t.call("fc2", linear{inner, width}, t.mul(gate, t.select(gate_up, 2))));
 }
 
-/// One word more than the vocabulary has.
+/// The vocabulary plus one additional token.
 constexpr tensor embed(const layer_context& ctx, trace& t) {
     const embedding token_embedding{ctx.config.vocab_size + 1, ctx.config.hidden_size};
     return t.call("embed_tokens", token_embedding, shape{t.load().batch, t.load().sequence});
@@ -92,7 +92,7 @@ constexpr void parse_config(config_view json, model_config& config) {
         throw_invalid_value(json, "num_attention_heads", "a divisor of hidden_size");
     if (config.intermediate_size % 2 != 0) throw_invalid_value(json, "ffn_dim", "an even number");
     config.intermediate_size /= 2;
-    config.tie_word_embeddings = false;  // the table of words is longer than the head
+    config.tie_word_embeddings = false;  // the embedding table is longer than the head
 }
 
 }  // namespace moshi_detail

@@ -32,7 +32,7 @@ struct positions {
     }
 };
 
-/// The sum of one word of each codebook: (B, S, width).
+/// Returns the sum of one token embedding of each codebook: (B, S, width).
 constexpr tensor embed(const layer_context& ctx, trace& t) {
     const workload& load = t.load();
     const embedding token_embedding{ctx.config.vocab_size + 1, ctx.config.hidden_size};
@@ -112,7 +112,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
     return forward_in_module({.name = "decoder", .class_of_module = ctx.class_of("Decoder")}, decoder, ctx, t);
 }
 
-/// Scores of each codebook's words, one row of them for each: (B · codebooks, S, words).
+/// Returns the logits of each codebook: (B · codebooks, S, vocabulary).
 constexpr tensor compute_logits(const layer_context& ctx, trace& t, const tensor& x) {
     const std::int64_t n = ctx.config.family[codebooks], vocab_size = ctx.config.vocab_size;
     const tensor selected_states = logits_to_keep(t, x);
@@ -230,7 +230,8 @@ inline constexpr dropout_key dropout_rates[]{{dropout_position::hidden, "dropout
 
 }  // namespace musicgen_detail
 
-// transformers/models/musicgen: the decoder, which sums a word of each codebook and scores the words of each
+// transformers/models/musicgen: the decoder, which sums one token embedding of each codebook and has one head per
+// codebook
 inline constexpr model_spec musicgen_decoder = [](model_spec spec) {
     spec.model_type = "musicgen_decoder";
     spec.class_prefix = "Musicgen";

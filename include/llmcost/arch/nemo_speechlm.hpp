@@ -136,7 +136,7 @@ constexpr tensor encode_audio(const layer_context& ctx, trace& t) {
 enum timestamps : std::uint8_t { finer };
 inline constexpr family_key timestamp_keys[]{{"upsampling_factor", 2}};
 
-/// When each word was said: frames made finer, layers, norms.
+/// The timestamp head: upsampled frames, layers, norms.
 constexpr tensor forward_word_timestamps(const layer_context& ctx, trace& t) {
     const model_config& config = ctx.config;
     std::int64_t e[encoder_sizes]{};

@@ -106,7 +106,7 @@ constexpr tensor logits_in_float(const layer_context&, trace& t, const tensor& l
     return t.to(logits, dtype::float32);
 }
 
-/// A layer by its word in a list, or by its letter in `hybrid_override_pattern`.
+/// Returns the kind of a layer from its name in a list, or its letter in `hybrid_override_pattern`.
 constexpr layer_spec kind_of(config_view json, literal key, string_ref name) {
     if (name == "linear_attention" || name == "mamba" || name == "M") return {token_mixer_kind::recurrent};
     if (name == "full_attention" || name == "attention" || name == "*") return {token_mixer_kind::full_attention};

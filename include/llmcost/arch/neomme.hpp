@@ -28,7 +28,7 @@ inline constexpr family_key family_keys[]{
     {.type = family_key_type::computed},
 };
 
-/// A layer's word: whether values of its own are added for each word, and which window it has, counted from 1.
+/// Layer flags: whether value embeddings are added per token, and the window index, counted from 1.
 inline constexpr std::uint8_t adds_values = 1, window_step = 2;
 constexpr std::int64_t window_of(const model_config& config, const layer_spec& kind) {
     const std::size_t number = kind.family_tag / window_step;

@@ -78,7 +78,7 @@ constexpr tensor embed_input_ids(const layer_context& ctx, trace& t) {
                   shape{load.batch, load.sequence});
 }
 
-/// The decoder over words that may have been replaced.
+/// Runs the decoder on token embeddings, which multimodal inputs may replace.
 constexpr tensor decode(const layer_context& ctx, trace& t, tensor x, bool has_mask = false) {
     const model_config& config = ctx.config;
     const decoder_inputs shared = prepare_decoder_inputs(ctx, t);

@@ -24,12 +24,12 @@ inline constexpr family_key family_keys[]{
 
 enum tower_config_index : std::uint8_t { hidden_stride, indicators, draws };
 inline constexpr family_key tower_keys[]{
-    {"hidden_stride", 1},  // patches along a side that become one visual word
+    {"hidden_stride", 1},  // patches along a side per visual token
     {"num_visual_indicator_tokens", 5, family_key_type::non_negative},
     {.type = family_key_type::computed},  // a function other than softmax makes mixtures of scores
 };
 
-/// Patches with learned positions, normed; Llama's layers without rotation; scores of visual words.
+/// Patches with learned positions, normed; Llama's layers without rotation; logits of visual tokens.
 constexpr tensor tower_base(const layer_context& ctx, trace& t) {
     const std::int64_t features = ctx.config.hidden_size, stride = ctx.config.family[hidden_stride];
     const module_info transformer{.name = "transformer", .class_of_module = ctx.class_of("VisionTransformer")};
@@ -95,7 +95,7 @@ inline constexpr submodel_spec tower = [](model_spec spec) {
     return spec;
 }(shared_tower);
 
-/// A table of visual words, which patches are mixtures of: a product; words that mark where an image begins and ends
+/// An embedding table of visual tokens, multiplied by the patch probabilities; tokens for the image start and end
 /// are looked up.
 struct visual_table {
     std::int64_t rows;
@@ -196,7 +196,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
     });
 }
 
-/// Its head counts words by a key of its own, unless it shares the text model's.
+/// Parses the vocabulary size of its head from a separate key, unless it shares the head of the text model.
 constexpr tensor forward(const layer_context& ctx, trace& t) {
     model_config outer = ctx.config;
     if (!outer.tie_word_embeddings) outer.vocab_size = ctx.model.family[vocab_size];
@@ -205,7 +205,7 @@ constexpr tensor forward(const layer_context& ctx, trace& t) {
 
 }  // namespace ovis2_detail
 
-// transformers/models/ovis2: AIMv2 makes mixtures of visual words before Qwen2
+// transformers/models/ovis2: AIMv2 and mixtures of visual token embeddings before Qwen2
 inline constexpr model_spec ovis2 = [](model_spec spec) {
     spec.model_type = "ovis2";
     spec.class_prefix = "Ovis2";

@@ -55,7 +55,7 @@ constexpr tensor encode_images(const layer_context& ctx, trace& t) {
     return t.leave(model, t.call("post_layernorm", norm_module{norm_kind::layer, in}, x));
 }
 
-/// Several patches as one word, picture by picture: (S, width) -> (S / many, out).
+/// Merges several patches into one token, image by image: (S, width) -> (S / many, out).
 struct projector_of_patches {
     std::int64_t merged;
     std::int64_t out;
@@ -88,7 +88,7 @@ constexpr media_shapes show(const model& m, const workload& load) {
     return qwen2_vl_detail::show_within(m, enlarged, {});
 }
 
-/// What sees, several patches as one word, and what reads.
+/// Runs the vision encoder, the patch merger and the text model.
 constexpr tensor forward_vision_language(const layer_context& ctx, trace& t) {
     return forward_text_after_encoder(ctx, t, "language_model", [&](tensor token_embeddings) {
         token_embeddings = insert_image_features(ctx, t, token_embeddings, [&] {

@@ -26,7 +26,7 @@ inline constexpr family_key vision_keys[]{
 /// Tokens along a side of a crop: the processor counts 273 tokens for the full image, whatever its patches.
 inline constexpr std::int64_t along_crop = 16;
 
-/// An image in crops, and how many rows and columns of its tokens show more than what was added around it.
+/// An image in crops, with the rows and columns of its tokens that are not padding only.
 struct cut_picture {
     tile_grid crops{};
     std::int64_t rows = along_crop;

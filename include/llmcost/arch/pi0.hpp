@@ -38,7 +38,7 @@ constexpr tensor embed_actions(const layer_context& ctx, trace& t) {
     return t.leave(embeds, t.cat({state.unsqueeze(1), merged}, 1));
 }
 
-/// PaliGemma over words and images, whose states are not read: its keys and values are what the other model sees.
+/// Runs PaliGemma on text and images. Its states are unused; the action expert reads its KV cache.
 constexpr void read_prefix(const layer_context& ctx, trace& t) {
     const recorder::not_executed_guard read_before{t, t.load().past > 0};
     const recorder::discarded_cache_guard handed_on{t};

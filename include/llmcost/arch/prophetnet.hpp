@@ -342,7 +342,7 @@ constexpr tensor forward_decoder_only(const layer_context& ctx, trace& t) {
     return decoder(ctx, t, nullptr);
 }
 
-/// Scores of the words that each stream predicts; those of the first one are what is returned first.
+/// Computes the logits of each predicting stream; returns those of the first one.
 constexpr tensor score(const layer_context& ctx, trace& t, const tensor& x) {
     const std::int64_t n = ctx.config.family[streams], batch = x.dim(0), sequence = t.load().sequence;
     const recorder::not_executed_guard unused{t, t.load().head == logits::none};

@@ -9,7 +9,7 @@ namespace llmcost::arch {
 
 namespace qwen2_5_omni_detail {
 
-// ---- what sees: the tower of Qwen2.5-VL, whose queries, keys and values have projections of their own
+// ---- vision encoder: that of Qwen2.5-VL, whose queries, keys and values have projections of their own
 
 /// Attention of a packed row within pictures or windows: (S, width) -> the same.
 struct vision_attention {
@@ -93,7 +93,7 @@ struct audio_layer {
     }
 };
 
-/// Modules that hold something and are not called: two words, a table of positions, a pool.
+/// Declares modules that are never called: two token embeddings, a position table, a pooling module.
 constexpr void hold_uncalled(const layer_context& ctx, trace& t) {
     const family_config& family = ctx.config.family;
     const module_info table{
@@ -170,7 +170,7 @@ constexpr void parse_audio_config(config_view json, model& m) {
     parse_filled(*nested_json, m.audio_preprocessing);
 }
 
-/// Frames with sound, picked from all of them; features of recordings, then of pictures, in the places of their words.
+/// Selects unpadded audio frames, then inserts audio features and image features at their token positions.
 constexpr tensor forward_multimodal(const layer_context& ctx, trace& t) {
     return forward_text_after_encoder(ctx, t, "language_model", [&](tensor token_embeddings) {
         {

@@ -11,7 +11,7 @@ namespace qwen3_omni_moe_detail {
 
 using qwen3_vl_detail::merge, qwen3_vl_detail::out_width, qwen3_vl_detail::places, qwen3_vl_detail::deep;
 
-// ---- what sees: the tower of Qwen3-VL, whose mergers have other names
+// ---- vision encoder: that of Qwen3-VL, whose mergers have other names
 
 /// Several patches as one: two layers with a norm in front, over a patch or over all of them.
 struct merger {
@@ -171,7 +171,7 @@ constexpr media_shapes show(const model& m, const workload& load) {
     return shapes;
 }
 
-/// Features of a recording, then of pictures, in the places of their words; the text's first layers add some of them.
+/// Inserts audio features, then image features, at their token positions. The first text layers add some of them.
 constexpr tensor forward_multimodal(const layer_context& ctx, trace& t) {
     namespace vl = qwen3_vl_detail;
     return forward_text_with_features(ctx, t, "language_model", [&](attention_inputs& placed) {

@@ -152,7 +152,7 @@ constexpr tensor add_deep(trace& t, const tensor& x, const tensor& features) {
     return out;
 }
 
-/// A text model whose first layers add what a tower handed on.
+/// A text model whose first layers add DeepStack features of the vision encoder.
 constexpr tensor read_base(const layer_context& ctx, trace& t) {
     tensor x = ctx.spec.embed_tokens(ctx, t);
     const decoder_inputs shared = ctx.spec.prepare_inputs(ctx, t);
@@ -165,7 +165,7 @@ constexpr tensor read_base(const layer_context& ctx, trace& t) {
     return apply_norm(ctx, t, ctx.spec.names.norm, x);
 }
 
-/// What one layer's merger made of images and videos, joined where both are seen.
+/// Returns the DeepStack features of one layer for images and videos, concatenated if the input has both.
 constexpr tensor merge_deepstack_features(trace& t, const tensor& images, const tensor& videos) {
     const tensor first = t.cat({images}, 0);
     if (videos.rank == 0) return first;
@@ -176,7 +176,7 @@ constexpr tensor merge_deepstack_features(trace& t, const tensor& images, const 
     return merged;
 }
 
-/// What sees, and what reads.
+/// Runs the vision encoder, then the text model.
 constexpr tensor forward_vision_language(const layer_context& ctx, trace& t) {
     return forward_text_with_features(ctx, t, "language_model", [&](attention_inputs& placed) {
         const layer_context tower = ctx.component(0);

@@ -47,7 +47,7 @@ constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor&
     return injected(t, all, ctx.spec.mlp(ctx, t, in.first), in.second);
 }
 
-// ---- which keys each token sees
+// ---- selection of the keys of each token
 
 /// Number of complete token blocks that all queries attend to, and quantities derived from it.
 struct visible_blocks {
@@ -260,7 +260,7 @@ constexpr void parse_config(config_view json, model_config& config) {
 
 }  // namespace qwen4_exp_detail
 
-// transformers/models/qwen4_exp: several residual streams, layers that add features of pairs and triples of words, and
+// transformers/models/qwen4_exp: several residual streams, layers that add features of token pairs and triples, and
 // attention to keys that an indexer picks
 inline constexpr model_spec qwen4_exp_text = [](model_spec spec) {
     spec.model_type = "qwen4_exp_text";

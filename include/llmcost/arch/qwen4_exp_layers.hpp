@@ -6,7 +6,7 @@
 #include <llmcost/forward/decoder.hpp>
 #include <llmcost/layers/causal_convolution.hpp>
 
-// Features of words that follow each other, hashed, which some layers of Qwen4-Exp add to all of their streams.
+// Features of hashed token n-grams, which some layers of Qwen4-Exp add to all of their streams.
 namespace llmcost::arch::qwen4_exp_detail {
 
 enum family_config_index : std::uint8_t {
@@ -94,7 +94,7 @@ struct gram_embedding {
     }
 };
 
-/// `nn.Conv1d` per channel with gaps between the tokens that it sees.
+/// A depthwise `nn.Conv1d` with dilation over tokens.
 struct dilated_convolution {
     std::int64_t channels;
     std::int64_t kernel;

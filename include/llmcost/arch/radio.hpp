@@ -20,7 +20,7 @@ inline constexpr family_key family_keys[]{
     {"use_swiglu_ffn", 0, family_key_type::boolean},
     {"qkv_bias", 1, family_key_type::boolean},
     {.type = family_key_type::computed},                      // whether blocks may be dropped in training
-    {.default_value = 2, .type = family_key_type::computed},  // summaries that are handed out
+    {.default_value = 2, .type = family_key_type::computed},  // number of summary tokens that are returned
 };
 inline constexpr family_key keys_of_pairs[]{
     family_keys[0], family_keys[1], family_keys[2], {"video_temporal_patch_size", 2},

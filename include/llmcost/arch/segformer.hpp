@@ -12,9 +12,7 @@ namespace segformer_detail {
 using pvt_detail::family_config_index, pvt_detail::maximum, pvt_detail::drops, pvt_detail::widths, pvt_detail::depths,
     pvt_detail::heads, pvt_detail::inners, pvt_detail::reductions;
 
-enum extra_config_index : std::uint8_t {
-    as_images = reductions + maximum
-};  ///< the last stage returns an image, too
+enum extra_config_index : std::uint8_t { as_images = reductions + maximum };  ///< the last stage returns an image, too
 inline constexpr family_key family_keys[]{{.type = family_key_type::computed}};
 
 /// Patches that overlap, as tokens, and a norm.

@@ -8,7 +8,7 @@ namespace llmcost::arch {
 
 namespace shieldgemma2_detail {
 
-/// Gemma 3 under its head; the class that judges images takes the logits of two words and their softmax.
+/// Gemma 3 under its head; the image classifier takes the softmax over the logits of two tokens.
 constexpr tensor forward(const layer_context& ctx, trace& t) {
     const layer_context inner{ctx.model, gemma3, ctx.config};
     if (ctx.config.head != head_kind::image_classification) return forward_decoder(inner, t);

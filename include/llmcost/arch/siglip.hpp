@@ -101,7 +101,7 @@ constexpr tensor_pair states_of_patches(const layer_context& ctx, trace& t, std:
     return process_logits(ctx, t, x, reads_pool, rows * columns < length);
 }
 
-/// Patches of the images that the workload shows, padded to as many as there are positions.
+/// Returns the patches of the workload's images, padded to the number of positions.
 constexpr tensor_pair states_of_images(const layer_context& ctx, trace& t, bool reads_pool) {
     const shape grid = patch_grid(ctx, t);
     const std::int64_t rows = grid.size[0], columns = grid.size[1];

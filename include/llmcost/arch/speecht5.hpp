@@ -7,7 +7,7 @@
 #include <llmcost/forward/conformer.hpp>
 #include <llmcost/forward/encoder_decoder_stacks.hpp>
 
-// Features of wav2vec 2.0 before an encoder with relative positions, and a decoder of words.
+// Features of wav2vec 2.0 before an encoder with relative positions, and a text decoder.
 namespace llmcost::arch {
 
 namespace speecht5_detail {

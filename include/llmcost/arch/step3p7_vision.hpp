@@ -7,7 +7,7 @@
 #include <llmcost/forward/images.hpp>
 #include <llmcost/forward/vision_encoder.hpp>
 
-// What Step 3.7 sees by: layers over turned patches, and two convolutions that halve the grid.
+// The vision encoder of Step 3.7: layers over patches with RoPE, and two convolutions that halve the grid.
 namespace llmcost::arch {
 
 namespace step3p7_detail {

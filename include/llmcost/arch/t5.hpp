@@ -130,7 +130,8 @@ struct block {
     }
 };
 
-/// Embedding, unless words are given, blocks (the first one makes the biases), last norm, dropout around them.
+/// Embedding, unless token embeddings are given, blocks (the first one makes the biases), last norm, dropout around
+/// them.
 constexpr tensor forward_stack(const layer_context& ctx, trace& t, std::int64_t layers, std::int64_t length,
                                stack_values& stack, const tensor* inputs_embeds = nullptr) {
     const embedding token_embedding{ctx.config.vocab_size, ctx.config.hidden_size, false, {"", "Embedding"}, true};
@@ -148,12 +149,12 @@ constexpr tensor forward_stack(const layer_context& ctx, trace& t, std::int64_t 
     return dropout(t, "dropout", normed(t, "final_layer_norm", ctx.spec.class_prefix, x));
 }
 
-/// The table of words that both stacks name as theirs; no pass calls it by this name.
+/// Declares the embedding table shared by both stacks; no pass calls it by this name.
 constexpr void declare_shared_embeddings(const model_config& config, trace& t) {
     embedding{config.vocab_size, config.hidden_size}.declare(t, "shared");
 }
 
-/// Words and the encoder: all that an encoder's model has; words that are given were looked up in the shared table.
+/// Runs the embeddings and the encoder; given token embeddings come from the shared table.
 constexpr tensor forward_t5_encoder(const layer_context& ctx, trace& t, std::int64_t length,
                                     const tensor* inputs_embeds = nullptr) {
     if (inputs_embeds == nullptr) declare_shared_embeddings(ctx.config, t);

@@ -10,7 +10,7 @@ namespace llmcost::arch {
 
 namespace textnet_detail {
 
-inline constexpr std::int64_t maximum = 5, max_blocks = 24;  // stages; blocks of all, two in a word
+inline constexpr std::int64_t maximum = 5, max_blocks = 24;  // stages; blocks of all, two per integer
 
 enum family_config_index : std::uint8_t {
     stem_kernel,

@@ -24,7 +24,7 @@ struct sinusoidal_positions {
     }
 };
 
-/// Scaled words and positions; layers, a norm, and the mean of all tokens.
+/// Scaled token embeddings with positions; layers, a norm, and the mean of all tokens.
 constexpr tensor_pair encode_text(const layer_context& ctx, trace& t, bool reads_pool) {
     const workload& load = t.load();
     const std::int64_t width = ctx.config.hidden_size, max_positions = ctx.config.max_position_embeddings;

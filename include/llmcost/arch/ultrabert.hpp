@@ -19,7 +19,7 @@ constexpr decoder_inputs prepare_inputs(const layer_context& ctx, trace& t) {
     return bidirectional_or_local(ctx, t, ctx.config.sliding_window);
 }
 
-/// Two projections through a width of their own, then words, in one module, and a module that hands them on.
+/// Two projections through a bottleneck and a vocabulary projection in one module, and an identity module.
 constexpr tensor lm_head_logits(const layer_context& ctx, trace& t, const tensor& x) {
     const module_info head{
         .name = "head", .class_of_module = ctx.class_of("PredictionHead"), .module_role = role::head};
@@ -51,7 +51,7 @@ constexpr tensor score(const layer_context& ctx, trace& t, const tensor_pair& ou
 }
 constexpr tensor forward(const layer_context& ctx, trace& t) { return forward_encoder_model(ctx, t, {.score = score}); }
 
-/// Older files list the window of each layer; without a list every third layer sees all.
+/// Older files list the window of each layer; without a list, every third layer has full attention.
 constexpr void plan(config_view json, model_config& config) {
     const auto windows = json.optional_array("attention_windows");
     const auto window_of = [&](std::int64_t i) { return (*windows)[static_cast<std::uint32_t>(i)].as_non_negative(); };

@@ -14,7 +14,7 @@ namespace vision_encoder_decoder_detail {
 enum family_config_index : std::uint8_t { has_encoder_width };
 inline constexpr family_key family_keys[]{{.type = family_key_type::computed}};  // states are read as wide as they are
 
-/// A model of texts that reads an image's states, under its scores of words.
+/// A text decoder with cross-attention to image states and a language head.
 using writer = tensor (*)(const layer_context&, trace&, const tensor& states);
 
 /// BART's decoder and its relatives'.

@@ -12,9 +12,8 @@ namespace vit_detail {
 enum family_config_index : std::uint8_t { pooler_act, encoder_stride, tokens };
 inline constexpr family_key family_keys[]{
     {.default_value = static_cast<std::int64_t>(activation::tanh), .type = family_key_type::computed},
-    {"encoder_stride", 16},  // pixels that a head makes of a patch, along each side
-    {.default_value = 1,
-     .type = family_key_type::computed},  // before the patches: none, a class, and one to distill
+    {"encoder_stride", 16},                                   // pixels that a head makes of a patch, along each side
+    {.default_value = 1, .type = family_key_type::computed},  // before the patches: none, a class, and one to distill
 };
 
 inline constexpr dropout_key dropout_rates[]{{dropout_position::hidden, "hidden_dropout_prob"},

@@ -44,7 +44,7 @@ constexpr tensor attention(const layer_context&, trace& t, const stack_sizes& s,
     return t.call("out_proj", linear{s.width, s.width, true}, flat);
 }
 
-/// Rows of a learned table, indexed by each sequence's positions; an index beyond it shows only when there are values.
+/// Rows of a learned table, indexed by each sequence's positions; an index beyond it is detected only at run time.
 struct position_rows : embedding {
     constexpr explicit position_rows(const layer_context& ctx)
         : embedding{ctx.config.max_position_embeddings, ctx.config.hidden_size, false,
@@ -134,7 +134,7 @@ constexpr tensor forward_decoder_only(const layer_context& ctx, trace& t) {
 
 }  // namespace whisper_detail
 
-/// Speech to text: an encoder of spectrograms, a decoder of words.
+/// Speech to text: a spectrogram encoder and a text decoder.
 ///
 /// Source: transformers/models/whisper/modeling_whisper.py.
 constexpr tensor forward_whisper(const layer_context& ctx, trace& t) {

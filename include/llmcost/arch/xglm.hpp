@@ -98,7 +98,7 @@ inline constexpr dropout_key dropout_rates[]{{dropout_position::hidden, "dropout
 
 }  // namespace xglm_detail
 
-// transformers/models/xglm: configuration_xglm.py, modeling_xglm.py; scaled words, sinusoidal positions
+// transformers/models/xglm: configuration_xglm.py, modeling_xglm.py; scaled embeddings, sinusoidal positions
 inline constexpr model_spec xglm = [](model_spec spec) {
     spec.model_type = "xglm";
     spec.class_prefix = "XGLM";

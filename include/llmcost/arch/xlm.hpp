@@ -17,7 +17,7 @@ inline constexpr family_key family_keys[]{
     {.type = family_key_type::computed},  // positions are looked up for each sequence (FlauBERT)
 };
 
-/// The word of the first layer, whose activation is the module that all layers call.
+/// Layer flag: the first layer, whose activation module all layers call.
 inline constexpr std::uint8_t first = 1;
 
 /// Keys and values go through a cache that the model makes and throws away, so that they are copied.

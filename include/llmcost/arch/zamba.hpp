@@ -36,7 +36,7 @@ struct shared_norm {
     }
 };
 
-/// Attention without positions over states and words side by side.
+/// Attention without positions over states concatenated with token embeddings.
 struct attention {
     const layer_context& ctx;
 
@@ -218,7 +218,7 @@ constexpr void parse_config(config_view json, model_config& config) {
     bool has_shared_block = false;
     set_layers(json, config, [&](std::int64_t i) {
         if (!is_hybrid(json, config, i)) return layer_spec{token_mixer_kind::recurrent};
-        // `_tied_weights_keys` hold for a file that ties its words
+        // `_tied_weights_keys` hold for a configuration with tied word embeddings
         const bool is_tied = config.tie_word_embeddings && has_shared_block;
         has_shared_block = true;
         return layer_spec{.token_mixer = token_mixer_kind::full_attention, .family_tag = is_tied ? tied : first};

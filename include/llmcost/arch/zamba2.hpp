@@ -96,7 +96,7 @@ constexpr tensor adapted(const layer_context& ctx, trace& t, literal list, std::
     return found;
 }
 
-/// Attention over states and words side by side, twice as wide as a layer.
+/// Attention over states concatenated with token embeddings, twice as wide as a layer.
 struct attention {
     const layer_context& ctx;
 
@@ -248,7 +248,7 @@ constexpr void parse_config(config_view json, model_config& config) {
         if (!is_hybrid(json, config, i)) return layer_spec{token_mixer_kind::recurrent};
         const bool has_more_adapters =
             hybrid_index % num_shared_blocks < all % num_shared_blocks || all % num_shared_blocks == 0;
-        // `_tied_weights_keys` hold for a file that ties its words
+        // `_tied_weights_keys` hold for a configuration with tied word embeddings
         const bool is_tied = config.tie_word_embeddings && hybrid_index >= num_shared_blocks;
         const std::uint8_t layer_variant = is_tied             ? tied
                                            : has_more_adapters ? first_with_more_adapters

@@ -31,7 +31,7 @@ namespace llmcost {
 
 namespace detail {
 
-/// Whether the names ascend strictly, the case of letters apart; so none stands twice.
+/// Whether the names ascend strictly, regardless of case, so that no name occurs twice.
 constexpr bool names_ascend(std::span<const bundled_config> configs) noexcept {
     for (std::size_t i = 1; i < configs.size(); ++i)
         if (compare_ignoring_case(configs[i - 1].name, configs[i].name) >= 0) return false;

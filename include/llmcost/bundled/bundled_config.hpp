@@ -23,7 +23,7 @@ struct bundled_config {
     std::string_view variant{};
 };
 
-/// The `model_type` of a bundled configuration: it is the first key of all; a description has its row's.
+/// The `model_type` of a bundled configuration: it is the first key of all; a description has that of its model spec.
 [[nodiscard]] constexpr std::string_view type_of(const bundled_config& c) noexcept {
     if (!c.variant.empty()) return "described";
     constexpr std::string_view begin = R"({"model_type":")";
@@ -35,7 +35,7 @@ namespace detail {
 
 constexpr char ascii_lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
-/// Negative, zero or positive, as `a` stands before, with or behind `b` when the case of ASCII letters does not count.
+/// Negative, zero or positive, as `a` sorts before, with or after `b` regardless of the case of ASCII letters.
 constexpr int compare_ignoring_case(std::string_view a, std::string_view b) noexcept {
     const std::size_t common = a.size() < b.size() ? a.size() : b.size();
     for (std::size_t i = 0; i < common; ++i) {
@@ -49,8 +49,7 @@ constexpr int compare_ignoring_case(std::string_view a, std::string_view b) noex
 
 }  // namespace detail
 
-/// The configuration of a repository among those that stand in the order of their names, or null; the case of letters
-/// does not count.
+/// The configuration of a repository in a table that is sorted by name, or null; regardless of case.
 [[nodiscard]] constexpr const bundled_config* find_bundled(std::span<const bundled_config> known,
                                                            std::string_view name) noexcept {
     const auto* const found = std::lower_bound(

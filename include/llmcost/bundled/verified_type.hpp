@@ -7,26 +7,26 @@
 
 namespace llmcost {
 
-/// How a model type is held against the reference.
+/// How a model type is verified against the reference.
 struct verified_type {
     std::string_view model_type;
-    std::string_view configurations;  ///< whose reference runs it is exact in; empty: it was held against none
+    std::string_view configurations;  ///< whose reference runs it reproduces exactly; empty: not compared with any
     std::string_view runs;            ///< kinds of forward passes among them
     std::string_view training;
     std::string_view exceptions;
-    std::string_view modalities{};  ///< what its towers were shown in such runs: images, videos, sound
+    std::string_view modalities{};  ///< multimodal inputs in such runs: images, videos, sound
 };
 
-/// What a page says of a type that was held against none.
-inline constexpr std::string_view not_verified = "not held against a reference run";
+/// The text for a type that was not compared with a reference.
+inline constexpr std::string_view not_verified = "not verified with a reference run";
 
-/// All types and the reference that they are held against.
+/// All types and the reference that they are verified against.
 struct verified_type_table {
     std::string_view reference;
     std::span<const verified_type> types;
 };
 
-/// How a type is held; null where the table does not have it.
+/// How a type is verified; null where the table does not have it.
 [[nodiscard]] constexpr const verified_type* find_verified(const verified_type_table& all,
                                                            std::string_view model_type) noexcept {
     for (const verified_type& v : all.types)

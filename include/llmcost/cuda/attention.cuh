@@ -19,7 +19,7 @@
 // Attention in three kernels: scores, softmax, values.
 namespace llmcost::cuda {
 
-/// Attention of new tokens behind others, as its three families say it.
+/// Attention of new tokens after cached ones, in the sizes of its three families.
 struct attention_shape {
     std::int64_t batch = 1;
     std::int64_t fresh = 1;   ///< queries
@@ -27,7 +27,7 @@ struct attention_shape {
     std::int64_t heads = 1;
     std::int64_t kv_heads = 1;
     std::int64_t width = 128;  ///< of a head
-    std::int64_t window = 0;   ///< keys that a query sees, itself among them; 0: all before it
+    std::int64_t window = 0;   ///< keys that a query sees, its own included; 0: all before it
     bool causal = true;
     cudaDataType_t type = CUDA_R_16BF;
 
@@ -37,7 +37,7 @@ struct attention_shape {
           kv_heads(shape.size("num_key_value_heads")),
           width(shape.size("head_dim")),
           type(detail::type_of(*shape.operand)) {
-        causal = shape.size("length") == 0;  // else it says how many keys every query sees
+        causal = shape.size("length") == 0;  // else every query attends to `length` keys
         fresh = std::max<std::int64_t>(shape.size("isl"), 1);
         if (!causal) {
             length = shape.size("length");
@@ -45,7 +45,7 @@ struct attention_shape {
             const std::int64_t past = shape.size("step");
             length = past + fresh;
             window = shape.size("window_size");
-            if (fresh == 1 && window > 0) length = std::min(length, window);  // a cache keeps no more of them
+            if (fresh == 1 && window > 0) length = std::min(length, window);  // a cache stores no more of them
             if (!shape.variant.empty() && find_operand_type(shape.variant) != shape.operand)
                 throw not_supported("a cache of another type");
         }
@@ -96,9 +96,10 @@ __global__ void masked_softmax(T* scores, int length, int fresh, int window, boo
 
 }  // namespace detail
 
-/// What eager frameworks do: all scores are written, softmax reads and writes them, a second product reads them.
+/// Attention as eager frameworks run it: all scores are written, softmax reads and writes them, a second product reads
+/// them.
 ///
-/// Queries of the heads that share keys stand one behind the other, so that a product of theirs is one of a batch.
+/// Queries of the heads that share keys are adjacent, so that a product of theirs is one of a batch.
 class eager_attention final : public device_operator {
 public:
     eager_attention(const workplace& at, const operator_shape& shape)

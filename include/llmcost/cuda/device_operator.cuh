@@ -34,7 +34,7 @@ public:
     /// As measurements call it.
     [[nodiscard]] virtual std::string kernel() const = 0;
     [[nodiscard]] virtual issued_by issued() const { return issued_by::graph; }
-    /// Waits for what was launched beside the stream.
+    /// Waits for launches that are not on the stream.
     virtual void wait() {}
     /// Bytes of device memory that it holds.
     [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
@@ -64,10 +64,10 @@ struct workplace {
     communicators* nccl_communicators = nullptr;  ///< of the GPUs of this process; null where NCCL is not there
     std::size_t cache_bytes = 0;                  ///< of the last level
     std::size_t memory_limit = 0;                 ///< bytes that one operator may hold
-    int copies = 1;                               ///< launches that are told apart by their buffers
+    int copies = 1;                               ///< launches, each with its own buffers
 
-    /// How many sets of buffers are rotated: enough that twice the cache lies between two uses of one, no more than
-    /// there are launches or than memory allows. Throws where it has no room for a single one.
+    /// How many sets of buffers are rotated, so that twice the cache is used between two uses of one set: at most the
+    /// number of launches, and as many as memory allows. Throws where not even one fits.
     [[nodiscard]] int sets(std::size_t bytes_of_each, std::size_t shared = 0) const {
         if (bytes_of_each + shared > memory_limit) throw not_supported("more memory than an operator may hold");
         const std::size_t set_bytes = std::max<std::size_t>(bytes_of_each, 1);
@@ -130,7 +130,7 @@ inline constexpr element_type element_types[]{
     throw not_supported("no kernel here reads " + std::string(operand.name));
 }
 
-/// As many blocks as the work has, at most so many: threads of them walk the rest.
+/// As many blocks as the work has, up to a limit: each thread iterates over the remaining work.
 [[nodiscard]] inline unsigned blocks_for(std::size_t work, std::size_t threads, std::size_t maximum = 65536) {
     return static_cast<unsigned>(std::clamp<std::size_t>((work + threads - 1) / threads, 1, maximum));
 }

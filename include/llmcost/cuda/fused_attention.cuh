@@ -162,7 +162,7 @@ private:
         operations_.push_back(keep(std::move(d), "matmul operation"));
     }
 
-    /// Scores that a query sees are kept, others become minus infinity: keys up to its own place, and in its window.
+    /// Sets masked scores to minus infinity: a query attends to keys up to its own position, within its window.
     cudnnBackendDescriptor_t masked(cudnnBackendDescriptor_t scores, const extents& e, const attention_shape& is) {
         const auto places = [&](std::int64_t axis) {
             const cudnnBackendDescriptor_t at = make_virtual_tensor(e, CUDNN_DATA_INT32);
@@ -272,7 +272,7 @@ private:
 
     cudnnHandle_t handle_;
     cudnnDataType_t type_;
-    cudnnStatus_t refused_ = CUDNN_STATUS_NOT_SUPPORTED;  ///< what the last engine said, where there was one
+    cudnnStatus_t refused_ = CUDNN_STATUS_NOT_SUPPORTED;  ///< the status of the last engine, where there was one
     float scale_ = 1, window_ = 0, lowest_ = -std::numeric_limits<float>::infinity();
     std::int32_t keys_before_ = 0, queries_ = 0;
     std::vector<std::pair<std::int64_t, void*>> by_value_;
@@ -282,7 +282,7 @@ private:
     cudnn_descriptor engine_, plan_;
 };
 
-/// Attention by cuDNN's fused kernel; tokens of a sequence stand one behind the other, their heads side by side.
+/// Attention by cuDNN's fused kernel; tokens of a sequence are consecutive, their heads adjacent.
 class fused_attention final : public device_operator {
 public:
     fused_attention(const workplace& at, const operator_shape& shape) : is_(shape), plan_(is_, at.cudnn) {

@@ -20,7 +20,7 @@ namespace llmcost::cuda {
 struct cuda_error : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
-/// A shape that a kernel does not take, or that memory has no room for: left out, while others go on.
+/// A shape that a kernel does not support, or that does not fit in memory: it is left out, while others continue.
 struct not_supported : std::runtime_error {
     using std::runtime_error::runtime_error;
 };

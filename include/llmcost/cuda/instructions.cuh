@@ -7,10 +7,10 @@
 
 #include <cstdint>
 
-// What kernels say to the assembler of a GPU itself.
+// Inline assembly of the GPU kernels.
 namespace llmcost::cuda::detail {
 
-// What the compiler may know of a number: nothing.
+// Hides the value of a number from the compiler.
 static __device__ void forget(float& x) { asm volatile("" : "+f"(x)); }
 static __device__ void forget(__half& x) { asm volatile("" : "+h"(reinterpret_cast<unsigned short&>(x))); }
 static __device__ void forget(__nv_bfloat16& x) { asm volatile("" : "+h"(reinterpret_cast<unsigned short&>(x))); }

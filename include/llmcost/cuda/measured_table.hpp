@@ -15,7 +15,8 @@
 
 namespace llmcost::cuda {
 
-/// The word that tells kernels of a family apart: where nobody says one the family's own, else as the operand.
+/// The variant that distinguishes kernels of a family: the family's default where none is given, else as in the
+/// operand.
 [[nodiscard]] inline string_ref variant_of(const operator_shape& shape) {
     if (!shape.variant.empty() || shape.type->variant_column.empty()) return shape.variant;
     return shape.type->default_variant.empty() ? shape.operand->name : shape.type->default_variant;
@@ -68,7 +69,7 @@ public:
         if (!out_.flush()) throw std::runtime_error(path_ + ": cannot be written");
         known_.insert(row);
     }
-    /// Notes beside the table what broke the device, so that a later run gets past it.
+    /// Records the shape and kernel that broke the device in a file next to the table, so that a later run skips it.
     void mark_failed(const operator_shape& shape, string_ref kernel) {
         const std::string row = key(shape, kernel);
         failed_.insert(row);

@@ -42,7 +42,7 @@ public:
         at_.nccl_communicators = communicators_.get();
 #endif
     }
-    /// Where an operator is made whose launches are told apart by so many copies.
+    /// The context of an operator that is launched with so many copies of its buffers.
     [[nodiscard]] workplace place(int copies) const {
         workplace w = at_;
         w.copies = copies;
@@ -90,7 +90,7 @@ inline made_operator made_fused(const workplace& at, const operator_shape& shape
     throw not_supported("cuDNN is not there");
 }
 
-/// A kernel of a family: for every word where it says none.
+/// A kernel of a family; without a variant it serves all variants.
 struct kernel_row {
     string_ref family, variant, kernel;
     made_operator (*make)(const workplace&, const operator_shape&);
@@ -100,7 +100,7 @@ template <std::size_t... Row>
 std::vector<kernel_row> row_kernel_rows(std::index_sequence<Row...>) {
     return {{row_kernels[Row].family, row_kernels[Row].variant, row_kernels[Row].name, made_row<Row>}...};
 }
-/// All kernels; of a family the one that is taken where nobody says comes first.
+/// All kernels; the first one of a family is its default.
 inline const std::vector<kernel_row>& kernel_rows() {
     static const std::vector<kernel_row> all = [] {
         std::vector<kernel_row> rows = row_kernel_rows(std::make_index_sequence<std::size(row_kernels)>{});
@@ -133,8 +133,8 @@ inline const std::vector<kernel_row>& kernel_rows() {
 
 }  // namespace detail
 
-/// An operator of any shape by a kernel of its family, or by the first that takes it where none is said; a variant that
-/// has no kernel of its own by the one that stands in for it.
+/// An operator of any shape, by a kernel of its family or by the first one that supports it where none is named. A
+/// variant without its own kernel uses that of its replacement.
 ///
 /// Throws `not_supported` where no kernel takes it, or it needs more memory than the context allows.
 [[nodiscard]] inline std::unique_ptr<device_operator> make_operator(const device_context& context,

@@ -13,10 +13,10 @@
 #include <llmcost/devices/all.hpp>
 #include <llmcost/devices/device.hpp>
 
-// What a driver says of a GPU, as a datasheet, for a GPU that has none here.
+// Makes a datasheet from the properties that a driver reports, for a GPU without one.
 namespace llmcost::cuda {
 
-/// What cudaGetDeviceProperties and cudaDeviceGetAttribute tell.
+/// The properties that cudaGetDeviceProperties and cudaDeviceGetAttribute return.
 struct gpu_properties {
     std::string name;
     int major = 0;  ///< of the compute capability
@@ -69,8 +69,8 @@ inline constexpr rates_of_capability rates_table[]{
     return nullptr;
 }
 
-/// The same of a GPU, null where it has other multiprocessors or another memory than the datasheet: a slice of one, a
-/// laptop's. A driver counts in GiB what datasheets call GB, and keeps some for itself.
+/// The datasheet of a GPU; null where its multiprocessors or memory differ from the datasheet: a slice of a GPU, a
+/// laptop's. A driver counts in GiB what datasheets call GB, and reserves some for itself.
 [[nodiscard]] inline const device* datasheet_of(const gpu_properties& gpu) {
     const device* known = datasheet_of(gpu.name);
     if (known == nullptr || (known->num_compute_units != 0 && known->num_compute_units != gpu.multiprocessors))
@@ -93,13 +93,14 @@ inline constexpr rates_of_capability rates_table[]{
     return out;
 }
 
-/// A device's file (docs/devices.md) from what a driver says.
+/// A device's file (docs/devices.md) from the properties that a driver reports.
 ///
 /// Peaks: multiprocessors · clock · FLOPs of one per clock, of the nearest older capability that is known; GeForce
 /// boards sum products of 16 bits in 32 bits at half the rate. Bandwidth: two transfers per memory clock over the bus.
 [[nodiscard]] inline std::string device_file_of(const gpu_properties& gpu) {
     if (gpu.memory_clock_megahertz <= 0 || gpu.memory_bus_bits <= 0)
-        throw std::runtime_error("the driver says no memory clock of " + gpu.name + ": name a datasheet by --device");
+        throw std::runtime_error("the driver reports no memory clock of " + gpu.name +
+                                 "; expected a datasheet by --device");
     const detail::rates_of_capability* rates = &detail::rates_table[0];
     for (const detail::rates_of_capability& r : detail::rates_table)
         if (r.capability <= 10 * gpu.major + gpu.minor) rates = &r;

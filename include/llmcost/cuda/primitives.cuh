@@ -13,7 +13,7 @@
 #include <llmcost/cuda/device_operator.cuh>
 #include <llmcost/cuda/instructions.cuh>
 
-// Single operations one behind the other, and kernels that do nothing.
+// Chains of single operations, and kernels that do nothing.
 namespace llmcost::cuda {
 
 namespace detail {
@@ -139,7 +139,7 @@ inline constexpr primitive_row primitives[]{
 
 }  // namespace detail
 
-/// n operations in each thread: `chained` one behind the other, `interleaved` in several chains side by side.
+/// n operations in each thread: `chained` in one dependent chain, `interleaved` in several independent chains.
 class primitive_operator final : public device_operator {
 public:
     primitive_operator(const workplace& /*at*/, const operator_shape& shape, bool is_interleaved)

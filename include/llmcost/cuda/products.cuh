@@ -12,8 +12,8 @@
 // Products of matrices by cuBLASLt.
 namespace llmcost::cuda {
 
-/// A batch of products (m, k) x (n, k)ᵀ, or (m, k) x (k, n), of dense matrices whose rows are stored one behind the
-/// other.
+/// A batch of products (m, k) x (n, k)ᵀ, or (m, k) x (k, n), of dense matrices whose rows are contiguous and
+/// consecutive.
 struct product_shape {
     std::uint64_t m = 0, n = 0, k = 0;
     int batch = 1;
@@ -21,9 +21,9 @@ struct product_shape {
     bool second_by_columns = true;  ///< the second operand is (n, k), as weights are
 };
 
-/// cuBLASLt's own choice of a kernel for a product; launched on any operands of its shape.
+/// cuBLASLt's own choice of a kernel for a product. It is launched on any operands of its shape.
 ///
-/// cuBLASLt stores by columns: it computes the transpose, (n, k) x (k, m), where the second operand comes first.
+/// cuBLASLt is column-major: it computes the transpose, (n, k) x (k, m), with the second operand first.
 class product_plan {
 public:
     static constexpr std::size_t workspace_bytes = std::size_t{32} << 20;

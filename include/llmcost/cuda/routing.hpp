@@ -14,9 +14,9 @@
 
 namespace llmcost::cuda {
 
-/// How many of tokens · top_k rows each expert meets, most first: evenly, or as `power_law_A` says, density x^-A on 1
-/// to 0.8 · experts at the quantiles of the experts (as ai-dynamo/aiconfigurator draws them); none more than there are
-/// tokens.
+/// The number of tokens · top_k rows that each expert gets, in descending order, at most the number of tokens. Rows
+/// are spread evenly, or by `power_law_A`: density x^-A on 1 to 0.8 · experts at the quantiles of the experts (as
+/// ai-dynamo/aiconfigurator draws them).
 [[nodiscard]] inline std::vector<std::int64_t> expert_rows(std::int64_t tokens, std::int64_t top_k,
                                                            std::int64_t experts, string_ref distribution) {
     if (top_k > experts) throw std::runtime_error("more experts a token than there are");

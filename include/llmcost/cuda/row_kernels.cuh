@@ -96,7 +96,7 @@ __global__ void softmax_rows(const uint4* x, uint4* out, int packs) {
 
 struct scaled_by {
     float factor = 0.5f;
-    int additions = 0;  ///< more of them, one behind the other
+    int additions = 0;  ///< further additions, in sequence
     __device__ float operator()(float a, float /*unread*/) const {
         float x = a * factor;
         for (int i = 0; i < additions; ++i) x += factor;

@@ -76,7 +76,7 @@ inline void launch_quantisation(const row_arguments& r) {
 
 }  // namespace detail
 
-/// What a row kernel reads beside its rows.
+/// What a row kernel reads in addition to its rows.
 enum class row_auxiliary : std::uint8_t { none, weights, angles, numbers };
 
 /// What its rows are to a row kernel: packs that are full, packs of which the last may not be, or nothing.
@@ -211,7 +211,7 @@ private:
         go_.additions = static_cast<int>(static_cast<std::size_t>(shape.sizes[3]) / go_.elements);
         go_.width = 8;  // it has no rows
     }
-    /// Rows of a vocabulary, in a gigabyte or half of what memory has room for.
+    /// Rows of a vocabulary, in a gigabyte or half of the free memory.
     [[nodiscard]] std::size_t table_rows(const workplace& at, std::size_t element_bytes) const {
         const std::size_t row = go_.width * element_bytes;
         return std::clamp<std::size_t>(std::min(at.memory_limit / 2, std::size_t{1} << 30) / row, 1, 131072);

@@ -30,7 +30,7 @@ public:
         all_.push_back({seconds, clock});
         if (clock > fastest_) fastest_ = clock;
     }
-    /// Whether more samples would tell nothing more, or take too long.
+    /// Whether more samples would not improve the result, or take too long.
     [[nodiscard]] bool done() const {
         if (all_.size() >= rule_.maximum || spent_ >= rule_.longest) return true;  // the fastest clock's sample counts
         const std::vector<double> counted = times();
@@ -73,7 +73,7 @@ private:
     double spent_ = 0, fastest_ = 0;
 };
 
-/// Samples a timer until its rule is content. `timer()` gives seconds and the clock in MHz: `{seconds, clock}`.
+/// Samples a timer until its rule is met. `timer()` gives seconds and the clock in MHz: `{seconds, clock}`.
 template <class Timer>
 [[nodiscard]] sampler sampled(Timer timer, const sampling_rule& rule = {}) {
     sampler s(rule);

@@ -27,7 +27,7 @@ struct sweep_point {
 
 /// What a sweep is made for.
 struct sweep_options {
-    const device* target = nullptr;  ///< its datasheet says what takes too long, and how many units are filled
+    const device* target = nullptr;  ///< its datasheet determines what takes too long, and how many units are filled
     std::vector<const operand_type*> products;  ///< operands that its products of weights take
     bool full = false;
     std::int64_t gpus = 1;
@@ -36,7 +36,9 @@ struct sweep_options {
 /// Seconds that a run may start points in: of five minutes or ten, what fitting leaves.
 [[nodiscard]] constexpr double sweep_seconds(bool full) noexcept { return full ? 570 : 280; }
 
-/// Launches in one graph: as many as a size says, else ten milliseconds of them, at least four and at most twenty.
+/// Launches in one graph: the size that counts launches, if the type has one; else ten milliseconds of them, from four
+/// to twenty.
+/// twenty.
 [[nodiscard]] inline int copies_of(const operator_shape& shape, double seconds) {
     for (std::size_t i = 0; i < shape.type->size_count; ++i)
         if (shape.type->sizes[i].is_launch_count) return static_cast<int>(shape.sizes[i]);
@@ -45,7 +47,7 @@ struct sweep_options {
 
 namespace detail {
 
-/// The digits of a number in base two behind the point, turned round: 0, 1/2, 1/4, 3/4, … (van der Corput).
+/// The binary digits of a number, reversed after the point: 0, 1/2, 1/4, 3/4, … (van der Corput).
 [[nodiscard]] constexpr double rotate_order(std::size_t i) noexcept {
     double value = 0, digit = 0.5;
     for (; i != 0; i /= 2, digit /= 2)
@@ -53,8 +55,8 @@ namespace detail {
     return value;
 }
 
-/// Points so that whatever is cut off at the end leaves some of every family, kernel, operand and word, with sizes from
-/// all over their range: the first of each, then of each its share.
+/// Orders points so that any prefix covers every family, kernel, operand and variant, with sizes from their complete
+/// range. It takes the first point of each group, then a share of each.
 [[nodiscard]] inline std::vector<sweep_point> interleaved(const std::vector<sweep_point>& all) {
     std::map<std::tuple<const operator_type*, std::string, const operand_type*, std::string>, std::vector<std::size_t>>
         groups;

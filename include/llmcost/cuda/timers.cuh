@@ -57,7 +57,7 @@ inline void warm_up(double seconds) {
         detail::fill(some, n, CUDA_R_32F, 1.0f);
 }
 
-/// Reads the clock behind what a stream has done.
+/// Reads the clock after the work of a stream.
 class clock_reader {
 public:
     double operator()(cudaStream_t cuda_stream) {

@@ -9,9 +9,11 @@ namespace llmcost {
 
 // Sources of the figures, and which of them are unverified: configs/devices/*.json, one file per line.
 //
-// Columns: names, title, vendor; fp64, fp64_tensor, fp32, tf32, bf16, fp16, fp8, int8, fp4 (dense TFLOP/s); memory
-// (GB), bandwidth (GB/s), cache (MB), compute units, link (GB/s), PCIe (GB/s), power (W), price (none), devices per
-// node if above 8.
+// Columns:
+//  - names, title, vendor;
+//  - dense TFLOP/s: fp64, fp64_tensor, fp32, tf32, bf16, fp16, fp8, int8, fp4;
+//  - memory (GB), bandwidth (GB/s), cache (MB), compute units, link (GB/s), PCIe (GB/s), power (W), price (none);
+//  - devices per node if above 8.
 // clang-format off
 inline constexpr device devices[]{
     {{"h100_sxm", "h100", ""},                              "H100 SXM",                      "NVIDIA",   34,    67,    67, 494.5,  989.4,  989.4,   1979,   1979,     0,  80,  3350,  50, 132,   450,  63,  700},

@@ -12,10 +12,10 @@
 #include <llmcost/files/stored_tensor.hpp>
 #include <llmcost/report/stored_bytes.hpp>
 
-// Holds the tensors of a GGUF file against those that the converter would write.
+// Compares the tensors of a GGUF file with those that the converter would write.
 namespace llmcost {
 
-/// Names and sizes of a GGUF file's tensors against those that are predicted (`gguf_tensors`).
+/// Compares names and sizes of a GGUF file's tensors with the predicted ones (`gguf_tensors`).
 [[nodiscard]] inline tensor_check check_gguf(const std::vector<gguf_tensor>& predicted, const stored_tensors& stored) {
     std::unordered_map<std::string, const gguf_tensor*> names;
     for (const gguf_tensor& p : predicted) names.emplace(p.name, &p);

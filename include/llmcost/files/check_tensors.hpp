@@ -15,7 +15,7 @@
 #include <llmcost/files/stored_tensor.hpp>
 #include <llmcost/report/listing.hpp>
 
-// Holds the tensors of a Hugging Face checkpoint against those of a walk.
+// Compares the tensors of a Hugging Face checkpoint with those of a trace.
 namespace llmcost {
 
 /// A tensor that a checkpoint holds in other sizes.
@@ -28,14 +28,14 @@ struct tensor_mismatch {
 /// How a checkpoint differs from what is predicted.
 struct tensor_check {
     std::uint64_t agree = 0;                 ///< tensors of the checkpoint as predicted
-    std::vector<std::string> not_predicted;  ///< in the checkpoint alone, by its names
-    std::vector<std::string> absent;         ///< predicted alone, by the walk's names
+    std::vector<std::string> not_predicted;  ///< only in the checkpoint, by its names
+    std::vector<std::string> absent;         ///< only predicted, by the names of the trace
     std::vector<tensor_mismatch> other_sizes;
     std::vector<std::string> buffers;  ///< of the checkpoint: no parameters, and so not predicted
     std::vector<std::string> tied;     ///< of the checkpoint: further names of tensors that are counted once
     std::vector<std::string> packed;  ///< of the checkpoint: numbers, scales and the like of weights that are quantised
     std::vector<std::string>
-        parameters{};  ///< of each tensor of the checkpoint: what it holds or stands beside, if anything
+        parameters{};  ///< of each tensor of the checkpoint: the parameter that it stores or belongs to, if any
 
     [[nodiscard]] bool has_no_mismatch() const noexcept {
         return not_predicted.empty() && absent.empty() && other_sizes.empty();
@@ -128,7 +128,7 @@ inline name_prefix find_prefix(const std::vector<std::string>& names, const pred
     return *best;
 }
 
-/// Names by which formats store a weight that is quantised, and what stands in their place in the model's name.
+/// Names by which formats store a quantized weight, and the name of the model that each replaces.
 struct packed_name {
     std::string_view ending;
     std::string_view replacement;

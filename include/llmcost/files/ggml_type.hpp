@@ -42,7 +42,7 @@ inline constexpr ggml_type_row ggml_types[]{
     {ggml_type::q5_0, "Q5_0", 32, 2 + 4 + 16},
     {ggml_type::q5_1, "Q5_1", 32, 2 + 2 + 4 + 16},
     {ggml_type::q8_0, "Q8_0", 32, 2 + 32},
-    // as ggml-common.h has it; gguf-py says 40, from when these two were floats
+    // as in ggml-common.h; gguf-py has 40, from when these two were floats
     {ggml_type::q8_1, "Q8_1", 32, 2 + 2 + 32},
     {ggml_type::q2_k, "Q2_K", 256, 16 + 64 + 2 + 2},
     {ggml_type::q3_k, "Q3_K", 256, 32 + 64 + 12 + 2},

@@ -20,8 +20,7 @@
 #include <llmcost/text/error.hpp>
 #include <llmcost/text/messages.hpp>
 
-// What stands in front of the weights of a GGUF file (version 2 or 3, little-endian): metadata and the table of
-// tensors.
+// The header of a GGUF file (version 2 or 3, little-endian): metadata and the table of tensors.
 namespace llmcost {
 
 /// How much of a file is read before it is refused.
@@ -29,10 +28,10 @@ struct gguf_limits {
     std::uint64_t header = std::uint64_t{256} << 20U;  ///< bytes in front of the weights
     std::uint64_t entries = 65'536;                    ///< of metadata
     std::uint64_t tensors = std::uint64_t{1} << 20U;
-    std::uint64_t name = 65'535;                        ///< bytes of a key or of a tensor's name
-    std::uint64_t text_bytes = 65'536;                  ///< bytes that are kept of a text
-    std::uint64_t items = 4'096;                        ///< numbers that are kept of an array; of texts, none are
-    std::uint64_t all_items = std::uint64_t{1} << 18U;  ///< numbers that are kept of all arrays
+    std::uint64_t name = 65'535;        ///< bytes of a key or of a tensor's name
+    std::uint64_t text_bytes = 65'536;  ///< bytes of a text that are stored
+    std::uint64_t items = 4'096;        ///< numbers of an array that are stored; none of an array of texts
+    std::uint64_t all_items = std::uint64_t{1} << 18U;  ///< numbers of all arrays that are stored
 };
 
 /// A value of the metadata.
@@ -46,7 +45,7 @@ struct gguf_value {
     std::vector<gguf_value> items{};  ///< of arrays of numbers, their beginning
 };
 
-/// What one GGUF file says, or all parts of one that was split.
+/// The content of one GGUF file, or of all parts of a split one.
 struct gguf_file {
     std::string name;  ///< for messages
     std::uint32_t version = 0;
@@ -76,7 +75,7 @@ public:
 
     [[nodiscard]] std::uint64_t at() const noexcept { return at_; }
     [[noreturn]] void fail(const std::string& message) const { file_.fail(at_, message); }
-    /// Refuses what would reach behind the end.
+    /// Throws where a field would reach beyond the end.
     void need(std::uint64_t n, const char* label) const {
         if (n <= end_ - at_) return;
         const bool cut = n > file_.size() - at_;
@@ -106,7 +105,7 @@ public:
         bytes(raw, n, label);
         return little_endian(raw, n);
     }
-    /// A text, of which the first `kept` bytes are kept.
+    /// Reads a text and stores its first `kept` bytes.
     std::string text(std::uint64_t max_bytes, std::uint64_t& size, const char* label) {
         size = number(8, label);
         need(size, label);
@@ -115,7 +114,7 @@ public:
         skip(size - out.size(), label);
         return out;
     }
-    /// How many of so many numbers are kept.
+    /// The number of elements of an array that are stored.
     std::uint64_t keep(std::uint64_t n) {
         n = n < limits_.items ? n : limits_.items;
         n = n < limits_.all_items - num_items_ ? n : limits_.all_items - num_items_;
@@ -323,7 +322,7 @@ inline gguf_file read_gguf_part(const std::string& path, const gguf_limits& limi
     return out;
 }
 
-/// What stands in front of `-00001-of-00003.gguf`; empty for another name.
+/// The part of a name before `-00001-of-00003.gguf`; empty for another name.
 inline std::string prefix_of_part(const std::string& path, std::int64_t part, std::int64_t parts) {
     char tail[64];
     std::snprintf(tail, sizeof tail, "-%05lld-of-%05lld.gguf", static_cast<long long>(part + 1),
@@ -347,7 +346,8 @@ inline std::int64_t split_number(const gguf_file& file, std::string_view key, st
 
 }  // namespace detail
 
-/// The metadata and tensors of a GGUF file; of one that was split, its first part is asked for and all are read.
+/// The metadata and tensors of a GGUF file; for a split file, the path is that of its first part and all parts are
+/// read.
 ///
 /// Throws `io` for what cannot be read, `bad_value` with file and byte for what is no such file.
 [[nodiscard]] inline gguf_file read_gguf(const std::string& path, const gguf_limits& limits = {}) {

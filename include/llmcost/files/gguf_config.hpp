@@ -12,7 +12,7 @@
 #include <llmcost/text/error.hpp>
 #include <llmcost/text/messages.hpp>
 
-// The config.json that a GGUF file was made from, as far as its metadata and tensors tell what a model costs.
+// The config.json that a GGUF file was made from, as far as its metadata and tensors determine the cost of the model.
 namespace llmcost {
 
 namespace detail {
@@ -27,7 +27,7 @@ public:
         throw error(code, file_.name + ": " + printable(prefix_) + std::string(key), message);
     }
     [[nodiscard]] const gguf_value* find(std::string_view key) const { return file_.find(prefix_ + std::string(key)); }
-    /// A number of all layers; a list of one for each layer must say the same for all.
+    /// A number of all layers; a list with one number for each layer must have the same for all.
     [[nodiscard]] std::optional<std::int64_t> optional_integer(std::string_view key) const {
         const gguf_value* v = find(key);
         if (v == nullptr) return std::nullopt;
@@ -95,7 +95,7 @@ inline std::string dtype_of_file(const gguf_file& file) {
     return found;
 }
 
-/// What every configuration of a decoder says.
+/// The keys of every configuration of a decoder.
 inline void set_decoder_keys(json_writer& out, const gguf_keys& in) {
     const std::int64_t heads = in.integer("attention.head_count");
     const std::int64_t hidden = in.integer("embedding_length");
@@ -107,7 +107,7 @@ inline void set_decoder_keys(json_writer& out, const gguf_keys& in) {
     if (const auto x = in.optional_real("attention.layer_norm_rms_epsilon")) out.member("rms_norm_eps", *x);
     if (const auto x = in.optional_real("rope.freq_base")) out.member("rope_theta", *x);
 }
-/// The same of one whose heads are all of one size.
+/// The keys of a decoder whose heads all have one size.
 inline void set_plain_decoder_keys(json_writer& out, const gguf_keys& in, bool rotates_a_part = false) {
     set_decoder_keys(out, in);
     const std::int64_t heads = in.integer("attention.head_count");
@@ -161,7 +161,7 @@ inline void set_llama_keys(json_writer& out, const gguf_keys& in) {
         set_expert_keys(out, in, "num_local_experts");
         return;
     }
-    // a bias behind attention's output means one in front of it too, as the reference has one key for both
+    // a bias of attention's output implies one of its input, as the reference has one key for both
     const bool bias = in.has_tensor("blk.0.attn_q.bias");
     if (bias != in.has_tensor("blk.0.attn_output.bias"))
         in.fail(errc::unsupported, "attention",
@@ -272,7 +272,7 @@ inline constexpr gguf_architecture gguf_architectures[]{
      [](json_writer& out, const gguf_keys& in) { set_deepseek2_keys(out, in, false); }},
     {"bert", "bert", "BertModel", set_bert_keys},
 };
-// one name of llama.cpp stands for two types of Transformers
+// one name of llama.cpp is used for two types of Transformers
 inline constexpr gguf_architecture mixtral_as_gguf{"llama", "mixtral", "MixtralForCausalLM", set_llama_keys};
 inline constexpr gguf_architecture deepseek_v3_as_gguf{
     "deepseek2", "deepseek_v3", "DeepseekV3ForCausalLM",
@@ -306,8 +306,9 @@ inline const gguf_architecture& find_gguf_architecture(const gguf_file& file) {
 
 /// A config.json, as text, of the model in a GGUF file.
 ///
-/// It says what decides over costs; token ids, for example, are left out. Throws `unsupported` for an architecture that
-/// is not read, with those that are, `missing_key` and `bad_value` with the file and the key.
+/// It has the keys that determine costs; token ids, for example, are left out. Throws `unsupported` for an
+/// architecture that is not read, with a list of those that are. Throws `missing_key` and `bad_value` with the file
+/// and the key.
 [[nodiscard]] inline std::string make_config(const gguf_file& file) {
     const detail::gguf_architecture& a = detail::find_gguf_architecture(file);
     json_writer out;

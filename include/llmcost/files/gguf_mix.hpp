@@ -7,7 +7,7 @@
 
 #include <llmcost/files/ggml_type.hpp>
 
-// What llama-quantize is told: which mix of types a file gets.
+// The argument of llama-quantize: which mix of types a file gets.
 namespace llmcost::detail {
 
 enum class gguf_mix : std::uint8_t { f16, bf16, q8_0, q4_0, q4_k_s, q4_k_m, q5_k_m, q6_k, q2_k, q3_k_m, iq4_xs };

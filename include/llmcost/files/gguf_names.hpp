@@ -14,7 +14,7 @@
 #include <llmcost/text/error.hpp>
 #include <llmcost/text/messages.hpp>
 
-// What llama.cpp's converter makes of a model's tensors: names, and shapes where it splits or turns one.
+// Names that llama.cpp's converter gives to a model's tensors, and shapes where it splits or transposes one.
 namespace llmcost {
 
 /// A tensor that a GGUF file would hold.
@@ -27,7 +27,7 @@ struct gguf_tensor {
 
 namespace detail {
 
-/// The table of words, and the scores of words where they are no part of it.
+/// The embedding table, and the output head where it is not tied.
 inline constexpr std::string_view gguf_token_embeddings = "token_embd.weight", gguf_scores = "output.weight";
 
 /// Factors of rotary frequencies that the converter writes as tensors (`generate_extra_tensors`).
@@ -49,7 +49,7 @@ enum class large_expert_rule : std::uint8_t {
 struct gguf_name_map {
     std::string_view model_type;
     std::string_view architecture;
-    /// The norm behind attention in Transformers' name may be in front of the feed-forward block.
+    /// Transformers' name for the norm after attention may be the norm before the feed-forward block.
     std::string_view post_attention_norm = "ffn_norm";
     bool experts_by_input = false;     ///< experts' weights have their inputs first, and are turned
     bool corrects_scores = false;      ///< routers have a buffer of corrections
@@ -141,7 +141,7 @@ constexpr std::string_view renamed(const renamed_module (&table)[n], std::string
     return {};
 }
 
-/// Makes the tensors of a GGUF file from those of a walk, one by one.
+/// Makes the tensors of a GGUF file from those of a trace, one by one.
 class gguf_converter {
 public:
     gguf_converter(const model& m, const gguf_name_map& names) : m_(m), names_(names) {}
@@ -149,7 +149,7 @@ public:
     void add(const tensor_shape& t) {
         std::string name = t.name;
         parameter_ = t.name;
-        // parts beside the text model are written to a file of their own
+        // parts other than the text model are written to a separate file
         for (const std::string_view excluded_prefix : {"model.vision_tower.", "model.multi_modal_projector."})
             if (name.starts_with(excluded_prefix)) return;
         erase(name, "language_model.");
@@ -257,7 +257,7 @@ private:
 
 }  // namespace detail
 
-/// The tensors that llama.cpp's converter writes for a model, from the tensors of its walk.
+/// The tensors that llama.cpp's converter writes for a model, from the tensors of its trace.
 ///
 /// Those that it makes from nothing but the configuration (`rope_freqs`) are not among them. Throws `unsupported` for a
 /// type or tensor whose conversion is not known.

@@ -21,15 +21,15 @@
 // src/llama-quant.cpp, llama_tensor_get_type), of a file that the converter wrote with halves.
 namespace llmcost {
 
-/// What decides over a file beside the model's sizes.
+/// What determines a file in addition to the model's sizes.
 struct gguf_source {
     bool rescales_frequencies = false;  ///< `rope_type` is llama3: the factors are written as a tensor
     bool experts_are_mxfp4 = false;     ///< the checkpoint holds experts in MXFP4, which are copied
-    std::uint64_t tokens = 0;           ///< of the tokenizer, where rows behind them are cut (Gemma 3); 0: none is
+    std::uint64_t tokens = 0;           ///< of the tokenizer, where later rows are cut (Gemma 3); 0: no row is cut
     bool importance_matrix = false;     ///< one is given to llama-quantize
 };
 
-/// What a model's config.json says of its conversion.
+/// The keys of a model's config.json that determine its conversion.
 [[nodiscard]] inline gguf_source gguf_source_of(config_view json) {
     gguf_source s;
     s.rescales_frequencies = detail::has_rope_type(json, "llama3");
@@ -38,8 +38,7 @@ struct gguf_source {
     return s;
 }
 
-/// The weights of a GGUF file: its tensors, and the bytes behind metadata and table, with what fills up between
-/// tensors.
+/// The weights of a GGUF file: its tensors, and the bytes after metadata and table, with the padding between tensors.
 struct predicted_gguf {
     stored_tensors weights;
     count data_bytes;
@@ -56,7 +55,7 @@ inline const gguf_mix_entry& find_gguf_mix(std::string_view name) {
 
 inline bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
-/// What the converter keeps in float32 whatever it is told, and llama-quantize does not touch (`prepare_tensors`,
+/// Tensors that the converter always stores in float32, and that llama-quantize does not change (`prepare_tensors`,
 /// `tensor_allows_quantization`).
 inline bool is_float32(const gguf_tensor& t) {
     constexpr std::string_view float32_suffixes[]{"_norm.weight", ".ffn_gate_inp.weight", "position_embd.weight",
@@ -132,7 +131,7 @@ private:
         if (is_value(name)) return type_of_attn_v(num_attn_v_++);
         if (contains(name, "attn_k.weight")) return experts_ == 8 ? ggml_type::q8_0 : quant_mix_.type;
         if (contains(name, "attn_output.weight")) return type_of_output();
-        // layers of mixtures are told by their names, as a layer has several such tensors
+        // layers of mixtures are distinguished by their names, as a layer has several such tensors
         if (contains(name, "ffn_down")) return type_of_ffn_down(experts_ > 1 ? t.layer : num_ffn_down_++);
         return quant_mix_.type;
     }

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// Files that are read whole: never a pipe that waits for a writer, never a device that has no end.
+// Files that are read completely: never a pipe that waits for a writer, never a device that has no end.
 namespace llmcost::detail {
 
 /// An open file or folder, closed with the object; false where there is none.

@@ -76,7 +76,7 @@ inline stored_tensor parse_safetensors_entry(config_view entry, std::uint64_t da
         if (elements.to_uint128() >> 63U != 0) throw_invalid_value(shape, "sizes whose product is below 2^63");
     }
     const count all_bits = elements * bits;
-    if (all_bits.to_uint128() % 8 != 0) throw_invalid_value(shape, "sizes that make whole bytes");
+    if (all_bits.to_uint128() % 8 != 0) throw_invalid_value(shape, "sizes that make an integral number of bytes");
     if (all_bits.to_uint128() >> 66U != 0) throw_invalid_value(shape, "sizes that make fewer than 2^63 bytes");
     const config_view offsets = entry.array("data_offsets");
     if (offsets.size() != 2) throw_invalid_value(offsets, "an array of a begin and an end");
@@ -173,7 +173,7 @@ inline std::vector<stored_tensor> read_safetensors_file(const std::string& path,
     return tensors;
 }
 
-/// An index: which shard holds which tensor. Shards lie beside it.
+/// An index: which shard holds which tensor. Shards are in its folder.
 inline stored_tensors read_safetensors_index(const std::string& path, const safetensors_limits& limits) {
     const weight_file file(path);
     if (file.size() > limits.header)
@@ -201,7 +201,7 @@ inline stored_tensors read_safetensors_index(const std::string& path, const safe
                 const auto indexed_shard = shard_of.find(t.name);
                 if (indexed_shard != shard_of.end() && indexed_shard->second != shard)
                     throw error(errc::bad_value, printable(folder + '/' + shard) + ": " + quote(t.name),
-                                "expected in " + quote(indexed_shard->second) + ", as the index says");
+                                "expected in " + quote(indexed_shard->second) + ", according to the index");
                 if (!read.insert(t.name).second)
                     throw error(errc::bad_value, printable(folder + '/' + shard) + ": " + quote(t.name),
                                 "is in another shard too");

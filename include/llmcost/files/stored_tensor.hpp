@@ -30,7 +30,7 @@ struct bytes_by_type {
 
 /// Elements of a tensor; what does not fit 128 bits ends in `overflow_error`, and no reader lets it through.
 [[nodiscard]] inline count elements_of(const stored_tensor& t) {
-    // other sizes may be whatever they like then
+    // the other sizes do not matter then
     for (const std::uint64_t size : t.sizes)
         if (size == 0) return 0;
     count n = 1;

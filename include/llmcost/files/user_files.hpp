@@ -47,7 +47,7 @@ namespace llmcost {
     return read_config_file(path);
 }
 
-/// The folder of a person's own measurements: `$XDG_DATA_HOME/llmcost`, else `~/.local/share/llmcost`; empty where
+/// The folder of the user's own measurements: `$XDG_DATA_HOME/llmcost`, else `~/.local/share/llmcost`; empty where
 /// there is no home (XDG Base Directory Specification).
 [[nodiscard]] inline std::filesystem::path user_directory() {
     const auto variable = [](const char* name) {
@@ -74,11 +74,11 @@ namespace llmcost {
     return plain && !name.empty() && std::filesystem::is_regular_file(file, none) ? file.string() : std::string();
 }
 
-/// The folder that a program that is not installed was built with; its `main` says so.
+/// The folder that a program that is not installed was built with; its `main` sets it.
 inline const char* built_calibrations = nullptr;
 
-/// Folders of calibrations, in the order in which they are asked: what a variable names, alone; else a person's own,
-/// and what the program was installed or built with.
+/// Folders of calibrations, in the order of lookup: only the one that a variable names, if any. Otherwise the user's
+/// own folder, and the one that the program was installed or built with.
 [[nodiscard]] inline std::vector<std::string> default_calibration_paths() {
     if (const char* named = std::getenv("LLMCOST_CALIBRATIONS"); named != nullptr && *named != '\0') return {named};
     std::vector<std::string> all;

@@ -18,7 +18,7 @@
 #include <llmcost/text/error.hpp>
 #include <llmcost/text/messages.hpp>
 
-// Files of weights are larger than memory: what is read of them is asked for by its place.
+// Files of weights are larger than memory, so they are read by ranges.
 namespace llmcost::detail {
 
 /// A folder and the name of a file in it; the folder of a plain name is the working one.

@@ -23,7 +23,7 @@
 // The cache that the Hugging Face tools share: blobs, snapshots, refs (hub-docs docs/hub/local-cache.md).
 namespace llmcost::detail::hub {
 
-/// The first `maximum` bytes of a regular file; nothing for anything else, which may be a pipe that nobody writes to.
+/// The first `maximum` bytes of a regular file; nothing for anything else, which may be a pipe without a writer.
 inline std::optional<std::string> read_cached(const std::filesystem::path& path, std::size_t maximum) {
     std::string ignored;
     bool is_complete = false;
@@ -54,7 +54,7 @@ public:
         root_ = cache_dir_ / folder_;
     }
 
-    /// The commit that `revision` stood for when it was last asked; nothing where that is not known.
+    /// The commit that `revision` named at the last request to the hub; nothing where that is not known.
     std::optional<std::string> commit_of(std::string_view revision) const {
         if (is_commit(revision)) return std::string(revision);
         const auto text = read_cached(root_ / "refs" / revision, 64);
@@ -66,8 +66,8 @@ public:
         return root_ / "snapshots" / commit / filename;
     }
 
-    /// What the cache has of a file; where its name tells nothing of its content, or of too large a one, it counts as
-    /// whole.
+    /// What the cache has of a file; a file counts as complete where its name does not identify its content, or that
+    /// is too large.
     found lookup(std::string_view commit, std::string_view filename, std::uint64_t maximum) const {
         const std::filesystem::path path = snapshot(commit, filename);
         std::error_code failure;
@@ -82,7 +82,7 @@ public:
         return read_named(snapshot(commit, filename), blob, maximum).has_value();
     }
 
-    /// True where the hub has said before that the commit has no such file.
+    /// True where the hub has reported before that the commit has no such file.
     bool known_absent(std::string_view commit, std::string_view filename) const {
         std::error_code ignored;
         return std::filesystem::is_regular_file(root_ / ".no_exist" / commit / filename, ignored);
@@ -110,14 +110,14 @@ public:
         write(below, content, ".incomplete");
     }
 
-    /// Remembers what a branch or tag stands for; does nothing for a commit or where it is known.
+    /// Stores the commit of a branch or tag; does nothing for a commit or where it is known.
     void store_ref(std::string_view revision, std::string_view commit) const {
         if (!is_commit(revision) && commit_of(revision) != commit) {
             write(std::filesystem::path("refs") / revision, commit, ".tmp");
         }
     }
 
-    /// Remembers that the commit has no such file.
+    /// Stores that the commit has no such file.
     void store_absent(std::string_view commit, std::string_view filename) const {
         write(std::filesystem::path(".no_exist") / commit / filename, {}, ".tmp");
     }

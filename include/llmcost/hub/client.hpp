@@ -55,7 +55,7 @@ struct hub_answer {
     bool token_may_follow;  ///< to `location`
 };
 
-/// Asks one endpoint and those it redirects to, again and again within bounds.
+/// Sends requests to one endpoint and those it redirects to, with retries within bounds.
 class hub_client {
 public:
     explicit hub_client(const hub_options& options)
@@ -77,10 +77,10 @@ public:
 
     bool is_endpoint(const http_url& url) const { return url.same_origin(endpoint_); }
 
-    /// True where there is a token that the endpoint never sees, since the way to it is open to read.
+    /// True where there is a token that is not sent to the endpoint, since the connection is not encrypted.
     bool token_withheld() const { return !token_.empty() && !is_token_allowed(endpoint_); }
 
-    /// Follows redirects until an answer is none, or, for HEAD, until one to another origin that tells the file's
+    /// Follows redirects until an answer is none, or, for HEAD, until a redirect to another origin has the file's
     /// facts.
     ///
     /// The token goes to the endpoint's origin alone, and no further once a redirect has left it.
@@ -124,7 +124,7 @@ private:
     /// What a message may show of a text that is no URL: no query, and nothing of what may hold a password.
     static std::string redact(const std::string& target) {
         if (target.find('@') != std::string::npos)
-            return "a place that may name a user and a password, so it is not shown";
+            return "a URL that may contain a user name and a password, so it is not printed";
         return '"' + printable(target.substr(0, target.find_first_of("?#")), 80) + '"';
     }
 
@@ -189,7 +189,7 @@ private:
         const auto longest = std::chrono::floor<std::chrono::seconds>(options_.longest_wait).count();
         if (longest < 0 || *wanted > static_cast<std::uint64_t>(longest)) {
             throw error(errc::network, url.place,
-                        "HTTP " + std::to_string(answer.header.status()) + ": the server asks to wait " +
+                        "HTTP " + std::to_string(answer.header.status()) + ": the server requests a wait of " +
                             std::to_string(*wanted) + " seconds before the next attempt");
         }
         return std::chrono::seconds(static_cast<std::int64_t>(*wanted));
@@ -200,7 +200,7 @@ private:
     http_connection connection_;
     http_url endpoint_;
     std::string token_;
-    clock::time_point deadline_;  ///< of all that is asked, waits included
+    clock::time_point deadline_;  ///< of all requests, waits included
 };
 
 }  // namespace llmcost::detail::hub

@@ -110,8 +110,8 @@ struct http_request {
 
 /// What came of a request.
 struct http_answer {
-    CURLcode code = CURLE_OK;  ///< what libcurl says of the transfer
-    std::string failure;       ///< the same in words; empty where an answer came whole
+    CURLcode code = CURLE_OK;  ///< libcurl's result of the transfer
+    std::string failure;       ///< the result as text; empty where the answer is complete
     http_header header;
     std::string body;  ///< of a success alone
     bool too_large = false;
@@ -158,7 +158,7 @@ public:
         state.answer.code = curl_.easy_perform(easy_.get());
         curl_.easy_reset(easy_.get());
         if (state.answer.code != CURLE_OK && !state.stopped) {
-            // libcurl quotes a proxy that it cannot use whole, the password with it
+            // libcurl quotes a proxy that it cannot use in full, including the password
             const bool is_safe = message[0] != '\0' && std::string_view(message).find('@') == std::string_view::npos;
             state.answer.failure = is_safe ? message : curl_.easy_strerror(state.answer.code);
         }

@@ -56,7 +56,7 @@ inline open_file open_folder(const std::filesystem::path& root, const std::files
     return folder;
 }
 
-/// A name beside `name` that nobody else takes, in the spelling of the Hugging Face tools.
+/// A unique name next to `name`, in the spelling of the Hugging Face tools.
 inline std::string make_temporary_name(const std::filesystem::path& name, std::string_view suffix) {
     constexpr std::string_view digits = "0123456789abcdef";
     std::random_device random;
@@ -65,7 +65,7 @@ inline std::string make_temporary_name(const std::filesystem::path& name, std::s
     return out + std::string(suffix);
 }
 
-/// A file or link under a temporary name, which becomes `below` in `root` whole or leaves no trace.
+/// A file or link under a temporary name, which becomes `below` in `root` completely or leaves no trace.
 class unfinished {
 public:
     unfinished(const std::filesystem::path& root, const std::filesystem::path& below, std::string_view suffix)

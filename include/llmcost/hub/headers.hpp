@@ -19,7 +19,7 @@ namespace llmcost::detail::hub {
 /// The status and the header fields of one answer, fed line by line.
 class http_header {
 public:
-    /// Takes one line as it came; false once the whole is longer than any honest header.
+    /// Takes one line as it came; false once the header is longer than any valid one.
     ///
     /// A status line begins anew, so that what came before it (100 Continue, a proxy's answer) leaves no trace.
     bool add_line(std::string_view line) {
@@ -50,7 +50,7 @@ public:
         return {};
     }
 
-    /// True where a body that was cut short differs from a whole one; the end of a connection alone tells nothing.
+    /// True where a truncated body differs from a complete one; the end of a connection alone does not show that.
     bool has_framed_body() const noexcept {
         return framed_ || !get("content-length").empty() || !get("transfer-encoding").empty();
     }
@@ -102,15 +102,15 @@ inline std::optional<std::uint64_t> quota_wait(std::string_view ratelimit) {
     return wait;
 }
 
-/// Seconds that the server asks to wait before the next attempt; nothing where it does not say so in seconds.
+/// Seconds that the server requests before the next attempt; nothing where it does not give them in seconds.
 inline std::optional<std::uint64_t> wanted_wait(const http_header& header) {
     if (const auto wait = quota_wait(header.get("ratelimit"))) return wait;
     return parse_number(header.get("retry-after"));
 }
 
-/// What the hub tells about a file before it is downloaded.
+/// What the hub reports about a file before it is downloaded.
 struct file_facts {
-    std::string commit;                 ///< of the revision that was asked for
+    std::string commit;                 ///< of the requested revision
     std::string blob;                   ///< the content's name in the cache
     std::optional<std::uint64_t> size;  ///< bytes
 };

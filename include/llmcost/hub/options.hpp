@@ -25,7 +25,7 @@ namespace llmcost {
 /// Looks an environment variable up, as `std::getenv` does: null where it is not set.
 using environment = std::function<const char*(const char*)>;
 
-/// Where the hub and its cache are, who asks, and how patiently.
+/// Locations of the hub and its cache, the user's token, and timeouts.
 struct hub_options {
     std::string endpoint = "https://huggingface.co";  ///< plain http only where this or its redirect is on loopback
     std::filesystem::path cache_dir;                  ///< the folder that holds `models--org--name`
@@ -43,16 +43,17 @@ struct hub_options {
         120'000};                                    ///< for all questions, attempts and waits of one download together
     int attempts = 3;                                ///< per request; at least 1
     std::chrono::milliseconds first_wait{500};       ///< before the second attempt; doubles with each
-    std::chrono::milliseconds longest_wait{10'000};  ///< a server that asks for more gets no further attempt
+    std::chrono::milliseconds longest_wait{10'000};  ///< a server that requests more gets no further attempt
     std::function<void(std::chrono::milliseconds)> sleep = [](std::chrono::milliseconds time) {
         std::this_thread::sleep_for(time);
     };
 
-    /// What the variables of the Hugging Face tools ask for; an empty variable counts as not set.
+    /// The options that the environment variables of the Hugging Face tools set; an empty variable counts as not set.
     ///
-    /// Throws `bad_value` for a timeout that is not a whole number of seconds. Source: huggingface_hub constants.py.
+    /// Throws `bad_value` for a timeout that is not an integral number of seconds. Source: huggingface_hub
+    /// constants.py.
     [[nodiscard]] static hub_options from_environment(const environment& get);
-    /// The same from the environment of this process.
+    /// The options that the environment of this process sets.
     [[nodiscard]] static hub_options from_environment() {
         return from_environment([](const char* name) { return std::getenv(name); });
     }
@@ -86,14 +87,15 @@ public:
         return text == "1" || text == "on" || text == "yes" || text == "true";
     }
 
-    /// A whole number of seconds; 0 and an unset variable leave `fallback`.
+    /// An integral number of seconds; 0 and an unset variable leave `fallback`.
     std::chrono::milliseconds seconds(const char* name, std::chrono::milliseconds fallback) const {
         const std::string text = value(name);
         if (text.empty() || text == "0") return fallback;
         const auto number = parse_number(trim(text));
         if (!number || *number == 0 || *number > 86'400) {
-            throw error(errc::bad_value, name,
-                        "expected a whole number of seconds from 1 to 86400, found \"" + printable(text, 40) + "\"");
+            throw error(
+                errc::bad_value, name,
+                "expected an integral number of seconds from 1 to 86400, found \"" + printable(text, 40) + "\"");
         }
         return std::chrono::seconds(static_cast<std::int64_t>(*number));
     }
@@ -170,7 +172,7 @@ inline hub_options hub_options::from_environment(const environment& get) {
         options.token_file = path.empty() ? home + "/token" : env.expand(path);
     }
 
-    // A HF_HUB_OFFLINE that says no hides TRANSFORMERS_OFFLINE, as in huggingface_hub.
+    // A HF_HUB_OFFLINE that is false hides TRANSFORMERS_OFFLINE, as in huggingface_hub.
     const char* const offline = env.first("HF_HUB_OFFLINE").empty() ? "TRANSFORMERS_OFFLINE" : "HF_HUB_OFFLINE";
     if (env.is_true(offline)) {
         options.offline = true;

@@ -10,10 +10,11 @@
 
 namespace llmcost::detail::hub {
 
-/// Turns SIGPIPE and SIGXFSZ, while it lives and in its own thread, into the error codes of the writes that raise them.
+/// Turns SIGPIPE and SIGXFSZ, during its lifetime and in its own thread, into the error codes of the writes that raise
+/// them.
 ///
-/// A TLS library may write to a closed connection, and a limit on the size of files may be in force: neither may end
-/// the program and leave an unfinished file behind. What the program does with these signals elsewhere stays as it is.
+/// A TLS library may write to a closed connection, and a limit on the size of files may be in force. Neither may end
+/// the program and leave an unfinished file. The handling of these signals elsewhere in the program does not change.
 class write_signal_guard {
 public:
     write_signal_guard() noexcept {

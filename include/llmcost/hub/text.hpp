@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-// What the hub's names may look like, and how a foreign text is made fit to be shown or sent.
+// Rules for the hub's names, and how a foreign text is made safe to print or send.
 namespace llmcost::detail::hub {
 
 constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }

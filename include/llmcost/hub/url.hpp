@@ -28,8 +28,8 @@ inline bool is_loopback_address(std::string_view host) {
 
 /// A URL taken apart by libcurl, so that what is checked here is what it will connect to.
 struct http_url {
-    std::string text;    ///< the whole, absolute, without a fragment
-    std::string place;   ///< the same without a query, which may be a signature: for messages
+    std::string text;    ///< the complete URL, absolute, without a fragment
+    std::string place;   ///< the URL without its query, which may be a signature: for messages
     std::string scheme;  ///< "http" or "https"
     std::string host;    ///< in lower case
     std::string port;    ///< the scheme's own where none is written

@@ -49,7 +49,7 @@ public:
           name_(name),
           limits_(limits),
           specials_(specials),
-          // decoded strings are never longer than their source, nor is anything else that is kept
+          // decoded strings are never longer than their source, nor is anything else that is stored
           characters_(new char[text.original().size() + 1]) {
         // lists of numbers are as dense as that; what is reserved beyond need is never touched
         nodes_.reserve(std::min(text.view().size() / 3 + 1, limits.nodes));
@@ -59,7 +59,7 @@ public:
     [[nodiscard]] const std::optional<error>& failure() const noexcept { return failure_; }
     [[nodiscard]] parsed_json release() { return {std::move(nodes_), std::move(characters_)}; }
 
-    // the reader calls these by name; each says whether to go on
+    // the reader calls these by name; each returns whether to go on
     bool null() { return add(config_node::kind::null) != nullptr; }
     bool boolean(bool value) {
         add(config_node::kind::boolean)->integer = value ? 1 : 0;

@@ -15,7 +15,7 @@
 #include <llmcost/json/text.hpp>
 #include <llmcost/text/error.hpp>
 
-// Names what a person gave in the place of a config.json: another file of a model's folder, a download that failed.
+// Names the file that a user gave in place of a config.json: another file of a model's folder, a failed download.
 namespace llmcost::detail {
 
 /// A kind of file: what it is, and what is expected instead.
@@ -24,10 +24,10 @@ struct foreign_kind {
     std::string_view instead{};
 };
 
-inline constexpr std::string_view its_neighbour = "expected the model's config.json, which often lies beside it";
+inline constexpr std::string_view its_neighbour = "expected the model's config.json, which is often in the same folder";
 inline constexpr std::string_view unpacked = "expected a config.json that is unpacked";
 
-/// A kind that its first bytes tell.
+/// A kind of file that is recognized by its first bytes.
 struct file_signature {
     std::string_view bytes;
     foreign_kind kind;
@@ -36,8 +36,7 @@ struct file_signature {
 inline constexpr file_signature file_signatures[] = {
     {"GGUF", {"a GGUF file (weights)", "expected the config.json of the model that it was made from"}},
     {"version https://git-lfs",
-     {"a Git LFS pointer, which stands for a file that was not fetched",
-      "expected the config.json itself (git lfs pull)"}},
+     {"a Git LFS pointer to a file that was not fetched", "expected the config.json itself (git lfs pull)"}},
     {"PK\x03\x04", {"a zip archive, as torch.save writes weights", its_neighbour}},
     {"\x80\x02", {"a pickle, as torch.save writes weights", its_neighbour}},
     {"\x80\x03", {"a pickle of Python", its_neighbour}},
@@ -99,7 +98,7 @@ constexpr std::optional<foreign_kind> foreign_file(std::string_view bytes) noexc
     return std::nullopt;
 }
 
-/// A kind of JSON file that its keys tell: all of `family_keys`, of which the later ones may be missing.
+/// A kind of JSON file that is recognized by its keys: all of `family_keys`, of which the later ones may be missing.
 struct json_signature {
     std::string_view keys[3];
     foreign_kind kind;
@@ -149,7 +148,8 @@ inline std::optional<foreign_kind> foreign_adapter(config_view root) {
     return foreign_object(root);
 }
 
-/// Throws what a file is and what is expected, where it is a known kind of another: these words, or the kind's own.
+/// Throws an error with what a file is and what is expected, where it is a known kind of another file: this text, or
+/// the kind's own.
 inline void refuse_foreign(const std::optional<foreign_kind>& kind, std::string_view name, std::string_view expected) {
     if (kind)
         throw error(errc::bad_value, std::string(name),
@@ -157,7 +157,7 @@ inline void refuse_foreign(const std::optional<foreign_kind>& kind, std::string_
                         std::string(expected.empty() ? kind->instead : expected));
 }
 
-/// Says that a folder has no config.json, and names what it has.
+/// Reports that a folder has no config.json, and lists what it has.
 inline std::string without_config(const std::filesystem::path& folder) {
     constexpr std::size_t maximum = 6;
     std::set<std::string> names;
@@ -185,7 +185,7 @@ inline std::optional<std::string> config_file_at(const std::string& path) {
     if (!std::filesystem::is_directory(path, none)) return path;
     for (const char* const name : config_files) {
         const std::filesystem::path candidate = std::filesystem::path(path) / name;
-        // a link into nothing is there, and says more when it is opened
+        // a dangling link exists, and gives a better error when it is opened
         if (std::filesystem::exists(std::filesystem::symlink_status(candidate, none))) return candidate.string();
     }
     return std::nullopt;

@@ -99,7 +99,7 @@ inline void override_node(std::vector<config_node>& nodes, std::string_view path
         if (nodes[at].type == config_node::kind::null) nodes[at].type = config_node::kind::object;
 
         const config_view current{nodes, at};
-        std::uint32_t child = 0;  // the root is nobody's child
+        std::uint32_t child = 0;  // the root has no parent
         if (current.is_array()) {
             std::uint32_t i = 0;
             const char* const stop = name.data() + name.size();

@@ -12,14 +12,14 @@ namespace llmcost::detail {
 /// A string that was left out of a text, and its place among all strings of it, keys included.
 struct string_left_out {
     std::size_t ordinal = 0;
-    std::size_t begin = 0;  ///< in the whole text
+    std::size_t begin = 0;  ///< in the complete text
     std::string_view text{};
 };
 
-/// A JSON text with `""` for each long string that needs no decoding, since a reader takes 60 instructions for every
-/// character of one; residuals of calibrations are such strings.
+/// A JSON text with `""` for each long string that needs no decoding. A reader takes 60 instructions for every
+/// character of a string; corrections of calibrations are such strings.
 ///
-/// Views of `text` are kept. What is no JSON stays none: what is left out are printable ASCII characters of strings.
+/// Stores views of `text`. Invalid JSON stays invalid: only printable ASCII characters of strings are left out.
 class shortened_text {
 public:
     explicit shortened_text(std::string_view text) : text_(text) {
@@ -47,7 +47,7 @@ public:
     [[nodiscard]] std::string_view view() const noexcept { return left_out_.empty() ? text_ : shortened_; }
     /// In the order of the text.
     [[nodiscard]] const std::vector<string_left_out>& left_out() const noexcept { return left_out_; }
-    /// Where a byte of the view stands in the whole text.
+    /// The position of a byte of the view in the complete text.
     [[nodiscard]] std::size_t original_offset(std::size_t offset) const noexcept {
         for (const string_left_out& s : left_out_)
             if (s.begin <= offset) offset += s.text.size();

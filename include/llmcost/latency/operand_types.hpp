@@ -26,7 +26,7 @@ struct kernel_work {
 /// The element types of weights and activations of an operator, with the names of engines.
 struct operand_type {
     string_ref name;
-    string_ref aliases[2]{};
+    string_ref aliases[2];
     double weight_bytes;  ///< per element, including block scales
     double
         activation_bytes;  ///< per element of the input, which is quantized inside the operator if weights are narrower
@@ -41,26 +41,41 @@ struct operand_type {
 // marlin_utils_fp4.py.
 inline constexpr operand_type operand_types[]{
     {.name = "float32", .aliases = {"fp32", "float"}, .weight_bytes = 4, .activation_bytes = 4, .unit = &device::fp32},
-    {.name = "bfloat16", .aliases = {"bf16"}, .weight_bytes = 2, .activation_bytes = 2, .unit = &device::bf16},
+    {.name = "bfloat16", .aliases = {"bf16", ""}, .weight_bytes = 2, .activation_bytes = 2, .unit = &device::bf16},
     {.name = "float16", .aliases = {"fp16", "half"}, .weight_bytes = 2, .activation_bytes = 2, .unit = &device::fp16},
     {.name = "fp8",
+     .aliases = {"", ""},
      .weight_bytes = 1,
      .activation_bytes = 2,
      .unit = &device::fp8,
      .has_per_tensor_scale = true,
      .unpacked_type = "fp8_wo"},
-    {.name = "fp8_block", .weight_bytes = 1, .activation_bytes = 2, .unit = &device::fp8, .unpacked_type = "fp8_wo"},
-    {.name = "int8", .weight_bytes = 1, .activation_bytes = 2, .unit = &device::int8},
-    {.name = "nvfp4", .weight_bytes = 0.5625, .activation_bytes = 2, .unit = &device::fp4, .unpacked_type = "nvfp4_wo"},
+    {.name = "fp8_block",
+     .aliases = {"", ""},
+     .weight_bytes = 1,
+     .activation_bytes = 2,
+     .unit = &device::fp8,
+     .unpacked_type = "fp8_wo"},
+    {.name = "int8", .aliases = {"", ""}, .weight_bytes = 1, .activation_bytes = 2, .unit = &device::int8},
+    {.name = "nvfp4",
+     .aliases = {"", ""},
+     .weight_bytes = 0.5625,
+     .activation_bytes = 2,
+     .unit = &device::fp4,
+     .unpacked_type = "nvfp4_wo"},
     {.name = "w4a16_mxfp4",
-     .aliases = {"mxfp4"},
+     .aliases = {"mxfp4", ""},
      .weight_bytes = 0.53125,
      .activation_bytes = 2,
      .unit = &device::bf16},
-    {.name = "int4_wo", .aliases = {"int4"}, .weight_bytes = 0.515625, .activation_bytes = 2, .unit = &device::bf16},
-    {.name = "fp8_wo", .aliases = {"w8a16_fp8"}, .weight_bytes = 1, .activation_bytes = 2, .unit = &device::bf16},
+    {.name = "int4_wo",
+     .aliases = {"int4", ""},
+     .weight_bytes = 0.515625,
+     .activation_bytes = 2,
+     .unit = &device::bf16},
+    {.name = "fp8_wo", .aliases = {"w8a16_fp8", ""}, .weight_bytes = 1, .activation_bytes = 2, .unit = &device::bf16},
     {.name = "nvfp4_wo",
-     .aliases = {"w4a16_nvfp4"},
+     .aliases = {"w4a16_nvfp4", ""},
      .weight_bytes = 0.5625,
      .activation_bytes = 2,
      .unit = &device::bf16},

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Chakra execution traces (MLCommons), as ASTRA-sim reads them: there where protoc has made chakra.pb.h of
-// examples/llmcost/chakra.proto, else nothing.
+// Chakra execution traces (MLCommons) in the format of ASTRA-sim.
+// Requires chakra.pb.h, which protoc generates from examples/llmcost/chakra.proto. Otherwise the file is empty.
 #if __has_include(<chakra.pb.h>)
 
 #include <chakra.pb.h>
@@ -19,7 +19,7 @@
 
 namespace llmcost {
 
-/// The number of a collective in Chakra's schema (`CollectiveCommType`).
+/// The value of a collective in Chakra's schema (`CollectiveCommType`).
 [[nodiscard]] constexpr std::int64_t chakra_collective(collective_kind kind) noexcept {
     switch (kind) {
         case collective_kind::all_reduce: return 0;
@@ -30,7 +30,7 @@ namespace llmcost {
     return 0;
 }
 
-/// What one device does as a Chakra trace: messages behind their lengths, the first says the schema's version.
+/// The Chakra trace of one device: length-prefixed messages, the first of which has the schema version.
 [[nodiscard]] inline std::string chakra_trace(const std::vector<trace_node>& nodes) {
     std::string out;
     {
@@ -56,7 +56,7 @@ namespace llmcost {
             for (const std::uint64_t id : n.control) node.add_ctrl_deps(id);
             attribute("is_cpu_op")->set_bool_val(false);
             if (n.kind == trace_kind::compute) {
-                // whole microseconds: rounded where parts meet, so that their sum stays right
+                // integer microseconds, rounded at the boundaries so that the sum is exact
                 const double begins = std::round(1e6 * n.begins), ends = std::round(1e6 * (n.begins + n.seconds));
                 node.set_type(chakra::COMPUTE);
                 node.set_start_time_micros(static_cast<std::uint64_t>(begins));

@@ -13,10 +13,10 @@
 #include <llmcost/report/svg.hpp>
 #include <llmcost/report/ticks.hpp>
 
-// Charts: lines and points over two axes, areas one upon the other, bars.
+// Charts: lines and points over two axes, stacked areas, bars.
 namespace llmcost {
 
-/// A picture that is drawn: a file by itself, or a part of a page.
+/// An SVG picture, for a file or as a part of a page.
 struct svg_picture {
     svg_writer drawn;
     double width = 640, height = 0;
@@ -26,29 +26,29 @@ struct svg_picture {
     [[nodiscard]] std::string figure() const { return drawn.figure(width, height, title, description); }
 };
 
-/// Values that belong together, in the order of a line through them.
+/// A series of values, in the order of its line.
 struct chart_series {
     std::string name;
     std::vector<double> x, y;
-    bool has_line = true;  ///< by a line
-    bool marked = true;    ///< by a marker at each value
-    std::size_t kind = 0;  ///< how it looks
+    bool has_line = true;  ///< draws a line
+    bool marked = true;    ///< draws a marker at each value
+    std::size_t kind = 0;  ///< index of the style
 };
 
-/// A value that a chart is held against, as a device's memory.
+/// A labeled limit of a chart, such as the memory of a device.
 struct chart_limit {
     std::string name;
     double at = 0;
 };
 
-/// What all charts are told.
+/// The texts of a chart.
 struct chart_text {
     std::string title;
-    std::string description;    ///< for those who do not see it; the picture's figures in words
-    std::string prefix = "lc";  ///< of the names of patterns; of its own where a page has several pictures
+    std::string description;    ///< accessible description: the values of the chart as text
+    std::string prefix = "lc";  ///< prefix of pattern ids; unique if a page has several pictures
 };
 
-/// A rectangle with two axes, and where values are in it.
+/// The plot area of a chart: a rectangle with two axes.
 class chart_area {
 public:
     double left = 0, top = 0, width = 0, height = 0;
@@ -58,7 +58,7 @@ public:
     [[nodiscard]] double x(double value) const { return left + width * share(value, x_low, x_high, x_axis.scale); }
     [[nodiscard]] double y(double value) const { return top + height - height * share(value, y_low, y_high, up.scale); }
 
-    /// Bounds that hold all values: from zero on a linear axis, round on both.
+    /// Extends bounds to round values. A linear axis starts at zero with `from_zero`.
     static void widen(double& low, double& high, const chart_axis& axis, bool from_zero) {
         if (axis.scale == axis_scale::logarithmic) {
             if (!(high > low)) {
@@ -73,7 +73,7 @@ public:
         if (from_zero) high = std::ceil(high / step - 1e-9) * step;
     }
 
-    /// Lines and labels of the axis that goes up, and its title above it.
+    /// Draws grid lines and labels of the vertical axis, and its title above.
     void draw_up(svg_writer& out) const {
         for (const axis_tick& t : axis_ticks(y_low, y_high, up, 6)) {
             out.line(left, y(t.at), left + width, y(t.at), "lc-grid");
@@ -82,7 +82,7 @@ public:
         out.text(left - label_width() + 4, top - 12, up.title, svg_anchor::start, "lc-soft");
         out.line(left, top, left, top + height, "lc-axis");
     }
-    /// Ticks below the axis that goes across: at these values, as many as there is room for.
+    /// Draws ticks of the horizontal axis, as many as fit.
     void draw_across(svg_writer& out, const std::vector<axis_tick>& ticks) const {
         out.line(left, top + height, left + width, top + height, "lc-axis");
         for (const axis_tick& t : thinned(ticks, width, svg_width_of)) {
@@ -91,13 +91,13 @@ public:
         }
         out.text(left + width / 2, top + height + 42, x_axis.title, svg_anchor::middle, "lc-soft");
     }
-    /// A line at a value, with its name at the end.
+    /// Draws a line at a limit, with its name at the end.
     void draw_limit(svg_writer& out, const chart_limit& limit) const {
         if (limit.at < y_low || limit.at > y_high) return;
         out.line(left, y(limit.at), left + width, y(limit.at), "lc-limit");
         out.text(left + width - 4, y(limit.at) - 6, limit.name, svg_anchor::end, "lc-halo");
     }
-    /// Columns that the labels of the axis that goes up take.
+    /// Width of the labels of the vertical axis.
     [[nodiscard]] double label_width() const {
         double widest = 0;
         for (const axis_tick& t : axis_ticks(y_low, y_high, up, 6)) widest = std::max(widest, svg_width_of(t.label));
@@ -113,7 +113,7 @@ private:
 
 namespace detail {
 
-/// Draws what the kinds mean in lines as wide as the picture; gives the height that it took.
+/// Draws a legend of lines as wide as the picture. Returns its height.
 template <class Symbol>
 double draw_legend(svg_writer& out, double left, double top, double right, const std::vector<std::string>& names,
                    Symbol symbol) {
@@ -131,7 +131,7 @@ double draw_legend(svg_writer& out, double left, double top, double right, const
     return names.empty() ? 0 : y - top + 22;
 }
 
-/// The longest beginning of a text that is about so wide.
+/// The longest prefix of a text with about this width.
 [[nodiscard]] inline std::string svg_cut(std::string_view text, double expanded_width) {
     if (svg_width_of(text) <= expanded_width) return std::string(text);
     while (!text.empty() && svg_width_of(text) + 9 > expanded_width) {
@@ -150,7 +150,7 @@ double draw_legend(svg_writer& out, double left, double top, double right, const
 
 }  // namespace detail
 
-/// Ticks at the values themselves where they are few, else at round ones.
+/// Ticks at the values if there are few, otherwise at round values.
 [[nodiscard]] inline std::vector<axis_tick> ticks_of(const std::vector<chart_series>& all, const chart_area& area) {
     std::vector<double> at;
     for (const chart_series& s : all) at.insert(at.end(), s.x.begin(), s.x.end());
@@ -165,12 +165,12 @@ double draw_legend(svg_writer& out, double left, double top, double right, const
     return out;
 }
 
-/// Whether an axis has a place for a value.
+/// Whether an axis can represent a value.
 [[nodiscard]] inline bool is_on_axis(double value, const chart_axis& axis) noexcept {
     return axis.scale == axis_scale::linear || value > 0;
 }
 
-/// The smallest and largest values of all series; of a power of ten where there are none.
+/// Minimum and maximum of all series; a power of ten if there are no values.
 struct chart_bounds {
     double x_low = 1, x_high = 10, y_low = 1, y_high = 10;
     bool has_values = false;
@@ -191,7 +191,7 @@ struct chart_bounds {
     return out;
 }
 
-/// Lines or points over two axes. A logarithmic axis leaves out what is not above zero.
+/// A line or scatter chart. A logarithmic axis omits values that are not positive.
 [[nodiscard]] inline svg_picture line_chart(const chart_text& text, const chart_axis& x_axis, const chart_axis& up,
                                             const std::vector<chart_series>& all,
                                             const std::vector<chart_limit>& limits = {}) {
@@ -238,14 +238,13 @@ struct chart_bounds {
     return out;
 }
 
-/// A stretch of an axis that has a name, from one place up to another.
+/// A named interval of an axis.
 struct chart_section {
     std::string name;
     std::size_t begin = 0, to = 0;
 };
 
-/// Layers one upon the other, a step for each place; `layers` have as many `y` as there are places. Sections are named
-/// below.
+/// A chart of stacked areas with steps. `layers` have one `y` per step. Section names are below the axis.
 [[nodiscard]] inline svg_picture stacked_areas(const chart_text& text, const chart_axis& up,
                                                const std::vector<chart_series>& layers,
                                                const std::vector<chart_section>& sections,
@@ -301,7 +300,7 @@ struct chart_section {
     return out;
 }
 
-/// A bar of a group: a value, and what stands behind the bar.
+/// A bar: its value, and the text after it.
 struct chart_bar {
     std::string name;
     double value = 0;
@@ -309,13 +308,13 @@ struct chart_bar {
     std::size_t kind = 0;
 };
 
-/// Bars of one group stand close together, under the group's name where it has one.
+/// A group of adjacent bars under an optional name.
 struct chart_group {
     std::string name{};
     std::vector<chart_bar> bars;
 };
 
-/// Bars from left to right, names in front of them, labels behind.
+/// A horizontal bar chart with names on the left and texts after the bars.
 [[nodiscard]] inline svg_picture bar_chart(const chart_text& text, const std::vector<chart_group>& groups,
                                            const std::vector<chart_limit>& limits = {}) {
     svg_picture out = detail::begin_picture(text);
@@ -358,7 +357,7 @@ struct chart_group {
     return out;
 }
 
-/// Pictures one below the other as one, which has the first one's title.
+/// Stacks two pictures into one, with the title of the first.
 [[nodiscard]] inline svg_picture one_below_other(svg_picture first, const svg_picture& second) {
     first.drawn.place(0, first.height, second.drawn);
     first.height += second.height;

@@ -9,23 +9,23 @@
 
 #include <llmcost/report/json_writer.hpp>
 
-// The Trace Event Format of Chrome, which Perfetto reads.
+// The Trace Event Format of Chrome, which Perfetto supports.
 namespace llmcost {
 
-/// Something on a stream, from when it begins.
+/// An event on a stream.
 struct trace_span {
     std::string name;
     std::string category{};
     std::size_t stream = 0;
-    double begins = 0, duration = 0;  ///< seconds
+    double begins = 0, duration = 0;  ///< s
     std::vector<std::pair<std::string, double>> numbers{};
     std::vector<std::pair<std::string, std::string>> texts{};
 };
 
-/// Streams of one process as a trace; spans of a stream lie one behind the other or inside of each other.
+/// A trace of the streams of one process. Spans of a stream follow each other or are nested.
 [[nodiscard]] inline std::string chrome_trace(const std::string& process, const std::vector<std::string>& streams,
                                               const std::vector<trace_span>& spans) {
-    constexpr double micro = 1e6;  // of which the format counts
+    constexpr double micro = 1e6;  // unit of the format
     json_writer json(1);
     json.object().member("displayTimeUnit", "ns").key("traceEvents").array();
     const auto name = [&](const char* event, std::size_t stream, const std::string& content) {

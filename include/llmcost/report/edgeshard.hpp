@@ -15,12 +15,12 @@
 
 #include <llmcost/graph/module_graph.hpp>
 
-// The two text files of EdgeShard Profiler.
+// The two text formats of EdgeShard Profiler.
 namespace llmcost {
 
 namespace detail {
 
-/// An operation as EdgeShard calls it: Python's operators by their words, functions by torch's names.
+/// The EdgeShard name of an operation: Python's name of an operator, or the name of a torch function.
 [[nodiscard]] inline std::string edgeshard_name(const operator_graph& graph, const graph_operation& o) {
     const bool of_weight =
         o.inputs.size() > 1 && at_place(graph.tensors, o.inputs[1].tensor).source == tensor_origin::parameter;
@@ -48,7 +48,7 @@ namespace detail {
     }
 }
 
-/// A node of EdgeShard's graph: a part, or all calls of a module.
+/// A node of EdgeShard's graph: an operation, or all calls of a module.
 struct edgeshard_node {
     const graph_node* part;
     double seconds = 0;
@@ -59,12 +59,12 @@ struct edgeshard_node {
         return part->kind == part_kind::operation ? edgeshard_name(graph, at_place(graph.operations, part->first))
                                                   : part->type;
     }
-    /// Milliseconds of a call.
+    /// Milliseconds per call.
     [[nodiscard]] double mean() const noexcept { return 1e3 * seconds / calls; }
 };
 struct edgeshard_graph {
     std::vector<edgeshard_node> nodes;
-    std::vector<std::pair<std::int32_t, std::int32_t>> edges;  ///< once for each pair of nodes
+    std::vector<std::pair<std::int32_t, std::int32_t>> edges;  ///< one per pair of nodes
     std::size_t modules = 0;
 };
 
@@ -103,11 +103,10 @@ template <class... Values>
 
 }  // namespace detail
 
-/// A graph as EdgeShard Profiler exports it: its statistics, a line for each node, its edges; no line's end behind the
-/// last.
+/// A graph in the export format of EdgeShard Profiler: statistics, one line per node, edges; no final newline.
 ///
-/// A module that is called several times is one node with the mean time of its calls. Bytes of weights are those of
-/// their element type, of which EdgeShard takes two for each parameter.
+/// A module with several calls is one node with their mean time. Bytes of weights are those of their element type, for
+/// which EdgeShard assumes two per parameter.
 [[nodiscard]] inline std::string edgeshard_text(const operator_graph& graph, const node_graph& g) {
     const detail::edgeshard_graph exported_graph = detail::edgeshard_nodes(graph, g);
     std::string out = "==== Stats ====\nTotal nodes: " + std::to_string(exported_graph.nodes.size()) +
@@ -129,7 +128,7 @@ template <class... Values>
     return out;
 }
 
-/// What EdgeShard Profiler's `Graph.stats()` prints: the numbers of nodes and edges, the five slowest modules.
+/// The output of EdgeShard Profiler's `Graph.stats()`: numbers of nodes and edges, the five slowest modules.
 [[nodiscard]] inline std::string edgeshard_stats(const operator_graph& graph, const node_graph& g) {
     const detail::edgeshard_graph exported_graph = detail::edgeshard_nodes(graph, g);
     std::vector<std::size_t> slowest;

@@ -12,24 +12,24 @@
 #include <llmcost/report/formula_terms.hpp>
 #include <llmcost/text/error.hpp>
 
-// A figure of a model over all workloads: its regions, and in each a polynomial.
+// A metric of a model as a piecewise polynomial of the workload.
 namespace llmcost {
 
-/// A part of all workloads over which one polynomial holds.
+/// A region of workloads and its polynomial.
 struct formula_piece {
     region domain;
-    bool any_rest = false;  ///< holds for whole chunks as for others
-    bool known = true;      ///< false where walks answer and no polynomial does
+    bool any_rest = false;  ///< valid for complete and incomplete chunks
+    bool known = true;      ///< false if no polynomial is valid and every workload is traced
     polynomial sum;
-    std::vector<polynomial> parts{};    ///< of the sum, by the names of samples of terms
-    std::vector<formula_term> terms{};  ///< the same, like ones together
+    std::vector<polynomial> parts{};    ///< terms of `sum`, by name index of `term_samples`
+    std::vector<formula_term> terms{};  ///< terms, equal ones merged
 
     [[nodiscard]] bool contains(const workload& w) const noexcept {
         region r = domain;
         if (any_rest && r.chunk != 0) r.is_chunk_multiple = w.sequence % r.chunk == 0;
         return r.contains(w);
     }
-    /// Sequence or chunks, rest and past of a workload, as the polynomial takes them.
+    /// The variables of the polynomial for a workload: sequence or chunks, remainder, past.
     [[nodiscard]] polynomial::powers place_of(const workload& w) const noexcept {
         if (domain.chunk == 0) return {w.sequence, 0, w.past};
         const std::int64_t chunks = (w.sequence + domain.chunk - 1) / domain.chunk;
@@ -39,7 +39,7 @@ struct formula_piece {
 
 namespace detail {
 
-/// A region without what its other bounds say already: tokens that fill a chunk, sums of sequence and past.
+/// A region without redundant bounds: tokens that fill a chunk, sums of sequence and past.
 [[nodiscard]] inline region tighten_bounds(region r) {
     const auto cut = [](region::interval& in, std::int64_t low, std::int64_t high) {
         in.low = std::max(in.low, low);
@@ -52,7 +52,7 @@ namespace detail {
     return r;
 }
 
-/// The regions of a model, each found from a point of its own.
+/// Finds the regions of a model, each from one of its points.
 class region_search {
 public:
     region_search(const model& m, const workload& load)
@@ -62,13 +62,13 @@ public:
             for (const workload& w : candidates()) num_added += refine_boundary(w) ? 1U : 0U;
         }
     }
-    /// A point of each region.
+    /// The regions, with a point of each.
     [[nodiscard]] const std::vector<std::pair<region, workload>>& found() const noexcept { return found_; }
 
 private:
     static constexpr std::size_t maximum = 400;
 
-    /// How many tokens a model has positions for, be they new ones or, with `cached`, those of the cache and a new one.
+    /// The maximum number of new tokens by the model's positions, or of cached and new ones with `cached`.
     static std::int64_t max_tokens(const model& m, workload load, bool cached) {
         constexpr std::int64_t probe_length = std::int64_t{1} << 22;
         load.batch = 1;
@@ -124,13 +124,13 @@ private:
             }
         return out;
     }
-    /// Takes the region of a point that is in none of those that are known.
+    /// Adds the region of a point that is outside of all known regions.
     bool refine_boundary(const workload& w) {
         for (const auto& [r, point] : found_)
             if (r.contains(w)) return false;
         region r = region_of(model_, w);
-        if (!r.contains(w)) return false;  // nothing is promised of it
-        if (found_.size() == maximum) throw error(errc::overflow, {}, "the figure bends more often than 400 times");
+        if (!r.contains(w)) return false;  // the trace is not valid for this point
+        if (found_.size() == maximum) throw error(errc::overflow, {}, "the metric has more than 400 pieces");
         r.total.high = std::min(r.total.high, max_total_);
         r.sequence.high = std::min(r.sequence.high, max_new_);
         found_.emplace_back(r, w);
@@ -143,7 +143,7 @@ private:
     std::vector<std::pair<region, workload>> found_;
 };
 
-/// Whether a polynomial gives what another does, over that one's piece.
+/// Whether two polynomials are equal over a piece.
 [[nodiscard]] inline bool agrees(const polynomial& p, const polynomial& of_piece, const formula_piece& piece,
                                  const workload& load) {
     if (p == of_piece) return true;
@@ -174,11 +174,11 @@ private:
     return num_checked > 0;
 }
 
-/// The part of a name; nothing of one that a piece has not met.
+/// The term with a name index; zero if the piece does not have it.
 [[nodiscard]] inline polynomial part_of(const formula_piece& piece, std::size_t name) {
     return name < piece.parts.size() ? piece.parts[name] : polynomial{};
 }
-/// Whether a piece's polynomial, and those of its parts, hold over another piece.
+/// Whether the polynomials of a piece and of its terms are valid over another piece.
 [[nodiscard]] inline bool holds_over(const formula_piece& a, const formula_piece& b, const workload& load) {
     bool all = agrees(a.sum, b.sum, b, load);
     for (std::size_t i = 0; all && i < std::max(a.parts.size(), b.parts.size()); ++i)
@@ -192,8 +192,8 @@ private:
     return true;
 }
 
-/// Two tightened regions as one where a cut through that one along an axis gives just these two; with `differ` they are
-/// apart already and must have the same bounds.
+/// Merges two tightened regions that one cut along an axis separates. With `differ`, they are disjoint already and must
+/// have equal bounds.
 [[nodiscard]] inline bool join_regions(const region& a, const region& b, bool differ, region& out) {
     if (differ) {
         out = a;
@@ -216,7 +216,7 @@ private:
     return false;
 }
 
-/// One piece in place of two that lie beside each other and agree; false where they do not.
+/// Merges two adjacent pieces with equal polynomials. Returns false if they cannot be merged.
 inline bool merge(formula_piece& a, const formula_piece& b, const workload& load) {
     if (!a.known || !b.known || a.domain.chunk != b.domain.chunk) return false;
     const bool other_rest =
@@ -235,7 +235,7 @@ inline bool merge(formula_piece& a, const formula_piece& b, const workload& load
     return true;
 }
 
-/// Whether the parts of a piece are what a walk counts, at a workload of a piece like it.
+/// Whether the terms of a piece agree with a trace, at a workload of a similar piece.
 [[nodiscard]] inline bool parts_hold(const formula_piece& source, const formula_piece& at, const workload& w,
                                      term_samples& terms) {
     const std::size_t num_terms = terms.at(w).size();
@@ -245,8 +245,7 @@ inline bool merge(formula_piece& a, const formula_piece& b, const workload& load
     }
     return true;
 }
-/// The parts of a piece, interpolated as its sum is, and held against it and against further walks; false where they
-/// are none.
+/// Interpolates the terms of a piece and verifies them against its sum and further traces. Returns false on failure.
 [[nodiscard]] inline bool find_parts(formula_piece& piece, const closed_form& form, const workload& point,
                                      term_samples& terms) {
     (void)form.evaluate([&](const workload& w) { return terms.part(w, 0); });  // so that all names are known
@@ -258,7 +257,7 @@ inline bool merge(formula_piece& a, const formula_piece& b, const workload& load
             for (std::size_t n = 0; n < 2; ++n)
                 sum.fits = polynomial::add(sum.twice[n][k], part.twice[n][k]) && sum.fits && part.fits;
     }
-    if (!(sum == piece.sum)) throw error(errc::unsupported, "--terms", "the terms of this figure do not add up to it");
+    if (!(sum == piece.sum)) throw error(errc::unsupported, "--terms", "the terms of this metric do not add up to it");
     struct step {
         std::int64_t batch, sequence, past;
     };
@@ -272,8 +271,9 @@ inline bool merge(formula_piece& a, const formula_piece& b, const workload& load
     return true;
 }
 
-/// Whether walks of a region that is too narrow for a grid of its own follow a polynomial: of one as large as ours so
-/// many points along each axis leave nothing open.
+/// Whether traces of a region that is too narrow for interpolation agree with a polynomial.
+///
+/// The tested points along each axis determine a polynomial of this size.
 template <class Of>
 [[nodiscard]] bool is_implied_by(const model& m, const formula_piece& of_other, const formula_piece& target,
                                  const workload& load, scope_query query, Of metric, term_samples* terms) {
@@ -307,11 +307,10 @@ template <class Of>
 
 }  // namespace detail
 
-/// A figure that is a sum of figures over all workloads: pieces that no two have a workload of in common, as few as are
-/// found.
+/// A metric that is a sum over all workloads, as few disjoint pieces.
 ///
-/// What else a workload says, as an encoder's tokens or positions of logits, is that of `load`. With samples of its
-/// terms each piece has these, which add up to its polynomial.
+/// Other members of the workload, as encoder tokens or positions of logits, are those of `load`.
+/// With samples of its terms, each piece has terms that add up to its polynomial.
 template <class Of>
 [[nodiscard]] std::vector<formula_piece> formula_pieces(const model& m, const workload& load, scope_query query,
                                                         Of metric, term_samples* terms = nullptr) {

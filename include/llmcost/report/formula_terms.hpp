@@ -14,19 +14,19 @@
 #include <llmcost/analysis/polynomial.hpp>
 #include <llmcost/graph/folded_path.hpp>
 
-// A figure's parts by name: modules without children, operations of the others.
+// The terms of a metric by name: leaf modules, and operations of other modules.
 namespace llmcost {
 
-/// A term of a figure: what like modules have of it, or like operations of modules with children.
+/// A term of a metric: the contribution of equal modules, or of equal operations of modules with children.
 struct formula_term {
-    std::string name;        ///< a path, the operation behind it; `*` for layers, their numbers where like ones differ
-    std::int64_t times = 1;  ///< modules that it stands for
-    polynomial sum;          ///< of one of them
+    std::string name;        ///< path, then the operation; `*` for the layer index, or its values if layers differ
+    std::int64_t times = 1;  ///< number of modules
+    polynomial sum;          ///< of one module
 };
 
 namespace detail {
 
-/// Shares a figure out among modules and operations while it listens to a walk.
+/// Attributes a metric to modules and operations of a trace.
 class term_listener final : public listener {
 public:
     term_listener(std::vector<std::string>& names, std::unordered_map<std::string, std::size_t>& places,
@@ -48,10 +48,10 @@ public:
         leaf_.pop_back();
     }
     void on_op(const recorder& r, const operation& o) override {
-        if (leaf_.empty() || leaf_.back()) return;  // a module without children is one term
+        if (leaf_.empty() || leaf_.back()) return;  // a leaf module is one term
         const trace_totals now = r.totals(), op_sums = now.difference_from(previous_sums_);
         previous_sums_ = now;
-        trace_totals module_sums{};  // what modules own and hold is no operation's
+        trace_totals module_sums{};  // parameters and stored tensors of modules belong to no operation
         module_sums.parameters = op_sums.parameters;
         module_sums.active_parameters = op_sums.active_parameters;
         module_sums.cache_elements = op_sums.cache_elements;
@@ -61,7 +61,7 @@ public:
         const std::string_view kind = op_cost_of(o.kind).name;
         add(path_.empty() ? std::string(kind) : path_ + '.' + std::string(kind), op_sums.difference_from(module_sums));
     }
-    /// When the walk is over: each name's part.
+    /// The term of each name, after the trace.
     [[nodiscard]] std::vector<polynomial::int128> take(const recorder& r) {
         share(r);
         return std::move(parts_);
@@ -87,7 +87,7 @@ private:
     storage_types types_;
     count (*metric_)(const model_metrics&);
     std::vector<polynomial::int128> parts_;
-    std::vector<std::size_t> parent_path_lengths_;  ///< letters of the path around each open module
+    std::vector<std::size_t> parent_path_lengths_;  ///< length of the parent path of each open module
     std::vector<bool> leaf_;
     std::string path_;
     trace_totals previous_sums_{};
@@ -95,7 +95,7 @@ private:
 
 }  // namespace detail
 
-/// A figure of a model, or of a part of it, name by name at any workload; walks are remembered.
+/// The terms of a metric of a model or scope at any workload. Caches traces.
 class term_samples {
 public:
     term_samples(const model& m, scope_query query, count (*metric)(const model_metrics&))
@@ -103,7 +103,7 @@ public:
 
     /// Paths in the order of their first appearance.
     [[nodiscard]] const std::vector<std::string>& names() const noexcept { return names_; }
-    /// The parts of all names at a workload; those behind its end are 0.
+    /// The terms of all names at a workload. Missing terms at the end are 0.
     const std::vector<polynomial::int128>& at(const workload& load) {
         for (const auto& [known, parts] : samples_)
             if (known == load) return parts;
@@ -130,13 +130,13 @@ private:
     std::vector<std::pair<workload, std::vector<polynomial::int128>>> samples_;
 };
 
-/// The terms of parts by name, like ones of like layers as one.
+/// Merges equal terms of different layers.
 [[nodiscard]] inline std::vector<formula_term> folded_terms(const std::vector<std::string>& names,
                                                             const std::vector<polynomial>& parts) {
     struct group {
         formula_term term;
-        std::string first;                   ///< path of the first of them
-        std::vector<std::string> numbers{};  ///< of their layers, where a path has one number
+        std::string first;                   ///< path of the first layer
+        std::vector<std::string> numbers{};  ///< layer indices, if a path has exactly one
     };
     const auto number_in = [](const std::string& path, const std::string& folded) {
         const std::size_t star = folded.find('*');
@@ -144,7 +144,7 @@ private:
         return path.substr(star, path.find('.', star) - star);
     };
     std::vector<group> groups;
-    std::unordered_map<std::string, std::vector<std::size_t>> groups_by_path;  // by folded path
+    std::unordered_map<std::string, std::vector<std::size_t>> groups_by_path;  // by path without layer indices
     for (std::size_t i = 0; i < parts.size(); ++i) {
         if (parts[i] == polynomial{}) continue;
         std::string folded = fold_indices(names[i]);

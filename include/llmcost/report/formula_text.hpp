@@ -12,8 +12,7 @@
 #include <llmcost/base/count.hpp>
 #include <llmcost/report/formula_pieces.hpp>
 
-// Pieces of a figure as people, LaTeX, C and Python write them: sequences are B, their new tokens S, tokens of the
-// cache P.
+// Piecewise polynomials as text, LaTeX, C and Python. Variables: batch B, new tokens S, cached tokens P.
 namespace llmcost {
 
 enum class formula_language { text, latex, c, python };
@@ -35,7 +34,7 @@ inline constexpr std::array<formula_signs, 4> signs_of_formula{{
     return signs_of_formula[static_cast<std::size_t>(language)];
 }
 
-/// A whole number; in C one of 128 bits where it is none of 64.
+/// An integer literal; in C with 128 bits if 64 are insufficient.
 [[nodiscard]] inline std::string number_in(polynomial::int128 n, formula_language language) {
     const auto size = static_cast<count::uint128>(n < 0 ? -n : n);
     const auto digits_of = [](count::uint128 value) {
@@ -46,7 +45,7 @@ inline constexpr std::array<formula_signs, 4> signs_of_formula{{
     return "((__int128)" + digits_of(size / split) + "*" + digits_of(split) + " + " + digits_of(size % split) + ")";
 }
 
-/// `3·S² + 5·S·P − 7`; empty where there is nothing.
+/// `3·S² + 5·S·P − 7`; empty for zero.
 [[nodiscard]] inline std::string sum_in(const polynomial::int128 (&twice)[polynomial::monomials], bool halves,
                                         bool chunks, formula_language language, bool& several) {
     constexpr std::array<std::size_t, polynomial::monomials> order{3, 8, 7, 5, 9, 4, 1, 6, 2, 0};
@@ -77,7 +76,7 @@ inline constexpr std::array<formula_signs, 4> signs_of_formula{{
     return out;
 }
 
-/// A condition on one name, empty where it always holds.
+/// A condition on one variable; empty if it always holds.
 [[nodiscard]] inline std::string bounds_in(std::string_view name, const region::interval& in, std::int64_t minimum,
                                            std::int64_t maximum, formula_language language) {
     const formula_signs& signs = signs_of(language);
@@ -91,7 +90,7 @@ inline constexpr std::array<formula_signs, 4> signs_of_formula{{
 
 }  // namespace detail
 
-/// A polynomial as an expression; of chunks where a piece has any.
+/// A polynomial as an expression, in chunks if the piece has chunks.
 [[nodiscard]] inline std::string expression_in(const polynomial& sum, bool chunks, formula_language language) {
     const detail::formula_signs& signs = detail::signs_of(language);
     bool halves = false;
@@ -112,14 +111,14 @@ inline constexpr std::array<formula_signs, 4> signs_of_formula{{
                                                : "(" + out + (language == formula_language::python ? ")//2" : ")/2");
 }
 
-/// A piece's polynomial as an expression.
+/// The polynomial of a piece as an expression.
 [[nodiscard]] inline std::string expression_in(const formula_piece& piece, formula_language language) {
     return expression_in(piece.sum, piece.domain.chunk != 0, language);
 }
 
 namespace detail {
 
-/// A name in what languages take for a comment, or LaTeX for text.
+/// A term name, escaped for comments, or for text in LaTeX.
 [[nodiscard]] inline std::string term_name_in(const std::string& name, formula_language language) {
     std::string out;
     for (std::size_t i = 0; i < name.size(); ++i) {
@@ -135,7 +134,7 @@ namespace detail {
     return out;
 }
 
-/// The terms of a piece as a sum over several lines, each with its name.
+/// The terms of a piece as a sum over several lines, with their names.
 [[nodiscard]] inline std::string terms_in(const formula_piece& piece, formula_language language) {
     std::string out;
     for (std::size_t i = 0; i < piece.terms.size(); ++i) {
@@ -165,14 +164,14 @@ namespace detail {
 
 }  // namespace detail
 
-/// Where a piece holds; empty where it does everywhere.
+/// The condition of a piece; empty if it is valid everywhere.
 [[nodiscard]] inline std::string condition_in(const formula_piece& piece, formula_language language) {
     using detail::bounds_in;
     const region& r = piece.domain;
     std::vector<std::string> parts{
         bounds_in("B", r.batch, 1, max_input, language), bounds_in("S", r.sequence, 1, max_input, language),
         bounds_in("P", r.past, 0, max_input, language), bounds_in("S + P", r.total, 0, 2 * max_input, language)};
-    const bool short_of_one = !r.is_chunk_multiple && r.sequence.high < r.chunk;  // says so already
+    const bool short_of_one = !r.is_chunk_multiple && r.sequence.high < r.chunk;  // implies a single, incomplete chunk
     if (r.chunk != 0 && !piece.any_rest && !short_of_one) {
         const std::string chunk = std::to_string(r.chunk);
         constexpr std::array<std::string_view, 4> divides{" divides S", " \\mid S", "", ""},
@@ -188,14 +187,14 @@ namespace detail {
     return out;
 }
 
-/// The chunk that sequences are padded to in some piece, else 0.
+/// The chunk size to which sequences are padded, or 0.
 [[nodiscard]] inline std::int64_t chunk_of(const std::vector<formula_piece>& pieces) {
     for (const formula_piece& p : pieces)
         if (p.domain.chunk != 0) return p.domain.chunk;
     return 0;
 }
 
-/// A name of a function of C and Python: letters, digits and `_`.
+/// An identifier in C and Python: letters, digits and `_`.
 [[nodiscard]] inline std::string identifier_of(std::string_view text) {
     std::string out;
     for (const char c : text) {
@@ -206,10 +205,10 @@ namespace detail {
     return out.empty() || (out.front() >= '0' && out.front() <= '9') ? "f" + out : out;
 }
 
-/// What figures are functions of: batch, new tokens, past; of what reads no tokens fewer.
+/// The variables of a metric: batch, new tokens, past; fewer without tokens.
 enum class formula_inputs : std::uint8_t { batch, batch_and_tokens, all };
 
-/// The fewest that pieces need.
+/// The minimum set of variables of all pieces.
 [[nodiscard]] inline formula_inputs inputs_of(const std::vector<formula_piece>& pieces) {
     bool tokens = false, past = false;
     const auto bounds = [](const region::interval& in, std::int64_t minimum, std::int64_t maximum) {
@@ -230,7 +229,7 @@ enum class formula_inputs : std::uint8_t { batch, batch_and_tokens, all };
     return past ? formula_inputs::all : tokens ? formula_inputs::batch_and_tokens : formula_inputs::batch;
 }
 
-/// A figure in a language; `name` is what it is called, `about` what it is of, in words.
+/// A metric in a language. `name`: the function name; `about`: a description.
 [[nodiscard]] inline std::string formula_in(formula_language language, const std::string& name,
                                             const std::string& about, const std::vector<formula_piece>& pieces,
                                             formula_inputs inputs = formula_inputs::all) {
@@ -244,7 +243,7 @@ enum class formula_inputs : std::uint8_t { batch, batch_and_tokens, all };
     const std::string c = std::to_string(chunk), id = identifier_of(name);
     std::string out;
     if (language == formula_language::c) {
-        // a comment that nothing in it ends
+        // Escapes sequences that would end the comment.
         std::string comment;
         for (const char letter : about) comment += letter == '*' ? '.' : letter;
         out = "/* " + comment +

@@ -14,12 +14,12 @@
 #include <llmcost/graph/split.hpp>
 #include <llmcost/report/graph_json.hpp>
 
-// A graph of parts for programs that draw: DOT (Graphviz) and GraphML.
+// Graphs in DOT (Graphviz) and GraphML.
 namespace llmcost {
 
 namespace detail {
 
-/// `4.19 MB`, `12.3 µs`: three digits and a unit.
+/// `4.19 MB`, `12.3 µs`: three significant digits and a unit.
 [[nodiscard]] inline std::string three_digits(double n, std::string_view unit) {
     constexpr std::pair<double, std::string_view> steps[]{{1e12, "T"}, {1e9, "G"},  {1e6, "M"},  {1e3, "k"},
                                                           {1, ""},     {1e-3, "m"}, {1e-6, "µ"}, {0, "n"}};
@@ -30,7 +30,7 @@ namespace detail {
     return text.data() + std::string(n == 0 ? "" : step->second) + std::string(unit);
 }
 
-/// A text between quotation marks of a DOT file; `\n` stays a line's end.
+/// A quoted string in a DOT file; `\n` remains a line break.
 [[nodiscard]] inline std::string dot_quoted(std::string_view text) {
     std::string out = "\"";
     for (const char c : text) {
@@ -56,7 +56,7 @@ namespace detail {
 
 }  // namespace detail
 
-/// A graph for Graphviz; the parts of a split stand in a frame for each device.
+/// A graph in DOT. With a split, each device has a cluster.
 [[nodiscard]] inline std::string dot_of(const operator_graph& graph, const node_graph& g, std::string_view title,
                                         const graph_split& split = {}, const std::vector<std::string>& devices = {}) {
     using detail::three_digits;
@@ -84,13 +84,13 @@ namespace detail {
             out += " n" + std::to_string(i + 1) + ";";
         out += " }\n";
     }
-    constexpr std::size_t max_labels = 200;  // a label takes the room of a node: thousands take dot minutes
+    constexpr std::size_t max_labels = 200;  // a label needs the area of a node: with thousands, dot runs for minutes
     const std::string label_attribute = g.edges.size() > max_labels ? " [tooltip=" : " [label=";
-    std::vector<std::int32_t> latest(g.parts.size(), -1);  // of the parts that one reads of
+    std::vector<std::int32_t> latest(g.parts.size(), -1);  // latest input of each node
     for (const graph_edge& e : g.edges)
         detail::at_place(latest, e.to) = std::max(detail::at_place(latest, e.to), e.source);
     for (const graph_edge& e : g.edges) {
-        const bool is_main_edge = detail::at_place(latest, e.to) == e.source;  // drawn straight, all else beside it
+        const bool is_main_edge = detail::at_place(latest, e.to) == e.source;  // drawn straight, other edges around it
         out += "  n" + std::to_string(e.source + 1) + " -> n" + std::to_string(e.to + 1) + label_attribute +
                detail::dot_quoted(detail::tensor_name(graph, e.tensor) + "\n" + sizes_text(e.sizes) + " " +
                                   std::string(std::string_view(element_name(e.type))) + "\n" +
@@ -100,7 +100,7 @@ namespace detail {
     return out + "}\n";
 }
 
-/// A graph for yEd, Gephi, NetworkX and others that read GraphML.
+/// A graph in GraphML, for yEd, Gephi and NetworkX.
 [[nodiscard]] inline std::string graphml_of(const operator_graph& graph, const node_graph& g) {
     std::string out =
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\">\n";

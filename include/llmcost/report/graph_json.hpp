@@ -12,8 +12,7 @@
 #include <llmcost/graph/statistics.hpp>
 #include <llmcost/report/json_writer.hpp>
 
-// A graph of parts as members of a JSON object; numbers of parts and tensors are those of `nodes` and `tensors`,
-// from 1.
+// A graph as members of a JSON object. Ids refer to `nodes` and `tensors` and start at 1.
 namespace llmcost {
 
 [[nodiscard]] constexpr literal name_of(part_kind kind) noexcept {
@@ -23,7 +22,7 @@ namespace llmcost {
 
 namespace detail {
 
-/// What is called a tensor: a parameter by its name, another by its number.
+/// The name of a tensor: that of a parameter, otherwise its id.
 [[nodiscard]] inline std::string tensor_name(const operator_graph& graph, std::int32_t tensor) {
     const graph_tensor& t = at_place(graph.tensors, tensor);
     return t.name.empty() ? "t" + std::to_string(tensor + 1) : t.name;
@@ -73,7 +72,7 @@ inline void write_statistics(json_writer& json, const node_graph& g) {
     json.end_array().end_object();
 }
 
-/// `nodes` and `edges`; `bytes_per_second` of a link makes times of edges, 0 none.
+/// Writes `nodes` and `edges`. `bytes_per_second`: link bandwidth for edge times; 0: no times.
 inline void write_nodes(json_writer& json, const operator_graph& graph, const node_graph& g,
                         double bytes_per_second = 0) {
     json.key("nodes").array();
@@ -109,7 +108,7 @@ inline void write_cuts(json_writer& json, const operator_graph& graph, const nod
     json.end_array();
 }
 
-/// `devices` are names of the stages' devices.
+/// Writes the partition. `devices`: device names of the stages.
 inline void write_partition(json_writer& json, const graph_split& split, const std::vector<std::string>& devices,
                             const std::vector<pipeline_device>& holds) {
     json.key("split").object().member("fits", !split.stages.empty());

@@ -9,10 +9,10 @@
 
 #include <llmcost/report/svg.hpp>
 
-// Pages as HTML: elements and texts, and a page around them that fetches nothing.
+// HTML elements and self-contained pages.
 namespace llmcost {
 
-/// Writes elements one behind the other; those that are opened are closed by their writer.
+/// Writes HTML elements. The caller closes what it opens.
 class html_writer {
 public:
     html_writer& open(std::string_view element, std::initializer_list<svg_attribute> attributes = {}) {
@@ -25,7 +25,7 @@ public:
         open_.pop_back();
         return *this;
     }
-    /// An element that holds a text alone.
+    /// An element with text content.
     html_writer& element(std::string_view name, std::string_view content,
                          std::initializer_list<svg_attribute> attributes = {}) {
         begin(name, attributes);
@@ -36,7 +36,7 @@ public:
         body_ += xml_text(content);
         return *this;
     }
-    /// What is markup already: a picture, a style.
+    /// Writes markup: a picture, a style.
     html_writer& markup(std::string_view written) {
         body_ += written;
         return *this;
@@ -55,7 +55,7 @@ private:
     std::vector<std::string> open_;
 };
 
-/// How a page looks: on light and dark, narrow and wide, on paper.
+/// The style of a page, for light and dark mode, all widths, and print.
 [[nodiscard]] inline std::string html_style() {
     return R"css(
 :root{color-scheme:light dark;--paper:#fff;--ink:#1b1b1b;--soft:#555;--line:#d5d5d5;--band:#f4f5f7;--link:#0b57a8}
@@ -107,7 +107,7 @@ h2,h3,caption{break-after:avoid}
 )css";
 }
 
-/// A page by itself: its words, its style, what it does; nothing that is fetched.
+/// A self-contained page with style and script.
 [[nodiscard]] inline std::string html_page(std::string_view title, std::string_view style, const html_writer& body,
                                            std::string_view script) {
     html_writer head;

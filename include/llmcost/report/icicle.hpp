@@ -16,40 +16,40 @@
 #include <llmcost/report/graph_drawing.hpp>
 #include <llmcost/report/html.hpp>
 
-// An icicle: a whole, below it its parts, below them theirs, each as wide as its share.
+// Icicle diagrams: a hierarchy from top to bottom, each box as wide as its share.
 namespace llmcost {
 
-/// What boxes are as wide as.
+/// A measure of box widths.
 struct icicle_measure {
     std::string name;
-    std::string unit;  ///< of a size: `B`, `s`; empty: a count
+    std::string unit;  ///< `B`, `s`; empty: a count
 };
 
-/// A part, or several that are alike; parents stand before their children.
+/// A module, or several equal ones. Parents precede their children.
 struct icicle_box {
-    std::string name;  ///< in its parent
-    std::string path;  ///< of its own; `0-15` in it where it stands for several
+    std::string name;  ///< relative to its parent
+    std::string path;  ///< full path; `0-15` in it for several modules
     std::string type;
     std::int32_t parent = -1;
     int depth = 0;
-    std::uint64_t times = 1;      ///< how many of the whole it stands for
-    std::size_t kind = 0;         ///< how it looks
-    std::vector<double> sizes{};  ///< by measure, of all that it stands for
+    std::uint64_t times = 1;      ///< number of modules
+    std::size_t kind = 0;         ///< index of the style
+    std::vector<double> sizes{};  ///< by measure, sum over all modules
 };
 
 struct icicle {
     std::vector<icicle_measure> measures;
     std::vector<icicle_box> boxes;
-    std::vector<std::string> kinds{};  ///< what the looks mean; empty ones mean nothing
+    std::vector<std::string> kinds{};  ///< meanings of the styles; empty: none
     std::string title{}, description{};
 };
 
-/// Where a box begins and how wide it is, of a whole of 1.
+/// Left edge and width of a box, as fractions of the diagram.
 struct icicle_place {
     double left = 0, width = 0;
 };
 
-/// The places of all boxes by a measure: children one behind the other from their parent's left side.
+/// The positions of all boxes by a measure. Children follow each other from the left edge of their parent.
 [[nodiscard]] inline std::vector<icicle_place> icicle_places(const icicle& diagram, std::size_t measure) {
     std::vector<icicle_place> places(diagram.boxes.size());
     std::vector<double> children_sizes(diagram.boxes.size()), used(diagram.boxes.size());
@@ -72,7 +72,7 @@ struct icicle_place {
 
 namespace detail {
 
-/// `16 × 0-15` of several that are alike.
+/// `16 × 0-15` for several equal modules.
 [[nodiscard]] inline std::string icicle_name(const icicle& diagram, const icicle_box& b) {
     const std::uint64_t parent_count = b.parent >= 0 ? diagram.boxes[static_cast<std::size_t>(b.parent)].times : 1;
     const std::uint64_t num_per_parent = b.times / std::max<std::uint64_t>(1, parent_count);
@@ -87,7 +87,7 @@ namespace detail {
     return m.name + ' ' + amount + ", " + tick_label(total_size > 0 ? 100 * size / total_size : 0, axis_unit::number) +
            " %";
 }
-/// The looks that mean something.
+/// The styles with a meaning.
 [[nodiscard]] inline std::vector<std::size_t> icicle_kinds(const icicle& diagram) {
     std::vector<std::size_t> out;
     for (std::size_t k = 0; k < diagram.kinds.size(); ++k)
@@ -102,7 +102,7 @@ namespace detail {
 
 }  // namespace detail
 
-/// The whole icicle by its first measure, as a picture that does nothing.
+/// The diagram by its first measure as a static picture.
 [[nodiscard]] inline svg_picture icicle_picture(const icicle& diagram, const std::string& prefix = "lc") {
     constexpr double row = 30, left = 14, width = 612, top = 46;
     svg_picture out = detail::begin_picture({diagram.title, diagram.description, prefix});
@@ -130,7 +130,7 @@ namespace detail {
     return out;
 }
 
-/// The same as a part of a page whose `icicle_script` makes it a thing to walk about in: each box a button.
+/// Writes the diagram as interactive HTML for `icicle_script`: each box is a button.
 inline void write_icicle(html_writer& page, const icicle& diagram) {
     const std::vector<icicle_place> now = icicle_places(diagram, 0);
     std::vector<std::vector<icicle_place>> places;
@@ -177,7 +177,7 @@ inline void write_icicle(html_writer& page, const icicle& diagram) {
         page.element("span", detail::icicle_name(diagram, b)).close();
     }
     page.close();
-    page.open("ul", {{"class", "legend"}, {"aria-label", "What the fillings mean"}});
+    page.open("ul", {{"class", "legend"}, {"aria-label", "Legend"}});
     for (const std::size_t k : detail::icicle_kinds(diagram)) {
         page.open("li").element("span", "",
                                 {{"class", "swatch k" + std::to_string(k % svg_kinds)}, {"aria-hidden", "true"}});
@@ -186,7 +186,7 @@ inline void write_icicle(html_writer& page, const icicle& diagram) {
     page.close();
 }
 
-/// How the boxes of `write_icicle` look: a filling for each kind, names on paper.
+/// The style of `write_icicle`: a fill per kind, and names in print.
 [[nodiscard]] inline std::string icicle_style() {
     std::string out = R"css(
 .icicle{position:relative;height:calc(var(--rows)*2.75rem)}

@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-// What a page with an icicle does: walks about in it. Where it is, is in the address: #scope=PATH&by=MEASURE.
+// The script of an interactive icicle diagram. The URL fragment has the state: #scope=PATH&by=MEASURE.
 namespace llmcost {
 
 inline constexpr std::string_view icicle_script = R"js('use strict';
@@ -36,23 +36,23 @@ inline constexpr std::string_view icicle_script = R"js('use strict';
     if (unit === 's') text = n >= 1 ? n.toPrecision(4) + ' s' : n >= 1e-3 ? (n * 1e3).toPrecision(4) + ' ms'
                                                                         : (n * 1e6).toPrecision(4) + ' µs';
     else text = unit ? scaled(n) + (/\d$/.test(scaled(n)) ? ' ' : '') + unit : scaled(n);
-    const whole = boxes[0].sizes[k];
-    return option.text + ' ' + text + ', ' + (whole > 0 ? 100 * n / whole : 0).toFixed(1) + ' % of the model';
+    const total = boxes[0].sizes[k];
+    return option.text + ' ' + text + ', ' + (total > 0 ? 100 * n / total : 0).toFixed(1) + ' % of the model';
   };
   const name = box => box.path || box.type;
-  const told = box => name(box) + (box.path ? ', ' + box.type : '') + (box.times > 1 ? ', ' + box.times + ' of them together' : '') +
+  const describe = box => name(box) + (box.path ? ', ' + box.type : '') + (box.times > 1 ? ', ' + 'sum of ' + box.times : '') +
                       ': ' + amount(box);
 
-  // whether a path such as layers.3.mlp is one of those that layers.0-15.mlp stands for
-  const means = (box, asked) => {
-    const own = box.path.split('.'), theirs = asked.split('.');
-    return own.length === theirs.length && own.every((part, i) => part === theirs[i] ||
-      (/^\d+$/.test(theirs[i]) && /^[\d,-]+$/.test(part) && part.split(',').some(run => {
+  // whether a merged path such as layers.0-15.mlp contains layers.3.mlp
+  const contains = (box, path) => {
+    const own = box.path.split('.'), parts = path.split('.');
+    return own.length === parts.length && own.every((part, i) => part === parts[i] ||
+      (/^\d+$/.test(parts[i]) && /^[\d,-]+$/.test(part) && part.split(',').some(run => {
         const [low, high] = run.split('-');
-        return +theirs[i] >= +low && +theirs[i] <= +(high ?? low);
+        return +parts[i] >= +low && +parts[i] <= +(high ?? low);
       })));
   };
-  const find = asked => boxes.find(b => b.path === asked) || boxes.find(b => means(b, asked));
+  const find = path => boxes.find(b => b.path === path) || boxes.find(b => contains(b, path));
 
   const draw = () => {
     const k = measure.selectedIndex, from = at.from[k], wide = at.wide[k] || 1;
@@ -64,10 +64,10 @@ inline constexpr std::string_view icicle_script = R"js('use strict';
       style.left = 100 * left + '%', style.width = 100 * Math.max(0, share) + '%';
       box.button.classList.toggle('narrow', share * frame.clientWidth < 26);
       box.button.tabIndex = share * frame.clientWidth < 3 ? -1 : 0;
-      box.button.setAttribute('aria-label', told(box));
+      box.button.setAttribute('aria-label', describe(box));
       box === at ? box.button.setAttribute('aria-current', 'true') : box.button.removeAttribute('aria-current');
     }
-    now.textContent = told(at);
+    now.textContent = describe(at);
     out.disabled = at === boxes[0];
   };
   const address = () => {
@@ -82,13 +82,13 @@ inline constexpr std::string_view icicle_script = R"js('use strict';
     draw();
   };
   const read = () => {
-    const asked = new URLSearchParams(location.hash.slice(1));
-    if (!asked.has('scope') && !asked.has('by') && location.hash.length > 1 && location.hash !== '#scopes') return;
-    const by = [...measure.options].findIndex(o => o.value === asked.get('by'));
+    const parameters = new URLSearchParams(location.hash.slice(1));
+    if (!parameters.has('scope') && !parameters.has('by') && location.hash.length > 1 && location.hash !== '#scopes') return;
+    const by = [...measure.options].findIndex(o => o.value === parameters.get('by'));
     measure.selectedIndex = Math.max(0, by);
-    at = asked.has('scope') ? find(asked.get('scope')) || boxes[0] : boxes[0];
+    at = parameters.has('scope') ? find(parameters.get('scope')) || boxes[0] : boxes[0];
     draw();
-    if (asked.has('scope')) document.getElementById('scopes').scrollIntoView();
+    if (parameters.has('scope')) document.getElementById('scopes').scrollIntoView();
   };
   const up = () => {
     if (at.parent < 0) return;
@@ -98,25 +98,25 @@ inline constexpr std::string_view icicle_script = R"js('use strict';
 
   for (const box of boxes) {
     box.button.addEventListener('click', () => box === at ? up() : (go(box), box.button.focus()));
-    box.button.addEventListener('focus', () => now.textContent = told(box));
-    box.button.addEventListener('pointerenter', () => now.textContent = told(box));
-    box.button.addEventListener('pointerleave', () => now.textContent = told(at));
+    box.button.addEventListener('focus', () => now.textContent = describe(box));
+    box.button.addEventListener('pointerenter', () => now.textContent = describe(box));
+    box.button.addEventListener('pointerleave', () => now.textContent = describe(at));
   }
   frame.addEventListener('keydown', event => {
     const box = boxes.find(b => b.button === document.activeElement);
     if (event.key === 'Escape') up(), event.preventDefault();
     if (!box) return;
-    const shown = b => !b.button.hidden && b.button.tabIndex === 0, row = b => b.button.style.getPropertyValue('--row');
-    const beside = boxes.filter(b => shown(b) && row(b) === row(box)), place = beside.indexOf(box);
-    const next = {ArrowLeft: beside[place - 1], ArrowRight: beside[place + 1], ArrowUp: boxes[box.parent],
-                  ArrowDown: boxes.find(b => shown(b) && b.parent === boxes.indexOf(box))}[event.key];
+    const isVisible = b => !b.button.hidden && b.button.tabIndex === 0, row = b => b.button.style.getPropertyValue('--row');
+    const siblings = boxes.filter(b => isVisible(b) && row(b) === row(box)), place = siblings.indexOf(box);
+    const next = {ArrowLeft: siblings[place - 1], ArrowRight: siblings[place + 1], ArrowUp: boxes[box.parent],
+                  ArrowDown: boxes.find(b => isVisible(b) && b.parent === boxes.indexOf(box))}[event.key];
     if (next) next.button.focus(), event.preventDefault();
   });
   out.addEventListener('click', up);
   measure.addEventListener('change', () => go(at));
   addEventListener('hashchange', read);
   addEventListener('resize', draw);
-  // a closed table is no part of a printed page unless it is opened
+  // A closed table is not printed: opens all tables for printing.
   const details = [...document.querySelectorAll('details')];
   addEventListener('beforeprint', () => details.forEach(d => (d.dataset.was = d.open, d.open = true)));
   addEventListener('afterprint', () => details.forEach(d => d.open = d.dataset.was === 'true'));

@@ -13,24 +13,24 @@
 
 namespace llmcost {
 
-/// What a model is called and where its configuration came from.
+/// The name of a model and the source of its configuration.
 struct model_name {
     std::string name;
     std::string source;
-    std::optional<std::string> type{};  ///< the file's `model_type` where `--as` names another row; empty: it has none
+    std::optional<std::string> type{};  ///< `model_type` of the file, if `--as` selects another; empty: none
 };
 
-/// Which parts of the JSON report are wanted besides totals.
+/// Optional members of the JSON report.
 struct json_parts {
     bool scopes = false;
     bool tensors = false;
     bool training = false;
-    const stored_bytes* weights = nullptr;  ///< where they are not all of one type
+    const stored_bytes* weights = nullptr;  ///< bytes by parameter, if element types differ
 };
 
 namespace detail {
 
-/// Whether the bytes that autograd keeps are among figures, or nobody asked.
+/// Whether the bytes saved for backward are known.
 enum class saved_figure : bool { unknown, known };
 
 inline void write_figures(json_writer& json, const model_metrics& f, saved_figure saved = saved_figure::unknown) {
@@ -41,7 +41,7 @@ inline void write_figures(json_writer& json, const model_metrics& f, saved_figur
             json.member(m.name, m.value_of(f));
 }
 
-/// Primitives that are no whole model's, a backward pass's or an optimizer's, and their FLOPs.
+/// Writes primitives that belong to no scope of the forward pass, and their FLOPs.
 inline void write_primitives(json_writer& json, const primitives<count>& p) {
     model_metrics f;
     static_cast<primitives<count>&>(f) = p;
@@ -50,7 +50,7 @@ inline void write_primitives(json_writer& json, const primitives<count>& p) {
     json.member("flops", f.flops()).end_object();
 }
 
-/// `"name", "model_type"`, and `"as"` where the row of another type reads the file.
+/// Writes `"name", "model_type"`, and `"as"` if another model type parses the file.
 inline void write_name(json_writer& json, const model& m, const model_name& name) {
     const std::string_view row = m.spec->model_type;
     json.member("name", name.name).member("model_type", name.type ? std::string_view(*name.type) : row);
@@ -60,7 +60,7 @@ inline void write_name(json_writer& json, const model& m, const model_name& name
 inline std::string_view name_of(logits l) { return l == logits::all ? "all" : l == logits::last ? "last" : "none"; }
 inline std::string_view name_of(attention_scores a) { return a == attention_scores::full ? "full" : "causal"; }
 
-/// What a sequence shows, and how many tokens stand for it: with a past they lie there.
+/// Writes multimodal inputs and their numbers of tokens.
 inline void write_media(json_writer& json, const media_shapes& media, const workload& load) {
     if (load.images > 0) {
         json.member("images", load.images).member("image_tokens", load.images * media.image.num_tokens);
@@ -102,7 +102,7 @@ inline void write_sizes(json_writer& json, const std::vector<std::int64_t>& size
     json.end_array();
 }
 
-/// `"tensors": [{"name", "shape", "dtype"}], "tied": [name]`.
+/// Writes `"tensors": [{"name", "shape", "dtype"}], "tied": [name]`.
 inline void write_tensors(json_writer& json, const model_listing& listing, const storage_types& types,
                           const stored_bytes* stored) {
     json.key("tensors").array();
@@ -120,7 +120,7 @@ inline void write_tensors(json_writer& json, const model_listing& listing, const
 
 }  // namespace detail
 
-/// The JSON report that scripts rest on: model, workload, totals, and the parts asked for.
+/// The JSON report: model, workload, totals, and optional members.
 [[nodiscard]] inline std::string json_report(const model& m, const model_name& name, const workload& load,
                                              json_parts parts) {
     const storage_types types = storage_types_of(m, load);

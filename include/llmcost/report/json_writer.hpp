@@ -16,8 +16,7 @@
 
 namespace llmcost {
 
-/// Writes JSON text in UTF-8, whatever its strings hold; integers keep all their digits, as 128-bit counts need, and
-/// other numbers as many as they have.
+/// Writes JSON in valid UTF-8. Integers have all digits, as 128-bit counts need. Other numbers round-trip.
 class json_writer {
 public:
     explicit json_writer(int indent = 2) : indent_(indent) {}
@@ -49,7 +48,7 @@ public:
     json_writer& value(T n) {
         return raw(std::to_string(n));
     }
-    /// The fewest digits that read back as this number; null where it is none.
+    /// The shortest number that round-trips; null if it is not finite.
     json_writer& value(double n) {
         if (!std::isfinite(n)) return null();
         std::array<char, 32> digits{};

@@ -16,21 +16,21 @@
 #include <llmcost/report/graph_drawing.hpp>
 #include <llmcost/report/layered_layout.hpp>
 
-// The graph of one layer as a picture: its modules and operations, what each gives, what comes from outside.
+// The graph of one layer as a picture: modules, operations and tensors.
 namespace llmcost {
 
-/// A layer's parts: which of a graph's they are, and what they read from outside.
+/// The nodes of a layer, and their external inputs.
 struct layer_parts {
     std::string path;                          ///< of the layer's module
-    std::vector<std::int32_t> internal_nodes;  ///< parts of the whole graph, in order
-    std::vector<std::int32_t> external_nodes;  ///< parts before the layer that it reads of
-    std::vector<graph_edge> edges;  ///< `from` and `to` count what is inside, then what is outside, then what follows
+    std::vector<std::int32_t> internal_nodes;  ///< indices into the graph, in order
+    std::vector<std::int32_t> external_nodes;  ///< nodes before the layer that it reads
+    std::vector<graph_edge> edges;  ///< `from` and `to` index internal nodes, then external ones, then consumers
     [[nodiscard]] std::int32_t boxes() const {
         return static_cast<std::int32_t>(internal_nodes.size() + external_nodes.size()) + 1;
     }
 };
 
-/// The parts that lie in a module of the graph that they were cut from.
+/// The nodes of one module of a graph.
 [[nodiscard]] inline layer_parts layer_parts_of(const operator_graph& graph, const node_graph& g, std::int32_t module) {
     layer_parts out;
     const graph_module& layer = detail::at_place(graph.modules, module);
@@ -76,20 +76,20 @@ struct layer_parts {
 
 namespace detail {
 
-/// What an edge carries: `1x1024x2048 bfloat16`.
+/// The type of a tensor: `1x1024x2048 bfloat16`.
 [[nodiscard]] inline std::string type_label(const graph_edge& e) {
     return sizes_text(e.sizes) + " " + std::string(std::string_view(element_name(e.type)));
 }
-/// `1x1024x2048 bfloat16, 4.19 MB`.
+/// Type and size of a tensor: `1x1024x2048 bfloat16, 4.19 MB`.
 [[nodiscard]] inline std::string tensor_label(const graph_edge& e) {
     return type_label(e) + ", " + three_digits(static_cast<double>(e.bytes), "B");
 }
-/// The name of a part without the path of the layer around it.
+/// The name of a node relative to the layer.
 [[nodiscard]] inline std::string name_in(std::string_view layer, std::string_view name) {
     const bool below = name.size() > layer.size() && name.starts_with(layer) && name[layer.size()] == '.';
     return std::string(below ? name.substr(layer.size() + 1) : name);
 }
-/// The end of a name that is about so wide.
+/// The longest suffix of a name with about this width.
 [[nodiscard]] inline std::string svg_cut_front(std::string_view text, double width) {
     if (svg_width_of(text) <= width) return std::string(text);
     while (!text.empty() && svg_width_of(text) + 9 > width) text.remove_prefix(1);
@@ -98,7 +98,7 @@ namespace detail {
 
 }  // namespace detail
 
-/// Boxes of modules and operations below each other, an arrow for each tensor; dashed what is outside of the layer.
+/// A drawing of the nodes from top to bottom, with an arrow per tensor. Nodes outside of the layer are dashed.
 [[nodiscard]] inline svg_picture layer_drawing(const chart_text& text, const node_graph& g, const layer_parts& layer) {
     constexpr double box_width = 196, high = 54, gap = 30, left = 14, top = 46;
     std::vector<layered_edge> edges;

@@ -9,28 +9,28 @@
 #include <utility>
 #include <vector>
 
-// Where boxes of a graph without cycles stand so that edges run downwards and few of them cross: rows by the longest
-// way, places in a row by those of the neighbours (Sugiyama, Tagawa and Toda, 1981).
+// Layered layout of directed acyclic graphs: layers by longest path, order within a layer by neighbors.
+// Source: Sugiyama, Tagawa and Toda, 1981.
 namespace llmcost {
 
 struct layered_edge {
     std::int32_t source = 0, to = 0;
 };
 
-/// A point that an edge goes through, or a box's middle.
+/// A point of an edge, or the center of a box.
 struct layered_point {
     double x = 0, y = 0;
 };
 
 struct layered_places {
-    std::vector<layered_point> boxes;               ///< their middles
-    std::vector<std::vector<layered_point>> edges;  ///< from the lower side of a box to the upper side of another
+    std::vector<layered_point> boxes;               ///< centers
+    std::vector<std::vector<layered_point>> edges;  ///< from the bottom of a box to the top of another
     double width = 0, height = 0;
 };
 
 namespace detail {
 
-/// Boxes of one size, and points in rows where edges pass that go further than to the next row.
+/// Builds a layout: boxes of one size, and points at which long edges pass layers.
 class layered_builder {
 public:
     layered_builder(std::int32_t boxes, std::vector<layered_edge> edges, double box_width, double high, double gap)
@@ -69,13 +69,13 @@ private:
     [[nodiscard]] bool is_box(std::int32_t n) const { return n < boxes_; }
     [[nodiscard]] int& row_of(std::int32_t n) { return row_[static_cast<std::size_t>(n)]; }
 
-    /// The longest way to each box; what nobody makes stands right above its first reader.
+    /// Layers by longest path. A box without inputs is directly above its first consumer.
     void rank() {
         row_.assign(static_cast<std::size_t>(boxes_), 0);
         std::vector<bool> made(static_cast<std::size_t>(boxes_), false);
         for (const layered_edge& e : edges_) made[static_cast<std::size_t>(e.to)] = true;
         for (std::int32_t round = 0; round < boxes_;
-             ++round) {  // edges lead from earlier boxes to later ones: one suffices
+             ++round) {  // edges lead from earlier to later boxes: one round suffices
             bool moved = false;
             for (const layered_edge& e : edges_)
                 if (row_of(e.to) < row_of(e.source) + 1) {
@@ -92,7 +92,7 @@ private:
             if (first != INT32_MAX) row_of(i) = first - 1;
         }
     }
-    /// Points for edges that pass rows; all edges of a box share one way down.
+    /// Adds points at which edges pass layers. All edges of a box share one path.
     void chain() {
         std::vector<std::vector<std::int32_t>> passes(static_cast<std::size_t>(boxes_));
         for (const layered_edge& e : edges_) {
@@ -120,7 +120,7 @@ private:
         down.push_back(to);
         above_[static_cast<std::size_t>(to)].push_back(source);
     }
-    /// Sorts each row by the mean place of the neighbours, down and up again.
+    /// Sorts each layer by the mean position of neighbors, down and up.
     void order() {
         const int last = *std::max_element(row_.begin(), row_.end());
         rows_.resize(static_cast<std::size_t>(last) + 1);
@@ -151,7 +151,7 @@ private:
             for (std::size_t r = rows_.size() - 1; r-- > 0;) sort_by(rows_[r], below_);
         }
     }
-    /// Moves boxes towards the middle of their neighbours, as far as those beside them let them.
+    /// Moves boxes toward the mean of their neighbors, without overlap.
     void place() {
         const auto width_of = [&](std::int32_t n) { return is_box(n) ? box_width_ : 14.0; };
         const auto min_distance = [&](std::int32_t a, std::int32_t b) { return (width_of(a) + width_of(b)) / 2 + 16; };
@@ -167,7 +167,7 @@ private:
                 const std::vector<std::int32_t>& near = neighbors[static_cast<std::size_t>(n)];
                 double sum = 0, weight = 0;
                 for (const std::int32_t o : near) {
-                    const double w = is_box(n) == is_box(o) ? 6 : 1;  // what goes straight on, long ways among it
+                    const double w = is_box(n) == is_box(o) ? 6 : 1;  // straight edges, including long ones
                     sum += w * x_[static_cast<std::size_t>(o)];
                     weight += w;
                 }
@@ -191,14 +191,14 @@ private:
     std::int32_t boxes_;
     std::vector<layered_edge> edges_;
     double box_width_, high_, gap_;
-    std::vector<int> row_;  ///< of boxes, then of points that edges pass
+    std::vector<int> row_;  ///< layers of boxes, then of points of edges
     std::vector<std::vector<std::int32_t>> ways_, rows_, above_, below_;
     std::vector<double> x_;
 };
 
 }  // namespace detail
 
-/// The places of so many boxes of one size; edges lead from any box to another and make no cycle.
+/// The layout of boxes of one size. The edges form no cycle.
 [[nodiscard]] inline layered_places layered_layout(std::int32_t boxes, std::vector<layered_edge> edges,
                                                    double box_width, double high, double gap) {
     if (boxes == 0) return {};

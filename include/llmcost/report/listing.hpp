@@ -12,9 +12,9 @@
 
 namespace llmcost {
 
-/// A module of the reference with what it costs, its children included.
+/// The metrics of a module, including its children.
 struct scope_figures {
-    std::string path;  ///< empty for the whole model
+    std::string path;  ///< empty: the model
     std::string type;  ///< class name
     role module_role = role::none;
     std::ptrdiff_t parent = -1;
@@ -22,20 +22,19 @@ struct scope_figures {
     trace_totals sums{};
 };
 
-/// A parameter by its full name.
+/// A parameter with its full name.
 struct tensor_shape {
     std::string name;
     std::vector<std::int64_t> sizes;
 };
 
-/// What the cache holds of one layer.
+/// The KV cache of one layer.
 struct kv_cache_entry {
     std::string path;
     std::vector<std::vector<std::int64_t>> tensors;
 };
 
-/// Everything that a walk tells of a model module by module; `scopes` are in the order of the forward pass, parents
-/// first.
+/// The metrics of a model by module. `scopes` are in the order of the forward pass, parents first.
 struct model_listing {
     std::vector<scope_figures> scopes;
     std::vector<tensor_shape> tensors;
@@ -43,7 +42,7 @@ struct model_listing {
     std::vector<kv_cache_entry> cache;
     model_metrics total;
 
-    /// The scope with this path, or nothing.
+    /// The scope with a path; nullptr if there is none.
     [[nodiscard]] const scope_figures* find(std::string_view path) const {
         for (const auto& s : scopes)
             if (s.path == path) return &s;
@@ -74,7 +73,7 @@ public:
         scope(top.scope).sums += scope_sums;
         if (top.in_list && --lists_ == 0) in_layer_ = false;
         const std::ptrdiff_t outer = open_.empty() ? -1 : open_.back().scope;
-        if (top.parent != outer) scope(top.parent).sums += scope_sums;  // a list counts what its items count
+        if (top.parent != outer) scope(top.parent).sums += scope_sums;  // a list counts its items
     }
     void on_parameter(const recorder&, literal name, const tensor& v, bool tied) override {
         const std::string& path = scope(open_.back().scope).path;
@@ -127,11 +126,11 @@ private:
     model_listing& out_;
     std::vector<open_scope> open_;
     int lists_ = 0;
-    bool in_layer_ = false;  ///< the same call of a layer has cached something before
+    bool in_layer_ = false;  ///< this call of a layer already has a cache entry
     std::unordered_map<std::string, std::ptrdiff_t> index_;
 };
 
-/// Hears of the cache alone; a path is that of the outermost module of a list.
+/// Records only the KV cache. A path is that of the outermost module of a list.
 class cache_listener final : public listener {
 public:
     explicit cache_listener(std::vector<kv_cache_entry>& out) : out_(out) {}
@@ -163,7 +162,7 @@ public:
 
 private:
     struct open_module {
-        std::size_t parent_path_length;  ///< letters of the path around it
+        std::size_t parent_path_length;  ///< length of the parent path
         bool in_list;
     };
     std::vector<kv_cache_entry>& out_;
@@ -171,12 +170,12 @@ private:
     std::string path_;
     std::string in_list_;
     int lists_ = 0;
-    bool in_layer_ = false;  ///< the same call of a layer has cached something before
+    bool in_layer_ = false;  ///< this call of a layer already has a cache entry
 };
 
 }  // namespace detail
 
-/// What the cache holds after a run, layer by layer; a tenth of the time of `list_model`.
+/// The KV cache after a run, by layer. Takes a tenth of the time of `list_model`.
 [[nodiscard]] inline std::vector<kv_cache_entry> list_kv_cache(const model& m, const workload& load) {
     std::vector<kv_cache_entry> out;
     detail::cache_listener listener{out};
@@ -185,9 +184,9 @@ private:
     return out;
 }
 
-/// Walks every layer of a model by itself and lists scopes, tensors and cache.
+/// Traces each layer of a model and lists scopes, tensors and KV cache.
 ///
-/// Throws `overflow_error` where a figure passes 128 bits or there are too many modules to list.
+/// Throws: `overflow_error` if a metric exceeds 128 bits, or for too many modules.
 [[nodiscard]] inline model_listing list_model(const model& m, const workload& load) {
     model_listing out;
     detail::listing_listener listener{out};

@@ -9,7 +9,7 @@
 
 namespace llmcost {
 
-/// A figure by the name that people type and scripts read.
+/// A metric with the name of options and outputs.
 struct metric {
     std::string_view name;
     std::string_view meaning;
@@ -27,23 +27,23 @@ inline constexpr std::array<metric, 26> metrics{{
     {"tanh",         "hyperbolic tangents",                                 [](const model_metrics& f) { return f.tanh; }},
     {"erf",          "error functions",                                     [](const model_metrics& f) { return f.erf; }},
     {"trig",         "sines and cosines",                                   [](const model_metrics& f) { return f.trig; }},
-    {"pow",          "powers that are no products",                         [](const model_metrics& f) { return f.pow; }},
+    {"pow",          "powers with a general exponent",                         [](const model_metrics& f) { return f.pow; }},
     {"neg",          "negations",                                           [](const model_metrics& f) { return f.neg; }},
     {"cmp",          "comparisons: maximum, clamp, absolute value",         [](const model_metrics& f) { return f.cmp; }},
     {"flops",        "ADD + MULT",                                          [](const model_metrics& f) { return f.flops(); }},
-    {"active_flops", "the same without what experts do for tokens not sent to them", [](const model_metrics& f) { return f.active_flops(); }},
-    {"torch_flops",  "what torch's FlopCounterMode says",                   [](const model_metrics& f) { return f.torch_flops; }},
+    {"active_flops", "flops without experts for tokens not routed to them", [](const model_metrics& f) { return f.active_flops(); }},
+    {"torch_flops",  "count of torch's FlopCounterMode",                   [](const model_metrics& f) { return f.torch_flops; }},
     {"macs",         "multiply-accumulates: torch_flops / 2",               [](const model_metrics& f) { return f.macs(); }},
     {"params",       "elements of parameters, a tied tensor once",          [](const model_metrics& f) { return f.params; }},
-    {"active",       "parameters that one token meets",                     [](const model_metrics& f) { return f.active_params; }},
-    {"cache",        "elements that the cache holds after the run",         [](const model_metrics& f) { return f.cache_elements; }},
-    {"act",          "elements that modules without children return",       [](const model_metrics& f) { return f.module_output_elements; }},
-    {"out",          "the same as act",                                     [](const model_metrics& f) { return f.module_output_elements; }},
+    {"active",       "parameters that one token activates",                     [](const model_metrics& f) { return f.active_params; }},
+    {"cache",        "elements of the KV cache after the run",         [](const model_metrics& f) { return f.cache_elements; }},
+    {"act",          "elements of the outputs of leaf modules",       [](const model_metrics& f) { return f.module_output_elements; }},
+    {"out",          "alias of act",                                     [](const model_metrics& f) { return f.module_output_elements; }},
     {"written",      "elements that operations write to new storage",       [](const model_metrics& f) { return f.written_elements; }},
     {"weight_bytes", "bytes of the parameters",                             [](const model_metrics& f) { return f.weight_bytes; }},
-    {"cache_bytes",  "bytes of the cache",                                  [](const model_metrics& f) { return f.cache_bytes; }},
-    {"encoder_cache_bytes", "bytes that encoders made of images, videos, sound", [](const model_metrics& f) { return f.encoder_cache_bytes; }},
-    {"saved_bytes",  "bytes that autograd keeps until backward",            [](const model_metrics& f) { return f.saved_bytes; }},
+    {"cache_bytes",  "bytes of the KV cache",                                  [](const model_metrics& f) { return f.cache_bytes; }},
+    {"encoder_cache_bytes", "bytes of encoder outputs for images, videos, audio", [](const model_metrics& f) { return f.encoder_cache_bytes; }},
+    {"saved_bytes",  "bytes that autograd saves for backward",            [](const model_metrics& f) { return f.saved_bytes; }},
 }};
 // clang-format on
 

@@ -11,35 +11,35 @@
 
 #include <llmcost/report/chart.hpp>
 
-// Operators under the roofs of a device: what of its bandwidth and of its peak each reaches.
+// Roofline plots: the achieved bandwidth and FLOP/s of operators.
 namespace llmcost {
 
-/// A bound of a device: so many FLOP/s at most.
+/// A peak of a device in FLOP/s.
 struct roofline_roof {
     std::string name;
     double flops_per_second = 0;
 };
 
-/// An operator, or several that are alike.
+/// An operator, or several equal ones.
 struct plotted_operator {
     std::string name;
     double flops = 0, bytes = 0, seconds = 0;
     std::size_t kind = 0;
-    std::string label{};  ///< beside its marker; empty: none
+    std::string label{};  ///< next to its marker; empty: none
 };
 
-/// A device and what runs on it.
+/// The data of a roofline plot.
 struct roofline_points {
     std::string bandwidth_name;
     double bytes_per_second = 0;
-    std::vector<roofline_roof> roofs{};      ///< the highest one is drawn up to the bandwidth's
-    std::vector<plotted_operator> points{};  ///< all of them take time
+    std::vector<roofline_roof> roofs{};      ///< the highest one extends to the bandwidth's
+    std::vector<plotted_operator> points{};  ///< all with a positive time
     std::vector<std::string> kinds{};
 };
 
 namespace detail {
 
-/// A plot's bounds: powers of ten around all points, and the corner of the highest roof.
+/// The plot area: powers of ten around all points and the ridge point of the highest roof.
 [[nodiscard]] inline chart_area roofline_area(const roofline_points& data) {
     double peak = 0;
     for (const roofline_roof& r : data.roofs) peak = std::max(peak, r.flops_per_second);
@@ -67,10 +67,10 @@ namespace detail {
     return area;
 }
 
-/// Puts labels beside their markers, where none stands on anything else, the first ones first.
+/// Places labels next to their markers without overlap, in order of priority.
 class label_placer {
 public:
-    /// Keeps labels away from a text that begins here, or from a marker.
+    /// Reserves the area of a text or marker.
     void keep_free(double x, double y, double width) { occupied_.push_back({x, y - 11, width, 14}); }
     void place_label(svg_writer& out, double x, double y, const std::string& label) {
         constexpr std::pair<double, double> tries[]{{9, -6},  {9, 16},   {-9, -6}, {-9, 16},   {12, 5},
@@ -101,10 +101,9 @@ private:
 
 }  // namespace detail
 
-/// Every operator that takes time: across its FLOPs for each byte, up its FLOPs in a second.
+/// A roofline plot of operators with a positive time: arithmetic intensity against FLOP/s.
 ///
-/// What has no FLOPs stands in a strip to the left, as far below the bandwidth's roof as its bytes in a second are
-/// below the bandwidth.
+/// Operators without FLOPs are in a strip on the left, where the height below the roof shows the achieved bandwidth.
 [[nodiscard]] inline svg_picture roofline_plot(const chart_text& text, const roofline_points& data) {
     constexpr double strip = 60;
     svg_picture out = detail::begin_picture(text);
@@ -115,7 +114,7 @@ private:
     area.height = 360;
     const double left = area.left;
     area.left -= strip;
-    area.width += strip;  // lines of the grid run through the strip
+    area.width += strip;  // grid lines extend through the strip
     area.draw_up(out.drawn);
     area.left = left;
     area.width -= strip;
@@ -138,8 +137,8 @@ private:
                            svg_number(left + area.width),
                        "lc-roof");
         const double right = left + area.width - 4, width = svg_width_of(r.name);
-        const double y =
-            area.y(r.flops_per_second) + (r.flops_per_second < peak ? 17 : -8);  // below a roof that is under another
+        const double y = area.y(r.flops_per_second) +
+                         (r.flops_per_second < peak ? 17 : -8);  // below a roof that is under another one
         out.drawn.text(right, y, r.name, svg_anchor::end, "lc-halo");
         labels.keep_free(right - width, y, width);
     }

@@ -10,16 +10,16 @@
 
 #include <llmcost/report/listing.hpp>
 
-// Bytes of weights that are not all of one element type, and what of them belongs to which module.
+// Stored bytes of weights with several element types, by module.
 namespace llmcost {
 
-/// What a parameter takes, with all that is stored beside it: scales, zero points.
+/// The stored size of a parameter, with scales and zero points.
 struct stored_parameter {
     count bytes{};
-    std::string type{};  ///< of its numbers, as the format calls it
+    std::string type{};  ///< name of the type in the format
 };
 
-/// Bytes of a model's weights; parameters by their full names. What belongs to no parameter is in the total alone.
+/// Stored bytes of a model's weights by full parameter name. The total also includes tensors without a parameter.
 struct stored_bytes {
     count total{};
     std::unordered_map<std::string, stored_parameter> parameters{};
@@ -35,20 +35,20 @@ struct stored_bytes {
         const auto found = parameters.find(parameter);
         return found == parameters.end() ? count{} : found->second.bytes;
     }
-    /// The type of a parameter's numbers; `unknown` where nothing of it was found.
+    /// The type of a parameter; `unknown` if it was not found.
     [[nodiscard]] std::string type_of(const std::string& parameter) const {
         const auto found = parameters.find(parameter);
         return found == parameters.end() ? "unknown" : found->second.type;
     }
 };
 
-/// Finds the module that holds a parameter.
+/// Finds the module of a parameter.
 class module_finder {
 public:
     explicit module_finder(const model_listing& listing) {
         for (std::size_t i = 0; i < listing.scopes.size(); ++i) places_.try_emplace(listing.scopes[i].path, i);
     }
-    /// Its place in the listing.
+    /// Index in the listing.
     [[nodiscard]] std::size_t operator()(std::string path) const {
         while (!path.empty()) {
             const std::size_t dot = path.rfind('.');
@@ -62,7 +62,7 @@ private:
     std::unordered_map<std::string, std::size_t> places_;
 };
 
-/// The bytes of every scope of a listing, those inside of it included; the whole model's are all that there are.
+/// Stored bytes of each scope of a listing, including its children. The first is the total.
 [[nodiscard]] inline std::vector<count> bytes_by_scope(const stored_bytes& stored, const model_listing& listing) {
     std::vector<count> out(listing.scopes.size());
     const module_finder module_of(listing);

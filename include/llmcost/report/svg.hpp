@@ -14,13 +14,13 @@
 
 #include <llmcost/base/utf8.hpp>
 
-// Pictures as SVG: elements, texts, and a style that can be told apart without colour, on light and on dark.
+// SVG pictures that are readable without color, in light and dark mode.
 //
-// A picture is a file by itself (`document`) or a part of a page (`figure`), which then writes `svg_style()` and
-// `svg_patterns()` once. No scripts, no fonts of its own, nothing that is fetched.
+// A picture is a file (`document`) or a part of a page (`figure`) that contains `svg_style()` and `svg_patterns()`
+// once. No scripts, fonts or external resources.
 namespace llmcost {
 
-/// A text as XML has it: no markup, no character that a document may not hold or that nobody sees.
+/// Escapes text for XML, and replaces invalid and invisible characters.
 [[nodiscard]] inline std::string xml_text(std::string_view text) {
     std::string out;
     while (!text.empty()) {
@@ -43,7 +43,7 @@ namespace llmcost {
     return out;
 }
 
-/// A coordinate: two decimals where they are needed.
+/// A coordinate with at most two decimals.
 [[nodiscard]] inline std::string svg_number(double x) {
     if (!std::isfinite(x)) return "0";
     std::array<char, 64> buffer{};
@@ -54,7 +54,7 @@ namespace llmcost {
     return out == "-0" ? "0" : out;
 }
 
-/// An attribute of an element; a text is escaped when it is written.
+/// An attribute of an element. Escaped when written.
 struct svg_attribute {
     std::string_view name;
     std::string value;
@@ -64,21 +64,21 @@ struct svg_attribute {
     svg_attribute(std::string_view called, const char* text) : name(called), value(text) {}
 };
 
-/// How many kinds of lines, markers and fillings there are; the next one looks as the first.
+/// Number of distinct styles of lines, markers and fills. Further kinds repeat them.
 inline constexpr std::size_t svg_kinds = 8;
 
-/// The class of a kind of line (`line`), marker (`mark`) or filling (`fill`): `lc-line lc-k3`.
+/// The CSS class of a line (`line`), marker (`mark`) or fill (`fill`): `lc-line lc-k3`.
 [[nodiscard]] inline std::string svg_class(std::string_view element, std::size_t kind) {
     return "lc-" + std::string(element) + " lc-k" + std::to_string(kind % svg_kinds);
 }
 
-/// Colours of kinds: Okabe and Ito's, which people who see few of them tell apart, and lighter ones for dark pages.
+/// Colors by kind: Okabe and Ito's, which are distinguishable with color blindness, and lighter ones for dark mode.
 inline constexpr std::array<std::string_view, svg_kinds> svg_light{"#0072b2", "#d55e00", "#00845f", "#b8558f",
                                                                    "#a87400", "#3a96cc", "#7a5c14", "#5a5a5a"};
 inline constexpr std::array<std::string_view, svg_kinds> svg_dark{"#5ab4f0", "#ff9a5c", "#3fd6a6", "#f0a8d4",
                                                                   "#ffc34d", "#a5dcff", "#d9c27a", "#c0c0c0"};
 
-/// Colours by kind, dashes of lines by kind, texts; a reader that prefers dark gets it dark, paper stays light.
+/// The style of pictures: colors and dashes by kind, texts; dark mode on request, light in print.
 [[nodiscard]] inline std::string svg_style() {
     constexpr std::array<std::string_view, svg_kinds> dashes{"none", "8 4", "2 3",         "10 3 2 3",
                                                              "14 4", "5 2", "8 3 2 3 2 3", "1 5"};
@@ -112,7 +112,7 @@ inline constexpr std::array<std::string_view, svg_kinds> svg_dark{"#5ab4f0", "#f
            colours(svg_dark) + "}\n";
 }
 
-/// Fillings by kind as `<defs>`: a tint below lines, crosses, dots; `prefix` keeps names of several pictures apart.
+/// Fill patterns by kind as `<defs>`: a tint below lines, crosses, dots. `prefix` distinguishes pictures of a page.
 [[nodiscard]] inline std::string svg_patterns(std::string_view prefix = "lc") {
     constexpr std::array<std::string_view, svg_kinds> drawn{"",
                                                             "M0 8L8 0M-2 2L2 -2M6 10L10 6",
@@ -134,7 +134,7 @@ inline constexpr std::array<std::string_view, svg_kinds> svg_dark{"#5ab4f0", "#f
     return out + "</defs>\n";
 }
 
-/// About as wide as a text of 14 pixels is in the fonts that people have; rather too wide.
+/// The approximate width of a text of 14 pixels; rather too wide.
 [[nodiscard]] inline double svg_width_of(std::string_view text) noexcept {
     double width = 0;
     for (const char c : text) {
@@ -146,14 +146,14 @@ inline constexpr std::array<std::string_view, svg_kinds> svg_dark{"#5ab4f0", "#f
     return width;
 }
 
-/// Where a text stands by its coordinate.
+/// Alignment of a text at its coordinate.
 enum class svg_anchor { start, middle, end };
 
-/// Writes elements one behind the other; those that are opened are closed by their writer.
+/// Writes SVG elements. The caller closes what it opens.
 class svg_writer {
 public:
     svg_writer() = default;
-    /// Of patterns with names of their own, where one page has several pictures.
+    /// `prefix`: of pattern ids, if a page has several pictures.
     explicit svg_writer(std::string prefix) : prefix_(std::move(prefix)) {}
 
     svg_writer& open(std::string_view element, std::initializer_list<svg_attribute> attributes = {}) {
@@ -167,7 +167,7 @@ public:
         open_.pop_back();
         return *this;
     }
-    /// An element without any inside of it; `tip` is what a reader shows when pointed at it.
+    /// An element without children. `tip`: tooltip.
     svg_writer& element(std::string_view name, std::initializer_list<svg_attribute> attributes,
                         std::string_view tip = {}) {
         begin(name, attributes);
@@ -187,7 +187,7 @@ public:
     svg_writer& line(double x1, double y1, double x2, double y2, std::string_view of_class) {
         return element("line", {{"x1", x1}, {"y1", y1}, {"x2", x2}, {"y2", y2}, {"class", of_class}});
     }
-    /// A rectangle filled as a kind is.
+    /// A rectangle with the fill of a kind.
     svg_writer& filled(double x, double y, double width, double height, std::size_t kind, std::string_view tip = {}) {
         return element("rect",
                        {{"x", x},
@@ -202,7 +202,7 @@ public:
                      std::string_view tip = {}) {
         return element("path", {{"d", d}, {"class", of_class}, {"fill", fill}}, tip);
     }
-    /// A marker: each kind has a shape.
+    /// A marker with the shape of a kind.
     svg_writer& marker(double x, double y, std::size_t kind, std::string_view tip = {}) {
         constexpr std::array<std::string_view, svg_kinds> shapes{"m-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0",
                                                                  "m-4 -4h8v8h-8z",
@@ -215,18 +215,18 @@ public:
         return path("M" + svg_number(x) + " " + svg_number(y) + std::string(shapes[kind % svg_kinds]),
                     svg_class("mark", kind), {}, tip);
     }
-    /// All that another writer of the same patterns has drawn, moved.
+    /// Inserts the elements of another writer with an offset.
     svg_writer& place(double x, double y, const svg_writer& source) {
         open("g", {{"transform", "translate(" + svg_number(x) + " " + svg_number(y) + ")"}});
         body_ += source.body_;
         return close();
     }
-    /// The value of `fill` of a kind.
+    /// The value of `fill` for a kind.
     [[nodiscard]] std::string filling(std::size_t kind) const {
         return "url(#" + prefix_ + "-p" + std::to_string(kind % svg_kinds) + ")";
     }
 
-    /// A file by itself. Title and description are what those hear who do not see it.
+    /// A file. Title and description are for screen readers.
     [[nodiscard]] std::string document(double width, double height, std::string_view title,
                                        std::string_view description) const {
         return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n" +
@@ -234,7 +234,7 @@ public:
                     "<style>\n" + svg_style() + "</style>\n" + svg_patterns(prefix_) +
                         "<rect class=\"lc-paper\" width=\"100%\" height=\"100%\"/>\n");
     }
-    /// The same as a part of a page that has `svg_style()` and, by this writer's prefix, `svg_patterns()`.
+    /// A part of a page that contains `svg_style()` and `svg_patterns()` with the prefix of this writer.
     [[nodiscard]] std::string figure(double width, double height, std::string_view title,
                                      std::string_view description) const {
         return wrap(width, height, title, description, {});

@@ -11,12 +11,11 @@
 #include <string_view>
 #include <vector>
 
-// Where an axis is marked, and what it says there.
+// Ticks of an axis and their labels.
 namespace llmcost {
 
 enum class axis_scale { linear, logarithmic };
-/// What an axis counts: things in powers of 1000, bytes in powers of 1024, or tokens and the like, whose digits are
-/// shown.
+/// The unit of an axis: numbers in powers of 1000, bytes in powers of 1024, or integers with all digits.
 enum class axis_unit { number, bytes, digits };
 
 struct chart_axis {
@@ -30,7 +29,7 @@ struct axis_tick {
     std::string label;
 };
 
-/// A value of an axis in at most three digits and a unit: `2.5 T`, `512 MiB`; or in all of its digits.
+/// A label with at most three digits and a unit (`2.5 T`, `512 MiB`), or with all digits.
 [[nodiscard]] inline std::string tick_label(double value, axis_unit unit) {
     std::array<char, 64> buffer{};
     if (unit == axis_unit::digits) {
@@ -55,7 +54,7 @@ struct axis_tick {
     return power == 0 ? out : out + ' ' + prefixes[power - 1];
 }
 
-/// The smallest round step that is not below another: 1, 2 or 5 times a power of ten; of bytes a power of two.
+/// The smallest round step that is at least `minimum`: 1, 2 or 5 times a power of ten; a power of two for bytes.
 [[nodiscard]] inline double round_step(double minimum, axis_unit unit) {
     if (!(minimum > 0)) return 1;
     if (unit == axis_unit::bytes) return std::exp2(std::ceil(std::log2(minimum)));
@@ -65,8 +64,8 @@ struct axis_tick {
     return power * 10;
 }
 
-/// Round values between two, about so many. A logarithmic axis is marked at powers, a short one at 2 and 5 times these,
-/// too.
+/// Round values of an interval, about as many as requested. A logarithmic axis has powers, a short one also 2 and 5
+/// times these.
 [[nodiscard]] inline std::vector<axis_tick> axis_ticks(double low, double high, const chart_axis& axis,
                                                        std::size_t about) {
     std::vector<double> at;
@@ -75,13 +74,13 @@ struct axis_tick {
         const double step = round_step((high - low) / maximum, axis.unit);
         const double first = std::ceil(low / step - 1e-9);
         for (double k = first; k * step <= high * (1 + 1e-12) && at.size() < 64; ++k)
-            at.push_back(k * step + 0.0);  // of -0 it makes 0
+            at.push_back(k * step + 0.0);  // converts -0 to 0
     } else {
         const double base = axis.unit == axis_unit::bytes ? 2 : 10;
         const double log_begin = std::log(low) / std::log(base), to = std::log(high) / std::log(base);
         const double exponent_step = std::max(1.0, std::round((to - log_begin) / maximum));
         const double stride =
-            base > 2 ? exponent_step : round_step(exponent_step, axis_unit::number);  // of powers of two 1, 2, 5, 10
+            base > 2 ? exponent_step : round_step(exponent_step, axis_unit::number);  // powers of two: 1, 2, 5, 10
         for (double k = std::ceil(log_begin / stride - 1e-9) * stride; k <= to + 1e-9; k += stride)
             at.push_back(std::pow(base, k));
         if (at.size() < 3 && base > 2) {
@@ -97,7 +96,7 @@ struct axis_tick {
     return out;
 }
 
-/// Of ticks so many that none stands on another: every second, third … of them, the last one always.
+/// Thins ticks out so that labels do not overlap. The last one always remains.
 [[nodiscard]] inline std::vector<axis_tick> thinned(std::vector<axis_tick> ticks, double available_width,
                                                     double (*width_of)(std::string_view)) {
     double widest = 0;

@@ -15,16 +15,16 @@
 
 namespace llmcost {
 
-/// A key that nothing reads: its place, and the key that it may have been meant to be (empty: none is near).
+/// An unused key: its location, and a similar key that is used (empty: none).
 struct unused_key {
     std::string pointer;
     std::string value;
     std::string nearest;
 };
 
-/// Remembers which keys of a configuration a reader asks for, and tells those that it does not.
+/// Records which keys of a configuration are used, and reports the others.
 ///
-///     key_usage read; model m = read_model(root.heard_by(read)); read.unused(root);
+/// Pass `root.with_observer(usage)` to a parser, then call `usage.find_unused(root)`.
 class key_usage final : public config_observer {
 public:
     void on_key_read(const config_view& object, string_ref key) override {
@@ -34,7 +34,7 @@ public:
         add(objects_.back(), key);
     }
 
-    /// The keys that were not asked for, of the root and of the objects in which any was asked for.
+    /// The unused keys of the root, and of objects with used keys.
     [[nodiscard]] std::vector<unused_key> find_unused(config_view root) const {
         std::vector<unused_key> out;
         for (const object_keys& read_keys : objects_) {
@@ -58,9 +58,9 @@ private:
     static void add(object_keys& to, string_ref key) {
         if (!has(to, key)) to.keys.emplace_back(std::string_view(key));
     }
-    /// The key that is within a letter in five of this one, or empty.
+    /// The used key within an edit distance of one letter in five; empty if there is none.
     static std::string nearest(const object_keys& read_keys, string_ref key) {
-        constexpr std::size_t longest = 64;  // of any key that is read
+        constexpr std::size_t longest = 64;  // of all used keys
         std::string best;
         int minimum = static_cast<int>(std::min<std::size_t>(key.size(), longest) / 5) + 1;
         if (key.size() > longest) return best;

@@ -176,9 +176,9 @@ private:
             is_present[static_cast<std::size_t>(column->holds)] = true;
             has_column(column);
             if (column->holds == trace_column::blocks) {
-                if (!value.is_array()) expected(key, "an array of whole numbers", value.dump());
+                if (!value.is_array()) expected(key, "an array of non-negative integers", value.dump());
                 for (const nlohmann::json& id : value) {
-                    if (!id.is_number_unsigned()) expected(key, "an array of whole numbers", id.dump());
+                    if (!id.is_number_unsigned()) expected(key, "an array of non-negative integers", id.dump());
                     r.prefix_blocks.push_back(id.get<std::uint64_t>());
                 }
             } else if (column->holds == trace_column::arrival) {
@@ -205,7 +205,7 @@ private:
     void tokens(std::string_view name, std::string_view text, std::int64_t& to) const {
         const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), to);
         if (problem != std::errc{} || end != text.data() + text.size() || to < 0 || to > 2147483647)
-            expected(name, "a whole number of tokens", std::string(text));
+            expected(name, "an integer number of tokens", std::string(text));
         if (to == 0) to = 1;  // a trace may contain 0; a request has at least one token
     }
     [[noreturn]] void expected(std::string_view name, const std::string& message, const std::string& found) const {

@@ -76,7 +76,14 @@ struct scheduling_policy {
 // managers/schedule_policy.py and arg_groups/memory_hook.py. TensorRT-LLM: _torch/pyexecutor/scheduler/scheduler.py and
 // llmapi/llm_args.py.
 inline constexpr scheduling_policy scheduling_policies[]{
-    {.engine = "vllm", .version = "0.33.0", .tiers = {{172, 16384, 1024}, {75, 8192, 1024, 0, "a100"}, {0, 2048, 256}}},
+    {.engine = "vllm",
+     .version = "0.33.0",
+     .tiers = {{.min_memory_gigabytes = 172, .max_num_batched_tokens = 16384, .max_num_seqs = 1024},
+               {.min_memory_gigabytes = 75,
+                .max_num_batched_tokens = 8192,
+                .max_num_seqs = 1024,
+                .excluded_device_prefix = "a100"},
+               {.min_memory_gigabytes = 0, .max_num_batched_tokens = 2048, .max_num_seqs = 256}}},
     {.engine = "sglang",
      .version = "0.5.23",
      .batching = batching_mode::prefill_first,
@@ -85,7 +92,11 @@ inline constexpr scheduling_policy scheduling_policies[]{
      .max_num_seqs = 2048,
      .max_prefill_tokens = 16384,
      .page_size = 1,
-     .tiers = {{160, 16384, 0, 512}, {60, 8192, 0, 256}, {35, 4096, 0, 160}, {20, 4096, 0, 48}, {0, 2048, 0, 8}}},
+     .tiers = {{.min_memory_gigabytes = 160, .max_num_batched_tokens = 16384, .max_cudagraph_size = 512},
+               {.min_memory_gigabytes = 60, .max_num_batched_tokens = 8192, .max_cudagraph_size = 256},
+               {.min_memory_gigabytes = 35, .max_num_batched_tokens = 4096, .max_cudagraph_size = 160},
+               {.min_memory_gigabytes = 20, .max_num_batched_tokens = 4096, .max_cudagraph_size = 48},
+               {.min_memory_gigabytes = 0, .max_num_batched_tokens = 2048, .max_cudagraph_size = 8}}},
     {.engine = "trtllm",
      .version = "1.3.0",
      .admission = admission_mode::full_output,
@@ -94,7 +105,7 @@ inline constexpr scheduling_policy scheduling_policies[]{
      .page_size = 32,
      .max_cudagraph_size = 128,
      .pads_to_cudagraph = false,
-     .tiers = {{0, 8192, 2048}}},
+     .tiers = {{.min_memory_gigabytes = 0, .max_num_batched_tokens = 8192, .max_num_seqs = 2048}}},
 };
 
 /// The default policy of an engine on a device; that of vLLM for an engine without a policy.

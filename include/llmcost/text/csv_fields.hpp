@@ -10,8 +10,8 @@
 // Lines of CSV.
 namespace llmcost::detail {
 
-/// The fields of a line of CSV, quotes taken off (RFC 4180, but for line breaks inside of fields); false where a quote
-/// is still open at the end.
+/// The fields of a line of CSV without quotes (RFC 4180, except line breaks inside of fields); false where a quote is
+/// still open at the end.
 inline bool split_csv(std::string_view line, std::vector<std::string>& fields) {
     fields.clear();
     fields.emplace_back();
@@ -31,7 +31,7 @@ inline bool split_csv(std::string_view line, std::vector<std::string>& fields) {
     return !quoted;
 }
 
-/// The digits of a whole number that a data frame with gaps writes as `8.0`; anything else as it is.
+/// The digits of an integer that a data frame with gaps writes as `8.0`; anything else unchanged.
 inline std::string_view integer_digits(std::string_view text) {
     const std::size_t dot = text.find('.');
     const bool is_integral = dot != 0 && dot < text.size() - 1 &&

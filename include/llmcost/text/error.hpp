@@ -12,19 +12,19 @@ namespace llmcost {
 /// Stable error codes; scripts and the command line's exit codes rest on them.
 enum class errc {
     usage,               ///< a flag, metric or scope that does not exist
-    unknown_model_type,  ///< no row describes this `model_type`
+    unknown_model_type,  ///< no model spec has this `model_type`
     missing_key,         ///< a key that has no default
     bad_value,           ///< wrong type, sign, range or syntax
-    unsupported,         ///< what the configuration asks for is described by no row
+    unsupported,         ///< the configuration requires a feature that no model spec supports
     input,               ///< the standard input ends with an error
     io,                  ///< a file that cannot be read or written
-    not_found,           ///< a name that neither file, cache, bundle nor hub knows; or a gated one
+    not_found,           ///< a name that is in no file, cache, bundle or hub; or a gated one
     network,             ///< the hub did not answer as agreed
     overflow,            ///< a count beyond 128 bits or a tensor beyond 2^63 elements
     does_not_fit         ///< more than a device holds, and nothing else can be answered
 };
 
-/// The one exception of the boundaries (JSON, hub, command line): a code, a place and a sentence.
+/// The one exception of the boundaries (JSON, hub, command line): a code, a place and a message.
 ///
 /// `module_role()` is `where: message`, or the message alone where there is no place.
 class error : public std::exception {

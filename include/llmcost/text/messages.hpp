@@ -10,11 +10,11 @@
 #include <llmcost/base/utf8.hpp>
 #include <llmcost/text/error.hpp>
 
-// How texts from outside stand in messages, and how what is asked for is refused.
+// Quotes external texts in messages, and reports arguments that do not exist.
 namespace llmcost {
 
-/// A text from outside, fit for a terminal: controls, changes of direction, what nobody sees and broken UTF-8 as `\x1b`
-/// or `\u202e`.
+/// An external text, made safe for a terminal: control characters, changes of direction, invisible characters and
+/// broken UTF-8 as `\x1b` or `\u202e`.
 [[nodiscard]] inline std::string printable(std::string_view text) {
     std::string out;
     char code[12];
@@ -34,7 +34,7 @@ namespace llmcost {
     return out;
 }
 
-/// Throws the error of something asked for that there is not; `where` says it: an option, a column, an argument.
+/// Throws the error of an argument that does not exist; `where` names it: an option, a column, an argument.
 [[noreturn]] inline void throw_usage(std::string_view option, const std::string& message) {
     throw error(errc::usage, printable(option), message);
 }

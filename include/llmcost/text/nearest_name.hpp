@@ -20,12 +20,12 @@ namespace llmcost {
     return out;
 }
 
-/// Collects names and gives those that are nearest to a word that is none.
+/// Collects names and returns those nearest to an unknown name.
 class name_suggestions {
 public:
     explicit name_suggestions(std::string_view name) : query_(lower(name)) {}
 
-    /// Offers a name that is compared as a whole.
+    /// Offers a name that is compared completely.
     void add_candidate(std::string_view name) { add_candidate(name, distance(name)); }
     /// Offers a name with a distance that was found otherwise.
     void add_candidate(std::string_view name, int distance) {
@@ -51,7 +51,7 @@ public:
             out += (i == 0 ? "" : ", ") + found_[i].name;
         return out;
     }
-    /// The same; where none is near, `; expected one of` all that were offered.
+    /// The nearest names as text; where none is near, `; expected one of` all that were offered.
     [[nodiscard]] std::string suggestion_or_list() {
         std::string all;
         for (const found& f : found_) all += (all.empty() ? "; expected one of " : ", ") + f.name;

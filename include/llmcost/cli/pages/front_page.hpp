@@ -235,8 +235,7 @@ inline std::string provenance(const request& q, const role_results& read) {
     if (q.model.text_model_spec().is_remote_code)
         parts.push_back(std::string(q.model.text_model_spec().model_type) + " is " + std::string(not_verified));
     if (!q.adapter.empty()) parts.push_back("adapter " + q.adapter);
-    parts.emplace_back(load.attention == attention_scores::full ? "eager attention, all scores"
-                                                                : "causal attention, visible scores only");
+    parts.emplace_back(load.attention == attention_scores::full ? "eager, all scores" : "causal, visible scores only");
     parts.emplace_back("FLOPs = ADD + MULT");
     if (const input_unit unit = input_unit_of(q); unit == input_unit::token || unit == input_unit::sound)
         parts.emplace_back(load.head == logits::all    ? "all logits"
