@@ -203,7 +203,7 @@ class Describer:
             return
         name = node.target.__name__.split(".")[0]
         plain, args = name.rstrip("_") or name, node.args
-        if plain in ("fill", "copy", "zero") and not node.users:  # into a part of a tensor, which others read whole
+        if plain in ("fill", "copy", "zero") and not node.users:  # into a part of a tensor, which others read completely
             return
         reads = self.tensors(node)
         step = {"function": plain}

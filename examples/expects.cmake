@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The llmcost authors
 # SPDX-License-Identifier: Apache-2.0
-# cmake -DPROGRAM=... -DSOURCE=... -P expects.cmake: runs an example and looks for what its source says that it prints.
+# cmake -DPROGRAM=... -DSOURCE=... -P expects.cmake: runs an example and looks for the output that its source expects.
 cmake_minimum_required(VERSION 3.24)
 file(STRINGS ${SOURCE} expectations REGEX "^// expects: .")
 file(STRINGS ${SOURCE} arguments REGEX "^// arguments: ")

@@ -36,7 +36,7 @@ TEST_CASE("how sound is made ready is read from the files beside a configuration
     folder.write_sibling("preprocessor_config.json",
                          R"({"feature_extractor_type": "WhisperFeatureExtractor", "chunk_length": 20})");
     CHECK(has(printed(command_line), "\"frames\": 6000"));
-    CHECK(has(printed(folder.line("--audio 10 --sequence 4")), "10 s of sound, read as 2,000 frames: 125 tokens"));
+    CHECK(has(printed(folder.line("--audio 10 --sequence 4")), "10 s of sound, 2,000 frames: 125 tokens"));
     // a newer one that says nothing of it leaves that standing, and cuts recordings off
     folder.write_sibling("processor_config.json", R"({"processor_class": "GlmAsrProcessor", "max_audio_len": 40})");
     CHECK(has(printed(command_line), "\"frames\": 4000"));

@@ -45,7 +45,7 @@ inline constexpr std::array<device_column, 17> device_columns{{
 }};
 // clang-format on
 
-/// A datasheet value with the fewest digits; `missing` if there is none.
+/// A datasheet value with the fewest digits; `none` if there is no value.
 inline std::string datasheet_number(double n, std::string_view none) {
     if (n == 0) return std::string(none);
     std::array<char, 32> buffer{};

@@ -240,40 +240,23 @@ inline void split_graph(graph_request& q, const arguments& args) {
     q.split = partition_over(q.graph, q.parts, q.holds, q.split_options->links);
 }
 
-}  // namespace detail
+/// Whether the output is a timeline of kernels and not a graph.
+inline bool is_kernel_timeline(const arguments& args, graph_format format) {
+    return format == graph_format::chrome || (format == graph_format::chakra && args.has(option::tp));
+}
 
-/// Runs `llmcost graph`.
-[[nodiscard]] inline command_output run_graph(const arguments& args, const program& io) {
-    const auto format = static_cast<graph_format>(args.choice(option::graph_as));
-    const std::string file(args.text(option::out));
-    const auto answer = [&](std::string text, exit_code code = exit_code::ok) -> command_output {
-        if (file.empty()) return {std::move(text), code};
-        detail::write_file(file, text);
-        return {{}, code};
-    };
+/// Throws: `usage` for options that conflict with each other or with the format.
+inline void require_valid_options(const arguments& args, graph_format format) {
     const bool splits = args.has(option::split) || args.has(option::stages), cuts = args.has(option::cuts);
-    if (format == graph_format::chakra && io.chakra == nullptr)
-        throw error(errc::unsupported, "--format",
-                    "chakra: this program was built without protobuf (Debian: protobuf-compiler libprotobuf-dev)");
-    if (format == graph_format::chakra && file.empty())
+    if (format == graph_format::chakra && args.text(option::out).empty())
         throw_usage("--out", "required with --format chakra, which writes FILE.0.et, FILE.1.et ...");
-    if (format == graph_format::chrome || (format == graph_format::chakra && args.has(option::tp))) {
+    if (is_kernel_timeline(args, format)) {
         for (const option_spec& o :
              {option::level, option::part_depth, option::train_graph, option::cuts, option::split, option::stages})
             if (args.has(o))
                 throw_usage(o.name,
                             "cannot be combined with a timeline of kernels (--format chrome, or chakra with --tp)");
-        workload load = detail::graph_workload(args);
-        const deployment p = io.place(args, io);
-        complete_workload(p.model, args, load);
-        workload_request work;
-        work.base_workload = load;
-        require_supported_workload(p.model, args, work);
-        if (format == graph_format::chrome) return answer(detail::step_trace(p, load));
-        const std::string trace = io.chakra(detail::traces_of_step(p, load));
-        for (std::int64_t i = 0; i < p.execution.parallel.tensor_parallel_size; ++i)
-            detail::write_file(file + "." + std::to_string(i) + ".et", trace);
-        return {};
+        return;
     }
     if (args.has(option::train_graph))
         for (const option_spec& o : {option::cuts, option::split, option::stages})
@@ -284,6 +267,68 @@ inline void split_graph(graph_request& q, const arguments& args) {
         throw_usage("--cuts", "requires --format text or json");
     if (splits && (format == graph_format::graphml || format == graph_format::edgeshard))
         throw_usage("--split", "requires --format text, json or dot");
+}
+
+/// An output as text, or as the file of `--out`.
+inline command_output text_or_file(const arguments& args, std::string text, exit_code code = exit_code::ok) {
+    const std::string file(args.text(option::out));
+    if (file.empty()) return {std::move(text), code};
+    write_file(file, text);
+    return {{}, code};
+}
+
+/// The timeline of the kernels of a step: a Chrome trace, or one Chakra trace per tensor-parallel rank.
+inline command_output run_kernel_timeline(const arguments& args, const program& io, graph_format format) {
+    workload load = graph_workload(args);
+    const deployment p = io.place(args, io);
+    complete_workload(p.model, args, load);
+    workload_request work;
+    work.base_workload = load;
+    require_supported_workload(p.model, args, work);
+    if (format == graph_format::chrome) return text_or_file(args, step_trace(p, load));
+    const std::string trace = io.chakra(traces_of_step(p, load));
+    for (std::int64_t i = 0; i < p.execution.parallel.tensor_parallel_size; ++i)
+        write_file(std::string(args.text(option::out)) + "." + std::to_string(i) + ".et", trace);
+    return {};
+}
+
+/// Writes one Chakra trace per pipeline stage; returns the text of the split if none fits.
+inline command_output write_stage_traces(const arguments& args, const program& io, const graph_request& q,
+                                         exit_code code) {
+    if (code != exit_code::ok) return {format_split(q.parts, q.split, q.split_options->names, q.holds), code};
+    const auto traces = execution_traces_of(q.parts, q.split.stages, q.holds);
+    for (std::size_t i = 0; i < traces.size(); ++i)
+        write_file(std::string(args.text(option::out)) + "." + std::to_string(i) + ".et", io.chakra(traces[i]));
+    return {};
+}
+
+/// The EdgeShard text of the graph; with `--out`, writes the files of modules and operators and returns statistics.
+///
+/// Throws: `usage` for `--level operator`, which the second file has.
+inline command_output write_edgeshard(const arguments& args, const graph_request& q,
+                                      const std::vector<double>& seconds) {
+    const std::string file(args.text(option::out));
+    if (file.empty()) return edgeshard_text(q.graph, q.parts);
+    if (args.choice(option::level) == 2)
+        throw_usage("--level", "operator is not supported with edgeshard; FILE_detail.txt has the operators");
+    const node_graph operations = nodes_at_level(q, graph_level::operation, seconds);
+    write_file(file + "_module.txt", edgeshard_text(q.graph, q.parts));
+    write_file(file + "_detail.txt", edgeshard_text(q.graph, operations));
+    return "==== Module Graph Stats ====\n" + edgeshard_stats(q.graph, q.parts) + "==== Detail Graph Stats ====\n" +
+           edgeshard_stats(q.graph, operations);
+}
+
+}  // namespace detail
+
+/// Runs `llmcost graph`.
+[[nodiscard]] inline command_output run_graph(const arguments& args, const program& io) {
+    const auto format = static_cast<graph_format>(args.choice(option::graph_as));
+    if (format == graph_format::chakra && io.chakra == nullptr)
+        throw error(errc::unsupported, "--format",
+                    "chakra: this program was built without protobuf (Debian: protobuf-compiler libprotobuf-dev)");
+    detail::require_valid_options(args, format);
+    if (detail::is_kernel_timeline(args, format)) return detail::run_kernel_timeline(args, io, format);
+
     detail::graph_request q = detail::read_graph(args, io);
     if (args.has(option::link)) q.link = detail::read_rate("--link", split_list(args.text(option::link), ',').front());
     std::vector<double> seconds;
@@ -292,35 +337,23 @@ inline void split_graph(graph_request& q, const arguments& args) {
         seconds = detail::graph_seconds(q);
         set_times(q.parts, seconds);
     }
+    const bool splits = args.has(option::split) || args.has(option::stages), cuts = args.has(option::cuts);
     if (splits) detail::split_graph(q, args);
     const exit_code code = splits && q.split.stages.empty() ? exit_code::does_not_fit : exit_code::ok;
     switch (format) {
-        case graph_format::text: return answer(detail::graph_page(q, cuts), code);
-        case graph_format::json: return answer(detail::graph_json(q, cuts), code);
+        case graph_format::text: return detail::text_or_file(args, detail::graph_page(q, cuts), code);
+        case graph_format::json: return detail::text_or_file(args, detail::graph_json(q, cuts), code);
         case graph_format::dot:
-            return answer(dot_of(q.graph, q.parts, q.title(), q.split,
-                                 q.split_options ? q.split_options->names : std::vector<std::string>{}),
-                          code);
-        case graph_format::graphml: return answer(graphml_of(q.graph, q.parts));
-        case graph_format::chakra: {
-            if (code != exit_code::ok)
-                return {detail::format_split(q.parts, q.split, q.split_options->names, q.holds), code};
-            const auto traces = execution_traces_of(q.parts, q.split.stages, q.holds);
-            for (std::size_t i = 0; i < traces.size(); ++i)
-                detail::write_file(file + "." + std::to_string(i) + ".et", io.chakra(traces[i]));
-            return {};
-        }
+            return detail::text_or_file(args,
+                                        dot_of(q.graph, q.parts, q.title(), q.split,
+                                               q.split_options ? q.split_options->names : std::vector<std::string>{}),
+                                        code);
+        case graph_format::graphml: return detail::text_or_file(args, graphml_of(q.graph, q.parts));
+        case graph_format::chakra: return detail::write_stage_traces(args, io, q, code);
         case graph_format::edgeshard:
         case graph_format::chrome: break;
     }
-    if (file.empty()) return edgeshard_text(q.graph, q.parts);
-    if (args.choice(option::level) == 2)
-        throw_usage("--level", "operator is not supported with edgeshard; FILE_detail.txt has the operators");
-    const node_graph operations = detail::nodes_at_level(q, graph_level::operation, seconds);
-    detail::write_file(file + "_module.txt", edgeshard_text(q.graph, q.parts));
-    detail::write_file(file + "_detail.txt", edgeshard_text(q.graph, operations));
-    return "==== Module Graph Stats ====\n" + edgeshard_stats(q.graph, q.parts) + "==== Detail Graph Stats ====\n" +
-           edgeshard_stats(q.graph, operations);
+    return detail::write_edgeshard(args, q, seconds);
 }
 
 inline constexpr std::array graph_options = concatenate(

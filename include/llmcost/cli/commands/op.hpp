@@ -192,6 +192,33 @@ inline std::span<const option_spec> op_options_of(std::string_view family) {
     return options_of_family(family_of(family)).rows();
 }
 
+/// Parses the sizes of an operator. Throws: `usage` for missing and invalid sizes.
+inline operator_shape parse_shape(const arguments& args, const operator_type& family, const operator_options& sizes) {
+    operator_shape shape;
+    shape.type = &family;
+    for (std::size_t i = 0; i < family.size_count; ++i) {
+        const operator_size& size = family.sizes[i];
+        const option_spec& o = sizes.size(i);
+        if (size.required && !args.has(o)) throw_usage("op", "requires " + std::string(o.name));
+        shape.sizes[i] =
+            args.has(o) ? parse_integer(o.name, args.text(o), min_of(size), size.maximum) : size.default_value;
+    }
+    check_sizes(shape, [](const std::string& name) { return "--" + name; });
+    return shape;
+}
+
+/// Parses the kernel of an operator, without its sizes.
+inline kernel_query parse_kernel_query(const arguments& args, const operator_type& family,
+                                       const operator_options& sizes) {
+    return {std::string(args.text(option::device)),
+            std::string(args.text(option::kernels)),
+            std::string(args.text(option::kernels_version)),
+            "",
+            std::string(args.text(option::operand)),
+            std::string(family.variant_column.empty() ? "" : args.text(sizes.variant())),
+            {}};
+}
+
 }  // namespace detail
 
 /// Runs `llmcost op TYPE`.
@@ -204,13 +231,7 @@ inline std::span<const option_spec> op_options_of(std::string_view family) {
     const detail::operator_options& sizes = detail::options_of_family(family);
     const std::string calibration(args.text(option::calibration));
     kernel_database database(family, calibration_paths(calibration));
-    const kernel_query requested{std::string(args.text(option::device)),
-                                 std::string(args.text(option::kernels)),
-                                 std::string(args.text(option::kernels_version)),
-                                 "",
-                                 std::string(args.text(option::operand)),
-                                 std::string(family.variant_column.empty() ? "" : args.text(sizes.variant())),
-                                 {}};
+    const kernel_query requested = detail::parse_kernel_query(args, family, sizes);
     name_check checks(family, calibration, io.err);
     if (!requested.operand.empty()) (void)require_operand_type("--dtype", requested.operand);
     bool one = io.in_is_terminal;  // a terminal has no table as input: report missing sizes
@@ -224,16 +245,7 @@ inline std::span<const option_spec> op_options_of(std::string_view family) {
         return op_table(database, requested, checks).priced(io.in, io.err);
     }
     if (requested.device.empty()) throw_usage("op", "requires --device");
-    operator_shape shape;
-    shape.type = &family;
-    for (std::size_t i = 0; i < family.size_count; ++i) {
-        const operator_size& size = family.sizes[i];
-        const option_spec& o = sizes.size(i);
-        if (size.required && !args.has(o)) throw_usage("op", "requires " + std::string(o.name));
-        shape.sizes[i] =
-            args.has(o) ? parse_integer(o.name, args.text(o), min_of(size), size.maximum) : size.default_value;
-    }
-    check_sizes(shape, [](const std::string& name) { return "--" + name; });
+    operator_shape shape = detail::parse_shape(args, family, sizes);
     kernel_query choice = requested;
     if (choice.operand.empty()) choice.operand = "bfloat16";
     std::copy_n(shape.layer_shape(), family.num_layer_shape_sizes, choice.layer_shape.begin());

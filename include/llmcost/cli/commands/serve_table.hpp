@@ -186,51 +186,71 @@ private:
                : stored != nullptr ? stored
                                    : default_operand_type(target_device);
     }
-    benchmark_run read_row() {
-        const known_model& m = model_of_row(field("model_path"));
-        benchmark_run run;
-        run.target_engine = &detail::require_engine("backend", field("backend").empty() ? "vllm" : field("backend"));
-        const std::string system = field("system");
-        auto& kernels = kernels_[{system, std::string(run.target_engine->name)}];
+    /// The kernels of a system with the software of an engine.
+    kernel_library& kernels_of(const std::string& system, const engine& engine) {
+        std::unique_ptr<kernel_library>& kernels = kernels_[{system, std::string(engine.name)}];
         if (!kernels)
-            kernels = std::make_unique<kernel_library>(system, std::string(run.target_engine->kernel_software), "",
-                                                       calibration_);
-        run.target_device = &networked(kernels->target_device("system", device_lookup::name));
-        run.kernels = kernels.get();
-        run.subject = &m.subject;
-        require_supported_device("backend", *run.target_engine, *run.target_device);
-        require_known_memory(*run.target_device);
+            kernels = std::make_unique<kernel_library>(system, std::string(engine.kernel_software), "", calibration_);
+        return *kernels;
+    }
+    /// The element types of the current row. Throws: `usage`.
+    checkpoint_types types_of_row(const known_model& m, const device& target_device, kernel_library& kernels) const {
         const bool experts_alone = m.stored.products != m.stored.experts;  // only experts are quantized
         const checkpoint_types types{
             operand("gemm_quant_mode", experts_alone ? std::string{} : field("gemm_quant_mode"), m.stored.products,
-                    *run.target_device),
-            operand("moe_quant_mode", field("moe_quant_mode"), m.stored.experts, *run.target_device)};
-        kernels->set_type_sources(experts_alone ? "" : "gemm_quant_mode", "moe_quant_mode");
+                    target_device),
+            operand("moe_quant_mode", field("moe_quant_mode"), m.stored.experts, target_device)};
+        kernels.set_type_sources(experts_alone ? "" : "gemm_quant_mode", "moe_quant_mode");
+        return types;
+    }
+    /// The parallelism of the current row. Throws: `usage` if the model does not support it.
+    parallel_config parallel_of_row(const model& subject) const {
+        const bool has_experts = subject.config.moe.num_experts > 1;
         parallel_config s;
         s.tensor_parallel_size = number("tp_size", 1);
         s.data_parallel_size = number("attention_dp_size", 1);
         s.expert_parallel_size = number("moe_ep_size", 1);
         s.expert_tensor_parallel_size = number("moe_tp_size", 1);
-        if (m.subject.config.moe.num_experts <= 1) s.expert_parallel_size = s.expert_tensor_parallel_size = 1;
-        const std::int64_t of_experts = s.expert_parallel_size * s.expert_tensor_parallel_size;
-        if (field("attention_dp_size").empty() && of_experts % s.tensor_parallel_size == 0 &&
-            m.subject.config.moe.num_experts > 1)
-            s.data_parallel_size = of_experts / s.tensor_parallel_size;
-        if (field("moe_tp_size").empty() && m.subject.config.moe.num_experts > 1 &&
-            s.world_size() % s.expert_parallel_size == 0)
+        if (!has_experts) s.expert_parallel_size = s.expert_tensor_parallel_size = 1;
+        const std::int64_t expert_devices = s.expert_parallel_size * s.expert_tensor_parallel_size;
+        if (field("attention_dp_size").empty() && expert_devices % s.tensor_parallel_size == 0 && has_experts)
+            s.data_parallel_size = expert_devices / s.tensor_parallel_size;
+        if (field("moe_tp_size").empty() && has_experts && s.world_size() % s.expert_parallel_size == 0)
             s.expert_tensor_parallel_size = s.world_size() / s.expert_parallel_size;
-        require_valid_parallelism(m.subject, s);
+        require_valid_parallelism(subject, s);
+        return s;
+    }
+    /// The load of the current row. Throws: `usage`.
+    serving_load load_of_row() const {
+        serving_load load;
+        load.input_tokens = number("isl", 1);
+        load.output_tokens = number("osl", 1);
+        // batch_size is per data-parallel rank if attention_dp_size is set
+        load.concurrency =
+            static_cast<double>(number("batch_size", 1)) * static_cast<double>(number("attention_dp_size", 1));
+        load.pipeline_parallel_size = number("pp_size", 1);
+        load.batch_wait_steps = number("batch_wait_timeout_iters", 0);
+        return load;
+    }
+    /// The benchmark run of the current row. Servers are cached. Throws: `usage`.
+    benchmark_run read_row() {
+        const known_model& m = model_of_row(field("model_path"));
+        benchmark_run run;
+        run.target_engine = &detail::require_engine("backend", field("backend").empty() ? "vllm" : field("backend"));
+        const std::string system = field("system");
+        kernel_library& kernels = kernels_of(system, *run.target_engine);
+        run.target_device = &networked(kernels.target_device("system", device_lookup::name));
+        run.kernels = &kernels;
+        run.subject = &m.subject;
+        require_supported_device("backend", *run.target_engine, *run.target_device);
+        require_known_memory(*run.target_device);
+        const checkpoint_types types = types_of_row(m, *run.target_device, kernels);
+        const parallel_config s = parallel_of_row(m.subject);
         const execution execution = execution_of(*run.target_engine, *run.target_device, types, s);
         require_network("--network", s, execution.devices_per_node, *run.target_device);
         run.model = field("model_path");
         run.devices = s.world_size();
-        run.load.input_tokens = number("isl", 1);
-        run.load.output_tokens = number("osl", 1);
-        // batch_size is per data-parallel rank if attention_dp_size is set
-        run.load.concurrency =
-            static_cast<double>(number("batch_size", 1)) * static_cast<double>(number("attention_dp_size", 1));
-        run.load.pipeline_parallel_size = number("pp_size", 1);
-        run.load.batch_wait_steps = number("batch_wait_timeout_iters", 0);
+        run.load = load_of_row();
         require_stages("pp_size", m.subject, run.load.pipeline_parallel_size);
         auto& cached_server =
             servers_[{run.model, system, std::string(run.target_engine->name), types.products, types.experts,
@@ -239,7 +259,7 @@ private:
         if (!cached_server) {
             require_autoregressive(m.subject);
             cached_server =
-                std::make_unique<server>(m.subject, execution, *run.target_engine, *run.target_device, *kernels);
+                std::make_unique<server>(m.subject, execution, *run.target_engine, *run.target_device, kernels);
         }
         run.target_server = cached_server.get();
         return run;
