@@ -6,7 +6,7 @@
 // expects: llama: 1235814400 parameters
 // expects: with 8 layers: 749242368 parameters
 // expects: an example: /num_attention_heads: expected a positive integer, found "32"
-// expects: an example: /model_type: "lama" is not known; nearest: llama
+// expects: an example: /model_type: "lama" is not supported; nearest: llama
 #include <iostream>
 #include <string_view>
 

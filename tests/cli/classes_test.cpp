@@ -27,7 +27,7 @@ TEST_CASE("a configuration of diffusers is read by the description of its class"
               "scope,params\nall," + std::string(parameters) + "\n");
     // an image of 1024 x 1024 are 4096 tokens beside those of the text
     CHECK(has(printed("--config - --sequence 512", {.in = flux("")}),
-              "reads hidden_states 1 × 4,096 × 64 · encoder_hidden_states 1 × 512 × 4,096\n"));
+              "input hidden_states 1 × 4,096 × 64 · encoder_hidden_states 1 × 512 × 4,096\n"));
     const std::string products = "--config - --sequence 512 --format csv mult single_transformer_blocks.0.attn.to_q";
     CHECK(printed(products, {.in = flux("")}) == "scope,mult\nsingle_transformer_blocks.0.attn.to_q," +
                                                      std::to_string(std::int64_t{4096 + 512} * 3072 * 3072) + "\n");

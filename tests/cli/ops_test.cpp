@@ -25,7 +25,7 @@ int lines_with(const std::string& text, const std::string& part) {
 
 TEST_CASE("operations are told one by one, those of like layers together") {
     const std::string text = printed("ops" + gpt2);
-    CHECK(has(text, "1 x 16 tokens after 0 cached, float32\n\nname "));
+    CHECK(has(text, "1 x 16 tokens after 0 cached tokens, float32\n\nname "));
     CHECK(
         has(text,
             "\ntransformer.h.*.attn.c_attn.matmul_bias  Conv1D                12  16x768 [768x2304] [2304]  16x2304"));

@@ -74,7 +74,7 @@ TEST_CASE("what files beside a configuration say that cannot be is an error of t
     const std::string command_line = folder.line("--audio 5 --sequence 4 --format csv flops");
     folder.write_sibling("preprocessor_config.json", R"({"chunk_length": 30})");
     CHECK(has(refused(command_line, {}, 3),
-              "/preprocessor_config/chunk_length: expected chunk_length times sampling_rate over hop_length"));
+              "/preprocessor_config/chunk_length: expected chunk_length · sampling_rate / hop_length equal to"));
     folder.write_sibling("preprocessor_config.json", R"({"chunk_length": 15)");
     CHECK(has(refused(command_line, {}, 3), "preprocessor_config.json"));
     folder.write_sibling("preprocessor_config.json", "<html>");

@@ -81,7 +81,7 @@ TEST_CASE("a file is read by the row of another type, and the answer says so") {
 TEST_CASE("what is timed is read by the row of another type, too") {
     const std::string source_options = " --device h200 --calibration none --config - --as llama";
     const surroundings in{.in = foo};
-    CHECK(printed("latency" + source_options, in).starts_with("standard input, read as llama, on H200 SXM"));
+    CHECK(printed("latency" + source_options, in).starts_with("standard input (as llama), H200 SXM"));
     for (const char* command : {"latency", "latency --training", "serve", "serve --sweep"}) {
         const auto answer = nlohmann::json::parse(llmcost_line(command + source_options + " --format json", in).out);
         CHECK(answer["as"] == "llama");

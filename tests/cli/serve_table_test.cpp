@@ -101,7 +101,7 @@ TEST_CASE("rows that mean nothing are named") {
     CHECK(refused(line, {.in = "system,isl\n"}).find("line 1: expected a column 'model_path'") != std::string::npos);
     CHECK(refused_row(line, {.in = head + "meta-llama/Llama-3.1-70B,h200,vllm,0,1,1,1\n"}).find("line 2: ") !=
           std::string::npos);
-    CHECK(refused_row(line, {.in = head + "meta-llama/Llama-3.1-70B,h200,vllm,10,1,1,7\n"}).find("do not divide") !=
+    CHECK(refused_row(line, {.in = head + "meta-llama/Llama-3.1-70B,h200,vllm,10,1,1,7\n"}).find("does not divide") !=
           std::string::npos);
     CHECK(refused_row(line, {.in = head + "none/none,h200,vllm,10,1,1,1\n"}).find("line 2: ") != std::string::npos);
     CHECK(refused_row(line, {.in = head + "meta-llama/Llama-3.1-70B,h200,vllm,10,1,1,8,9\n"}) ==

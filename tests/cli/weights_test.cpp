@@ -116,7 +116,7 @@ TEST_CASE("a GGUF file is a source: its model, and the bytes that it has") {
           "scope,weight_bytes\nmlp," + std::to_string(layers * 3 * inner_width * width / 256 * 144) + '\n');
     CHECK(has(printed("--gguf " + file + " --format csv --tensors"), "model.embed_tokens.weight,512x256,Q6_K,131072"));
     CHECK(has(printed("check --gguf " + file), "no differences"));
-    CHECK(has(printed("train --gguf " + file), "A training step"));
+    CHECK(has(printed("train --gguf " + file), "Training step"));
     CHECK(json_of("fit --memory 1GB --gguf " + file)["fits"] == true);
     // otherwise as the command line says
     CHECK(bytes_of_memory("--gguf " + file + " --dtype bfloat16") == 2 * (of_matrices + vocab_size * width + of_norms));

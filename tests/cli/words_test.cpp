@@ -178,10 +178,10 @@ TEST_CASE("an unsupported type is an error with the option and the type to use i
           "llmcost: line 2: " + t4 + "--dtype float16\n");
     CHECK(refused("serve --device t4" + llama) == "llmcost: " + t4 + "--dtype float16\n");
     CHECK(refused("latency --device apple_m1 --dtype int8" + llama)
-              .ends_with("int4_wo, fp8_wo, nvfp4_wo: say --dtype bfloat16\n"));
+              .ends_with("int4_wo, fp8_wo, nvfp4_wo; use --dtype bfloat16\n"));
     CHECK(
         refused("latency --model mistralai/Mixtral-8x7B-v0.1 --device a100 --tp 8 --experts-dtype fp8 --engine trtllm")
-            .ends_with(": say --experts-dtype bfloat16\n"));
+            .ends_with("; use --experts-dtype bfloat16\n"));
     CHECK(refused_row("serve --configs " LLMCOST_TEST_DIR "/fit/serving",
                       {.in = "model_path,system,isl,osl,batch_size,tp_size\nmeta-llama/Llama-3.1-70B,v100,9,9,1,8\n"})
               .ends_with("supported: float32, float16, int8; use gemm_quant_mode float16\n"));

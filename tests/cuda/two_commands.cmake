@@ -15,8 +15,8 @@ expect("${said}" "no datasheet of NVIDIA Simulation 1: the values of its driver 
 expect("${said}" "left out [0-9]+: moe cublas_grouped: a simulation has no experts")
 expect("${said}" "llmcost serve --device here ")
 run(0 said ${serve})
-expect("${said}" "Llama-3.2-1B on NVIDIA Simulation 1")
-expect("${said}" "time per output token +[0-9.]+ ms")
+expect("${said}" "Llama-3.2-1B, NVIDIA Simulation 1")
+expect("${said}" "TPOT +[0-9.]+ ms")
 
 # what was measured is not measured again; what was measured of one model is what was predicted of it
 run(0 said ${CALIBRATE})

@@ -147,22 +147,22 @@ TEST_CASE("what is no adapter that is described is refused where it stands") {
                   "/target_module: unknown key of this kind of adapter; nearest: target_modules");
     check_refusal(R"({"peft_type":"LORA","target_modules":[1]})", "/target_modules/0: expected a string");
     check_refusal(R"({"peft_type":"LORA","target_modules":[""]})", "/target_modules/0: expected a name");
-    check_refusal(R"({"peft_type":"LORA","target_modules":"("})", "/target_modules: no regular expression");
+    check_refusal(R"({"peft_type":"LORA","target_modules":"("})", "/target_modules: unsupported regular expression");
     check_refusal(R"({"peft_type":"LORA","layer_replication":[[0,4],[2,5]]})",
                   "/layer_replication: not supported: changes the computation or memory of the adapter");
     check_refusal(R"({"peft_type":"LORA","target_modules":".*","layers_to_transform":[1]})",
-                  "/layers_to_transform: PEFT takes");
+                  "/layers_to_transform: PEFT supports layer indices only");
     check_refusal(R"({"peft_type":"LORA","layers_pattern":"h"})", "/layers_to_transform: missing");
     check_refusal(R"({"peft_type":"LORA","use_dora":true,"lora_bias":true})",
                   "/lora_bias: PEFT does not support it with DoRA");
     check_refusal(R"({"peft_type":"LORA","use_dora":true,"target_parameters":["a.b"]})",
-                  "/target_parameters: PEFT has no DoRA");
+                  "/target_parameters: PEFT does not support DoRA");
     check_refusal(R"({"peft_type":"LORA","rank_pattern":{"q":0}})",
                   "/rank_pattern/q: expected a positive integer, found 0");
     check_refusal(R"({"peft_type":"LORA","init_lora_weights":"mica"})", "/init_lora_weights: ");
     check_refusal(R"({"peft_type":"LORA","bias":"some"})", "/bias: expected \"none\", \"all\" or \"lora_only\"");
     check_refusal(R"({"peft_type":"IA3","target_modules":["k"],"feedforward_modules":["w"]})",
-                  "/feedforward_modules: expected some of");
+                  "/feedforward_modules: expected a subset of");
     check_refusal(R"({"peft_type":"PROMPT_TUNING"})", "/num_virtual_tokens: missing");
     check_refusal(R"({"peft_type":"P_TUNING","num_virtual_tokens":3,"encoder_reparameterization_type":"LSTM"})",
                   "only MLP is supported");

@@ -163,7 +163,7 @@ TEST_CASE("a bad calibration names the place") {
         complaint_of_calibration(replace_text("\"PR\"", "\"P\"")) ==
         R"(mine.json: /kernels/0/residual/pages/1: expected one character per site and point of the axes, found "P")");
     CHECK(complaint_of_calibration(replace_text("\"PR\"", "\"P R\""))
-              .starts_with("mine.json: /kernels/0/residual/pages/1: expected a character per"));
+              .starts_with("mine.json: /kernels/0/residual/pages/1: expected one character per"));
     CHECK(complaint_of_calibration(replace_text("\"PR\"", "\"P!\""))
               .starts_with("mine.json: /kernels/0/residual/pages/1: expected characters from #"));
     CHECK(complaint_of_calibration(replace_text(", \"PR\"", ""))

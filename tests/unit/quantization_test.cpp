@@ -303,7 +303,7 @@ TEST_CASE("what is no plan is refused with its place") {
     check_refusal(R"({"quant_method":"gptq","bits":4,"group_size":0})",
                   "/quantization_config/group_size: expected a positive integer");
     check_refusal(R"({"quant_method":"awq","group_size":-2})", "/quantization_config/group_size");
-    check_refusal(R"({"quant_method":"awq","version":"gemv"})", "/quantization_config/version: no layout");
+    check_refusal(R"({"quant_method":"awq","version":"gemv"})", "/quantization_config/version: unsupported format");
     check_refusal(R"({"quant_method":"gptq","bits":4,"checkpoint_format":"marlin"})",
                   "/quantization_config/checkpoint_format");
     check_refusal(R"({"quant_method":"gptq","bits":4,"dynamic":{"+:.*":{"bits":8}}})",
@@ -317,15 +317,17 @@ TEST_CASE("what is no plan is refused with its place") {
     check_refusal(R"({"quant_method":"bitsandbytes"})", "/quantization_config/load_in_4bit: missing");
     check_refusal(R"({"quant_method":"bitsandbytes","load_in_4bit":true,"load_in_8bit":true})",
                   "/quantization_config/load_in_4bit");
-    check_refusal(R"({"quant_method":"modelopt","quant_algo":"INT4"})", "/quantization_config/quant_algo: no layout");
+    check_refusal(R"({"quant_method":"modelopt","quant_algo":"INT4"})",
+                  "/quantization_config/quant_algo: unsupported algorithm");
     check_refusal(R"({"quant_method":"modelopt","quant_algo":"NVFP4","group_size":0})",
                   "/quantization_config/group_size");
     check_refusal(R"({"quant_method":"torchao","quant_type":"int4_weight_only"})",
                   "/quantization_config/quant_type: expected an object");
-    check_refusal(torchao("UIntXWeightOnlyConfig", ""), "/quantization_config/quant_type/default/_type: no layout");
+    check_refusal(torchao("UIntXWeightOnlyConfig", ""),
+                  "/quantization_config/quant_type/default/_type: unsupported configuration");
     check_refusal(R"({"quant_method":"compressed-tensors"})", "/quantization_config/config_groups: missing");
     check_refusal(compressed("marlin-24", R"({"num_bits":4,"strategy":"group","group_size":128})"),
-                  "/quantization_config/format: no layout");
+                  "/quantization_config/format: unsupported format");
     check_refusal(compressed("pack-quantized", R"({"num_bits":9})"), "/weights/num_bits: expected 1 to 8");
     check_refusal(compressed("pack-quantized", R"({"num_bits":4,"group_size":0})"), "/weights/group_size");
     check_refusal(compressed("pack-quantized", R"({"num_bits":4})", "null", R"("re:(?!mlp).*")"),
