@@ -90,9 +90,9 @@ TEST_CASE("an engine runs on its vendor's devices, a model of 32 bits in what th
                   .err.empty());
     CHECK(llmcost_line("latency --config - --device h100", {.in = open}).err.empty());
     CHECK(llmcost_line("latency --config - --device t4", {.in = float32_config})
-              .out.starts_with("standard input, T4, float16, "));
+              .out.starts_with("standard input, T4, weights float16, "));
     CHECK(llmcost_line("latency --config - --device h100", {.in = float32_config})
-              .out.starts_with("standard input, H100 SXM, bfloat16, "));
+              .out.starts_with("standard input, H100 SXM, weights bfloat16, "));
     CHECK(refused("latency --model meta-llama/Llama-3.2-1B --device t4")
               .starts_with("llmcost: t4: no peak for bfloat16"));
 }
