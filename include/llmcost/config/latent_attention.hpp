@@ -39,9 +39,10 @@ constexpr bool is_sparse(config_view json, const model_config& config, std::int6
     if (!types) return by_rule;
     if (static_cast<std::int64_t>(types->size()) != config.num_hidden_layers)
         throw_invalid_value(json, "mlp_layer_types", "a list with one kind per hidden layer");
-    const string_ref name = (*types)[static_cast<std::size_t>(layer)].as_string();
-    if (name != "sparse" && name != "dense") throw_unsupported(json, "mlp_layer_types", "unsupported layer type");
-    return name == "sparse";
+    const string_ref mlp_type = (*types)[static_cast<std::size_t>(layer)].as_string();
+    if (mlp_type != "sparse" && mlp_type != "dense")
+        throw_unsupported(json, "mlp_layer_types", "unsupported layer type");
+    return mlp_type == "sparse";
 }
 
 }  // namespace llmcost

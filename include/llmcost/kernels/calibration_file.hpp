@@ -156,12 +156,12 @@ private:
         kernels_.push_back(c);
     }
     static mixed_decode_kind parse_mixed_decode_mode(config_view json, string_ref family) {
-        const string_ref name = json.string("takes_decodes", "no");
-        if (name == "no") return mixed_decode_kind::separate_kernel;
+        const string_ref mode = json.string("takes_decodes", "no");
+        if (mode == "no") return mixed_decode_kind::separate_kernel;
         if (family != "context_attention")
             throw_invalid_value(json, "takes_decodes", "no, except for context_attention");
-        if (name == "in_launch") return mixed_decode_kind::same_launch;
-        if (name == "in_tiles") return mixed_decode_kind::as_prefill_tiles;
+        if (mode == "in_launch") return mixed_decode_kind::same_launch;
+        if (mode == "in_tiles") return mixed_decode_kind::as_prefill_tiles;
         throw_invalid_value(json, "takes_decodes", "one of no, in_launch, in_tiles");
     }
     static cross_validation_error read_error(config_view json) {
