@@ -186,7 +186,7 @@ inline void add_llmservingsim(page& out, const std::string& folder, const std::s
         std::int64_t tensor, sequences, blocks;  ///< of its meta.json; 0: not given
     };
     for (const example& e : {example{"RTX4090__Llama-3.1-8B", "meta-llama/Llama-3.1-8B",
-                                     "Llama-3.1-8B, RTX 4090, a cache of 2,588 pages", "rtx_4090", 1, 256, 2588},
+                                     "Llama-3.1-8B, RTX 4090, KV cache of 2,588 pages", "rtx_4090", 1, 256, 2588},
                              example{"RTXPRO6000__Qwen3-32B", "Qwen/Qwen3-32B", "Qwen3-32B, two RTX PRO 6000",
                                      "rtx_pro_6000", 2, 128, 0}}) {
         const std::string at = folder + "/measured/llmservingsim/" + e.folder;
@@ -230,7 +230,7 @@ inline void add_llmservingsim(page& out, const std::string& folder, const std::s
         out.add(std::string("vLLM 0.19: ") + e.label, times_of(ttft, tpot, end_to_end),
                 to_latency_metrics(summarize(all.run())));
     }
-    out.add_medians("these");
+    out.add_medians("these runs");
 }
 
 /// inference-perf's stages of vLLM 0.11.0 with Llama-3.1-8B on one H100 (kubernetes-sigs/inference-perf @7de5ef2e,
@@ -264,13 +264,13 @@ inline void add_inference_perf(page& out, const std::string& folder, const std::
                                        .ttft_p99 = rows.number("time_to_first_token_p99_s"),
                                        .end_to_end = rows.number("request_latency_mean_s"),
                                        .end_to_end_p99 = rows.number("request_latency_p99_s")};
-        std::array<char, 96> label{};
-        std::snprintf(label.data(), label.size(), "vLLM 0.11%s: Llama-3.1-8B, H100, %.0f a second%s",
-                      shares ? ", prefixes shared" : "", requested_rate, saturated ? " (440 in flight)" : "");
+        std::array<char, 128> label{};
+        std::snprintf(label.data(), label.size(), "vLLM 0.11%s: Llama-3.1-8B, H100, request rate %.0f/s%s",
+                      shares ? ", shared prefixes" : "", requested_rate, saturated ? " (440 in flight)" : "");
         out.add(label.data(), measured,
                 to_latency_metrics(summarize(simulate(simulation_engine, generate_requests(load), deployment))));
     }
-    out.add_medians("these");
+    out.add_medians("these runs");
 }
 
 /// dstack's runs of SGLang with disaggregated prefill (dstackai/benchmarks @06c957ab, comparison/pd_ratio):
@@ -298,14 +298,15 @@ inline void add_pd_ratio(page& out, const std::string& folder, const std::string
         simulation_engine.policy.has_prefix_cache = false;
         const latency_metrics measured{1e-3 * rows.number("mean_ttft_ms"), 1e-3 * rows.number("p99_ttft_ms"),
                                        1e-3 * rows.number("mean_tpot_ms"), 1e-3 * rows.number("p99_tpot_ms")};
-        std::array<char, 128> label{};
-        std::snprintf(label.data(), label.size(), "SGLang, %s + %s workers: gpt-oss-120b, %s clients, %ld in, %ld out",
+        std::array<char, 192> label{};
+        std::snprintf(label.data(), label.size(),
+                      "SGLang, %s + %s workers: gpt-oss-120b, %s clients, %ld input, %ld output tokens",
                       rows.text("prefill").c_str(), rows.text("decode").c_str(), rows.text("conc").c_str(),
                       static_cast<long>(input), static_cast<long>(output));
         out.add(label.data(), measured,
                 to_latency_metrics(summarize(simulate(simulation_engine, generate_requests(load), deployment))));
     }
-    out.add_medians("these");
+    out.add_medians("these runs");
 }
 
 /// What the checkpoints of MiniMax-M2, M2.1 and M2.5 have in common (the config.json of MiniMaxAI/MiniMax-M2.1).
@@ -346,16 +347,17 @@ inline void add_token_position(page& out, const std::string& folder, const std::
         const latency_metrics measured{rows.number("median_ttft"), rows.number("p99_ttft"),
                                        rows.number("median_tpot"), rows.number("p99_tpot"),
                                        rows.number("median_e2el"), rows.number("p99_e2el")};
-        std::array<char, 128> label{};
-        std::snprintf(label.data(), label.size(),
-                      "vLLM, medians: MiniMax-M2.5, eight H200%s, %ld clients, %ld in, %ld out",
-                      uses_data_parallelism ? " apart" : "", static_cast<long>(deployment.num_clients),
-                      static_cast<long>(input), static_cast<long>(output));
+        std::array<char, 192> label{};
+        std::snprintf(
+            label.data(), label.size(),
+            "vLLM, medians instead of means: MiniMax-M2.5, eight H200%s, %ld clients, %ld input, %ld output tokens",
+            uses_data_parallelism ? ", data-parallel attention" : "", static_cast<long>(deployment.num_clients),
+            static_cast<long>(input), static_cast<long>(output));
         out.add(label.data(), measured,
                 {s.ttft.p50, s.ttft.p99, s.tpot.p50, s.tpot.p99, s.end_to_end.p50, s.end_to_end.p99},
                 num_rows++ % 6 == 0);
     }
-    out.add_medians(std::to_string(num_rows) + " such; the table lists every sixth");
+    out.add_medians(std::to_string(num_rows) + " such runs; the table lists every sixth");
 }
 
 }  // namespace trace_runs
