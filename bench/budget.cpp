@@ -59,7 +59,9 @@ measured run_once(char** command) {
 
 std::size_t occurrences(std::string_view text, std::string_view name) {
     std::size_t n = 0;
-    for (std::size_t at = 0; (at = text.find(name, at)) != std::string_view::npos; at += name.size()) ++n;
+    for (std::size_t position = 0; (position = text.find(name, position)) != std::string_view::npos;
+         position += name.size())
+        ++n;
     return n;
 }
 

@@ -57,9 +57,9 @@ inline void calibrate(const device& target, const std::filesystem::path& folder,
     const auto start = std::chrono::steady_clock::now();
     const auto spent = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); };
     operator_runner run;
-    std::size_t at = 0;
+    std::size_t num_measured = 0;
     const auto measure = [&](const cuda::sweep_point& p) -> std::string {
-        ++at;
+        ++num_measured;
         cuda::measured_table& table = tables.at(p.shape.type);
         outcome o;
         try {
@@ -70,8 +70,8 @@ inline void calibrate(const device& target, const std::filesystem::path& folder,
         }
         if (!o.refused.empty()) return std::string(p.shape.type->name) + ' ' + std::string(p.kernel) + ": " + o.refused;
         table.add(p.shape, p.kernel, o.seconds);
-        std::printf("\r[%zu/%zu] %.0f s, %s %s %s %lld %lld %lld: %.2f us, spread %.1f %%        ", at, sweep.size(),
-                    spent(), std::string(p.shape.type->name).c_str(), std::string(p.kernel).c_str(),
+        std::printf("\r[%zu/%zu] %.0f s, %s %s %s %lld %lld %lld: %.2f us, spread %.1f %%        ", num_measured,
+                    sweep.size(), spent(), std::string(p.shape.type->name).c_str(), std::string(p.kernel).c_str(),
                     std::string(p.shape.operand->name).c_str(), static_cast<long long>(p.shape.sizes[0]),
                     static_cast<long long>(p.shape.sizes[1]), static_cast<long long>(p.shape.sizes[2]), 1e6 * o.seconds,
                     100 * o.spread);

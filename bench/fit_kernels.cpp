@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fits calibrations of kernels to tables of measurements:
 //
-//     fit_kernels OUTPUT_FOLDER ACCURACY.md SOURCE LICENCE SYSTEM__ROOM__SOFTWARE__VERSION__FAMILY_perf.csv...
+//     fit_kernels OUTPUT_FOLDER ACCURACY.md SOURCE LICENCE SYSTEM__GROUP__SOFTWARE__VERSION__TYPE_perf.csv...
 //
 // SOURCE and LICENCE are those of such tables, for the files. One has the columns kernel_source and latency_us, and
 // those of its family (latency/families.hpp). Tables in other layouts (layouts.hpp) bring their own. Written are

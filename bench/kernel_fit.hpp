@@ -45,19 +45,19 @@ struct axis_estimate {
 };
 inline axis_estimate interpolate_axis(const std::vector<double>& values, const std::vector<bool>& known,
                                       const std::vector<std::int64_t>& axis, std::size_t first, std::size_t step,
-                                      std::size_t at) {
-    std::ptrdiff_t low = static_cast<std::ptrdiff_t>(at) - 1;
-    std::size_t high = at + 1;
+                                      std::size_t index) {
+    std::ptrdiff_t low = static_cast<std::ptrdiff_t>(index) - 1;
+    std::size_t high = index + 1;
     const auto cell = [&](std::size_t i) { return first + i * step; };
     while (low >= 0 && !known[cell(static_cast<std::size_t>(low))]) --low;
     while (high < axis.size() && !known[cell(high)]) ++high;
     if (low < 0 && high == axis.size()) return {};
-    if (low < 0) return {true, false, values[cell(high)], octave(axis[high]) - octave(axis[at])};
+    if (low < 0) return {true, false, values[cell(high)], octave(axis[high]) - octave(axis[index])};
     const double low_value = values[cell(static_cast<std::size_t>(low))];
     if (high == axis.size())
-        return {true, false, low_value, octave(axis[at]) - octave(axis[static_cast<std::size_t>(low)])};
+        return {true, false, low_value, octave(axis[index]) - octave(axis[static_cast<std::size_t>(low)])};
     const double low_octave = octave(axis[static_cast<std::size_t>(low)]), to = octave(axis[high]);
-    const double share = (octave(axis[at]) - low_octave) / (to - low_octave);
+    const double share = (octave(axis[index]) - low_octave) / (to - low_octave);
     return {true, true, low_value * (1 - share) + values[cell(high)] * share};
 }
 
@@ -69,19 +69,19 @@ inline void fill(std::vector<double>& values, std::vector<bool> known, const std
         std::vector<bool> now = known;
         for (std::size_t i = 0; i < axes[0].size(); ++i)
             for (std::size_t k = 0; k < columns; ++k) {
-                const std::size_t at = i * columns + k;
-                if (known[at]) continue;
+                const std::size_t index = i * columns + k;
+                if (known[index]) continue;
                 const axis_estimate a = interpolate_axis(values, known, axes[0], k, columns, i);
                 const axis_estimate b = interpolate_axis(values, known, axes[1], i * columns, 1, k);
                 if (a.is_interpolated || b.is_interpolated)
-                    filled[at] = a.is_interpolated && b.is_interpolated ? (a.value + b.value) / 2
-                                 : a.is_interpolated                    ? a.value
-                                                                        : b.value;
+                    filled[index] = a.is_interpolated && b.is_interpolated ? (a.value + b.value) / 2
+                                    : a.is_interpolated                    ? a.value
+                                                                           : b.value;
                 else if (extends && (a.has_neighbor || b.has_neighbor))
-                    filled[at] = b.has_neighbor && (!a.has_neighbor || b.octaves <= a.octaves) ? b.value : a.value;
+                    filled[index] = b.has_neighbor && (!a.has_neighbor || b.octaves <= a.octaves) ? b.value : a.value;
                 else
                     continue;
-                now[at] = true;
+                now[index] = true;
             }
         values = std::move(filled);
         known = std::move(now);
@@ -163,8 +163,8 @@ inline owned_calibration fit(const table& t, const std::vector<measurement>& row
         std::vector<bool> known(cells);
         std::vector<int> n(cells);
         const auto log_base = [&](const operator_shape& shape) {
-            const timing at = timing_of(shape, 0);
-            return std::log2(out.c.roofline_model(at.compute, at.memory));
+            const timing terms = timing_of(shape, 0);
+            return std::log2(out.c.roofline_model(terms.compute, terms.memory));
         };
         for (std::size_t i = 0; i < cells; ++i) {
             std::int64_t coordinates[2]{};
@@ -176,10 +176,10 @@ inline owned_calibration fit(const table& t, const std::vector<measurement>& row
         for (const measurement* r : measured) {
             if (added < family.size_count && r->shape.sizes[added] != 0) continue;  // the roofline has what that adds
             const std::size_t row = place(0, r->shape.sizes[0]);
-            const std::size_t at = row * columns + (family.num_axes > 1 ? place(1, r->shape.sizes[1]) : 0);
-            values[at] = (values[at] * n[at] + std::log2(r->seconds) - log_base(r->shape)) / (n[at] + 1);
-            known[at] = true;
-            ++n[at];
+            const std::size_t index = row * columns + (family.num_axes > 1 ? place(1, r->shape.sizes[1]) : 0);
+            values[index] = (values[index] * n[index] + std::log2(r->seconds) - log_base(r->shape)) / (n[index] + 1);
+            known[index] = true;
+            ++n[index];
         }
         fill(values, known, out.axes);
         for (std::size_t i = 0; i < cells; ++i) times[i] = base[i] + values[i];

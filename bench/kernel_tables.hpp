@@ -73,8 +73,8 @@ struct table {
 inline std::vector<std::string> split(const std::string& text, std::string_view separator) {
     std::vector<std::string> parts;
     std::size_t begin = 0;
-    for (std::size_t at; (at = text.find(separator, begin)) != std::string::npos; begin = at + separator.size())
-        parts.push_back(text.substr(begin, at - begin));
+    for (std::size_t end; (end = text.find(separator, begin)) != std::string::npos; begin = end + separator.size())
+        parts.push_back(text.substr(begin, end - begin));
     parts.push_back(text.substr(begin));
     return parts;
 }
@@ -106,7 +106,7 @@ inline std::vector<table> read_tables(const std::filesystem::path& path, const s
     const std::vector<std::string> name = split(path.filename().string(), "__");
     const operator_type* family = name.size() == 5 ? find_operator_type(split(name[4], "_perf.")[0]) : nullptr;
     if (family == nullptr)
-        throw std::runtime_error(path.string() + ": expected SYSTEM__ROOM__SOFTWARE__VERSION__FAMILY_perf.csv");
+        throw std::runtime_error(path.string() + ": expected SYSTEM__GROUP__SOFTWARE__VERSION__TYPE_perf.csv");
     std::ifstream file(path, std::ios::binary);
     if (!file) throw std::runtime_error(path.string() + ": cannot be opened");
     std::map<std::vector<std::string>, table> found;
@@ -121,10 +121,10 @@ inline std::vector<table> read_tables(const std::filesystem::path& path, const s
             continue;
         }
         const auto field = [&](std::string_view column_name) -> const std::string& {
-            const auto at = column.find(column_name);
-            if (at == column.end() || at->second >= fields.size())
+            const auto entry = column.find(column_name);
+            if (entry == column.end() || entry->second >= fields.size())
                 throw std::runtime_error(location + ": no column " + std::string(column_name));
-            return fields[at->second];
+            return fields[entry->second];
         };
         const auto number = [&](std::string_view column_name, auto& out) {
             const std::string& digits = field(column_name);

@@ -71,9 +71,9 @@ inline std::vector<std::string> quoted_fields(std::string_view line) {
 }
 
 inline const std::string& field_of(const layout_fields& fields, std::string_view name) {
-    const auto at = fields.find(name);
-    if (at == fields.end()) throw std::runtime_error("no column " + std::string(name));
-    return at->second;
+    const auto entry = fields.find(name);
+    if (entry == fields.end()) throw std::runtime_error("no column " + std::string(name));
+    return entry->second;
 }
 template <class Number>
 Number number_of(std::string_view digits) {

@@ -44,8 +44,8 @@ struct run {
 /// The number after a mark in a run's id; 0 where there is none.
 inline std::int64_t parse_suffix_number(const std::string& id, const std::string& mark) {
     std::int64_t n = 0;
-    if (const std::size_t at = id.find(mark); at != std::string::npos)
-        std::from_chars(id.data() + at + mark.size(), id.data() + id.size(), n);
+    if (const std::size_t position = id.find(mark); position != std::string::npos)
+        std::from_chars(id.data() + position + mark.size(), id.data() + id.size(), n);
     return n;
 }
 /// Whether an id is of InferenceX: it begins with a day, or with `dsr1`.
@@ -59,7 +59,7 @@ inline bool is_of_inferencex(const std::string& id) { return id.starts_with("20"
 /// times equal to the last digit). Where an id has as many times the requests of its row as devices (`…_c192_tp4_…` of
 /// 48), each device attends to requests of its own.
 inline std::string as_ids_mean(std::istream& in, std::size_t& corrected) {
-    std::map<std::string, std::size_t> at;
+    std::map<std::string, std::size_t> columns;
     std::string out, line;
     while (std::getline(in, line)) {
         std::vector<std::string> fields;
@@ -68,17 +68,17 @@ inline std::string as_ids_mean(std::istream& in, std::size_t& corrected) {
             fields.push_back(line.substr(begin, to - begin));
             begin = to + 1;
         }
-        if (at.empty()) {
-            for (std::size_t i = 0; i < fields.size(); ++i) at[fields[i]] = i;
+        if (columns.empty()) {
+            for (std::size_t i = 0; i < fields.size(); ++i) columns[fields[i]] = i;
         } else {
             const auto number = [&](const char* column) {
-                const std::string& text = fields.at(at.at(column));
+                const std::string& text = fields.at(columns.at(column));
                 return text.empty() ? 1 : std::stoll(text);
             };
             const auto set_field = [&](const char* column, std::int64_t n) {
-                fields.at(at.at(column)) = std::to_string(n);
+                fields.at(columns.at(column)) = std::to_string(n);
             };
-            const std::string id = at.contains("id") ? fields.at(at.at("id")) : std::string{};
+            const std::string id = columns.contains("id") ? fields.at(columns.at("id")) : std::string{};
             const std::int64_t tp = number("tp_size"), dp = number("attention_dp_size"), ep = number("moe_ep_size"),
                                requests = number("batch_size") * dp, devices = parse_suffix_number(id, "_tp");
             if (is_of_inferencex(id) && ep > 1 && number("moe_tp_size") == ep && tp * dp == ep * ep) {

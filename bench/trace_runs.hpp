@@ -49,7 +49,7 @@ public:
         std::string line;
         std::getline(in_, line);
         const std::vector<std::string> names = fields_of(line);
-        for (std::size_t i = 0; i < names.size(); ++i) at_[names[i]] = i;
+        for (std::size_t i = 0; i < names.size(); ++i) columns_[names[i]] = i;
     }
     bool next() {
         std::string line;
@@ -57,7 +57,7 @@ public:
         fields_ = fields_of(line);
         return true;
     }
-    [[nodiscard]] const std::string& text(const std::string& column) const { return fields_.at(at_.at(column)); }
+    [[nodiscard]] const std::string& text(const std::string& column) const { return fields_.at(columns_.at(column)); }
     [[nodiscard]] double number(const std::string& column) const { return std::stod(text(column)); }
 
 private:
@@ -72,7 +72,7 @@ private:
         return fields;
     }
     std::ifstream in_;
-    std::map<std::string, std::size_t> at_;
+    std::map<std::string, std::size_t> columns_;
     std::vector<std::string> fields_;
 };
 
@@ -158,17 +158,17 @@ private:
 
 /// The number of a key of a flat JSON object.
 inline double number_of(const std::string& line, const std::string& key) {
-    const std::size_t at = line.find('"' + key + "\":");
-    if (at == std::string::npos) throw std::runtime_error("no " + key + " in " + line);
-    return std::strtod(line.c_str() + at + key.size() + 3, nullptr);
+    const std::size_t position = line.find('"' + key + "\":");
+    if (position == std::string::npos) throw std::runtime_error("no " + key + " in " + line);
+    return std::strtod(line.c_str() + position + key.size() + 3, nullptr);
 }
 inline latency_metrics times_of(std::vector<double> ttft, std::vector<double> tpot, std::vector<double> end_to_end) {
     const auto mean_and_p99 = [](std::vector<double>& v) {
         double sum = 0;
         for (const double x : v) sum += x;
         std::sort(v.begin(), v.end());
-        const auto at = static_cast<std::size_t>(std::ceil(0.99 * static_cast<double>(v.size()))) - 1;
-        return std::pair{sum / static_cast<double>(v.size()), v[at]};
+        const auto percentile_index = static_cast<std::size_t>(std::ceil(0.99 * static_cast<double>(v.size()))) - 1;
+        return std::pair{sum / static_cast<double>(v.size()), v[percentile_index]};
     };
     const auto [a, b] = mean_and_p99(ttft);
     const auto [c, d] = mean_and_p99(tpot);
@@ -189,11 +189,11 @@ inline void add_llmservingsim(page& out, const std::string& folder, const std::s
                                      "Llama-3.1-8B, RTX 4090, KV cache of 2,588 pages", "rtx_4090", 1, 256, 2588},
                              example{"RTXPRO6000__Qwen3-32B", "Qwen/Qwen3-32B", "Qwen3-32B, two RTX PRO 6000",
                                      "rtx_pro_6000", 2, 128, 0}}) {
-        const std::string at = folder + "/measured/llmservingsim/" + e.folder;
+        const std::string path = folder + "/measured/llmservingsim/" + e.folder;
         placed p(bundled(e.model), e.device, vllm, e.tensor, calibrations);
         std::vector<simulated_request> requests;
         std::vector<double> ttft, tpot, end_to_end, arrived, queued, first, last;
-        std::ifstream in(at + "/requests.jsonl");
+        std::ifstream in(path + "/requests.jsonl");
         for (std::string line; std::getline(in, line) && !line.empty();) {
             requests.push_back({.input_tokens = static_cast<std::int64_t>(number_of(line, "input_toks")),
                                 .output_tokens = static_cast<std::int64_t>(number_of(line, "output_toks")),
@@ -203,7 +203,7 @@ inline void add_llmservingsim(page& out, const std::string& folder, const std::s
             first.push_back(number_of(line, "first_token_ts"));
             last.push_back(number_of(line, "last_token_ts"));
         }
-        if (requests.empty()) throw std::runtime_error(at + "/requests.jsonl: no requests");
+        if (requests.empty()) throw std::runtime_error(path + "/requests.jsonl: no requests");
         double offset = std::numeric_limits<double>::infinity(), begin = offset;
         for (std::size_t i = 0; i < requests.size(); ++i) {
             offset = std::min(offset, queued[i] - arrived[i]);

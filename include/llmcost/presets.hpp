@@ -5,18 +5,21 @@
 #include <cstdint>
 
 #include <llmcost/arch/bert.hpp>
-#include <llmcost/arch/deepseek.hpp>
+#include <llmcost/arch/deepseek_v2.hpp>
+#include <llmcost/arch/deepseek_v3.hpp>
 #include <llmcost/arch/falcon.hpp>
-#include <llmcost/arch/gemma.hpp>
+#include <llmcost/arch/gemma2.hpp>
+#include <llmcost/arch/gemma3.hpp>
 #include <llmcost/arch/gpt2.hpp>
 #include <llmcost/arch/gpt_oss.hpp>
 #include <llmcost/arch/llama.hpp>
 #include <llmcost/arch/mamba.hpp>
 #include <llmcost/arch/mixtral.hpp>
-#include <llmcost/arch/olmo.hpp>
+#include <llmcost/arch/olmo2.hpp>
 #include <llmcost/arch/opt.hpp>
 #include <llmcost/arch/phi3.hpp>
 #include <llmcost/arch/qwen3.hpp>
+#include <llmcost/arch/qwen3_moe.hpp>
 #include <llmcost/arch/t5.hpp>
 #include <llmcost/arch/vit.hpp>
 #include <llmcost/base/string_ref.hpp>
@@ -180,7 +183,7 @@ inline constexpr model opt_125m{&arch::opt, {
     .max_position_embeddings = 2048, .embedding_size = 768, .hidden_act = activation::relu, .dtype_of_weights = dtype::float16,
     .tie_word_embeddings = true, .attention_bias = true, .output_bias = true, .mlp_bias = true,
     .dropout_positions = dropout_set{}.with_position(dropout_position::hidden),
-    .family = family_config{}.with_value(arch::opt_detail::norm_affine, 1).with_value(arch::opt_detail::final_norm, 1)}};
+    .family = family_config{}.with_value(opt_decoder::norm_affine, 1).with_value(opt_decoder::final_norm, 1)}};
 
 // tiiuae/falcon-7b
 inline constexpr model falcon_7b{&arch::falcon, {
@@ -211,7 +214,7 @@ inline constexpr model t5_small{&arch::t5, {
     .hidden_act = activation::relu, .head = head_kind::conditional_generation, .tie_word_embeddings = true,
     .encoder = {.num_hidden_layers = 6},
     .dropout_positions = dropout_set{}.with_position(dropout_position::hidden).with_position(dropout_position::attention),
-    .family = family_config{}.with_value(arch::t5_detail::buckets, 32).with_value(arch::t5_detail::scales_output, 1)}};
+    .family = family_config{}.with_value(t5_stacks::buckets, 32).with_value(t5_stacks::scales_output, 1)}};
 
 // google/vit-base-patch16-224
 inline constexpr model vit_base_patch16_224{&arch::vit, {
@@ -220,9 +223,9 @@ inline constexpr model vit_base_patch16_224{&arch::vit, {
     .embedding_size = 768, .num_labels = 1000, .hidden_act = activation::gelu,
     .head = head_kind::image_classification, .attention_bias = true,
     .vision = {.image_height = 224, .image_width = 224, .patch_size = 16, .num_channels = 3},
-    .family = family_config{}.with_value(arch::vit_detail::pooler_act, static_cast<std::int64_t>(activation::tanh))
-                      .with_value(arch::vit_detail::encoder_stride, 16)
-                      .with_value(arch::vit_detail::tokens, 1)}};
+    .family = family_config{}.with_value(vit_config::pooler_act, static_cast<std::int64_t>(activation::tanh))
+                      .with_value(vit_config::encoder_stride, 16)
+                      .with_value(vit_config::tokens, 1)}};
 
 /// A preset and the name of its repository on the Hub.
 struct named_model {

@@ -80,8 +80,8 @@ TEST_CASE("a frozen base keeps less for backward and has no gradients of weights
     CHECK(adapted["torch_flops"]["backward"].get<std::int64_t>() < full["torch_flops"]["backward"].get<std::int64_t>());
 }
 
-// measured with bitsandbytes 0.50.2 and peft 0.21.2 on a CPU; PyTorch's tracker sees 1366528 bytes of parameters, the
-// tensors of the quantisation beside them are 33952
+// Measured with bitsandbytes 0.50.2 and peft 0.21.2 on a CPU. PyTorch's memory tracker reports 1366528 bytes of
+// parameters; the quantization tensors take 33952 bytes in addition.
 TEST_CASE("a base in 4 bits holds what bitsandbytes stores, and keeps nothing of what it reads") {
     const std::string tiny =
         " --config " + config_of("meta-llama__Llama-3.2-1B") +
@@ -159,7 +159,7 @@ TEST_CASE("an unmerged adapter runs in a step and on a server") {
     CHECK(runs(adapted, "q_proj.lora_A") == 28);
     CHECK(runs(adapted, "v_proj.lora_B") == 28);
     CHECK(runs(adapted, "k_proj.lora_A") == 0);
-    CHECK(runs(adapted, "q_proj+k_proj+v_proj") == 28);  // what it stands beside is merged all the same
+    CHECK(runs(adapted, "q_proj+k_proj+v_proj") == 28);  // the base weights are merged all the same
     const std::string selected_layers = " --adapter lora:r=16,targets=q_proj,layers=0-3";
     CHECK(runs(step(selected_layers), "q_proj.lora_A") == 4);
     CHECK(runs(step(selected_layers + " --execution eager"), "q_proj.lora_A") == 4);

@@ -25,7 +25,7 @@ TEST_CASE("a configuration of diffusers is read by the description of its class"
                                            {"stabilityai/stable-diffusion-3-medium", "2028328000"}})
         CHECK(printed("--format csv params --model " + std::string(name)) ==
               "scope,params\nall," + std::string(parameters) + "\n");
-    // an image of 1024 x 1024 are 4096 tokens beside those of the text
+    // an image of 1024 x 1024 adds 4096 tokens to those of the text
     CHECK(has(printed("--config - --sequence 512", {.in = flux("")}),
               "input hidden_states 1 × 4,096 × 64 · encoder_hidden_states 1 × 512 × 4,096\n"));
     const std::string products = "--config - --sequence 512 --format csv mult single_transformer_blocks.0.attn.to_q";

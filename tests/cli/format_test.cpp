@@ -33,10 +33,10 @@ std::vector<std::string> lines_of(const std::string& text) {
     return lines;
 }
 
-std::vector<std::string> split(const std::string& text, char at) {
+std::vector<std::string> split(const std::string& text, char separator) {
     std::vector<std::string> parts(1);
     for (const char c : text)
-        if (c == at)
+        if (c == separator)
             parts.emplace_back();
         else
             parts.back() += c;

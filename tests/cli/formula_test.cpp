@@ -139,15 +139,15 @@ std::string digits(reader::wide_integer n) {
 }
 
 /// The text's own value at a workload; empty where it says none.
-std::string value_in(const std::string& text, const counted& at) {
+std::string value_in(const std::string& text, const counted& sizes) {
     std::int64_t chunk = 0;
     const std::size_t chunk_position = text.find("N = ⌈S / ");
     if (chunk_position != std::string::npos)
         chunk = std::stoll(text.substr(chunk_position + std::string_view("N = ⌈S / ").size()));
-    std::map<char, std::int64_t> names{{'B', at.batch}, {'S', at.sequence}, {'P', at.past}};
+    std::map<char, std::int64_t> names{{'B', sizes.batch}, {'S', sizes.sequence}, {'P', sizes.past}};
     if (chunk > 0) {
-        names['N'] = (at.sequence + chunk - 1) / chunk;
-        names['R'] = at.sequence - (names['N'] - 1) * chunk;
+        names['N'] = (sizes.sequence + chunk - 1) / chunk;
+        names['R'] = sizes.sequence - (names['N'] - 1) * chunk;
     }
     std::istringstream lines(text);
     bool is_matching = true;
@@ -168,15 +168,15 @@ std::string value_in(const std::string& text, const counted& at) {
 }
 
 /// What the text's terms add up to at a workload; empty where no piece holds.
-std::string terms_in(const std::string& text, const counted& at) {
+std::string terms_in(const std::string& text, const counted& sizes) {
     std::int64_t chunk = 0;
     const std::size_t chunk_position = text.find("N = ⌈S / ");
     if (chunk_position != std::string::npos)
         chunk = std::stoll(text.substr(chunk_position + std::string_view("N = ⌈S / ").size()));
-    std::map<char, std::int64_t> names{{'B', at.batch}, {'S', at.sequence}, {'P', at.past}};
+    std::map<char, std::int64_t> names{{'B', sizes.batch}, {'S', sizes.sequence}, {'P', sizes.past}};
     if (chunk > 0) {
-        names['N'] = (at.sequence + chunk - 1) / chunk;
-        names['R'] = at.sequence - (names['N'] - 1) * chunk;
+        names['N'] = (sizes.sequence + chunk - 1) / chunk;
+        names['R'] = sizes.sequence - (names['N'] - 1) * chunk;
     }
     std::istringstream lines(text);
     bool is_matching = true, before_terms = true, found = false;
@@ -221,8 +221,8 @@ std::string without_latex(std::string text) {
     return text;
 }
 /// What the terms of a LaTeX formula without halves and chunks add up to.
-std::string latex_terms_in(const std::string& text, const counted& at) {
-    const std::map<char, std::int64_t> names{{'B', at.batch}, {'S', at.sequence}, {'P', at.past}};
+std::string latex_terms_in(const std::string& text, const counted& sizes) {
+    const std::map<char, std::int64_t> names{{'B', sizes.batch}, {'S', sizes.sequence}, {'P', sizes.past}};
     std::istringstream lines(text);
     reader::wide_integer sum = 0;
     for (std::string line; std::getline(lines, line);) {
@@ -404,7 +404,7 @@ TEST_CASE("figures of images are polynomials in their number, and in tokens of t
 TEST_CASE("what is no polynomial is refused") {
     const std::string model = "formula --model meta-llama/Llama-3.2-1B ";
     CHECK(refused(model + "saved_bytes") ==
-          "llmcost: saved_bytes: not supported: shared storages make it no polynomial\n");
+          "llmcost: saved_bytes: not supported: it is not a polynomial, because tensors share storage\n");
     CHECK(has(refused(model + "paramz"), "no metric or scope 'paramz'"));
     CHECK(has(refused(model + "--sequence 8 add"), "no option '--sequence'"));
 }

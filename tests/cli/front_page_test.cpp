@@ -32,8 +32,8 @@ std::string text_of(const std::string& name) {
 
 }  // namespace
 
-// counts: the golden's prefill of 3 x 67 and its modules, summed by role; bytes: 2 per element of bfloat16; parameters
-// of the roles: the golden's tensors; cache per token: 16 layers x 2 x 8 heads x 64 elements x 2 bytes
+// Counts: the golden's prefill of 3 x 67 and its modules, summed by role. Bytes: 2 per element of bfloat16. Parameters
+// of the roles: the golden's tensors. Cache per token: 16 layers x 2 x 8 heads x 64 elements x 2 bytes.
 TEST_CASE("the front page of Llama-3.2-1B") {
     CHECK(printed("--model meta-llama/Llama-3.2-1B --batch 3 --sequence 67") ==
           "meta-llama/Llama-3.2-1B                              LlamaForCausalLM · bfloat16\n"
@@ -42,8 +42,8 @@ TEST_CASE("the front page of Llama-3.2-1B") {
           "\n"
           "Parameters    1,235,814,400               Weights          2.30 GiB\n"
           "  embedding     262,668,288  21.3 %  tied Cache per token  32.0 KiB\n"
-          "  attn          167,772,160  13.6 %       Cache here       6.28 MiB  3 × 67\n"
-          "  mlp           805,306,368  65.2 %       Cache at most    12.0 GiB  3 × 131,072\n"
+          "  attn          167,772,160  13.6 %       Cache size       6.28 MiB  3 × 67\n"
+          "  mlp           805,306,368  65.2 %       Cache maximum    12.0 GiB  3 × 131,072\n"
           "  norm               67,584  0.01 %\n"
           "\n"
           "Prefill, batch 3, sequence 67                            FLOPs per token 2.481 G\n"
@@ -77,7 +77,7 @@ TEST_CASE("a decode step") {
     const std::string page = printed(llama + " --batch 2 --sequence 1 --past 5000");
     CHECK(has(page, "\nDecode, batch 2, sequence 1 after 5,000                  FLOPs per token 3.135 G\n"));
     CHECK(has(page, "\nall               3.137 G    3.133 G    5.383 M         66    5.383 M    6.270 G\n"));
-    CHECK(has(page, "Cache here        313 MiB  2 × 5,001\n"));
+    CHECK(has(page, "Cache size        313 MiB  2 × 5,001\n"));
 }
 
 TEST_CASE("provenance tells what the figures rest on") {
@@ -93,7 +93,7 @@ TEST_CASE("provenance tells what the figures rest on") {
     CHECK(has(printed(llama + " --cache-dtype float8_e4m3fn"), "bfloat16, float8_e4m3fn cache\n"));
     const std::string quantized = R"(quantization_config={"quant_method":"fp8"})";
     const outcome got = llmcost_program({"--config", config_of("meta-llama__Llama-3.2-1B"), "--set", quantized});
-    CHECK(has(got.out, "weights as quantization_config says (78.7 % of them quantized)"));
+    CHECK(has(got.out, "weights as in quantization_config (78.7 % quantized)"));
     const std::string unknown = R"(quantization_config={"quant_method":"nobody"})";
     const outcome unapplied = llmcost_program({"--config", config_of("meta-llama__Llama-3.2-1B"), "--set", unknown});
     CHECK(has(unapplied.out, "quantization_config not applied"));
@@ -118,11 +118,11 @@ TEST_CASE("pages of other kinds of models") {
     const std::string sliding = printed("--config " + config_of("google__gemma-2-2b-it"));
     // 26 layers x 2 x 4 heads x 256 x 2 bytes, half of them sliding
     CHECK(has(sliding, "Cache per token   104 KiB\n"));
-    CHECK(has(sliding, "52.0 KiB past the window\n"));
+    CHECK(has(sliding, "52.0 KiB beyond the window\n"));
     // compressed every so many tokens, so that it shrinks with some: what 1,048,576 tokens hold tells how much one adds
     const std::string compressed = printed("--config " + config_of("deepseek-ai__DeepSeek-V4-Flash-Base"));
-    CHECK(has(compressed, "6.72 KiB past the window\n"));
-    CHECK(has(compressed, "Cache at most    6.72 GiB\n"));
+    CHECK(has(compressed, "6.72 KiB beyond the window\n"));
+    CHECK(has(compressed, "Cache maximum    6.72 GiB\n"));
 }
 
 TEST_CASE("a model with a table of positions is asked for no more tokens than it has") {
@@ -166,7 +166,7 @@ TEST_CASE("colour is for terminals, and for those who want it") {
     CHECK(llmcost_line(llama + " --color --no-color").code == 2);
     // nothing but colour is different
     std::string page = printed(llama + " --color");
-    for (std::size_t at = page.find('\x1b'); at != std::string::npos; at = page.find('\x1b'))
-        page.erase(at, page.find('m', at) + 1 - at);
+    for (std::size_t position = page.find('\x1b'); position != std::string::npos; position = page.find('\x1b'))
+        page.erase(position, page.find('m', position) + 1 - position);
     CHECK(page == printed(llama));
 }

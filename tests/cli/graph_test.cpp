@@ -79,7 +79,7 @@ TEST_CASE("a cut tells what goes across and what lies on its sides") {
 
 TEST_CASE("a split gives every device its part, which it holds") {
     const auto g = in_json(
-        "graph --model meta-llama/Llama-3.1-8B --sequence 64 --calibration none --devices h200,a10,l4 "
+        "graph --model meta-llama/Llama-3.1-8B --sequence 64 --calibration none --stage-devices h200,a10,l4 "
         "--link 10GB/s,1Gbit/s");
     const auto& split = g["split"];
     CHECK(split["fits"] == true);
@@ -98,20 +98,21 @@ TEST_CASE("a split gives every device its part, which it holds") {
     CHECK(split["slowest_seconds"].get<double>() == doctest::Approx(slowest));
     CHECK(split["seconds"].get<double>() == doctest::Approx(total_seconds));
     CHECK(has(printed(timed + " --split 2 --link 25GB/s"), "Best split over 2 devices: one pass every "));
-    CHECK(has(
-        printed("graph --model meta-llama/Llama-3.1-70B --sequence 64 --calibration none --devices l4,l4 --link 1GB/s",
-                {}, 8),
-        "No split over 2 devices fits into their memory"));
+    CHECK(has(printed("graph --model meta-llama/Llama-3.1-70B --sequence 64 --calibration none --stage-devices l4,l4 "
+                      "--link 1GB/s",
+                      {}, 8),
+              "No split over 2 devices fits into their memory"));
 }
 
 TEST_CASE("what a graph cannot be asked is refused") {
-    CHECK(refused(small_graph + " --split 2") == "llmcost: --split: requires --devices, or --device for all stages\n");
+    CHECK(refused(small_graph + " --split 2") ==
+          "llmcost: --split: requires --stage-devices, or --device for all stages\n");
     CHECK(refused(timed + " --split 2") == "llmcost: --link: required: the bandwidth between stages, e.g. 10GB/s\n");
     CHECK(refused(timed + " --split 2 --link 10") ==
           "llmcost: --link: expected a bandwidth such as 10GB/s or 1Gbit/s, found '10'\n");
-    CHECK(refused(timed + " --split 3 --devices l4,t4 --link 1GB/s") ==
-          "llmcost: --devices: expected 3 devices, one per stage, found 2\n");
-    CHECK(refused(timed + " --devices l4,t4 --link 1GB/s,1GB/s,1GB/s") ==
+    CHECK(refused(timed + " --split 3 --stage-devices l4,t4 --link 1GB/s") ==
+          "llmcost: --stage-devices: expected 3 devices, one per stage, found 2\n");
+    CHECK(refused(timed + " --stage-devices l4,t4 --link 1GB/s,1GB/s,1GB/s") ==
           "llmcost: --link: expected one bandwidth, or 1, found 3\n");
     CHECK(refused(timed + " --split 99 --link 1GB/s") == "llmcost: --split: 99 devices for 21 nodes\n");
     CHECK(refused(small_graph + " --depth 2 --level layer") == "llmcost: --depth: cannot be combined with --level\n");
@@ -147,7 +148,9 @@ TEST_CASE("GraphML names what its nodes and edges have") {
     const std::string xml = printed(timed + " --format graphml");
     const auto times = [&](const std::string& part) {
         std::size_t n = 0;
-        for (std::size_t at = xml.find(part); at != std::string::npos; at = xml.find(part, at + 1)) ++n;
+        for (std::size_t position = xml.find(part); position != std::string::npos;
+             position = xml.find(part, position + 1))
+            ++n;
         return n;
     };
     const auto g = in_json(timed);
@@ -209,9 +212,10 @@ TEST_CASE("a graph of a training step has backward behind the pass, its FLOPs an
         CHECK(num_backward_nodes > 0);
         CHECK(macs > 0);
         const std::string text = pass.dump();
-        const std::size_t at = text.find("\"torch_flops\":{");
-        REQUIRE(at != std::string::npos);
-        const auto torch_flops = nlohmann::json::parse(text.substr(at + 14, text.find('}', at) - at - 13));
+        const std::size_t position = text.find("\"torch_flops\":{");
+        REQUIRE(position != std::string::npos);
+        const auto torch_flops =
+            nlohmann::json::parse(text.substr(position + 14, text.find('}', position) - position - 13));
         CHECK(2 * macs == torch_flops["forward"].get<std::int64_t>() + torch_flops["backward"].get<std::int64_t>());
         std::int64_t gradients = 0;
         for (const auto& edge : j["edges"])

@@ -119,7 +119,7 @@ TEST_CASE("a step of several groups launches as much as one of a single group, b
     CHECK(first["seconds"].get<double>() == doctest::Approx(last["seconds"].get<double>()));
     CHECK(first["seconds"] > one["seconds"]);
     CHECK(step("16@130000,16@1x16")["seconds"] > step("16@130000")["seconds"]);
-    // whoever comes third saves the launch of the first, not what is left of the second
+    // the third request saves the launch of the first, not the remainder of the second
     const auto attention = [&](const std::string& requests) {
         return sum(step(requests), "generation_attention", "seconds");
     };
@@ -145,8 +145,8 @@ TEST_CASE("a training step goes back over every product twice") {
     CHECK(printed(one_step + " --training").find("  MFU ") != std::string::npos);
 }
 
-// nothing goes back to frozen weights; of the first layer autograd leaves out more, what nobody before it asks for:
-// gradients of its input through three layers and two adapters, and of keys, which no adapter stands beside
+// Frozen weights have no gradients. In the first layer autograd omits the gradients that no earlier layer needs. These
+// are gradients of its input through three layers and two adapters, and of keys, which have no adapter.
 TEST_CASE("an adapter's step goes back through frozen layers once") {
     const std::string lora = " --adapter lora:r=16 --model meta-llama/Llama-3.2-1B --sequence 128 --format json";
     const json timed = json::parse(printed("latency --device h100_sxm --training --execution eager" + lora));
@@ -320,9 +320,9 @@ TEST_CASE("a step's kernels as CSV are those of its JSON") {
     double seconds = 0;
     std::size_t rows = 0;
     for (; std::getline(lines, line); ++rows) {
-        std::size_t at = 0;
-        for (int field = 0; field < 4; ++field) at = line.find(',', at) + 1;
-        seconds += std::stod(line.substr(at));
+        std::size_t position = 0;
+        for (int field = 0; field < 4; ++field) position = line.find(',', position) + 1;
+        seconds += std::stod(line.substr(position));
     }
     CHECK(rows == j["ops"].size());
     CHECK(seconds == doctest::Approx(j["seconds"].get<double>()).epsilon(1e-12));

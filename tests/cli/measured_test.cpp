@@ -22,8 +22,8 @@ using nlohmann::json;
 
 namespace {
 
-/// A device that is a tenth slower than its datasheet with typical efficiencies, and holds what an operator moves
-/// beside half a gigabyte for itself.
+/// A device that is a tenth slower than its datasheet with typical efficiencies. Its memory fits the operands and half
+/// a gigabyte of its own.
 struct simulated_device {
     std::set<std::string>& ran;
     std::string refuses{};

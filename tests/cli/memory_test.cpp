@@ -132,7 +132,9 @@ TEST_CASE("wrong questions about memory are refused") {
     CHECK(has(refused("train --zero 2" + small), "--zero: requires --shards"));
     CHECK(has(refused("train --shards 2 --zero 3 --fsdp" + small), "--fsdp: cannot be combined with --zero"));
     CHECK(has(refused("train --shards 2 --fsdp --optimizer muon" + small),
-              "--fsdp: not supported with --optimizer muon, which needs complete matrices"));
+              "--fsdp: not supported with --optimizer muon, which requires complete matrices"));
+    CHECK(has(refused("train --shards 2 --zero 1 --optimizer lomo" + small),
+              "--zero: not supported with --optimizer lomo, which updates parameters during backward"));
     CHECK(has(refused("train --optimizer lomo --gradient-accumulation 2" + small),
               ":in-backward cannot be combined with"));
     CHECK(has(refused("train --master-weights" + small), "--master-weights: requires --precision bf16"));
@@ -157,34 +159,35 @@ TEST_CASE("wrong questions about memory are refused") {
 // what logs of vLLM say (worker.py, executor_base.py, kv_cache_utils.py): its own memory is that of libraries and the
 // peak
 TEST_CASE("with an engine's own memory of its log, blocks of the cache are those of its log") {
-    const auto at = [](const std::string& line) { return answered_with("memory --dtype bfloat16 " + line); };
+    const auto memory_of = [](const std::string& line) { return answered_with("memory --dtype bfloat16 " + line); };
     const auto near = [](const nlohmann::json& found, double logged, double share) {
         CHECK(found.get<double>() == doctest::Approx(logged).epsilon(share));
     };
     // pull 416 of generative-computing/mellea: 79.19 GiB x 0.80, weights 1.12, others 0.16, peak 0.23, 36,184 blocks
     const auto small_model =
-        at("--model Qwen/Qwen3-0.6B --memory 79.19GiB --gpu-memory-utilization 0.80 --engine-memory 0.39GiB");
+        memory_of("--model Qwen/Qwen3-0.6B --memory 79.19GiB --gpu-memory-utilization 0.80 --engine-memory 0.39GiB");
     near(small_model["cache_blocks"], 36184, 0.003);
     near(small_model["cache_available"], 61.84 * 1073741824, 0.003);
     CHECK(small_model["cache_tokens"] == 16 * small_model["cache_blocks"].get<std::int64_t>());
     CHECK(small_model["gpu_memory_utilization"] == 0.8);
     // pull 10511 of vllm: Meta-Llama-3-8B, 79.22 GiB x 0.90, weights 14.96, others 1.79, peak 1.26, 53.29 GiB left
-    const auto llama_3 =
-        at("--model meta-llama/Llama-3.1-8B --memory 79.22GiB --gpu-memory-utilization 0.90 --engine-memory 3.05GiB");
+    const auto llama_3 = memory_of(
+        "--model meta-llama/Llama-3.1-8B --memory 79.22GiB --gpu-memory-utilization 0.90 --engine-memory 3.05GiB");
     near(llama_3["cache_available"], 53.29 * 1073741824, 0.003);
     // LLMServingSim's run on an RTX 4090: 25,250,627,584 bytes x 0.90 and 2,588 blocks leave 1,237,612,953 for the rest
-    const auto card =
-        at("--model meta-llama/Llama-3.1-8B --memory 25250627584B --gpu-memory-utilization 0.9 --engine-memory "
-           "1237612953B");
+    const auto card = memory_of(
+        "--model meta-llama/Llama-3.1-8B --memory 25250627584B --gpu-memory-utilization 0.9 --engine-memory "
+        "1237612953B");
     CHECK(card["weights"] == 16'060'522'496);
     CHECK(card["cache_blocks"] == 2588);
     CHECK(card["cache_tokens"] == 41408);
     CHECK(card["activations_peak"] == 0);
     CHECK(card["runtime"] == 1'237'612'953);
 
-    CHECK(at("--model Qwen/Qwen3-0.6B")["cache_blocks"] == nullptr);                   // of no device
-    CHECK(at("--model openai/gpt-oss-20b --memory 80GB")["cache_blocks"] == nullptr);  // windows beside full layers
-    CHECK(at("--model Qwen/Qwen3-0.6B --memory 80GB --engine none")["cache_tokens"] == nullptr);
+    CHECK(memory_of("--model Qwen/Qwen3-0.6B")["cache_blocks"] == nullptr);  // of no device
+    CHECK(memory_of("--model openai/gpt-oss-20b --memory 80GB")["cache_blocks"] ==
+          nullptr);  // sliding windows next to full attention
+    CHECK(memory_of("--model Qwen/Qwen3-0.6B --memory 80GB --engine none")["cache_tokens"] == nullptr);
     const std::string page =
         printed("memory --model Qwen/Qwen3-0.6B --memory 24GB --dtype bfloat16 --gpu-memory-utilization 0.9");
     CHECK(has(page, "KV cache capacity: "));

@@ -17,7 +17,9 @@ const std::string gpt2 = " --config " + config_of("openai-community__gpt2") + " 
 /// Lines of a text that have a part.
 int lines_with(const std::string& text, const std::string& part) {
     int n = 0;
-    for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++n;
+    for (std::size_t position = text.find(part); position != std::string::npos;
+         position = text.find(part, position + 1))
+        ++n;
     return n;
 }
 
@@ -78,7 +80,7 @@ TEST_CASE("what goes back stands behind the pass, and adds up to a training step
     }
     CHECK(with_backward["forward"]["kept_bytes"] == training_totals["training"]["saved_bytes"]);
     CHECK(with_backward["backward"]["torch_flops"] == training_totals["training"]["torch_flops"]["backward"]);
-    CHECK(with_backward["rows"].back()["name"] == "gradients that meet");
+    CHECK(with_backward["rows"].back()["name"] == "gradient sums");
     CHECK(with_backward["rows"].back()["bytes_read"] == nullptr);
     CHECK(json_of("ops" + gpt2)["backward"] == nullptr);
 }

@@ -18,7 +18,7 @@ constexpr const char* tiny_whisper =
 constexpr const char* tiny_glmasr =
     R"({"model_type": "glmasr", "audio_config": {"num_hidden_layers": 1}, "text_config": {"num_hidden_layers": 1}})";
 
-/// A folder with a configuration, and what a test puts beside it.
+/// A folder with a configuration and the other files of a test.
 struct model_folder : temporary_folder {
     explicit model_folder(const char* config) { write_file(path() / "config.json", config); }
     void write_sibling(const char* name, const std::string& text) const { write_file(path() / name, text); }
@@ -32,7 +32,7 @@ TEST_CASE("how sound is made ready is read from the files beside a configuration
     const std::string command_line = folder.line("--audio 50 --sequence 4 --format json");
     CHECK(has(printed(command_line), "\"audio_tokens\": 625"));
     CHECK(has(printed(command_line), "\"frames\": 6000"));
-    // an older file has what the extractor is told bare
+    // an older file has the keys of the extractor at its top level
     folder.write_sibling("preprocessor_config.json",
                          R"({"feature_extractor_type": "WhisperFeatureExtractor", "chunk_length": 20})");
     CHECK(has(printed(command_line), "\"frames\": 6000"));

@@ -28,13 +28,13 @@ struct outcome {
 /// Runs `llmcost ARGS…` in surroundings of its own: no environment, no terminal, no network.
 [[nodiscard]] outcome llmcost_program(const std::vector<std::string>& args, const surroundings& settings = {});
 
-/// The same for one text of arguments, parted by blanks.
+/// Runs the program with the arguments of one text, separated by blanks.
 [[nodiscard]] outcome llmcost_line(const std::string& line, const surroundings& settings = {});
 
 /// What a run prints that must end with a code and say nothing else.
 [[nodiscard]] std::string printed(const std::string& line, const surroundings& settings = {}, int code = 0);
 
-/// The same as JSON.
+/// Runs the program and parses its output as JSON.
 [[nodiscard]] inline nlohmann::json json_of(const std::string& line) {
     return nlohmann::json::parse(printed(line + " --format json"));
 }

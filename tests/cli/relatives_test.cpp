@@ -12,7 +12,7 @@
 
 #include <llmcost/bundled/all.hpp>
 
-// Configurations of types that nobody knows, and reading them by the row of another type.
+// Configurations of unknown types, and parsing them with the row of another type.
 using namespace llmcost::testing;
 
 namespace {
@@ -40,8 +40,9 @@ TEST_CASE("an unknown type is told whose rows read its keys") {
         "llmcost models lists all supported types\n");
     const auto relatives = [](const std::string& golden) {
         const std::string error_text = refused("--config -", {.in = renamed(golden, "foo", "Foo")}, 3);
-        const std::size_t at = error_text.find("its keys are similar to ");
-        return at == std::string::npos ? std::string() : error_text.substr(at, error_text.find(" (--as") - at);
+        const std::size_t position = error_text.find("its keys are similar to ");
+        return position == std::string::npos ? std::string()
+                                             : error_text.substr(position, error_text.find(" (--as") - position);
     };
     CHECK(has(relatives("Qwen__Qwen3-0.6B"), "qwen3"));
     CHECK(has(relatives("google__gemma-3-1b-it"), "gemma3_text"));
@@ -122,8 +123,8 @@ TEST_CASE("multi-token prediction layers are told on the page, and counted on re
     CHECK_FALSE(has(printed(llama), "multi-token"));
 
     const std::string with_mtp = v3 + " --mtp";
-    CHECK(
-        has(printed(with_mtp), "\n1 multi-token prediction layer is counted, under mtp: 11,610,067,968 parameters.\n"));
+    CHECK(has(printed(with_mtp),
+              "\n1 multi-token prediction layer is counted in scope mtp: 11,610,067,968 parameters.\n"));
     CHECK(printed(with_mtp + " --format csv params mtp") == "scope,params\nmtp,11610067968\n");
     CHECK(has(refused(llama + " --mtp", {}, 2), "--mtp: the configuration has no multi-token prediction layers\n"));
     CHECK(has(refused(llama + " --mtp --set num_mtp_layers=1", {}, 2), "--mtp: not supported for model type llama\n"));

@@ -23,7 +23,9 @@ const std::string report_command = "report " + llama + " --sequence 64";
 
 std::size_t times_in(const std::string& text, const std::string& part) {
     std::size_t n = 0;
-    for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++n;
+    for (std::size_t position = text.find(part); position != std::string::npos;
+         position = text.find(part, position + 1))
+        ++n;
     return n;
 }
 
@@ -51,18 +53,20 @@ std::string text_of_page(const std::string& page) {
 void check_nesting(const std::string& page) {
     static const std::set<std::string> void_elements{"meta", "link", "wbr", "!DOCTYPE"};
     std::vector<std::string> open;
-    for (std::size_t at = page.find('<'); at != std::string::npos; at = page.find('<', at + 1)) {
-        if (page.compare(at, 8, "<script>") == 0) at = page.find("</script>", at);
-        const std::size_t end = page.find('>', at);
+    for (std::size_t position = page.find('<'); position != std::string::npos;
+         position = page.find('<', position + 1)) {
+        if (page.compare(position, 8, "<script>") == 0) position = page.find("</script>", position);
+        const std::size_t end = page.find('>', position);
         REQUIRE(end != std::string::npos);
-        const std::string tag = page.substr(at + 1, end - at - 1), text = tag.substr(0, tag.find_first_of(" >"));
+        const std::string tag = page.substr(position + 1, end - position - 1),
+                          text = tag.substr(0, tag.find_first_of(" >"));
         if (tag.ends_with('/') || void_elements.contains(text) || tag == "/script") continue;
         if (tag.front() != '/') {
             open.push_back(text);
             continue;
         }
         REQUIRE(!open.empty());
-        REQUIRE_MESSAGE("/" + open.back() == tag, page.substr(at, 80));
+        REQUIRE_MESSAGE("/" + open.back() == tag, page.substr(position, 80));
         open.pop_back();
     }
     CHECK(open.empty());
@@ -107,9 +111,9 @@ TEST_CASE("boxes of modules are as wide as their share, in the page as in the tr
     double mlp = 0;
     for (const auto& scope : tree["scopes"])
         if (scope["path"].get<std::string>().ends_with(".mlp")) mlp += scope["flops"].get<double>();
-    const std::size_t at = page.find("data-path=\"model.layers.0-15.mlp\"");
-    REQUIRE(at != std::string::npos);
-    const std::size_t width_begin = page.find("data-wide=\"", at) + 11;
+    const std::size_t position = page.find("data-path=\"model.layers.0-15.mlp\"");
+    REQUIRE(position != std::string::npos);
+    const std::size_t width_begin = page.find("data-wide=\"", position) + 11;
     CHECK(std::stod(page.substr(width_begin, 12)) == doctest::Approx(mlp / total_flops));
     CHECK(has(page, "<option data-unit=\"s\">time</option>"));
 }

@@ -58,9 +58,9 @@ TEST_CASE("a sweep has the money and the carbon of the single answer") {
     const std::string priced = llama_70b + " --price 2 --carbon 400";
     const std::string sweep = printed(priced + " --sweep"), one = printed(priced + " --concurrency 1");
     CHECK(has(sweep, "   J/token  price/million  g CO2/million\n"));
-    const std::size_t at = one.find("price");
-    REQUIRE(at != std::string::npos);
-    std::istringstream money(one.substr(at)), row(sweep.substr(sweep.find("\n          1 ")));
+    const std::size_t position = one.find("price");
+    REQUIRE(position != std::string::npos);
+    std::istringstream money(one.substr(position)), row(sweep.substr(sweep.find("\n          1 ")));
     std::string text, figure;
     money >> text >> figure;
     std::vector<std::string> cells;
@@ -247,8 +247,8 @@ TEST_CASE("what does not fit a device is refused, and in a table left open") {
     CHECK(got.out.back() == '\n');
 }
 
-// 671 billion parameters in 8 bits are 94 % of four B200, more than engines take unless they are told to; 215.8 ms
-// and 17.10 ms were measured of 16 requests (ai-dynamo/aiconfigurator @095f58a5, systems/silicon_sample.csv)
+// 671 billion parameters in 8 bits are 94 % of four B200, more than the default memory share of engines. 215.8 ms and
+// 17.10 ms were measured with 16 requests (ai-dynamo/aiconfigurator @095f58a5, systems/silicon_sample.csv).
 TEST_CASE("a model that leaves no room in an engine's usual share of memory is given all of it") {
     const std::string line =
         "serve --model deepseek-ai/DeepSeek-V3 --device b200 --tp 4 --engine trtllm --concurrency 16" + measured;

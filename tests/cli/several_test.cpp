@@ -18,7 +18,7 @@ namespace {
 
 const std::string both_models = "--model meta-llama/Llama-3.2-1B --model Qwen/Qwen3-0.6B";
 
-/// A folder of configurations: two that are good, one of a type that nobody knows, and what is none.
+/// A folder of configurations: two valid ones, one of an unknown type, and a file that is no configuration.
 class config_folder : public temporary_folder {
 public:
     config_folder() {
@@ -86,14 +86,14 @@ TEST_CASE("one JSON object on a line for each model") {
 TEST_CASE("a folder of configurations is a table, and a row that cannot be read says why") {
     const config_folder folder;
     const outcome got = llmcost_line(folder.option() + " --format csv params");
-    const std::string at = folder.path().string();
+    const std::string path = folder.path().string();
     CHECK(got.code == 7);
-    CHECK(got.out == "name,model_type,scope,batch,sequence,past,params,error\n" + at +
+    CHECK(got.out == "name,model_type,scope,batch,sequence,past,params,error\n" + path +
                          "/foo.json,,,,,,,\"/model_type: \"\"foo\"\" is not supported; "
                          "llmcost models lists all supported types\"\n" +
-                         at + "/google-bert__bert-base-uncased.json,bert,all,1,512,0,109482240,\n" + at +
+                         path + "/google-bert__bert-base-uncased.json,bert,all,1,512,0,109482240,\n" + path +
                          "/meta-llama__Llama-3.2-1B.json,llama,all,1,1024,0,1235814400,\n");
-    CHECK(got.err == "llmcost: " + at +
+    CHECK(got.err == "llmcost: " + path +
                          "/foo.json: /model_type: \"foo\" is not supported; llmcost models lists all supported types "
                          "(1 of 3 rows failed; see the column error)\n");
     const outcome json = llmcost_line(folder.option() + " --format json params");

@@ -46,9 +46,9 @@ std::string dashes_for_roff(std::string_view text) {
 
 /// The text between `begin` and `end`; empty without `begin`.
 std::string text_between(std::string_view text, std::string_view begin, std::string_view end) {
-    const std::size_t at = text.find(begin);
-    if (at == std::string_view::npos) return {};
-    text.remove_prefix(at + begin.size());
+    const std::size_t position = text.find(begin);
+    if (position == std::string_view::npos) return {};
+    text.remove_prefix(position + begin.size());
     return std::string(text.substr(0, text.find(end)));
 }
 
@@ -196,9 +196,10 @@ TEST_CASE("completions know the values of the command's own option") {
 TEST_CASE("bash completes what is typed") {
     const auto file = std::filesystem::temp_directory_path() / ("llmcost_completion_" + std::to_string(::getpid()));
     std::ofstream(file) << printed("--completion bash");
-    const auto completed = [&](const std::string& command_line, int at) {
+    const auto completed = [&](const std::string& command_line, int word_index) {
         const std::string line = "bash -c 'source " + file.string() + "; COMP_WORDS=(" + command_line +
-                                 "); COMP_CWORD=" + std::to_string(at) + "; _llmcost; echo \"${COMPREPLY[*]}\"'";
+                                 "); COMP_CWORD=" + std::to_string(word_index) +
+                                 "; _llmcost; echo \"${COMPREPLY[*]}\"'";
         std::string out(4096, '\0');
         FILE* const pipe = ::popen(line.c_str(), "r");
         REQUIRE(pipe != nullptr);

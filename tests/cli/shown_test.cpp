@@ -5,7 +5,7 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
-// What requests show beside their text: groups of a step, prompts of a server.
+// Multimodal inputs of requests: groups of a step, prompts of a server.
 namespace llmcost::testing {
 
 namespace {
@@ -22,7 +22,7 @@ TEST_CASE("requests that show an image are a batch that does") {
     CHECK(json_of(seeing + " --ragged 64+1024x768@0x2")["totals"] == batch["totals"]);
     // in the past no tower runs
     CHECK(json_of(seeing + " --ragged 1+1024x768@900")["totals"] == json_of(seeing + " --ragged 1@900")["totals"]);
-    // groups of other images are added, but for the parameters
+    // groups with other images are added, except the parameters
     const auto small_images = json_of(seeing + " --image 640x480 --sequence 8"),
                combined = json_of(seeing + " --ragged 64+1024x768x2,8+640x480");
     CHECK(combined["totals"]["mult"] ==
@@ -63,7 +63,7 @@ TEST_CASE("a server's prompts show images") {
     const double towers = with_image["tower_seconds"], ttft = with_image["ttft_unloaded_seconds"];
     CHECK(towers > 0);
     CHECK(ttft > long_text["ttft_unloaded_seconds"].get<double>());
-    CHECK(with_image["tpot_seconds"] == long_text["tpot_seconds"]);  // alone, nobody waits for its towers
+    CHECK(with_image["tpot_seconds"] == long_text["tpot_seconds"]);  // alone, no request waits for the encoder
     // a text of as many tokens takes as long
     const std::int64_t tokens = with_image["shown_in_text_tokens"];
     CHECK(tokens > 999);
@@ -104,7 +104,7 @@ TEST_CASE("simulated prompts show images, in their first step alone") {
         "100 input tokens, 1,024 output tokens, 16 clients, 999 more input tokens per request for multimodal inputs"));
     CHECK(has(printed(line), "999 tokens per request; the encoders take "));
     CHECK(has(refused(line + " --audio 30"), "--audio: not supported: this model has no audio input"));
-    // each of three turns shows one beside all before it: 1,099, then what was said and 1,099 more
+    // each of three turns adds one image to the previous ones: 1,099 tokens, then the text and 1,099 more
     const auto turns = simulated("--input 100 --image 1024x768 --turns 3");
     CHECK(turns["input_tokens"] == 1099 + (1099 + 50 + 1099));
     const auto plan = json_of("plan" + seeing +

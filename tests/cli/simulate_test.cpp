@@ -53,7 +53,7 @@ TEST_CASE("a simulation's figures fit each other") {
     }
 }
 
-// one client alone: no queue, so that the closed form says the same but for its own constants of the engine
+// One client alone has no queue, so that the closed form differs only by its own constants of the engine.
 TEST_CASE("a client alone is told what the closed form tells, within what their constants differ") {
     const json one = simulated_json(simulated + "vllm --concurrency 1 --requests 3 --input 2000 --output 200");
     const json closed = simulated_json(

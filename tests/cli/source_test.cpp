@@ -308,7 +308,7 @@ TEST_CASE("hostile configurations end in an error, soon, and steer no terminal")
     CHECK(printed("--format json --config " + path).find('\x1b') == std::string::npos);
     (void)failing("--config -", 3, {.in = std::string(100'000, '[')});
     (void)failing("--config /dev/zero", 3);
-    // more layers than anybody can list; what needs no list is told all the same
+    // More layers than a listing may have. Figures that need no listing are printed all the same.
     const std::string llama =
         "--config " + config_of("meta-llama__Llama-3.2-1B") + " --set num_hidden_layers=2147483647";
     (void)failing(llama, 5);

@@ -10,14 +10,14 @@
 #include <string>
 #include <vector>
 
-// Two profilers of PyTorch's vision models: what they print, found in llmcost's commands.
+// The output of two profilers of PyTorch's vision models, found in llmcost's commands.
 //
-// pytorch-model-profiler (gslama12/pytorch-model-profiler) runs a training step and prints FLOPs of each ATen call,
-// forward and backward, and the peak of each category of memory (PARAM, BUFFER, GRAD, ACT, TEMP, OPT, OTH), each at its
-// own time.
+// The first, pytorch-model-profiler (gslama12/pytorch-model-profiler), runs a training step. It prints FLOPs of each
+// ATen call, forward and backward. It prints the peak of each category of memory (PARAM, BUFFER, GRAD, ACT, TEMP, OPT,
+// OTH), each at its own time.
 //
-// The PyTorch profiler tutorial walks a model of four convolutions, ResNet-50 and a vision Transformer through a view
-// of the model (parameters, size, MACs), one of its layers and one of its operations.
+// The PyTorch profiler tutorial traces a model of four convolutions, ResNet-50 and a vision Transformer. It prints
+// views of the model (parameters, size, MACs), of its layers and of its operations.
 namespace llmcost::testing {
 namespace {
 
@@ -83,7 +83,7 @@ TEST_CASE("pytorch-model-profiler: FLOPs of a ResNet's step, forward and backwar
               "scope,torch_flops\nConv2d," + std::to_string(2 * macs) + "\n");
         const json step = trained("--model " + model);
         CHECK(step["torch_flops"]["forward"] == 2 * (macs + head));
-        // each product once more for its weight and, but for the images', for its input
+        // each product once more for its weight and, except the images', for its input
         CHECK(step["torch_flops"]["backward"] == 4 * (macs + head) - 2 * first);
     }
     CHECK(printed("--model torchvision/resnet18 --format csv torch_flops Conv2d") ==

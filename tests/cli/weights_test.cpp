@@ -37,7 +37,7 @@ std::string small_llama(const std::string& extra_keys = "") {
            extra_keys + '}';
 }
 
-/// The same as a GGUF file: matrices in Q4_K (144 bytes for 256 numbers), words in Q6_K (210), norms in F32.
+/// A GGUF file of the model: matrices in Q4_K (144 bytes for 256 numbers), embeddings in Q6_K (210), norms in F32.
 std::string small_gguf(std::uint64_t rows_of_queries = width) {
     gguf_bytes out;
     out.string("general.architecture", "llama")
@@ -64,12 +64,12 @@ constexpr std::uint64_t gguf_weights = vocab_size * 210 + of_norms * 4 + of_matr
 /// A checkpoint of safetensors: bfloat16, or its matrices in fp8 with a scale for each output.
 std::string small_safetensors(bool is_fp8) {
     std::string header;
-    std::uint64_t at = 0;
+    std::uint64_t offset = 0;
     const auto add_tensor = [&](const std::string& name, const std::string& sizes, const std::string& type,
                                 std::uint64_t bytes) {
         header += (header.empty() ? "{\"" : ",\"") + name + R"(":{"dtype":")" + type + R"(","shape":[)" + sizes +
-                  R"(],"data_offsets":[)" + std::to_string(at) + ',' + std::to_string(at + bytes) + "]}";
-        at += bytes;
+                  R"(],"data_offsets":[)" + std::to_string(offset) + ',' + std::to_string(offset + bytes) + "]}";
+        offset += bytes;
     };
     add_tensor("model.embed_tokens.weight", "512,256", "BF16", vocab_size * width * 2);
     add_tensor("model.norm.weight", "256", "BF16", width * 2);
@@ -85,7 +85,7 @@ std::string small_safetensors(bool is_fp8) {
                 add_tensor(layer + m.ours + ".weight_scale", std::to_string(m.outputs) + ",1", "BF16", m.outputs * 2);
         }
     }
-    return safetensors_bytes(header + '}', at);
+    return safetensors_bytes(header + '}', offset);
 }
 
 std::string write_into(const temporary_folder& folder, const std::string& name, const std::string& bytes) {
@@ -104,7 +104,7 @@ TEST_CASE("a GGUF file is a source: its model, and the bytes that it has") {
     const std::string page = printed("--gguf " + file);
     CHECK(has(page, "Parameters        1,312,000"));
     CHECK(has(page, "metadata of GGUF file " + file));
-    CHECK(has(page, "stores them (99.9 % of them quantized)"));
+    CHECK(has(page, "(99.9 % quantized)"));
     for (const std::string source : {"--gguf ", "--model "}) {
         const json all = json_of(source + file);
         CHECK(all["totals"]["weight_bytes"] == gguf_weights);
@@ -208,15 +208,15 @@ TEST_CASE("--quantization predicts checkpoints that do not exist yet") {
     CHECK(is_near(bytes(llama_8b, "gptq"), 5735587840));
     CHECK(is_near(bytes("openai/gpt-oss-20b", "mxfp4"), 13761264768));
     CHECK(is_near(bytes("deepseek-ai/DeepSeek-V3", "fp8-block"), bytes_of_memory("--model deepseek-ai/DeepSeek-V3")));
-    // files of llama.cpp but for their metadata: tests/unit/gguf_sizes_test.cpp
+    // files of llama.cpp except their metadata: tests/unit/gguf_sizes_test.cpp
     CHECK(is_near(bytes("meta-llama/Llama-3.2-1B", "q8_0"), 1321083008 - 7831552));
     CHECK(is_near(bytes("meta-llama/Llama-3.2-1B", "Q4_K_M"), 807694464 - 7831552));
     CHECK(is_near(bytes("google/gemma-2-2b", "q6_k"), 2151393120 - 6046560));
     CHECK(bytes(llama_8b, "nf4") == bytes(llama_8b, "bnb-4bit"));
     CHECK(bytes(llama_8b, "int8") == bytes(llama_8b, "bnb_8bit"));
     CHECK(bytes("deepseek-ai/DeepSeek-V3", "none") == 671026404352 * 2);
-    CHECK(
-        has(printed("--model " + llama_8b + " --quantization awq"), "weights as awq would store them (86.9 % of them"));
+    CHECK(has(printed("--model " + llama_8b + " --quantization awq"),
+              "weights as in awq checkpoints (86.9 % quantized)"));
     CHECK(refused("--model " + llama_8b + " --quantization awk") ==
           "llmcost: --quantization: no quantization 'awk'; nearest: awq\n");
     CHECK(has(refused("--model " + llama_8b + " --quantization everything"), "; expected one of none, awq, gptq, fp8"));

@@ -41,7 +41,7 @@ TEST_CASE("a convention prints what the tool printed, for every way to run it") 
     CHECK(has(page, "FLOPs counted as calflops"));
     CHECK(has(page, "7,909,199,052,800"));
     CHECK(has(page, "llmcost why --against calflops"));
-    // GPT-2's layers have biases: on the meta device two of its products are heard for each
+    // GPT-2's layers have biases: on the meta device two of its products are reported for each
     const auto gpt2 =
         counters_json("--convention deepspeed --batch 3 --sequence 67 --config " + config_of("openai-community__gpt2"));
     CHECK(gpt2["ways"].size() == 4);

@@ -16,7 +16,7 @@ using nlohmann::json;
 
 namespace {
 
-/// What a run says beside its answer.
+/// The messages of a run on the standard error.
 std::string note(const std::string& line, const surroundings& settings = {}, int code = 0) {
     const outcome o = llmcost_line(line, settings);
     CHECK(o.code == code);
@@ -64,7 +64,7 @@ TEST_CASE("rows cause one warning about kernels of another software") {
 
 TEST_CASE("encoder tokens are an error for models that are no encoder-decoder, in all commands") {
     const std::string encoder =
-        "llmcost: --encoder-sequence: not supported: this model is no encoder-decoder; use --sequence\n";
+        "llmcost: --encoder-sequence: not supported: this model is not an encoder-decoder; use --sequence\n";
     for (const std::string command : {"", "latency --device h200 "}) {
         const auto refusal = [&](const std::string& model) {
             return refused(command + "--model " + model + " --encoder-sequence 9");

@@ -18,7 +18,7 @@ using namespace llmcost::cuda;
 
 namespace {
 
-/// A timer without a GPU: a true time with noise, outliers and clocks as they are told.
+/// A timer without a GPU: a true time with configurable noise, outliers and clocks.
 struct simulated_timer {
     double truth = 10e-6;
     double noise = 0.01;

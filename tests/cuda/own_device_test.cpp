@@ -17,8 +17,8 @@ config_document file_of(const gpu_properties& gpu) { return parse_config(device_
 
 }  // namespace
 
-// clocks and buses as NVIDIA's datasheets and whitepapers have them; what comes out is held against the datasheet
-// itself (Hopper's quotes vector units at 1980 MHz and tensor units at 1830, so that no single clock gives both)
+// Clocks and buses are those of NVIDIA's datasheets and whitepapers. The result is compared with the datasheet itself.
+// Hopper's quotes vector units at 1980 MHz and tensor units at 1830, so that no single clock gives both.
 TEST_CASE("what a driver says of a GPU comes to its datasheet") {
     const gpu_properties gpus[]{
         {"NVIDIA A100-SXM4-80GB", 8, 0, 108, 1410, 1593, 5120, 80e9, 40e6},

@@ -40,9 +40,9 @@ outcome operator_runner::operator()(const operator_shape& shape, string_ref kern
     }
     constexpr roofline truth{6e-6, 0.6, 0.7, 2};
     const device& datasheet = parts_->datasheet;
-    const datasheet_seconds at = roofline_terms(datasheet, shape.work());
+    const datasheet_seconds terms = roofline_terms(datasheet, shape.work());
     const double wobble = std::sin(static_cast<double>(++parts_->runs) * 12.9898) * 43758.5453;
-    o.seconds = std::max(truth(at.compute, at.memory), roofline_seconds(datasheet, shape.work())) *
+    o.seconds = std::max(truth(terms.compute, terms.memory), roofline_seconds(datasheet, shape.work())) *
                 (1 + 0.04 * (wobble - std::floor(wobble) - 0.5));
     o.spread = 0.004;
     o.kernel = kernel.empty() ? "simulated" : std::string(kernel);

@@ -42,9 +42,9 @@ std::string name_of(const sweep_point& p) {
     return name;
 }
 
-/// Seconds that a point takes with a sampler which is never content before its time: memory is filled at 200 GB/s,
-/// cuDNN plans for half a second, buffers of eight GPUs take a tenth; a sample has what holds its graph back and reads
-/// the clock.
+/// Seconds of a point with a sampler that runs until its time limit. Memory is filled at 200 GB/s, cuDNN plans for half
+/// a second, buffers of eight GPUs take a tenth. A sample includes the launch of its graph and the reading of the
+/// clock.
 double seconds_of_point(const sweep_point& p) {
     const double t = predicted_seconds(h200(), p.shape, nullptr, {});
     const double graph = t * copies_of(p.shape, t);
@@ -58,8 +58,8 @@ double seconds_of_point(const sweep_point& p) {
 /// The time of a GPU whose kernels follow one roofline, within 2 %.
 double simulated_seconds(const operator_shape& s) {
     constexpr roofline truth{5e-6, 0.6, 0.7, 2};
-    const datasheet_seconds at = roofline_terms(h200(), s.work());
-    return std::max(truth(at.compute, at.memory), roofline_seconds(h200(), s.work()));
+    const datasheet_seconds terms = roofline_terms(h200(), s.work());
+    return std::max(truth(terms.compute, terms.memory), roofline_seconds(h200(), s.work()));
 }
 double noise(std::size_t i) {
     const double wobble = std::sin(static_cast<double>(i) * 12.9898) * 43758.5453;
@@ -206,11 +206,11 @@ TEST_CASE("a simulated GPU's tables are read as they were written, and fits find
     std::size_t i = 0;
     for (const sweep_point& p : sweep_of(false, 8)) {
         const std::string family(p.shape.type->name);
-        const auto at = tables.try_emplace(
+        const auto entry = tables.try_emplace(
             p.shape.type, (folder / ("h200_sxm__" + family + "__cuda__13.0__" + family + "_perf.csv")).string(),
             *p.shape.type);
-        at.first->second.add(p.shape, p.kernel, simulated_seconds(p.shape) * noise(++i));
-        CHECK(at.first->second.has(p.shape, p.kernel));
+        entry.first->second.add(p.shape, p.kernel, simulated_seconds(p.shape) * noise(++i));
+        CHECK(entry.first->second.has(p.shape, p.kernel));
         ++rows[p.shape.type];
     }
     std::vector<std::string> paths;

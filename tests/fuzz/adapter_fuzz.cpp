@@ -12,8 +12,7 @@
 
 #include "registry.hpp"
 
-// A configuration of an adapter, or words in its place, beside small models: whatever it says, the answer is an error
-// or a training step.
+// A configuration of an adapter, or any other text, with small models. The result is an error or a training step.
 namespace {
 
 const std::vector<llmcost::model>& adapted_models() {

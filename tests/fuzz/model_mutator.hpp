@@ -20,7 +20,7 @@
 namespace llmcost::testing {
 
 // clang-format off
-/// Keys that readers look for; whoever adds a family may add its keys.
+/// Keys that parsers read; a new family may add its keys.
 inline constexpr std::string_view config_keys[] = {
     "_remove_final_layer_norm", "activation", "activation_function", "add_cross_attention", "alibi",
     "apply_residual_connection_post_layernorm", "architectures", "attention_bias", "attention_chunk_size",
@@ -187,15 +187,15 @@ private:
     }
     void change_one(json& config) {
         if (config.empty()) return;
-        json& at = *std::next(config.begin(), static_cast<std::ptrdiff_t>(below(config.size())));
-        if (!at.is_number_integer() || below(3) == 0) {
-            at = value(config);
+        json& entry = *std::next(config.begin(), static_cast<std::ptrdiff_t>(below(config.size())));
+        if (!entry.is_number_integer() || below(3) == 0) {
+            entry = value(config);
             return;
         }
-        const auto n = at.get<std::int64_t>();
+        const auto n = entry.get<std::int64_t>();
         if (n < 0 || n > INT64_MAX / 8) return;
         const std::int64_t near[] = {n + 1, n - 1, n * 2, n / 2, n * 3, n / 3};
-        at = one_of(near);
+        entry = one_of(near);
     }
     void exchange_type(json& config) {
         const model_spec& row = *one_of(parts::registry);
@@ -216,8 +216,8 @@ private:
     /// A toy of the same kind: sizes of a few, whose divisibility matters more.
     void shrink(json& config) {
         const std::size_t factor = 1 + below(4);
-        for (auto& at : config)
-            if (at.is_number_integer() && at > 8) at = below(3) == 0 ? 1 + below(16) : factor << below(5);
+        for (auto& entry : config)
+            if (entry.is_number_integer() && entry > 8) entry = below(3) == 0 ? 1 + below(16) : factor << below(5);
     }
 
     std::minstd_rand random_;
@@ -228,8 +228,9 @@ inline nlohmann::ordered_json config_json(std::string_view text) {
     std::string plain(text);
     for (const std::string_view name :
          {std::string_view(" Infinity"), std::string_view(" -Infinity"), std::string_view(" NaN")})
-        for (std::size_t at = plain.find(name); at != std::string::npos; at = plain.find(name, at + 1))
-            plain.replace(at, name.size(), R"( {"__float__": ")" + std::string(name.substr(1)) + "\"}");
+        for (std::size_t position = plain.find(name); position != std::string::npos;
+             position = plain.find(name, position + 1))
+            plain.replace(position, name.size(), R"( {"__float__": ")" + std::string(name.substr(1)) + "\"}");
     nlohmann::ordered_json parsed = nlohmann::ordered_json::parse(plain, nullptr, false);
     return parsed.is_object() ? parsed : nlohmann::ordered_json();
 }

@@ -83,7 +83,7 @@ std::vector<recorded_counter> recorded_counters() {
     return all;
 }
 
-/// fvcore's sums by operator: what is heard under a name of PyTorch's counts under one of TorchScript's.
+/// fvcore's sums by operator. An operation with a name of PyTorch counts under a name of TorchScript.
 std::string by_operator(const llmcost::flop_counter& c, const llmcost::observed_pass& observed, std::string_view name,
                         llmcost::tensor_kind tensor_mode) {
     constexpr std::pair<std::string_view, std::string_view> names[]{{"linear", "F.linear"},
@@ -156,8 +156,8 @@ TEST_CASE("other counters are reprinted to the digit, but for those that are tol
         const llmcost::model& m = models.at(one.golden);
         const std::string key = one.golden + (one.sdpa ? " sdpa" : " eager") + std::to_string(one.load.sequence) + "x" +
                                 std::to_string(one.load.batch);
-        const auto [at, fresh] = passes.try_emplace(key);
-        observation& listened = at->second;
+        const auto [entry, fresh] = passes.try_emplace(key);
+        observation& listened = entry->second;
         try {
             if (fresh) listened.pass = llmcost::observe(m, one.load);
         } catch (const std::exception& e) {

@@ -19,8 +19,8 @@ namespace {
 std::size_t listed(const golden_file& golden, const std::string& list) {
     std::set<std::string> numbers;
     for (const auto& [name, shape] : golden.tensors)
-        if (const std::size_t at = name.find(list + '.'); at != std::string::npos) {
-            const std::size_t begin = at + list.size() + 1;
+        if (const std::size_t position = name.find(list + '.'); position != std::string::npos) {
+            const std::size_t begin = position + list.size() + 1;
             numbers.insert(name.substr(begin, name.find('.', begin) - begin));
         }
     return numbers.size();
@@ -34,7 +34,7 @@ std::size_t features_of_picture(const golden_file& golden) {
 
 }  // namespace
 
-// as many embeddings as tokens were recorded to stand for what is shown, each as wide as the text's words, of 4 bytes
+// As many embeddings as tokens were recorded for the multimodal inputs, each as wide as the text's, of 4 bytes.
 TEST_CASE("an encoder's cache holds an embedding for each token that stands for what is shown") {
     std::size_t num_cached_runs = 0;
     for (const std::filesystem::path& path : golden_paths(media_folder())) {

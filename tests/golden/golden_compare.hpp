@@ -177,8 +177,8 @@ inline void compare_cache(comparison& c, const std::string& kind, const golden_c
         c.equal(kind + " " + listing.cache[i].path, "cache", layers[i], got[i]);
 }
 
-/// The elements of each layer's tensors together, where a cache was handed out: recordings of what is shown hold some
-/// in several tensors, and for more layers than a decoder has (`VisionEncoderDecoderModel`).
+/// The elements of each layer's tensors together, if the model returned a cache. Recordings of multimodal inputs have
+/// some in several tensors, and for more layers than a decoder has (`VisionEncoderDecoderModel`).
 inline void compare_cache_by_layer(comparison& c, const std::string& kind, const golden_cache& expected,
                                    const model_listing& listing) {
     c.equal(kind, "cache", count(expected.total), listing.total.cache_elements);

@@ -99,7 +99,7 @@ struct golden_training {
 
 /// One golden with every index list expanded; tests/oracle/README.md has the format.
 struct golden_file {
-    std::filesystem::path config_path;  ///< the configuration verbatim, beside the golden
+    std::filesystem::path config_path;  ///< the configuration verbatim, next to the golden
     std::string name;
     std::string model_type;
     std::string architecture;

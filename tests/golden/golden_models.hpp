@@ -50,7 +50,7 @@ namespace llmcost::testing {
     });
 }
 
-/// A workload that shows what a golden recorded; one that reads no text has one token, which nobody looks at.
+/// The workload that a golden recorded. One that reads no text has one token, which is not used.
 [[nodiscard]] inline workload showing(workload load, const golden_media& m) {
     load.images = static_cast<std::int64_t>(m.images);
     load.image_height = static_cast<std::int64_t>(m.image_height);

@@ -13,7 +13,8 @@
 // Tables of what processors make of images and recordings, which tests/oracle/sizes.py and sounds.py write.
 namespace llmcost::testing {
 
-/// A configuration with what files beside it say, `{"preprocessor_config": {}, "processor_config": {}}` or `none`.
+/// A configuration with the contents of its other files, `{"preprocessor_config": {}, "processor_config": {}}` or
+/// `none`.
 [[nodiscard]] inline model read_with_files(const std::string& config, const std::string& files) {
     std::string merged_config = config;
     if (files != "none") merged_config = config.substr(0, config.rfind('}')) + "," + files.substr(files.find('{') + 1);
@@ -32,11 +33,10 @@ namespace llmcost::testing {
     return "";
 }
 
-/// Calls `check(model, where, module_role is shown, module_role becomes of it)` for each row of a table; gives the rows
-/// of each type.
+/// Calls `check(model, where, input, expected)` for each row of a table. Returns the rows of each type.
 ///
-/// Lines are `type NAME`, `json OBJECT`, `files OBJECT` (all files beside it) or `processor OBJECT` (one of them), and
-/// rows of these: `WHAT = BECOMES`.
+/// Lines are `type NAME`, `json OBJECT`, `files OBJECT` (all other files) or `processor OBJECT` (one of them), and rows
+/// of these: `WHAT = BECOMES`.
 template <class Check>
 std::map<std::string, int> for_media_rows(const char* table, Check check) {
     std::ifstream in(golden_folder() / table);

@@ -39,10 +39,10 @@ struct type_coverage {
 
 std::string repository(std::string name) {
     name = name.substr(0, name.find("--"));  // a class of it
-    const std::size_t at = name.find("__");
+    const std::size_t position = name.find("__");
     if (name.starts_with("default__")) return "its defaults";
     if (name.starts_with("variant__") || name.starts_with("synthetic__")) return "small variants";
-    return at == std::string::npos ? name : name.replace(at, 2, "/");
+    return position == std::string::npos ? name : name.replace(position, 2, "/");
 }
 
 std::map<std::string, type_coverage> collect_coverage() {

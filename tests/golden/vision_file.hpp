@@ -97,8 +97,7 @@ struct vision_record {
     return "";
 }
 
-/// What a header says that bundles the descriptions of a folder; `parameters` are those of a variant, 0 where nobody
-/// knows.
+/// The header of a bundle with the descriptions of a folder. `parameters` are those of a variant, 0 if unknown.
 struct bundle {
     std::string folder;
     std::string prefix;  ///< of the names
@@ -185,7 +184,7 @@ template <class Numbers>
     return load;
 }
 
-/// The same of one of ours, then a training step.
+/// Verifies one of llmcost's own descriptions, then a training step.
 [[nodiscard]] inline vision_record record_of(const model& m, workload load = two_images(224, 224)) {
     const model_listing listing = list_model(m, load);
     const model_metrics folded = count_model(m, load);

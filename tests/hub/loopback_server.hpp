@@ -44,7 +44,7 @@ struct server_reply {
 
     using field_list = std::vector<std::pair<std::string, std::string>>;
 
-    /// An honest answer; a client that asks HEAD is told of the body but does not get it.
+    /// A correct response. A HEAD request gets the headers of the body without the body.
     static server_reply make(const server_request& to, int status, const field_list& fields,
                              const std::string& body = {}) {
         std::string text = "HTTP/1.1 " + std::to_string(status) + " Some Reason\r\nConnection: close\r\n";
@@ -156,9 +156,9 @@ private:
     static server_request parse(std::string_view text) {
         server_request request;
         const auto take = [&text](std::string_view end) {
-            const std::size_t at = text.find(end);
-            const std::string_view part = text.substr(0, at);
-            text.remove_prefix(at + end.size());
+            const std::size_t position = text.find(end);
+            const std::string_view part = text.substr(0, position);
+            text.remove_prefix(position + end.size());
             return std::string(part);
         };
         request.method = take(" ");

@@ -44,7 +44,7 @@ bool all_have_token(const loopback_server& server) {
     return !server.requests().empty();
 }
 
-/// True where the server was asked and no request, in any field or in its target, told the token.
+/// True if the server was called and no request had the token in any field or in its target.
 bool none_has_token(const loopback_server& server) {
     for (const server_request& request : server.requests()) {
         if (contains(request.target, test_token)) return false;

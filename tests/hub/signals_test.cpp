@@ -22,7 +22,7 @@ using llmcost::errc;
 
 namespace {
 
-/// The error number of a write that nobody reads.
+/// The error number of a write without a reader.
 int write_to_closed_pipe() {
     std::array<int, 2> ends{};
     REQUIRE(::pipe(ends.data()) == 0);

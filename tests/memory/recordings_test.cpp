@@ -115,7 +115,7 @@ void check_recordings(const std::vector<recording>& all) {
         expected.expect_equal("forward FLOPs", run.pass_metrics.torch_flops.to_64());
         expected.expect_equal("backward FLOPs", run.pass_metrics.backward_torch_flops.to_64() + m.recomputed_flops);
         for (std::size_t i = 0; i < num_memory_categories; ++i) {
-            const std::uint64_t bytes = m.peak.bytes.by_category[i];
+            const std::uint64_t bytes = m.peak.bytes.category_bytes[i];
             if (static_cast<memory_category>(i) != memory_category::activations) {
                 expected.expect_equal(memory_category_names[i], bytes);
                 continue;

@@ -90,7 +90,7 @@ TEST_CASE("a schedule holds what PyTorch's memory tracker saw") {
         for (const memory_bytes* moment : {&m.peak.bytes, &m.peak_by_category}) {
             for (std::size_t i = 0; i < num_memory_categories; ++i) {
                 INFO((moment == &m.peak_by_category ? "own peak of " : "at the peak ") << memory_category_names[i]);
-                const std::uint64_t recorded_bytes = next(), got = moment->by_category[i];
+                const std::uint64_t recorded_bytes = next(), got = moment->category_bytes[i];
                 const std::uint64_t difference = got > recorded_bytes ? got - recorded_bytes : recorded_bytes - got;
                 if (static_cast<memory_category>(i) == temporaries)
                     CHECK(difference * 100 <= m.peak.bytes.total);

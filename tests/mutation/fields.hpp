@@ -59,7 +59,7 @@ std::string name_of_value(E value) {
 /// The lists below name every member, so that a new one does not compile until it stands there, too.
 class one_change {
 public:
-    explicit one_change(std::size_t target, bool doubles = false) noexcept : target_(target), doubles_(doubles) {}
+    explicit one_change(std::size_t target, bool doubles = false) noexcept : target_(target), is_doubled_(doubles) {}
 
     /// `field=value`, empty where there was no such change.
     [[nodiscard]] const std::string& text() const noexcept { return text_; }
@@ -76,7 +76,7 @@ public:
                any_image, joins_rotated, heads, names, keys, defaults] = row;
         (void)model_type;       // how a row is found
         (void)remote_code;      // what pages say of it
-        (void)predict;          // what is beside the model
+        (void)predict;          // not part of the model
         (void)as_written;       // of rows that files describe, which no registry has
         (void)any_image;        // so is this
         (void)forward;          // the walk itself
@@ -93,7 +93,7 @@ public:
         (void)media;
         (void)reads;
         (void)shows_encoder;
-        (void)tokens_ahead;  // what is shown: recordings of it hold them
+        (void)tokens_ahead;  // multimodal inputs: recordings verify them
         (void)kinds;         // a plan of others is refused
         (void)defaults;      // what a configuration leaves out: a test of their own
         const model_spec& usual = default_decoder;
@@ -131,7 +131,7 @@ public:
                output_bias, mlp_bias, is_decoder, add_cross_attention, head_bias, qk_norm, clips_qkv, frequencies,
                sliding_frequencies, rope_interleave, parallel_residual, looks_ahead, attention_soft_cap,
                logits_soft_cap, quantized, moe, mla, ssm, delta, encoder, vision, drops, family, layers] = config;
-        (void)mtp_layers;  // what is beside the model
+        (void)mtp_layers;  // not part of the model
         (void)drops;       // of training steps that keep dropout, whose rates are recorded one by one
         change("vocab_size", vocab_size);
         change("hidden_size", hidden_size);
@@ -317,7 +317,7 @@ private:
         }
     }
 
-    [[nodiscard]] bool now() noexcept { return at_++ == target_; }
+    [[nodiscard]] bool now() noexcept { return index_++ == target_; }
 
     void change(std::string_view field, bool& value) {
         if (now()) {
@@ -329,7 +329,7 @@ private:
     void change(std::string_view field, std::int64_t& value) {
         if (now()) {
             original_value_ = value;
-            value = doubles_ ? 2 * value : value + 1;
+            value = is_doubled_ ? 2 * value : value + 1;
             integer_ = true;
             record_change(field, "");
         }
@@ -378,9 +378,9 @@ private:
     }
 
     std::size_t target_;
-    std::size_t at_ = 0;
+    std::size_t index_ = 0;
     std::int64_t original_value_ = 0;
-    bool doubles_;
+    bool is_doubled_;
     bool integer_ = false;
     std::string text_;
 };

@@ -56,7 +56,7 @@ void judge(const std::string& label, const fate& f, bool claimed) {
     else if (!claimed)
         FAIL_CHECK(label << ": turns no golden red");
 }
-/// The same of a field that a walk need not read: where it changes nothing in any workload, no claim is needed.
+/// Verifies a field that a trace need not read. If it changes nothing in any workload, no claim is needed.
 void judge_read(const std::string& label, const fate& f, bool claimed) {
     if (!claimed && !f.red && f.has_no_effect) return;
     judge(label, f, claimed);
@@ -67,10 +67,10 @@ void judge_read(const std::string& label, const fate& f, bool claimed) {
 /// `inputs`: what the price reads of an operation; where there are fewer, it cannot be tried.
 template <class Subjects>
 bool some_red(const Subjects& all, op kind, int inputs) {
-    const auto at = static_cast<std::size_t>(kind);
+    const auto index = static_cast<std::size_t>(kind);
     for (const auto& s : all) {
-        const int minimum = s.census().min_inputs[at];
-        if (s.census().executes[at] && (minimum == 0 || minimum >= inputs) && !s.holds_prices()) return true;
+        const int minimum = s.census().min_inputs[index];
+        if (s.census().executes[index] && (minimum == 0 || minimum >= inputs) && !s.holds_prices()) return true;
     }
     return false;
 }
@@ -91,13 +91,13 @@ struct usage {
 };
 usage usage_of(op kind) {
     usage u;
-    const auto at = static_cast<std::size_t>(kind);
+    const auto index = static_cast<std::size_t>(kind);
     const auto add = [&](const operation_census& c) {
-        u.max_inputs = std::max(u.max_inputs, c.max_inputs[at]);
-        u.has_work = u.has_work || c.has_work[at];
-        u.has_rows = u.has_rows || c.has_rows[at];
-        for (std::size_t i = 0; i < 2; ++i) u.needs_gradient[i] = u.needs_gradient[i] || c.needs_gradient[i][at];
-        u.changes_size = u.changes_size || c.changes_size[at];
+        u.max_inputs = std::max(u.max_inputs, c.max_inputs[index]);
+        u.has_work = u.has_work || c.has_work[index];
+        u.has_rows = u.has_rows || c.has_rows[index];
+        for (std::size_t i = 0; i < 2; ++i) u.needs_gradient[i] = u.needs_gradient[i] || c.needs_gradient[i][index];
+        u.changes_size = u.changes_size || c.changes_size[index];
     };
     for (const program_subject& s : program_subjects()) add(s.census());
     for (const layer_subject& s : layer_subjects()) add(s.census());
@@ -150,7 +150,7 @@ TEST_CASE("what is compared here is what the golden test compares") {
         CHECK_MESSAGE(compare(s.golden(), m).differences() == 0, s.golden().name);
         CHECK(s.hold(m) == outcome::green);
         CHECK(s.has_no_effect(m));
-        for (std::size_t i = offset++ % 40; i < 80; i += 40) {  // a few changes in turn, held against the golden itself
+        for (std::size_t i = offset++ % 40; i < 80; i += 40) {  // a few changes in turn, compared with the golden
             model_spec row = s.row();
             one_change change{i};
             change.visit_fields(row);
@@ -245,8 +245,8 @@ TEST_CASE("every field of a row is held by a golden") {
             change.visit_fields(changed);
             fate f;
             const bool names = is_name(change.text());
-            for (std::size_t at = 0; at < of_type.size() && !f.red; ++at)
-                f.red = of_type[at]->hold(changed, names) != outcome::green;
+            for (std::size_t claim_index = 0; claim_index < of_type.size() && !f.red; ++claim_index)
+                f.red = of_type[claim_index]->hold(changed, names) != outcome::green;
             f.red = f.red || !classes.differences(changed).empty();
             const bool claimed = is_claimed(change.text(), type);
             if (!f.red && !claimed)
@@ -278,7 +278,7 @@ TEST_CASE("every field of a row is held by a golden") {
 
 namespace {
 
-/// The sizes of a model's text model, or of one that it holds beside it; null where there is none.
+/// The sizes of a model's text model, or of an additional model; null if there is none.
 model_config* part_of(model& m, std::size_t part) {
     if (part == 0) return &m.config;
     return part <= max_components && m.components[part - 1].spec != nullptr ? &m.components[part - 1].config : nullptr;

@@ -189,7 +189,7 @@ public:
     } catch (const std::exception&) {
         return outcome::refused;
     }
-    /// The same for a row, through which the configuration is read again.
+    /// Verifies a row, with which the configuration is parsed again.
     [[nodiscard]] outcome hold(const model_spec& row, bool names = false) const try {
         return hold(read(row), names);
     } catch (const std::exception&) {

@@ -42,7 +42,7 @@ json run_json(std::string line) {
     return json::parse(out.str());
 }
 
-/// The same question for the command and for the library.
+/// One request for the command and for the library.
 struct deployment_request {
     const char* model;
     const char* device;
@@ -141,7 +141,7 @@ TEST_CASE("an execution has what its engine, device and checkpoint imply") {
     CHECK(execution_of(*find_engine("sglang"), h100, {.products = fp8}).prefill_attention_type == fp8);
     CHECK(execution_of({}, h100, {.products = fp8, .cache = find_operand_type("bfloat16")}).kv_cache_type ==
           find_operand_type("bfloat16"));
-    // one recipe keeps 8 bits beside weights of 4, which bring no scales along
+    // one recipe has 8-bit weights next to weights of 4 bits, which have no scales
     const checkpoint_types packed{.products = find_operand_type("int4_wo")};
     CHECK(execution_of(*find_engine("trtllm"), h100, packed).kv_cache_type == fp8);
     CHECK(execution_of(*find_engine("vllm"), h100, packed).kv_cache_type == find_operand_type("bfloat16"));

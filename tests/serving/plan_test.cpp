@@ -91,8 +91,8 @@ TEST_CASE("a size is found from its values, halves of squares too") {
         for (const kernel_region& region : step_regions[r]) {
             const size_polynomial found =
                 size_polynomial::interpolate(region.base_point, region.all_monomials, [&](std::size_t i) {
-                    const step_shape at = region.base_point.monomial_after(monomials[i]);
-                    return sizes[r](at.batch, at.sequence, at.past);
+                    const step_shape shape = region.base_point.monomial_after(monomials[i]);
+                    return sizes[r](shape.batch, shape.sequence, shape.past);
                 });
             const monomial_values check_point(region.check_point.batch, region.check_point.sequence,
                                               region.check_point.past);

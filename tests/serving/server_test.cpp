@@ -52,7 +52,7 @@ TEST_CASE("memory holds weights and caches, to the byte") {
           2 * four.max_sequences_per_rank(1000));  // two stages hold half of the layers each
 }
 
-// 72.7 GB of weights; engines take 90 % unless they are told otherwise
+// 72.7 GB of weights; engines take 90 % by default
 TEST_CASE("memory that an engine's usual share leaves too small is taken whole, and holds no half of a sequence") {
     device small = h200;
     const auto make_server = [&] { return server(presets::llama_3_1_70b, in("fp8", 1), {}, small, no_measurements); };
@@ -68,8 +68,9 @@ TEST_CASE("memory that an engine's usual share leaves too small is taken whole, 
     CHECK(none({.input_tokens = 900, .output_tokens = 200}).tokens_per_second == 0);
 }
 
-// time per token: s·(t_decode(b, input + output / 2) + b / output · t_prefill) + a + c·b; to the first: of 15 others
-// half of a tenth were sent before, and each is at its prompt for its share of prompt and answer
+// Time per token: s·(t_decode(b, input + output / 2) + b / output · t_prefill) + a + c·b. Time to the first token: half
+// of a tenth of the 15 other requests were sent before. Each of them is in its prefill for the prefill's share of its
+// latency.
 TEST_CASE("an engine's own time is added to its kernels'") {
     const engine busy{"busy", "", false, false, false, 0.5, 1e-3, 1e-5, 0.01, 2, 0.9};
     step_time_model plan(presets::llama_3_1_70b, in("fp8", 4), h200, no_measurements);
@@ -125,7 +126,7 @@ TEST_CASE("a rate that some number of requests sustains is answered") {
 
 TEST_CASE("memory never holds more of longer requests") {
     device small = h200;
-    small.memory_gigabytes = 82;  // 90 % of it leave 1.1 GB beside weights
+    small.memory_gigabytes = 82;  // 90 % of it leave 1.1 GB in addition to weights
     server llm_server(presets::llama_3_1_70b, in("fp8", 1), {}, small, no_measurements);
     double previous = llm_server.max_sequences_per_rank(100);
     CHECK(previous > 1);

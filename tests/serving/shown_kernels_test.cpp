@@ -27,7 +27,8 @@ double flops_of_kernels(const model& m, const workload& load) {
     }
     return sum;
 }
-/// What a pass that sees or hears computes beside a text as long: of kernels, and as the reference executes it.
+/// The additional work of a pass with multimodal inputs, compared with a text of equal length: of kernels, and as the
+/// reference executes it.
 struct media_flops {
     double by_kernels = 0, executed = 0;
 };

@@ -172,9 +172,9 @@ TEST_CASE("one request at a time with one token waits as a queue does") {
     }
 }
 
-// M/D/c: the next of c servers that is free takes the next request (Kiefer and Wolfowitz); on an average it waits about
-// as long as (1 + (1 − ρ)(c − 1)(√(4 + 5c) − 2) / 16ρc) / 2 times as with exponential services (Cosmetatos, Operational
-// Research Quarterly 27, 1976), which Erlang's formula gives
+// M/D/c: the next of c servers that is free takes the next request (Kiefer and Wolfowitz). The mean wait is about (1 +
+// (1 − ρ)(c − 1)(√(4 + 5c) − 2) / 16ρc) / 2 of that with exponential services, which Erlang's formula gives. Source:
+// Cosmetatos, Operational Research Quarterly 27, 1976.
 TEST_CASE("several requests at a time, each as long as the others, wait as a queue for several servers does") {
     constexpr std::int64_t tokens = 200, num_requests = 60'000;
     constexpr double step = 1e-3, service = tokens * step;
@@ -284,7 +284,7 @@ TEST_CASE("who comes in the middle of a step waits for it, and for the step that
     }
 }
 
-// SGLang: while prompts come, nobody writes
+// SGLang: no decode steps while prompts arrive
 TEST_CASE("prompts before those that write stall these, and mixed steps do not") {
     std::vector<simulated_request> requests{{.input_tokens = 100, .output_tokens = 200}};
     for (int i = 0; i < 40; ++i) requests.push_back({.input_tokens = 8000, .output_tokens = 1, .arrival_seconds = 0.1});

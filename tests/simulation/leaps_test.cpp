@@ -72,13 +72,13 @@ TEST_CASE("leaps over steps that are alike change no answer's time") {
         plan.policy.page_size = draw_uniform(1, 2);
         plan.policy.num_async_steps = draw_uniform(0, 1);
         std::vector<simulated_request> requests;
-        double at = 0;
+        double seconds = 0;
         std::int64_t longest = 0;
         for (int k = draw_uniform(2, 12); k > 0; --k) {
             simulated_request r;
             r.input_tokens = draw_uniform(1, 60);
             r.output_tokens = draw_uniform(1, 1 + draw_uniform(1, 60));
-            r.arrival_seconds = at += draw_uniform(0, 1) == 0 ? 0 : draw_uniform(0, 30) + 0.5;
+            r.arrival_seconds = seconds += draw_uniform(0, 1) == 0 ? 0 : draw_uniform(0, 30) + 0.5;
             longest = std::max(longest, r.input_tokens + r.output_tokens);
             requests.push_back(r);
         }

@@ -169,7 +169,7 @@ TEST_CASE("what the first requests let through holds with all of them") {
     CHECK(one.infeasible[0].summary.slo_attainment < 0.99);
 }
 
-// a limit that no step reached is told as it was asked for, and simulated once
+// a limit that no step reached is reported as requested, and simulated once
 TEST_CASE("limits that are never reached are simulated once") {
     execution execution_config;
     server llm_server(presets::llama_3_2_1b, execution_config, {}, h200, no_kernels);

@@ -39,8 +39,8 @@ simulation_result simulated(server& llm_server, const std::vector<simulated_requ
 
 }  // namespace
 
-// without host times of an engine both are kernels alone: the first token to the last bit of both sums, a token behind
-// it at the mean of the lengths that the simulation goes through
+// Without host times of an engine both are kernels alone. The first token is equal to the last bit of both sums. A
+// token after it is compared at the mean of the simulated lengths.
 TEST_CASE("one request alone takes what the closed form says, with what it shows and without") {
     server llm_server(presets::llama_3_1_70b, in_fp8(), {}, h200, no_kernels);
     for (const std::int64_t input : {300, 1024, 5000})

@@ -45,8 +45,8 @@ struct fixed_price {
 
 }  // namespace
 
-// 8192 features of 2 bytes for each token, over links of the datasheet's bandwidth at 0.52 of it behind 10.7 µs (what
-// two devices that gather take), or a port of 50 GB/s at 0.9 of it behind 5 µs
+// 8192 features of 2 bytes for each token. Links have the datasheet's bandwidth at 0.52 of it and a latency of 10.7 µs,
+// as all-gathers of two devices. A port of 50 GB/s has 0.9 of it and a latency of 5 µs.
 TEST_CASE("each device of a stage sends the states of a micro-batch's tokens to the next") {
     for (const std::int64_t tokens : {1, 64, 8192}) {
         const stage_transfer sent = links(h200, 2, 4)(tokens);
@@ -106,8 +106,8 @@ TEST_CASE("over infinite links stages take what they do where nothing is handed 
     }
 }
 
-// without host times both are kernels and what lies between stages: the first token to the last bit of both sums, a
-// token behind it at the mean of the lengths that the simulation goes through
+// Without host times both are kernels and transfers between stages. The first token is equal to the last bit of both
+// sums. A token after it is compared at the mean of the simulated lengths.
 TEST_CASE("one request alone goes through stages as the closed form says") {
     for (const std::int64_t stages : {1, 2, 4})
         for (const std::int64_t tensor : {2, 8}) {
@@ -120,8 +120,8 @@ TEST_CASE("one request alone goes through stages as the closed form says") {
         }
 }
 
-// four stages of 10 ms, behind the first and the third links of 1 ms, behind the second a network of 5 ms: a step alone
-// takes 47 ms; of many micro-batches one comes out of the slowest stage, the second, every 15 ms
+// Four stages of 10 ms. Links of 1 ms follow the first and the third stage, a network of 5 ms follows the second. A
+// step alone takes 47 ms. Of many microbatches, one leaves the slowest stage, the second, every 15 ms.
 TEST_CASE("who sends computes nothing meanwhile") {
     const fixed_price price{{.seconds = 40e-3, .stage_transfer_time = {1e-3, 5e-3}}};
     const cluster_config plan{.policy = scheduling_policies[0],

@@ -34,9 +34,9 @@ const std::string good =
 
 std::string replace_text(std::string_view pattern, std::string_view to) {
     std::string text = good;
-    const std::size_t at = text.find(pattern);
-    REQUIRE(at != std::string::npos);
-    return text.replace(at, pattern.size(), to);
+    const std::size_t position = text.find(pattern);
+    REQUIRE(position != std::string::npos);
+    return text.replace(position, pattern.size(), to);
 }
 
 }  // namespace
@@ -140,25 +140,26 @@ TEST_CASE("a bad calibration names the place") {
     const auto units = [&](const std::string& text) {
         return complaint_of_calibration(replace_text("\"1 2\"", '"' + text + '"'));
     };
-    const std::string at = "mine.json: /kernels/0/residual/";
-    CHECK(sites("64 64, 64") == at + "sites: expected a space and another integer after number 3, found \"64 64, 64\"");
+    const std::string location = "mine.json: /kernels/0/residual/";
+    CHECK(sites("64 64, 64") ==
+          location + "sites: expected a space and another integer after number 3, found \"64 64, 64\"");
     CHECK(sites("64 64 64 128") ==
-          at + "sites: expected the end, or a comma and the next site, after number 2, found \"64 64 64 128\"");
+          location + "sites: expected the end, or a comma and the next site, after number 2, found \"64 64 64 128\"");
     CHECK(sites("64 64, x 128") ==
-          at + "sites: expected integers from 0 to 2147483647; invalid: number 3, found \"64 64, x 128\"");
-    CHECK(sites("64 128, 64 64") == at + "sites: expected sites in ascending order, found \"64 128, 64 64\"");
+          location + "sites: expected integers from 0 to 2147483647; invalid: number 3, found \"64 64, x 128\"");
+    CHECK(sites("64 128, 64 64") == location + "sites: expected sites in ascending order, found \"64 128, 64 64\"");
     for (const char* none : {"", " 64 64", "64 -64, 64 128", "064 64, 64 128", "-0 64, 64 128", "64 64, 64 2147483648",
                              "64 64, 64 9223372036854775808", "64 64, 64 128 ", "64 64, 64 128,", "64 64, 64 128, "})
-        CHECK(sites(none).starts_with(at + "sites: expected "));
+        CHECK(sites(none).starts_with(location + "sites: expected "));
     CHECK(complaint_of_calibration(replace_text("\"64 64, 64 128\"", "[64, 64, 64, 128]")) ==
-          at + "sites: expected a string, found an array of 4");
-    CHECK(units("1") == at + "units: expected a number for each of 2 sites, found \"1\"");
-    CHECK(units("1 2 3") == at + "units: expected a number for each of 2 sites, found \"1 2 3\"");
-    CHECK(units("1 0") == at + "units: expected integers from 1 to 4096; invalid: number 2, found \"1 0\"");
+          location + "sites: expected a string, found an array of 4");
+    CHECK(units("1") == location + "units: expected a number for each of 2 sites, found \"1\"");
+    CHECK(units("1 2 3") == location + "units: expected a number for each of 2 sites, found \"1 2 3\"");
+    CHECK(units("1 0") == location + "units: expected integers from 1 to 4096; invalid: number 2, found \"1 0\"");
     CHECK(units("1 2 ") ==
-          at + "units: expected the end, or a space and another integer, after number 2, found \"1 2 \"");
+          location + "units: expected the end, or a space and another integer, after number 2, found \"1 2 \"");
     CHECK(complaint_of_calibration(replace_text("\"-8 0\"", "\"-8 4097\"")) ==
-          at + "centres: expected integers from -4096 to 4096; invalid: number 2, found \"-8 4097\"");
+          location + "centres: expected integers from -4096 to 4096; invalid: number 2, found \"-8 4097\"");
     CHECK(
         complaint_of_calibration(replace_text("\"PR\"", "\"P\"")) ==
         R"(mine.json: /kernels/0/residual/pages/1: expected one character per site and point of the axes, found "P")");

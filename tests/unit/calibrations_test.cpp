@@ -105,13 +105,14 @@ TEST_CASE("what stands in for something else never takes less time for more") {
             if (r.num_layer_shapes == 0) continue;
             for (std::size_t i = 0; i < f.size_count; ++i) shape.sizes[i] = f.sizes[i].default_value;
             std::copy_n(r.sites + r.num_layer_shapes / 2 * r.columns, r.columns, shape.sizes + f.num_axes);
-            const auto count_decreases = [&](const device& d, operator_shape at) {
+            const auto count_decreases = [&](const device& d, operator_shape shape) {
                 int n = 0;
                 for (std::size_t axis = 0; axis < f.num_axes; ++axis) {
                     double previous_seconds = 0;
-                    if (f.num_axes == 2) at.sizes[1 - axis] = 500;
-                    for (at.sizes[axis] = 1; at.sizes[axis] < 100000; at.sizes[axis] += 1 + at.sizes[axis] / 6) {
-                        const double seconds = estimate(d, at, &c).seconds;
+                    if (f.num_axes == 2) shape.sizes[1 - axis] = 500;
+                    for (shape.sizes[axis] = 1; shape.sizes[axis] < 100000;
+                         shape.sizes[axis] += 1 + shape.sizes[axis] / 6) {
+                        const double seconds = estimate(d, shape, &c).seconds;
                         n += seconds < previous_seconds * (1 - 1e-9) ? 1 : 0;
                         previous_seconds = seconds;
                     }
@@ -137,8 +138,8 @@ TEST_CASE("what stands in for something else never takes less time for more") {
     }
 }
 
-// Llama-3.1-8B's attention in vLLM 0.19.0 (LLMServingSim): a tile of queries takes its keys on one unit, so that 16
-// tokens behind 8,192 wait as long as 128 do, and seven times as long as one that is decoded by all units
+// Llama-3.1-8B's attention in vLLM 0.19.0 (LLMServingSim): one unit processes all keys of a tile of queries. So 16
+// tokens after 8,192 take as long as 128, and seven times as long as one decode that all units share.
 TEST_CASE("prompts behind others take what their longest part takes") {
     struct row {
         const char* device;
@@ -187,7 +188,7 @@ TEST_CASE("tokens before a prompt: more of either never takes less time") {
                         shape.sizes[1] = 64;
                         shape.sizes[past] = 0;
                         const double seconds_without_past = estimate(*d, shape, &c).seconds;
-                        shape.sizes[past] = 1;  // 64 pairs beside 2,080
+                        shape.sizes[past] = 1;  // 64 pairs next to 2,080
                         jumps += estimate(*d, shape, &c).seconds > 1.05 * seconds_without_past ? 1 : 0;
                         shape.sizes[past] = 16000;
                         double previous_seconds = 0;

@@ -103,12 +103,12 @@ std::string table_of_operations() {
 /// What a description of a row of k elements costs, as `ADD 2k - 1, DIV k`; it must be linear in k.
 template <class Describe>
 std::string price_of_row(Describe forward) {
-    const auto at = [&](std::int64_t k) {
+    const auto report_of = [&](std::int64_t k) {
         trace t{workload{}};
         forward(t, k);
         return in_order(primitives_of(t.totals()));
     };
-    const auto ten = at(10), eleven = at(11), thirty = at(30);
+    const auto ten = report_of(10), eleven = report_of(11), thirty = report_of(30);
     std::string text;
     for (std::size_t i = 0; i < names.size(); ++i) {
         const long long slope = eleven[i] - ten[i], rest = ten[i] - 10 * slope;
@@ -195,17 +195,17 @@ TEST_CASE("Gemma's norm costs more per call, not per row") {
 
 TEST_CASE("activations cost what the document says") {
     std::string doc = document();
-    doc.erase(0, doc.find("| activation | price |"));
+    doc.erase(0, doc.find("| activation | cost |"));
     REQUIRE(!doc.empty());
     for (const activation_row& a : activation_table) {
         CAPTURE(a.name);
         trace t{workload{}};
         (void)activate(t, a.kind, t.input({1}));
         const std::string price_text = " | " + listed(in_order(primitives_of(t.totals()))) + " |\n";
-        const std::size_t at = doc.find("`" + std::string(a.name) + "`");
-        REQUIRE(at != std::string::npos);
-        const std::size_t end = doc.find('\n', at);
-        CHECK_MESSAGE(doc.substr(at, end + 1 - at).ends_with(price_text),
+        const std::size_t position = doc.find("`" + std::string(a.name) + "`");
+        REQUIRE(position != std::string::npos);
+        const std::size_t end = doc.find('\n', position);
+        CHECK_MESSAGE(doc.substr(position, end + 1 - position).ends_with(price_text),
                       "docs/counting.md should say: " << price_text);
     }
 }

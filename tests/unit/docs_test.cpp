@@ -35,10 +35,10 @@ std::vector<std::filesystem::path> pages() {
 /// What stands in code fences that open with this line, fence by fence.
 std::vector<std::string> fenced(const std::string& page, const std::string& opening) {
     std::vector<std::string> blocks;
-    for (std::size_t at = 0; (at = page.find("\n" + opening + "\n", at)) != std::string::npos;) {
-        const std::size_t begin = at + opening.size() + 2, end = page.find("\n```", begin);
+    for (std::size_t position = 0; (position = page.find("\n" + opening + "\n", position)) != std::string::npos;) {
+        const std::size_t begin = position + opening.size() + 2, end = page.find("\n```", begin);
         blocks.push_back(page.substr(begin, end + 1 - begin));
-        at = end;
+        position = end;
     }
     return blocks;
 }
@@ -64,8 +64,8 @@ std::set<std::string> anchors_of(const std::string& page) {
 /// Targets of `[text](target)` that are no addresses of the web.
 std::vector<std::string> links_of(const std::string& page) {
     std::vector<std::string> links;
-    for (std::size_t at = 0; (at = page.find("](", at)) != std::string::npos; ++at) {
-        const std::string target = page.substr(at + 2, page.find(')', at) - at - 2);
+    for (std::size_t position = 0; (position = page.find("](", position)) != std::string::npos; ++position) {
+        const std::string target = page.substr(position + 2, page.find(')', position) - position - 2);
         if (target.find("://") == std::string::npos && target.find(' ') == std::string::npos) links.push_back(target);
     }
     return links;

@@ -51,11 +51,11 @@ TEST_CASE("a polynomial of differences is the same one of values") {
             for (const std::int64_t rest : {20, 23})
                 for (const std::int64_t c : {30, 31, 47}) {
                     const std::int64_t x = a - 10, y = rest - 20, z = c - 30;
-                    const std::int64_t at[] = {
+                    const std::int64_t monomial_values[] = {
                         1, x, z, x * (x - 1) / 2, z * (z - 1) / 2, x * z, y, y * (y - 1) / 2, x * y, y * z};
                     polynomial::int128 expected = 0, got = 0;
                     for (std::size_t k = 0; k < polynomial::monomials; ++k)
-                        expected += at[k] * (coefficients[0][k] + (b - 3) * coefficients[1][k]);
+                        expected += monomial_values[k] * (coefficients[0][k] + (b - 3) * coefficients[1][k]);
                     CHECK(p.value(b, {a, rest, c}, got));
                     CHECK(got == expected);
                 }

@@ -23,7 +23,8 @@ std::string refused_gguf(const std::string& bytes) {
     const scratch_folder folder;
     const std::string path = folder.write("x.gguf", bytes);
     std::string message = thrown_by([&] { (void)read_gguf(path); });
-    if (const std::size_t at = message.find(path); at != std::string::npos) message.replace(at, path.size(), "FILE");
+    if (const std::size_t position = message.find(path); position != std::string::npos)
+        message.replace(position, path.size(), "FILE");
     return message;
 }
 bool contains_text(const std::string& message, const std::string& part) {
@@ -150,7 +151,7 @@ TEST_CASE("tensors of a GGUF file fit their type and follow each other inside of
     gguf_bytes gap;
     gap.tensor("a", {8}, 0, 32).tensor_at(64, "b", {8}, 0, 32);
     CHECK(contains_text(refused_gguf(gap.file()), "'b': expected an offset of 32, found 64"));
-    // every cut of a file is refused, but for the padding at its end
+    // every cut of a file is refused, except cuts of the padding at its end
     const std::string complete_file = gguf_bytes{}.string("a.b", "c").tensor("t", {3, 2}, 0, 24).file();
     const scratch_folder folder;
     CHECK_NOTHROW((void)read_gguf(folder.write("x.gguf", complete_file)));

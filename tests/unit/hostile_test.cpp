@@ -154,7 +154,7 @@ TEST_CASE("a number that is read refuses everything but numbers in its range") {
                 changed.set(child.key(), value);
                 try {
                     const model read = changed.read_with([](config_view root) { return parts::registry.read(root); });
-                    CHECK(read.config == g.built.config);  // nobody reads this key
+                    CHECK(read.config == g.built.config);  // no parser reads this key
                 } catch (const error& problem) {
                     CHECK(std::string(problem.location()).find("/" + std::string(child.key())) != std::string::npos);
                     CHECK(is_clean(problem.what()));

@@ -39,17 +39,17 @@ TEST_CASE("sites of one number lie on a line, and hold at its ends") {
     r.axis[0] = axis;
     r.length[0] = 1;
     r.pages = pages;
-    const auto at = [&](std::int64_t devices) {
+    const auto correction_of = [&](std::int64_t devices) {
         const std::int64_t message = 1;
         return r(&devices, &message);
     };
-    CHECK(at(1) == 0);
-    CHECK(at(4) == 2);
-    CHECK(at(8) == 5);
-    CHECK(at(3) == doctest::Approx(2 * std::log2(1.5)));
-    CHECK(at(6) == doctest::Approx(2 + 3 * std::log2(1.5)));
-    CHECK(at(16) == 5);
-    CHECK(at(1024) == 5);
+    CHECK(correction_of(1) == 0);
+    CHECK(correction_of(4) == 2);
+    CHECK(correction_of(8) == 5);
+    CHECK(correction_of(3) == doctest::Approx(2 * std::log2(1.5)));
+    CHECK(correction_of(6) == doctest::Approx(2 + 3 * std::log2(1.5)));
+    CHECK(correction_of(16) == 5);
+    CHECK(correction_of(1024) == 5);
 }
 
 TEST_CASE("a roofline is its launch, its bounds, and smooth between them") {
@@ -100,18 +100,19 @@ TEST_CASE("residuals lie between those of neighbours, in octaves") {
     r.axis[0] = axis;
     r.length[0] = 3;
     r.pages = pages;
-    const auto at = [&](std::int64_t n, std::int64_t k, std::int64_t m) {
+    const auto correction_of = [&](std::int64_t n, std::int64_t k, std::int64_t m) {
         const std::int64_t layer_shape[] = {n, k};
         return r(layer_shape, &m);
     };
-    CHECK(at(64, 64, 1) == 0);
-    CHECK(at(64, 64, 4) == 4);
-    CHECK(at(64, 64, 2) == doctest::Approx(2));
-    CHECK(at(64, 64, 16) == doctest::Approx(0));
-    CHECK(at(64, 64, 1000) == -4);
-    CHECK(at(64, 256, 7) == 9);                           // (10 + 2 · 4) steps
-    CHECK(at(64, 128, 1) == doctest::Approx(4.5 * 0.5));  // the mean of both, an octave from each: half of it
-    CHECK(at(64, 64 * 1024, 1) == 0);                     // too far to tell
+    CHECK(correction_of(64, 64, 1) == 0);
+    CHECK(correction_of(64, 64, 4) == 4);
+    CHECK(correction_of(64, 64, 2) == doctest::Approx(2));
+    CHECK(correction_of(64, 64, 16) == doctest::Approx(0));
+    CHECK(correction_of(64, 64, 1000) == -4);
+    CHECK(correction_of(64, 256, 7) == 9);  // (10 + 2 · 4) steps
+    CHECK(correction_of(64, 128, 1) ==
+          doctest::Approx(4.5 * 0.5));            // the mean of both, an octave from each: half of it
+    CHECK(correction_of(64, 64 * 1024, 1) == 0);  // too far to tell
     CHECK(r.interpolate(0, 2).low == 1);
     CHECK(r.interpolate(0, 2).high == 4);
     CHECK(r.interpolate(0, 2).share == doctest::Approx(0.5));
@@ -137,15 +138,15 @@ TEST_CASE("residuals along two axes") {
     r.axis[1] = second;
     r.length[1] = 3;
     r.pages = pages;
-    const auto at = [&](std::int64_t a, std::int64_t b) {
+    const auto correction_of = [&](std::int64_t a, std::int64_t b) {
         const std::int64_t place[] = {a, b};
         return r(sites, place);
     };
-    CHECK(at(1, 1) == 0);
-    CHECK(at(1, 64) == 8);
-    CHECK(at(4, 16) == 14);
-    CHECK(at(2, 4) == doctest::Approx(7));  // half way along both
-    CHECK(at(100, 1000) == 18);
+    CHECK(correction_of(1, 1) == 0);
+    CHECK(correction_of(1, 64) == 8);
+    CHECK(correction_of(4, 16) == 14);
+    CHECK(correction_of(2, 4) == doctest::Approx(7));  // half way along both
+    CHECK(correction_of(100, 1000) == 18);
 }
 
 TEST_CASE("a size is bound by one that its operator has") {

@@ -181,7 +181,7 @@ inline const law_exceptions untrained_types{
     {"reformer",
      "goes back by layers that are run again, in the mode of training alone (`ReformerLayer.backward_pass`)"}};
 
-/// Of which nobody can say how many pairs causal scores show.
+/// Models whose number of pairs with causal scores is undefined.
 inline const law_exceptions unseen_types{
     {"reformer", "a decoder sorts tokens by hashes (`LSHSelfAttention`)"},
     {"prophetnet", "a step hides nothing, `ngram_attention_bias` the last words from later streams"}};

@@ -16,7 +16,7 @@ using namespace llmcost::testing;
 
 namespace {
 
-/// Of whose backward some operations read gradients that no operation of it makes: told as handed in.
+/// Models in whose backward some operations read gradients that no operation makes: these are reported as inputs.
 const law_exceptions gradients_from_outside{
     {"rwkv xlstm minimax minicpmv4_6 olmo_hybrid qwen3_5 qwen3_5_moe qwen3_5_moe_text qwen3_5_text qwen3_next "
      "qwen4_exp "

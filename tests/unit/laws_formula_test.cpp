@@ -26,15 +26,15 @@ std::vector<workload> around_edges(const region& r, const workload& base_workloa
         if (w.is_valid()) all.push_back(w);
     };
     for (const std::int64_t step : {-1, 0, 1}) {
-        for (const std::int64_t at : {r.batch.low, r.batch.high})
-            add(at + step, base_workload.sequence, base_workload.past);
-        for (const std::int64_t at : {r.sequence.low, r.sequence.high})
-            add(base_workload.batch, at + step, base_workload.past);
-        for (const std::int64_t at : {r.past.low, r.past.high})
-            add(base_workload.batch, base_workload.sequence, at + step);
-        for (const std::int64_t at : {r.total.low, r.total.high}) {
-            add(base_workload.batch, at - base_workload.past + step, base_workload.past);
-            add(base_workload.batch, base_workload.sequence, at - base_workload.sequence + step);
+        for (const std::int64_t bound : {r.batch.low, r.batch.high})
+            add(bound + step, base_workload.sequence, base_workload.past);
+        for (const std::int64_t bound : {r.sequence.low, r.sequence.high})
+            add(base_workload.batch, bound + step, base_workload.past);
+        for (const std::int64_t bound : {r.past.low, r.past.high})
+            add(base_workload.batch, base_workload.sequence, bound + step);
+        for (const std::int64_t bound : {r.total.low, r.total.high}) {
+            add(base_workload.batch, bound - base_workload.past + step, base_workload.past);
+            add(base_workload.batch, base_workload.sequence, bound - base_workload.sequence + step);
         }
     }
     add(64, base_workload.sequence + 4000, base_workload.past);
@@ -51,7 +51,7 @@ const law_exceptions traced_types{
     {"reformer", "buckets follow the logarithm of a text's chunks (`LSHSelfAttention._set_num_buckets`)"},
     {"funnel", "lengths that halve unevenly are rounded in every block (`FunnelAttentionStructure.pool_tensor`)"}};
 
-/// The same of one token of each of several sequences.
+/// Verifies decode steps: one token of each of several sequences.
 const law_exceptions traced_steps{
     {"rwkv", "states without tokens meet all tokens of a batch, which goes on as its square (`RwkvSelfAttention`)"},
     {"funnel", "one token is no whole number of the last block's"}};

@@ -36,7 +36,7 @@ TEST_CASE("a step's tensors take more, the larger the batch is") {
     });
 }
 
-// a walk whose types are told casts where the reference does, and meets other sizes and views than one without
+// a trace with explicit types casts where the reference does, and has other sizes and views than one without
 TEST_CASE("every model has an eager walk in every type, with no fewer operations than in 32 bits") {
     for_all({{.batch = 1, .sequence = 1},
              {.batch = 2, .sequence = 64, .encoder_sequence = 33},

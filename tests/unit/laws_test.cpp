@@ -143,7 +143,7 @@ TEST_CASE("a path or a pattern counts what the listing has under it") {
             if (!difference.empty()) problems += path + ": " + difference;
         };
         for (const scope_figures& s : listing.scopes) {
-            // a name of a role asks for the role, and a list of modules is entered by nobody
+            // the name of a role selects the role, and a list of modules is never entered
             if (s.path.empty() || role_from(s.path) != role::none || s.type == "ModuleList") continue;
             const auto [pattern, fresh] = patterns.try_emplace(pattern_of(s.path));
             pattern->second += s.sums;

@@ -24,7 +24,7 @@ llmcost::model_metrics with_batch(const model& m, workload load, std::int64_t ba
     return count_model(m, load);
 }
 
-/// Elements of all softmax rows of a pass: what queries and keys, and whoever else uses a softmax, compare.
+/// Elements of all softmax rows of a pass: of queries and keys, and of other uses of a softmax.
 count softmax_elements(const model& m, const workload& load) {
     trace t{with_storage_types(load, storage_types_of(m, load))};
     m.trace_with_loss(t);
@@ -49,14 +49,14 @@ TEST_CASE("from two sequences on, every figure is affine in the batch") {
     for_all(all_workloads(), [](const model& m, const workload& load) {
         const bool steps = load.sequence == 1 && !load.training;
         if (steps && is_exception(crossed_batches, std::string_view(m.spec->model_type))) return;
-        std::array<std::vector<named_figure>, 4> at;
-        for (std::size_t i = 0; i < at.size(); ++i)
-            at[i] = named(with_batch(m, load, static_cast<std::int64_t>(i) + 2));
+        std::array<std::vector<named_figure>, 4> figures;
+        for (std::size_t i = 0; i < figures.size(); ++i)
+            figures[i] = named(with_batch(m, load, static_cast<std::int64_t>(i) + 2));
         std::string problems;
-        for (std::size_t k = 0; k < at[0].size(); ++k)
-            for (std::size_t i = 0; i + 2 < at.size(); ++i)
-                if (at[i].at(k).value + at[i + 2].at(k).value != count(2) * at[i + 1].at(k).value)
-                    problems += std::string(at[0][k].name) + " bends at " + std::to_string(i + 3) + "; ";
+        for (std::size_t k = 0; k < figures[0].size(); ++k)
+            for (std::size_t i = 0; i + 2 < figures.size(); ++i)
+                if (figures[i].at(k).value + figures[i + 2].at(k).value != count(2) * figures[i + 1].at(k).value)
+                    problems += std::string(figures[0][k].name) + " bends at " + std::to_string(i + 3) + "; ";
         CHECK(problems == "");
     });
 }
@@ -167,7 +167,7 @@ bool shares_keys(const model& m) {
     return false;
 }
 
-/// Modules that stand beside the head, in front of it or behind, and are asked for what it is asked for.
+/// Modules before, after or parallel to the head that run for the same logits.
 struct head_modules {
     std::string_view type;
     std::string_view modules;

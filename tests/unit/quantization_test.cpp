@@ -115,8 +115,8 @@ TEST_CASE("DeepSeek-V3 takes what its checkpoint takes") {
     const stored_weights all = stored(deepseek_v3_keys, blocks_of_128);
     // Elements by type of deepseek-ai/DeepSeek-V3, as the hub counts them (expand[]=safetensors):
     constexpr std::uint64_t fp8 = 680571043840, f32 = 41555600, bf16 = 3918786560;
-    // The checkpoint has a 62nd layer for the token after next (README_WEIGHTS.md): one like the 61st, tables of words
-    // at both ends, a product of both streams and three norms; and biases of routers, which are no parameters here.
+    // The checkpoint has a 62nd layer for the token after next (README_WEIGHTS.md). It is like the 61st, with
+    // embeddings at both ends, a product of both streams and three norms. Biases of routers are no parameters here.
     std::uint64_t last_fp8 = 0, last_f32 = 0, last_bf16 = 0;
     for (const weight_bytes_row& row : all.rows) {
         if (!row.name.starts_with("model.layers.60.")) continue;

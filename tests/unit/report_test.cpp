@@ -78,7 +78,7 @@ TEST_CASE("edges of a drawn graph run down, and boxes of a row stand beside each
         for (std::size_t b = 0; b < a; ++b)
             CHECK((p.boxes[a].y != p.boxes[b].y || std::fabs(p.boxes[a].x - p.boxes[b].x) >= 100));
     }
-    CHECK(p.boxes[4].y == p.boxes[1].y);  // what nobody makes stands above its reader
+    CHECK(p.boxes[4].y == p.boxes[1].y);  // a tensor without a producer is above its reader
     CHECK(layered_layout(0, {}, 1, 1, 1).boxes.empty());
 }
 

@@ -25,7 +25,8 @@ std::string refused(const std::string& bytes) {
     const scratch_folder folder;
     const std::string path = folder.write("model.safetensors", bytes);
     std::string message = thrown_by([&] { (void)read_safetensors(path); });
-    if (const std::size_t at = message.find(path); at != std::string::npos) message.replace(at, path.size(), "FILE");
+    if (const std::size_t position = message.find(path); position != std::string::npos)
+        message.replace(position, path.size(), "FILE");
     return message;
 }
 std::string refused_header(const std::string& header, std::size_t data) {

@@ -158,10 +158,10 @@ TEST_CASE("bytes and weights of a cut are those of the tensors on its sides") {
         for (const graph_cut& cut : find_cuts(g.graph, g.parts)) {
             std::set<std::int32_t> crossing, upstream, downstream;
             for (const graph_edge& e : g.parts.edges)
-                if (e.source < cut.at && e.to >= cut.at) crossing.insert(e.tensor);
+                if (e.source < cut.first_part && e.to >= cut.first_part) crossing.insert(e.tensor);
             for (std::int32_t i = 0; i < static_cast<std::int32_t>(g.parts.parts.size()); ++i) {
                 const auto& parameters = g.parts.parts[static_cast<std::size_t>(i)].parameters;
-                (i < cut.at ? upstream : downstream).insert(parameters.begin(), parameters.end());
+                (i < cut.first_part ? upstream : downstream).insert(parameters.begin(), parameters.end());
             }
             const auto bytes = [&](const std::set<std::int32_t>& tensors) {
                 std::uint64_t sum = 0;

@@ -22,10 +22,11 @@ std::string labels(const std::vector<axis_tick>& ticks) {
 /// Whether every element of a document is closed, in order, and what stands between is no markup.
 bool is_well_formed(const std::string& text) {
     std::vector<std::string> open;
-    for (std::size_t at = text.find('<'); at != std::string::npos; at = text.find('<', at + 1)) {
-        const std::size_t end = text.find('>', at);
+    for (std::size_t position = text.find('<'); position != std::string::npos;
+         position = text.find('<', position + 1)) {
+        const std::size_t end = text.find('>', position);
         if (end == std::string::npos) return false;
-        const std::string tag = text.substr(at + 1, end - at - 1);
+        const std::string tag = text.substr(position + 1, end - position - 1);
         if (tag.starts_with('?') || tag.ends_with('/')) continue;
         const std::string name =
             tag.substr(tag.starts_with('/') ? 1 : 0, tag.find(' ') - (tag.starts_with('/') ? 1 : 0));

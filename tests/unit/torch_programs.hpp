@@ -94,9 +94,9 @@ struct torch_program {
     if (rank != s.sizes.size()) return " rank " + std::to_string(rank);
     std::string text;
     for (std::size_t i = 0; i < rank; ++i) {
-        const std::string at = "[" + std::to_string(i) + "] ";
-        if (v.size[i] != s.sizes[i]) text += " size" + at + std::to_string(v.size[i]);
-        if (v.size[i] != 1 && v.stride[i] != s.strides[i]) text += " stride" + at + std::to_string(v.stride[i]);
+        const std::string label = "[" + std::to_string(i) + "] ";
+        if (v.size[i] != s.sizes[i]) text += " size" + label + std::to_string(v.size[i]);
+        if (v.size[i] != 1 && v.stride[i] != s.strides[i]) text += " stride" + label + std::to_string(v.stride[i]);
     }
     if (v.is_contiguous() != s.has('c')) text += v.is_contiguous() ? " is contiguous" : " is not contiguous";
     if ((v.type == dtype::bfloat16) != s.has('b')) text += " has another type";

@@ -27,13 +27,14 @@ tensor viewed(const statement& s, const tensor& x) {
     if (s.operation == "slice") return x.slice(number(1), number(2), number(3));
     if (s.operation == "expand") return x.expand(extents_from(s.arguments.at(1)));
     const std::vector<std::int64_t> order = sizes_from(s.arguments.at(1));
-    const auto at = [&](std::size_t i) { return static_cast<int>(order[i]); };
+    const auto dimension_of = [&](std::size_t i) { return static_cast<int>(order[i]); };
     switch (order.size()) {
-        case 1: return x.permute({at(0)});
-        case 2: return x.permute({at(0), at(1)});
-        case 3: return x.permute({at(0), at(1), at(2)});
-        case 4: return x.permute({at(0), at(1), at(2), at(3)});
-        default: return x.permute({at(0), at(1), at(2), at(3), at(4)});
+        case 1: return x.permute({dimension_of(0)});
+        case 2: return x.permute({dimension_of(0), dimension_of(1)});
+        case 3: return x.permute({dimension_of(0), dimension_of(1), dimension_of(2)});
+        case 4: return x.permute({dimension_of(0), dimension_of(1), dimension_of(2), dimension_of(3)});
+        default:
+            return x.permute({dimension_of(0), dimension_of(1), dimension_of(2), dimension_of(3), dimension_of(4)});
     }
 }
 

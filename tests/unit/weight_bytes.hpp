@@ -46,13 +46,13 @@ struct gguf_bytes {
         return raw(key, 6, little(bits, 4));
     }
     /// Sizes are as files have them, the densest first.
-    gguf_bytes& tensor_at(std::uint64_t at, std::string_view name, const std::vector<std::uint64_t>& sizes,
+    gguf_bytes& tensor_at(std::uint64_t begin, std::string_view name, const std::vector<std::uint64_t>& sizes,
                           std::uint32_t type, std::uint64_t bytes) {
         table += text(name) + little(sizes.size(), 4);
         for (const std::uint64_t size : sizes) table += little(size, 8);
-        table += little(type, 4) + little(at, 8);
+        table += little(type, 4) + little(begin, 8);
         ++tensor_count;
-        offset = (at + bytes + alignment - 1) / alignment * alignment;
+        offset = (begin + bytes + alignment - 1) / alignment * alignment;
         return *this;
     }
     gguf_bytes& tensor(std::string_view name, const std::vector<std::uint64_t>& sizes, std::uint32_t type,

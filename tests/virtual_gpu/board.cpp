@@ -57,12 +57,12 @@ std::map<std::uint64_t, progress>& streams() {
 
 /// Complains where another stream may still be at memory that this one uses.
 void check_races(const CUstream_st& owner, const touch& t) {
-    allocation* a = allocation_of(t.at);
+    allocation* a = allocation_of(t.address);
     if (a == nullptr) return;
     for (const auto& [stream_number, used] : a->by_stream) {
-        const auto at = streams().find(stream_number);
-        if (at == streams().end()) continue;  // it was destroyed, and all that it did was waited for
-        const progress& p = at->second;
+        const auto entry = streams().find(stream_number);
+        if (entry == streams().end()) continue;  // it was destroyed, and all that it did was waited for
+        const progress& p = entry->second;
         const std::uint64_t last = t.writes ? used.last : used.last_written;
         const bool ordered = stream_number == owner.number || (owner.number == 0 && p.blocking) ||
                              (stream_number == 0 && owner.blocking);
@@ -163,7 +163,7 @@ cudaError_t launch(const cudaLaunchConfig_t& config, std::function<void()> kerne
         return record_error(cudaErrorInvalidConfiguration);
     if (at_hand().major * 10 + at_hand().minor < 75) return record_error(cudaErrorNoKernelImageForDevice);
     double bytes = 0;
-    for (const touch& t : touches) bytes += static_cast<double>(bytes_remaining(t.at));
+    for (const touch& t : touches) bytes += static_cast<double>(bytes_remaining(t.address));
     const std::uint64_t maximum = at_hand().max_threads;
     return submit(config.stream, {seconds_of(bytes), std::move(touches), [=] {
                                       const std::string reason = run_grid(blocks, threads, kernel, maximum);

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-// A GPU that is not there: its memory is the host's, its clock goes as far as work is said to take, and it complains
-// where a real one would break, or hide a mistake.
+// A simulated GPU. Its memory is the host's, its clock advances by the time that work takes. It reports errors where a
+// real one would fail or hide a mistake.
 namespace virtual_gpu {
 
 /// What its driver says of it, and how much it computes.
@@ -24,7 +24,7 @@ struct board {
     int clock_kilohertz = 1'980'000, memory_clock_kilohertz = 3'201'000, memory_bus_bits = 6144;
     double bytes_per_second = 4e12, flops_per_second = 6e14;  ///< of what work is said to move and compute
     std::size_t memory_bytes = 150'754'820'096;
-    std::size_t context_bytes = 500'000'000;  ///< of the driver and its libraries, beside allocations
+    std::size_t context_bytes = 500'000'000;  ///< of the driver and its libraries, in addition to allocations
     std::size_t cache_bytes = std::size_t{60} << 20;
     std::uint64_t max_threads = 4096;     ///< of a kernel that runs as a whole; of a larger one, few threads run
     double max_products = std::exp2(20);  ///< of a library's call that is computed; of a larger one, nothing is
@@ -61,7 +61,7 @@ template <class T>
     delete handle;
     return true;
 }
-/// Memory and handles that nobody gave back, in words; empty where all is.
+/// Memory and handles that were not released, as text; empty if there are none.
 [[nodiscard]] std::string leaks();
 
 /// Memory of the current GPU, a multiple of 256 in address; null where there is no room.
@@ -78,7 +78,7 @@ template <class T>
 
 /// Bytes that work reads or writes.
 struct touch {
-    const void* at = nullptr;
+    const void* address = nullptr;
     std::size_t bytes = 0;
     bool writes = false;
     const char* label = "";
@@ -89,8 +89,8 @@ struct work {
     std::vector<touch> touches;
     std::function<void()> compute;  ///< done once: a graph that is launched again only takes its time
 };
-/// Work on a stream; what a runtime returns. Complains of memory that is not there, and of memory that another stream
-/// uses and that nobody waited for.
+/// Submits work to a stream and returns the runtime's status. Reports accesses to memory that is not allocated, and to
+/// memory that another stream uses without synchronization.
 [[nodiscard]] cudaError_t submit(cudaStream_t handle, work task);
 /// Whether all bytes lie in one living allocation of the current GPU; complains where they do not.
 bool in_memory(const touch& t);

@@ -265,7 +265,7 @@ cublasStatus_t cublasGemmGroupedBatchedEx(cublasHandle_t handle, const cublasOpe
     }
     if (handle->workspace != nullptr)
         w.touches.push_back({handle->workspace, handle->workspace_bytes, true, "the workspace of grouped products"});
-    std::size_t at = 0;
+    std::size_t index = 0;
     std::vector<std::function<void()>> computations;
     for (int g = 0; g < groups; ++g) {
         product p;
@@ -280,11 +280,11 @@ cublasStatus_t cublasGemmGroupedBatchedEx(cublasHandle_t handle, const cublasOpe
         const float scale = static_cast<const float*>(alpha)[g];
         if (static_cast<const float*>(beta)[g] != 0) complain("what is added to grouped products: nobody does so here");
         w.seconds += seconds_of(p.bytes(), p.flops());
-        for (int i = 0; i < sizes[g]; ++i, ++at) {
-            for (const void* operand : {a[at], b[at], static_cast<const void*>(c[at])})
+        for (int i = 0; i < sizes[g]; ++i, ++index) {
+            for (const void* operand : {a[index], b[index], static_cast<const void*>(c[index])})
                 if (!aligned(operand, 16)) return invalid("an operand that is not aligned to sixteen bytes");
-            for (const touch& t : p.touches(a[at], b[at], c[at])) w.touches.push_back(t);
-            computations.push_back([=, a = a[at], b = b[at], d = c[at]] { p.compute(a, b, d, scale); });
+            for (const touch& t : p.touches(a[index], b[index], c[index])) w.touches.push_back(t);
+            computations.push_back([=, a = a[index], b = b[index], d = c[index]] { p.compute(a, b, d, scale); });
         }
     }
     w.compute = [computations] {

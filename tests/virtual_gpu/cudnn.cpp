@@ -61,12 +61,12 @@ descriptor& get_descriptor(cudnnBackendDescriptor_t handle) { return *static_cas
 
 template <class T>
 std::vector<T> values(const descriptor& d, cudnnBackendAttributeName_t attribute_name) {
-    const auto at = d.attributes.find(attribute_name);
-    if (at == d.attributes.end()) return {};
+    const auto entry = d.attributes.find(attribute_name);
+    if (entry == d.attributes.end()) return {};
     std::vector<T> all;
-    for (std::size_t i = 0; i < static_cast<std::size_t>(at->second.count); ++i) {
+    for (std::size_t i = 0; i < static_cast<std::size_t>(entry->second.count); ++i) {
         T one;
-        std::memcpy(&one, &at->second.bytes[i * sizeof(T)], sizeof one);
+        std::memcpy(&one, &entry->second.bytes[i * sizeof(T)], sizeof one);
         all.push_back(one);
     }
     return all;
@@ -275,17 +275,19 @@ cudnnStatus_t cudnnBackendExecute(cudnnHandle_t handle, cudnnBackendDescriptor_t
     if (bindings.size() != numbers.size() || bindings.size() != tensors.size())
         return bad("a variant pack with other tensors than the graph");
     for (const auto& [number, tensor] : tensors) {
-        const auto at = bindings.find(number);
-        if (at == bindings.end() || at->second == nullptr) return bad("a variant pack without a tensor of the graph");
+        const auto entry = bindings.find(number);
+        if (entry == bindings.end() || entry->second == nullptr)
+            return bad("a variant pack without a tensor of the graph");
         const bool of_host = value(*tensor, CUDNN_ATTR_TENSOR_IS_BY_VALUE, false);
-        if (of_host != (allocation_of(at->second) == nullptr))
+        if (of_host != (allocation_of(entry->second) == nullptr))
             return bad("a tensor of the host's memory, or of the GPU's");
         if (of_host) continue;
         const auto alignment = value<std::int64_t>(*tensor, CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, 1);
-        if (reinterpret_cast<std::uintptr_t>(at->second) % static_cast<std::uintptr_t>(alignment) != 0)
+        if (reinterpret_cast<std::uintptr_t>(entry->second) % static_cast<std::uintptr_t>(alignment) != 0)
             return bad("a tensor that is less aligned than was said");
         // which of them are written, the operations say; the last is what the graph is for
-        w.touches.push_back({at->second, bytes_of(*tensor), number == tensors.rbegin()->first, "a tensor of cuDNN's"});
+        w.touches.push_back(
+            {entry->second, bytes_of(*tensor), number == tensors.rbegin()->first, "a tensor of cuDNN's"});
         bytes += static_cast<double>(bytes_of(*tensor));
     }
     w.touches.push_back({value<void*>(get_descriptor(pack), CUDNN_ATTR_VARIANT_PACK_WORKSPACE, nullptr),

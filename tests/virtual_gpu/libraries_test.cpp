@@ -77,14 +77,14 @@ TEST_CASE("operands, results and workspaces of a product lie in memory as a whol
     const std::size_t sizes[]{2 * 3 * 32 * 2, 2 * 16 * 32 * 2, 2 * 3 * 16 * 2, product_plan::workspace_bytes};
     const auto launched = [&](int operand, std::size_t missing_bytes, std::size_t offset_bytes) {
         std::vector<memory> m;
-        std::vector<char*> at;
+        std::vector<char*> operands;
         for (int i = 0; i < 4; ++i) {
             m.push_back(allocate(sizes[i] + 256 - (i == operand ? 256 + missing_bytes : 0)));
-            at.push_back(static_cast<char*>(m.back().get()) + (i == operand ? offset_bytes : 0));
+            operands.push_back(static_cast<char*>(m.back().get()) + (i == operand ? offset_bytes : 0));
         }
         return complaints_of([&] {
             try {
-                plan.launch(at[0], at[1], at[2], at[3], nullptr);
+                plan.launch(operands[0], operands[1], operands[2], operands[3], nullptr);
             } catch (const cuda_error&) {
                 set_error_message(last_error_message() + " refused");
             }
@@ -107,8 +107,8 @@ TEST_CASE("grouped products read pointers on the GPU and sizes on the host") {
     blas_handle blas;
     check(cublasCreate(blas.address()), "cublasCreate");
     const memory m = allocate(1 << 16), pointers = allocate(sizeof(void*));
-    void* const at = m.get();
-    check(cudaMemcpy(pointers.get(), &at, sizeof at, cudaMemcpyHostToDevice), "copy");
+    void* const address = m.get();
+    check(cudaMemcpy(pointers.get(), &address, sizeof address, cudaMemcpyHostToDevice), "copy");
     const cublasOperation_t transposed = CUBLAS_OP_T, straight = CUBLAS_OP_N;
     const float one = 1, zero = 0;
     const auto code = [&](const void* const* operands, const int* depth, int rows, int leading) {
@@ -184,8 +184,8 @@ TEST_CASE("a collective that one rank does not call would wait for ever") {
             buffers.push_back(allocate(64));
         }
         const auto call = [&](std::size_t i, std::size_t n) {
-            void* at = buffers[i].get();
-            return ncclAllReduce(at, at, n, ncclFloat32, ncclSum, made[i], streams[i].get());
+            void* buffer = buffers[i].get();
+            return ncclAllReduce(buffer, buffer, n, ncclFloat32, ncclSum, made[i], streams[i].get());
         };
         const auto run_group = [&](std::size_t first, std::size_t second) {
             return complaints_of([&] {

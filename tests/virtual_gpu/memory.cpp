@@ -21,7 +21,7 @@ namespace virtual_gpu {
 
 namespace {
 
-/// Above, memory stands between pages that nobody may touch, and is given back at once; below it is the sanitizer's.
+/// Above this size, memory has guard pages on both sides and is released at once. Smaller memory is the sanitizer's.
 constexpr std::size_t large = std::size_t{1} << 20;
 constexpr std::size_t alignment = 256;  // "aligned for any kind of variable": CUDA C++ Programming Guide, 5.3.2
 
@@ -32,7 +32,7 @@ std::size_t allocated = 0, maximum = 0;
 
 std::size_t rounded(std::size_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
 
-/// Pages for so many bytes that end where the first page begins that nobody may touch.
+/// Pages for so many bytes that end where the first guard page begins.
 void map_pages(allocation& a) {
     const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
     const std::size_t inner = (a.bytes + page - 1) / page * page;
@@ -73,12 +73,12 @@ void* allocate_memory(std::size_t bytes) {
 }
 
 bool gave_back(void* memory) {
-    const auto at = allocations.find(reinterpret_cast<std::uintptr_t>(memory));
-    if (at == allocations.end()) {
+    const auto entry = allocations.find(reinterpret_cast<std::uintptr_t>(memory));
+    if (entry == allocations.end()) {
         complain("memory is given back that nobody took, or twice");
         return false;
     }
-    const allocation& a = at->second;
+    const allocation& a = entry->second;
     if (a.pages != nullptr) {
         ASAN_UNPOISON_MEMORY_REGION(reinterpret_cast<void*>(a.begin + a.bytes), rounded(a.bytes) - a.bytes);
         munmap(a.pages, a.mapped);
@@ -86,16 +86,16 @@ bool gave_back(void* memory) {
         std::free(memory);
     }
     allocated -= a.bytes;
-    allocations.erase(at);
+    allocations.erase(entry);
     return true;
 }
 
 allocation* allocation_of(const void* address) {
-    const auto at = reinterpret_cast<std::uintptr_t>(address);
-    auto next = allocations.upper_bound(at);
+    const auto position = reinterpret_cast<std::uintptr_t>(address);
+    auto next = allocations.upper_bound(position);
     if (next == allocations.begin()) return nullptr;
     allocation& a = (--next)->second;
-    return at < a.begin + a.bytes ? &a : nullptr;
+    return position < a.begin + a.bytes ? &a : nullptr;
 }
 
 std::vector<piece> pieces() {
@@ -120,14 +120,14 @@ std::size_t bytes_remaining(const void* address) {
 }
 
 bool in_memory(const touch& t) {
-    const allocation* a = allocation_of(t.at);
+    const allocation* a = allocation_of(t.address);
     if (a == nullptr) {
         complain(std::string(t.label) + " lies in no memory of the GPU");
     } else if (a->gpu != current_gpu()) {
         complain(std::string(t.label) + " lies in the memory of another GPU");
-    } else if (bytes_remaining(t.at) < t.bytes) {
+    } else if (bytes_remaining(t.address) < t.bytes) {
         complain(std::string(t.label) + " has " + std::to_string(t.bytes) + " bytes, its memory goes on for " +
-                 std::to_string(bytes_remaining(t.at)));
+                 std::to_string(bytes_remaining(t.address)));
     } else {
         return true;
     }
@@ -137,8 +137,8 @@ bool in_memory(const touch& t) {
 void born(const void* handle, const char* kind) { handles[handle] = kind; }
 
 bool alive(const void* handle, const char* kind) {
-    const auto at = handles.find(handle);
-    const bool lives = at != handles.end() && std::strcmp(at->second, kind) == 0;
+    const auto entry = handles.find(handle);
+    const bool lives = entry != handles.end() && std::strcmp(entry->second, kind) == 0;
     if (!lives) complain(std::string(kind) + " is used that was never made, or that was destroyed");
     return lives;
 }

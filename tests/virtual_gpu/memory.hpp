@@ -26,7 +26,7 @@ struct allocation {
 
 /// Memory that was taken and is still held, in the order in which it was.
 struct piece {
-    void* at = nullptr;
+    void* address = nullptr;
     std::size_t bytes = 0;
 };
 [[nodiscard]] std::vector<piece> pieces();

@@ -16,7 +16,7 @@
 
 #include "board.hpp"
 
-// Numbers on the GPU and beside it, for tests that hold kernels against double precision.
+// Numbers on the GPU and on the host, for tests that compare kernels with double precision.
 namespace virtual_gpu {
 
 /// Until it ends, kernels run as a whole, of whatever size.
@@ -62,10 +62,10 @@ llmcost::cuda::memory on_gpu(const std::vector<T>& numbers) {
     return m;
 }
 template <class T>
-std::vector<T> from_gpu(const void* at, std::size_t n) {
+std::vector<T> from_gpu(const void* address, std::size_t n) {
     llmcost::cuda::check(cudaDeviceSynchronize(), "copy");
     std::vector<T> numbers(n);
-    llmcost::cuda::check(cudaMemcpy(numbers.data(), at, n * sizeof(T), cudaMemcpyDeviceToHost), "copy");
+    llmcost::cuda::check(cudaMemcpy(numbers.data(), address, n * sizeof(T), cudaMemcpyDeviceToHost), "copy");
     return numbers;
 }
 

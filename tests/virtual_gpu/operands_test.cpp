@@ -50,9 +50,9 @@ struct libraries {
 std::vector<double> tensor(const std::vector<piece>& buffers, std::size_t i, bool is_float32 = false) {
     std::vector<double> all;
     if (is_float32)
-        for (const float x : from_gpu<float>(buffers[i].at, buffers[i].bytes / 4)) all.push_back(as_double(x));
+        for (const float x : from_gpu<float>(buffers[i].address, buffers[i].bytes / 4)) all.push_back(as_double(x));
     else
-        for (const __nv_bfloat16 x : from_gpu<__nv_bfloat16>(buffers[i].at, buffers[i].bytes / 2))
+        for (const __nv_bfloat16 x : from_gpu<__nv_bfloat16>(buffers[i].address, buffers[i].bytes / 2))
             all.push_back(as_double(x));
     return all;
 }

@@ -28,8 +28,8 @@ std::vector<sweep_point> smallest(const std::vector<sweep_point>& sweep) {
     std::map<std::string, sweep_point> minimum;
     const auto size_of = [](const sweep_point& p) { return p.shape.work().bytes + p.shape.work().flops; };
     for (const sweep_point& p : sweep) {
-        const auto [at, fresh] = minimum.try_emplace(group_name(p), p);
-        if (!fresh && size_of(p) < size_of(at->second)) at->second = p;
+        const auto [entry, fresh] = minimum.try_emplace(group_name(p), p);
+        if (!fresh && size_of(p) < size_of(entry->second)) entry->second = p;
     }
     std::vector<sweep_point> all;
     for (const auto& [key, p] : minimum) all.push_back(p);

@@ -30,7 +30,7 @@ const row_kernel& kernel_named(const std::string& name) {
     throw std::runtime_error("no kernel " + name);
 }
 
-/// What a kernel of a name makes of two tensors and what stands beside them.
+/// The result of a kernel, by name, for two tensors and its auxiliary operands.
 template <class T>
 std::vector<T> made_by(const std::string& name, std::size_t rows, std::size_t width, const std::vector<T>& first,
                        const std::vector<T>& second, const memory& auxiliary, int additions = 0) {
@@ -51,7 +51,7 @@ std::vector<T> made_by(const std::string& name, std::size_t rows, std::size_t wi
     return from_gpu<T>(out.get(), rows * width);
 }
 
-/// Whether a number is what it should be, but for roundings of the operations before.
+/// Whether a number is as expected, except for roundings of the operations before.
 template <class T>
 bool near(T is, double should_be, double tolerance) {
     return std::fabs(as_double(is) - should_be) <= 0.5 * spacing<T> * std::fabs(should_be) * 1.0001 + tolerance;

@@ -167,13 +167,13 @@ cudaError_t cudaMemcpy(void* to, const void* source, std::size_t bytes, cudaMemc
 cudaError_t cudaMemcpyAsync(void* to, const void* source, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t owner) {
     return submit(owner, copy_of(to, source, bytes, kind));
 }
-cudaError_t cudaMemset(void* at, int value, std::size_t bytes) {
+cudaError_t cudaMemset(void* target, int value, std::size_t bytes) {
     if (const cudaError_t code = outside_capture(); code != cudaSuccess) return code;
-    return cudaMemsetAsync(at, value, bytes, nullptr);
+    return cudaMemsetAsync(target, value, bytes, nullptr);
 }
-cudaError_t cudaMemsetAsync(void* at, int value, std::size_t bytes, cudaStream_t owner) {
-    return submit(owner, {seconds_of(static_cast<double>(bytes)), {{at, bytes, true, "what is set"}}, [=] {
-                              std::memset(at, value, bytes);
+cudaError_t cudaMemsetAsync(void* target, int value, std::size_t bytes, cudaStream_t owner) {
+    return submit(owner, {seconds_of(static_cast<double>(bytes)), {{target, bytes, true, "what is set"}}, [=] {
+                              std::memset(target, value, bytes);
                           }});
 }
 
@@ -274,7 +274,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t owner) {
     CUstream_st* s = stream_of(owner);
     if (s == nullptr || !alive(event, "an event")) return record_error(cudaErrorInvalidResourceHandle);
     if (s->captures) complain("an event is recorded in a capture: nobody does so here");
-    *event = {.recorded = true, .at = now(), .stream = s->number, .submitted = submitted_to(*s)};
+    *event = {.recorded = true, .seconds = now(), .stream = s->number, .submitted = submitted_to(*s)};
     return cudaSuccess;
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
@@ -288,7 +288,7 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEve
     if (!alive(begin, "an event") || !alive(end, "an event") || !begin->recorded || !end->recorded)
         return record_error(cudaErrorInvalidResourceHandle);
     if (!end->waited && !begin->waited) return record_error(cudaErrorNotReady);
-    *milliseconds = static_cast<float>(1e3 * (end->at - begin->at));
+    *milliseconds = static_cast<float>(1e3 * (end->seconds - begin->seconds));
     return cudaSuccess;
 }
 

@@ -32,7 +32,7 @@ struct CUstream_st {
 
 struct CUevent_st {
     bool recorded = false;
-    double at = 0;
+    double seconds = 0;
     std::uint64_t stream = 0, submitted = 0;  ///< pieces of work of that stream
     bool waited = false;
 };

@@ -195,8 +195,8 @@ std::string run_grid(dim3 blocks, dim3 threads, const std::function<void()>& ker
     const bool is_complete = in_grid * in_block <= max_threads;
     current_place.threads = threads;
     current_place.blocks = blocks;
-    for (const std::size_t at : is_complete ? all_of(in_grid) : some_of(in_grid)) {
-        const auto b = static_cast<unsigned>(at);
+    for (const std::size_t index : is_complete ? all_of(in_grid) : some_of(in_grid)) {
+        const auto b = static_cast<unsigned>(index);
         current_place.block = {b % blocks.x, b / blocks.x % blocks.y, b / (blocks.x * blocks.y)};
         block_run run;
         run.kernel = &kernel;

@@ -42,19 +42,19 @@ struct region {
     region r;
     r.chunk = edges.chunk_size;
     r.is_chunk_multiple = r.chunk != 0 && load.sequence % r.chunk == 0;
-    const auto cut = [](region::interval& in, std::int64_t at, std::int64_t current) {
-        if (current < at)
-            in.high = in.high < at - 1 ? in.high : at - 1;
+    const auto cut = [](region::interval& in, std::int64_t bound, std::int64_t current) {
+        if (current < bound)
+            in.high = in.high < bound - 1 ? in.high : bound - 1;
         else
-            in.low = in.low > at ? in.low : at;
+            in.low = in.low > bound ? in.low : bound;
     };
     for (int i = 0; i < edges.num_edges; ++i) {
-        const std::int64_t at = edges.edges[i].position;
+        const std::int64_t position = edges.edges[i].position;
         switch (edges.edges[i].axis) {
-            case workload_axis::batch: cut(r.batch, at, load.batch); break;
-            case workload_axis::sequence: cut(r.sequence, at, load.sequence); break;
-            case workload_axis::past: cut(r.past, at, load.past); break;
-            case workload_axis::total: cut(r.total, at, load.past + load.sequence); break;
+            case workload_axis::batch: cut(r.batch, position, load.batch); break;
+            case workload_axis::sequence: cut(r.sequence, position, load.sequence); break;
+            case workload_axis::past: cut(r.past, position, load.past); break;
+            case workload_axis::total: cut(r.total, position, load.past + load.sequence); break;
         }
     }
     if (!edges.is_complete) r.batch.high = r.batch.low - 1;  // the region is empty: no polynomial is guaranteed
@@ -76,17 +76,19 @@ public:
         : types_(storage_types_of(m, center)), load_(with_storage_types(center, types_)), query_(query) {
         region_ = region_of(m, load_);
         try {
-            exact_ = !load_.training && region_.contains(load_) && choose_base() && interpolate(m) && is_verified(m);
+            is_exact_ = !load_.training && region_.contains(load_) && choose_base() && interpolate(m) && is_verified(m);
         } catch (
             // the model has fewer positions than the samples need, if an adapter adds virtual tokens
             const workload_error&) {
         }
     }
 
-    [[nodiscard]] constexpr bool exact() const noexcept { return exact_; }
+    [[nodiscard]] constexpr bool exact() const noexcept { return is_exact_; }
     [[nodiscard]] constexpr const region& valid_region() const noexcept { return region_; }
     /// Whether this form is valid for a workload: it is exact and applies to the workload.
-    [[nodiscard]] constexpr bool contains_workload(const workload& w) const noexcept { return exact_ && applies_to(w); }
+    [[nodiscard]] constexpr bool contains_workload(const workload& w) const noexcept {
+        return is_exact_ && applies_to(w);
+    }
     /// Whether a workload has the same options and is in the region. Does not depend on whether the form is exact.
     [[nodiscard]] constexpr bool applies_to(const workload& w) const noexcept {
         return region_.contains(w) && w.head == load_.head && w.attention == load_.attention &&
@@ -219,8 +221,8 @@ private:
                     ++base_.a;
                     base_.b = rest ? 1 : chunk;
                 }
-                const workload at = workload_at(base_);
-                const std::int64_t missing = region_.total.low - at.sequence - at.past;
+                const workload corner = workload_at(base_);
+                const std::int64_t missing = region_.total.low - corner.sequence - corner.past;
                 if (missing > 0) (raises_past ? base_.c : base_.a) += raises_past ? missing : chunks_of(missing);
                 if (fits()) return true;
             }
@@ -271,8 +273,8 @@ private:
                     coefficients_[i][n][k] = static_cast<std::int64_t>(c[k]);
                 }
             }
-        reach_ = std::int64_t{1} << 24;
-        while (reach_ != 0 && !fits_without_overflow(reach_)) reach_ /= 2;
+        max_offset_ = std::int64_t{1} << 24;
+        while (max_offset_ != 0 && !fits_without_overflow(max_offset_)) max_offset_ /= 2;
         return true;
     }
     /// Whether no sum exceeds 64 bits if each coordinate is below `bound`. x(x−1)/2 and xy are below bound².
@@ -292,7 +294,7 @@ private:
         return true;
     }
     constexpr void differences(const int128 (&f)[monomials], int128 (&c)[monomials]) const {
-        const auto at = [&](std::int64_t x, std::int64_t y, std::int64_t z) {
+        const auto value_of_exponents = [&](std::int64_t x, std::int64_t y, std::int64_t z) {
             for (std::size_t k = 0; k < monomials; ++k)
                 if (exponents[k].a == x && exponents[k].b == y && exponents[k].c == z) return f[k];
             return f[0];
@@ -308,9 +310,10 @@ private:
             else if (degree == 1)
                 c[k] = f[k] - f[0];
             else if (square)
-                c[k] = f[k] - 2 * at(g.a / 2, g.b / 2, g.c / 2) + f[0];
+                c[k] = f[k] - 2 * value_of_exponents(g.a / 2, g.b / 2, g.c / 2) + f[0];
             else
-                c[k] = f[k] - (g.a != 0 ? at(1, 0, 0) : at(0, 1, 0)) - (g.c != 0 ? at(0, 0, 1) : at(0, 1, 0)) + f[0];
+                c[k] = f[k] - (g.a != 0 ? value_of_exponents(1, 0, 0) : value_of_exponents(0, 1, 0)) -
+                       (g.c != 0 ? value_of_exponents(0, 0, 1) : value_of_exponents(0, 1, 0)) + f[0];
         }
     }
     /// The offset of a workload from the base of the grid.
@@ -320,7 +323,8 @@ private:
     }
     [[nodiscard]] static constexpr std::int64_t triangle(std::int64_t x) noexcept { return x * (x - 1) >> 1; }
     [[nodiscard]] constexpr count value_of(std::size_t figure, const point& p) const {
-        const bool near = p.a < reach_ && p.c < reach_ && -p.a < reach_ && -p.c < reach_ && region_.chunk <= reach_;
+        const bool near = p.a < max_offset_ && p.c < max_offset_ && -p.a < max_offset_ && -p.c < max_offset_ &&
+                          region_.chunk <= max_offset_;
         if (!near) return checked_value_of(figure, p);
         const auto sum_of = [&](const std::int64_t(&coefficients)[monomials]) {
             const std::int64_t sum = coefficients[0] + coefficients[1] * p.a + coefficients[2] * p.c +
@@ -335,15 +339,16 @@ private:
             sum_of(fixed_coefficients) + static_cast<int128>(sum_of(batch_coefficients)) * p.batch));
     }
     constexpr count checked_value_of(std::size_t figure, const point& p) const {
-        const std::int64_t at[monomials] = {1,         p.a, p.c,           triangle(p.a), triangle(p.c),
-                                            p.a * p.c, p.b, triangle(p.b), p.a * p.b,     p.b * p.c};
+        const std::int64_t monomial_values[monomials] = {1,         p.a, p.c,           triangle(p.a), triangle(p.c),
+                                                         p.a * p.c, p.b, triangle(p.b), p.a * p.b,     p.b * p.c};
         count plus, minus;
         for (std::size_t k = 0; k < monomials; ++k)
             for (int part = 0; part < 2; ++part) {
                 const std::int64_t c = coefficients_[figure][part][k];
-                const bool negative = (c < 0) != (at[k] < 0);
+                const bool negative = (c < 0) != (monomial_values[k] < 0);
                 const auto size = [](std::int64_t n) { return count(n < 0 ? -n : n); };
-                (negative ? minus : plus) += size(c) * size(at[k]) * (part == 0 ? count(1) : count(p.batch));
+                (negative ? minus : plus) +=
+                    size(c) * size(monomial_values[k]) * (part == 0 ? count(1) : count(p.batch));
             }
         return plus - minus;
     }
@@ -370,8 +375,8 @@ private:
     grid steps_{};
     /// for one sequence, and the increment for each further one
     std::int64_t coefficients_[figure_count][2][monomials]{};
-    std::int64_t reach_ = 0;  ///< bound of coordinates for which sums fit in 64 bits
-    bool exact_ = false;
+    std::int64_t max_offset_ = 0;  ///< bound of coordinates for which sums fit in 64 bits
+    bool is_exact_ = false;
 };
 
 }  // namespace llmcost

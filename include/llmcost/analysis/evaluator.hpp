@@ -21,13 +21,13 @@ public:
     constexpr model_metrics operator()(const workload& w) {
         if (w.training) return count_model(model_, w, query_);
         const workload resolved_workload = with_storage_types(w, storage_types_of(model_, w));
-        for (std::size_t i = 0; i < used_; ++i)
+        for (std::size_t i = 0; i < num_forms_; ++i)
             if (forms_[i].applies_to(resolved_workload))
                 return forms_[i].exact() ? forms_[i](resolved_workload) : count_model(model_, w, query_);
         closed_form& form = forms_[next_];
         form = closed_form(model_, resolved_workload, query_);
         next_ = (next_ + 1) % maximum;
-        used_ = used_ < maximum ? used_ + 1 : maximum;
+        num_forms_ = num_forms_ < maximum ? num_forms_ + 1 : maximum;
         return form.contains_workload(resolved_workload) ? form(resolved_workload) : count_model(model_, w, query_);
     }
 
@@ -36,7 +36,7 @@ private:
     model model_;
     scope_query query_;
     closed_form forms_[maximum]{};
-    std::size_t used_ = 0;
+    std::size_t num_forms_ = 0;
     std::size_t next_ = 0;
 };
 

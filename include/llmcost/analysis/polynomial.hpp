@@ -32,7 +32,7 @@ struct polynomial {
                !__builtin_add_overflow(sum, product, &sum);
     }
     /// Evaluates the polynomial. Returns false if a sum exceeds 128 bits or the result is not an integer.
-    [[nodiscard]] constexpr bool value(std::int64_t batch, const powers& at, int128& out) const noexcept {
+    [[nodiscard]] constexpr bool value(std::int64_t batch, const powers& variables, int128& out) const noexcept {
         const auto power = [](std::int64_t x, std::int64_t n) {
             return n == 0 ? int128{1} : n == 1 ? int128{x} : int128{x} * x;
         };
@@ -41,7 +41,8 @@ struct polynomial {
         for (std::size_t part = 0; part < 2; ++part)
             for (std::size_t k = 0; k < monomials; ++k) {
                 const powers& e = exponents[k];
-                const int128 monomial = power(at.tokens, e.tokens) * power(at.rest, e.rest) * power(at.past, e.past);
+                const int128 monomial =
+                    power(variables.tokens, e.tokens) * power(variables.rest, e.rest) * power(variables.past, e.past);
                 good = good && add(sum, twice[part][k], monomial, part == 0 ? 1 : batch);
             }
         out = sum / 2;
@@ -72,28 +73,28 @@ struct polynomial {
         for (std::size_t k = 0; k < polynomial::monomials; ++k) {
             const int128 c = differences[part][k];
             const auto& [tokens, rest, past] = polynomial::exponents[k];
-            const int128 at[3] = {corner.tokens, corner.rest, corner.past};
+            const int128 offsets[3] = {corner.tokens, corner.rest, corner.past};
             const std::int64_t e[3] = {tokens, rest, past};
             if (c == 0) continue;
             if (tokens + rest + past == 0) add(part, 0, 2, c);
             if (tokens + rest + past == 1) {
                 add(part, k, 2, c);
                 for (int i = 0; i < 3; ++i)
-                    if (e[i] == 1) add(part, 0, -2, c, at[i]);
+                    if (e[i] == 1) add(part, 0, -2, c, offsets[i]);
             }
             for (int i = 0; i < 3; ++i)
                 if (e[i] == 2) {  // x(x − 1) with x = v − corner, without the factor 1/2
                     add(part, k, c);
-                    add(part, place_of(i == 0, i == 1, i == 2), -c, 2 * at[i] + 1);
-                    add(part, 0, c, at[i], at[i] + 1);
+                    add(part, place_of(i == 0, i == 1, i == 2), -c, 2 * offsets[i] + 1);
+                    add(part, 0, c, offsets[i], offsets[i] + 1);
                 }
             for (int i = 0; i < 3; ++i)
                 for (int j = i + 1; j < 3; ++j)
                     if (e[i] == 1 && e[j] == 1) {
                         add(part, k, 2, c);
-                        add(part, place_of(i == 0, i == 1, i == 2), -2, c, at[j]);
-                        add(part, place_of(j == 0, j == 1, j == 2), -2, c, at[i]);
-                        add(part, 0, 2 * c, at[i], at[j]);
+                        add(part, place_of(i == 0, i == 1, i == 2), -2, c, offsets[j]);
+                        add(part, place_of(j == 0, j == 1, j == 2), -2, c, offsets[i]);
+                        add(part, 0, 2 * c, offsets[i], offsets[j]);
                     }
         }
     for (std::size_t k = 0; k < polynomial::monomials; ++k) add(0, k, -1, out.twice[1][k], batch);

@@ -4,6 +4,7 @@
 
 #include <llmcost/arch/chinese_clip.hpp>
 #include <llmcost/arch/efficientnet.hpp>
+#include <llmcost/forward/compound_scaling.hpp>
 
 // ALIGN. A dual encoder: BERT for texts, EfficientNet for images.
 //
@@ -14,13 +15,14 @@ namespace llmcost::arch {
 namespace align_detail {
 
 enum family_config_index : std::uint8_t { projection };
+
 inline constexpr family_key family_keys[]{{"projection_dim", 640}};
 
-inline constexpr submodel_spec texts = chinese_clip_detail::texts_of("AlignText");
+inline constexpr submodel_spec texts = bert_text_encoder_of("AlignText");
 
 /// EfficientNet blocks without the top convolution. Returns the states and their mean over all positions.
 constexpr tensor_pair states_and_pool(const layer_context& ctx, trace& t, bool reads_pool) {
-    using namespace efficientnet_detail;
+    using namespace compound_scaling;
     const tensor embedded = embed(ctx, t);
     const module_info encoder{.name = "encoder", .class_of_module = ctx.class_of("Encoder")};
     t.enter(encoder);
@@ -62,8 +64,8 @@ constexpr tensor forward(const layer_context& ctx, trace& t) {
 
 constexpr void parse_config(config_view json, model& m) {
     const model_config& images = m.components[0].config;
-    const std::int64_t last = images.family[efficientnet_detail::stages] - 1;
-    const std::int64_t width = efficientnet_detail::stage_sizes::parse_config(images, last).out;
+    const std::int64_t last = images.family[compound_scaling::stages] - 1;
+    const std::int64_t width = compound_scaling::stage_sizes::parse_config(images, last).out;
     if (m.family[projection] != width)
         throw_invalid_value(json, "projection_dim", "the number of output channels of the last image blocks");
 }

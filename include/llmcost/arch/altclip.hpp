@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/arch/chinese_clip.hpp>
+#include <llmcost/arch/clip.hpp>
 #include <llmcost/arch/roberta.hpp>
+#include <llmcost/forward/bert_text_encoder.hpp>
+#include <llmcost/forward/contrastive.hpp>
 
 // AltCLIP. Derived from CLIP, with RoBERTa as the text encoder.
 //
@@ -14,12 +16,13 @@ namespace llmcost::arch {
 namespace altclip_detail {
 
 enum text_config_index : std::uint8_t { projection };
+
 inline constexpr family_key text_keys[]{{"project_dim", 768}}, family_keys[]{{"projection_dim", 768}};
 
 inline constexpr submodel_spec texts = [](model_spec spec) {
     spec.class_prefix = "AltRoberta";
     spec.names.layers = "layers";
-    spec.attention = chinese_clip_detail::attend_in_float;
+    spec.attention = bert_text_encoder::attend_in_float;
     spec.dropout_keys = {};
     spec.family_keys = text_keys;
     spec.defaults.vocab_size = 250002;
@@ -49,8 +52,9 @@ constexpr tensor pool(const layer_context& ctx, trace& t) {
                             forward_in_module(roberta, text.spec.base_model, text, t));
     return t.leave(half, t.select(t.call("transformation", linear{width, text.config.family[projection], true}, x), 1));
 }
+
 constexpr tensor forward(const layer_context& ctx, trace& t) {
-    return clip_detail::score_with(ctx, t, [&] { return pool(ctx, t); });
+    return contrastive::score_with(ctx, t, [&] { return pool(ctx, t); });
 }
 
 }  // namespace altclip_detail

@@ -4,6 +4,7 @@
 
 #include <llmcost/arch/idefics3.hpp>
 #include <llmcost/arch/llama.hpp>
+#include <llmcost/forward/bucketed_positions.hpp>
 #include <llmcost/layers/multihead_attention.hpp>
 
 namespace llmcost::arch {
@@ -79,6 +80,7 @@ inline constexpr model_spec aria_text = [](model_spec spec) {
 namespace aria_detail {
 
 enum family_config_index : std::uint8_t { side, queries, max_queries };
+
 inline constexpr family_key family_keys[]{
     {.default_value = 980, .type = family_key_type::computed},  // side of the padded image in pixels
     {.default_value = 256, .type = family_key_type::computed},  // query tokens for this number of patches
@@ -149,7 +151,7 @@ constexpr tensor find(const layer_context& ctx, trace& t, const tensor& states) 
 constexpr tensor states_of(const layer_context& ctx, trace& t, bool filled_up) {
     const std::int64_t width = ctx.config.hidden_size;
     const tensor pixels = image_input(ctx, t);
-    const tensor embedded = idefics3_detail::embed(ctx, t, pixels);
+    const tensor embedded = bucketed_positions::embed(ctx, t, pixels);
     attention_inputs inputs{.pattern = full_pattern(embedded.dim(1)).pattern};
     if (filled_up) inputs.mask = eager_mask(t, inputs.pattern, embedded.dim(0));
     tensor x = encode(ctx, t, embedded, "Encoder", inputs);
@@ -209,7 +211,7 @@ inline constexpr submodel_spec tower = [](model_spec spec) {
     spec.attention = rotary_patch_attention;  // selects this attention for its mask; RoPE is not used
     spec.defaults.hidden_size = 1152;
     return spec;
-}(idefics3_detail::tower);
+}(idefics3_vision_encoder);
 
 }  // namespace aria_detail
 

@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/arch/vit.hpp>
 #include <llmcost/config/feature_extractor.hpp>
 #include <llmcost/forward/audio.hpp>
+#include <llmcost/forward/vision_transformer.hpp>
 
 // A vision transformer over a spectrogram, whose patches overlap.
 namespace llmcost::arch {
 
-namespace ast_detail {
+namespace audio_spectrogram_transformer_detail {
 
 enum family_config_index : std::uint8_t { mels, frames, patch_height, patch_width, mel_stride, frame_stride };
 inline constexpr family_key family_keys[]{
@@ -123,18 +123,18 @@ constexpr void parse_config(config_view json, model_config& config) {
     config.attention_bias = json.boolean("qkv_bias", true);
 }
 
-}  // namespace ast_detail
+}  // namespace audio_spectrogram_transformer_detail
 
 // Source: transformers/models/audio_spectrogram_transformer
 inline constexpr model_spec audio_spectrogram_transformer{
     .model_type = "audio-spectrogram-transformer",
     .class_prefix = "AST",
-    .forward = ast_detail::forward,
-    .base_model = ast_detail::base,
-    .parse_config = ast_detail::parse_config,
-    .parse_feature_extractor = ast_detail::parse_audio_config,
-    .family_keys = ast_detail::family_keys,
-    .compute_media_shapes = ast_detail::show,
+    .forward = audio_spectrogram_transformer_detail::forward,
+    .base_model = audio_spectrogram_transformer_detail::base,
+    .parse_config = audio_spectrogram_transformer_detail::parse_config,
+    .parse_feature_extractor = audio_spectrogram_transformer_detail::parse_audio_config,
+    .family_keys = audio_spectrogram_transformer_detail::family_keys,
+    .compute_media_shapes = audio_spectrogram_transformer_detail::show,
     .modalities = {.has_text = false, .has_audio = true},
     .rotary = rotary_style::none,
     .supported_heads = {head_kind::none, head_kind::audio_classification},

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <llmcost/arch/kimi_linear.hpp>
+#include <llmcost/config/linear_attention.hpp>
 
 // Bailing hybrid. Derived from Kimi Linear, with these differences:
 //  - Kimi delta attention and latent attention with a gate per head;
@@ -98,15 +99,15 @@ constexpr void parse_config(config_view json, model_config& config) {
     config.mla.q_lora_rank = 0;  // queries have no low-rank projection, independent of the file
     config.rope_interleave = true;
     config.tie_word_embeddings = false;  // `_tied_weights_keys` is empty
-    kimi_linear_detail::parse_moe_config(json, config);
+    parse_kimi_experts(json, config);
     // `__post_init__` derives these attributes from others; serialized configurations contain them, too
     config.family[linear_head_dim] = json.positive("linear_head_dim", config.family[linear_head_dim]);
     config.family[linear_heads] = json.positive("linear_num_heads", config.num_attention_heads);
     config.family[conv_kernel] = json.positive("linear_conv_kernel_dim", config.family[conv_kernel]);
     (void)checked_size(json, "head_dim", config.family[linear_heads], 3 * config.family[linear_head_dim]);
     const std::int64_t group = json.positive("layer_group_size", 6);
-    kimi_linear_detail::plan(json, config, json.non_negative("first_k_dense_replace", 2),
-                             [&](std::int64_t i) { return (i + 1) % group == 0; });
+    set_linear_attention_layers(json, config, json.non_negative("first_k_dense_replace", 2),
+                                [&](std::int64_t i) { return (i + 1) % group == 0; });
 }
 
 }  // namespace bailing_hybrid_detail

@@ -11,11 +11,6 @@ namespace bart_detail {
 
 inline constexpr family_key family_keys[]{
     {"decoder_layers", 12}, {"decoder_attention_heads", 16}, {"decoder_ffn_dim", 4096}, {"encoder_ffn_dim", 4096}};
-inline constexpr family_key plbart_keys[]{
-    {"decoder_layers", 6}, {"decoder_attention_heads", 12}, {"decoder_ffn_dim", 3072}, {"encoder_ffn_dim", 3072}};
-inline constexpr stack_style style{.positions = learned_positions_after_two};
-inline constexpr stack_style mbart_style{
-    .norm_first = true, .norm_last = "layer_norm", .positions = learned_positions_after_two};
 
 }  // namespace bart_detail
 
@@ -23,20 +18,11 @@ inline constexpr stack_style mbart_style{
 ///
 /// Source: transformers/models/bart/modeling_bart.py.
 constexpr tensor forward_bart(const layer_context& ctx, trace& t) {
-    return forward_sequence_model(ctx, t, bart_detail::style);
-}
-constexpr tensor forward_bart_encoder_decoder(const layer_context& ctx, trace& t) {
-    return forward_encoder_decoder(ctx, t, bart_detail::style);
+    return forward_sequence_model(ctx, t, bart_stack_style);
 }
 
-/// Traces mBART: pre-norm layers and a final norm.
-///
-/// Source: transformers/models/mbart/modeling_mbart.py.
-constexpr tensor forward_mbart(const layer_context& ctx, trace& t) {
-    return forward_sequence_model(ctx, t, bart_detail::mbart_style);
-}
-constexpr tensor forward_mbart_encoder_decoder(const layer_context& ctx, trace& t) {
-    return forward_encoder_decoder(ctx, t, bart_detail::mbart_style);
+constexpr tensor forward_bart_encoder_decoder(const layer_context& ctx, trace& t) {
+    return forward_encoder_decoder(ctx, t, bart_stack_style);
 }
 
 // Source: transformers/models/bart: configuration_bart.py, modeling_bart.py
@@ -65,34 +51,5 @@ inline constexpr model_spec bart{
                  .hidden_act = activation::gelu,
                  .tie_word_embeddings = true},
 };
-
-// mBART. Derived from BART, with pre-norm layers.
-//
-// Source: transformers/models/mbart
-inline constexpr model_spec mbart = [](model_spec spec) {
-    spec.model_type = "mbart";
-    spec.class_prefix = "MBart";
-    spec.forward = forward_mbart;
-    spec.base_model = forward_mbart_encoder_decoder;
-    spec.defaults.num_labels = 2;
-    return spec;
-}(bart);
-
-// PLBART. BART for programming languages, without a question-answering class.
-//
-// Source: transformers/models/plbart
-inline constexpr model_spec plbart = [](model_spec spec) {
-    spec.model_type = "plbart";
-    spec.class_prefix = "PLBart";
-    spec.family_keys = bart_detail::plbart_keys;
-    spec.supported_heads = {head_kind::none, head_kind::causal_lm, head_kind::conditional_generation,
-                            head_kind::sequence_classification};
-    spec.defaults.vocab_size = 50005;
-    spec.defaults.hidden_size = 768;
-    spec.defaults.num_hidden_layers = 6;
-    spec.defaults.num_attention_heads = 12;
-    spec.defaults.num_labels = 2;
-    return spec;
-}(bart);
 
 }  // namespace llmcost::arch

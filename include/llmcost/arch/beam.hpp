@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/arch/deepseek.hpp>
+#include <llmcost/arch/deepseek_v2.hpp>
 
 // Beam. Derived from Llama, with these differences:
 //  - a sigmoid gate on the attention output;
@@ -15,6 +15,7 @@ namespace llmcost::arch {
 namespace beam_detail {
 
 enum family_config_index : std::uint8_t { full_rotates, sliding_rotates, caps_logits };
+
 inline constexpr family_key family_keys[]{
     {.type = family_key_type::computed},
     {.default_value = 1, .type = family_key_type::computed},
@@ -43,20 +44,6 @@ struct dense_block {
         const tensor gate = t.call("gate_proj", linear{width, inner}, x),
                      up = t.call("up_proj", linear{width, inner}, x);
         return t.call("down_proj", linear{inner, width}, gated(ctx, t, gate, up));
-    }
-};
-
-struct experts : routed_experts_base {
-    layer_context ctx;
-
-    static constexpr bool is_leaf = false;
-    constexpr tensor forward(trace& t, const tensor& x, const tensor& weights) const {
-        const recorder::fused_kernel_guard fused{t, make_fused_kernel(x.dim(0))};
-        const tensor rows = dispatch_tokens(t, x),
-                     up = param(t, "gate_up_proj", {num_experts, 2 * intermediate_size, hidden_size}),
-                     down = param(t, "down_proj", {num_experts, hidden_size, intermediate_size});
-        const tensor half = t.linear(rows, t.select(up, 0)).slice(-1, intermediate_size);
-        return combine_expert_outputs(t, x, weights, t.linear(gated(ctx, t, half, half), t.select(down, 0)));
     }
 };
 
@@ -98,7 +85,11 @@ struct mixture {
                                       moe.num_experts_per_tok,
                                       ctx.config.hidden_act,
                                       ctx.class_of("Experts")};
-        const tensor out = t.mul_scalar(t.call("experts", experts{all, ctx}, tokens, weights));
+        const auto gate = [&](trace& tracer, const tensor& gate_up) {
+            const tensor half = gate_up.slice(-1, gate_up.dim(-1) / 2);
+            return gated(ctx, tracer, half, half);
+        };
+        const tensor out = t.mul_scalar(t.call("experts", with_custom_gate<false>(all, gate), tokens, weights));
         return t.reshape(out, {x.dim(0), x.dim(1), width});
     }
 };
@@ -182,8 +173,8 @@ constexpr void parse_config(config_view json, model_config& config) {
             full ? token_mixer_kind::full_attention : token_mixer_kind::sliding_attention;
         return layer_spec{listed ? listed_layers[i].token_mixer : default_token_mixer, sparse.has(i)};
     });
-    const auto turns = [&](token_mixer_kind kind, literal key, bool otherwise) {
-        return config.layers.contains(kind, config.num_hidden_layers) && rotates_layers(json, key, otherwise);
+    const auto turns = [&](token_mixer_kind kind, literal key, bool default_value) {
+        return config.layers.contains(kind, config.num_hidden_layers) && rotates_layers(json, key, default_value);
     };
     config.family[full_rotates] = turns(token_mixer_kind::full_attention, "full_attention", false);
     config.family[sliding_rotates] = turns(token_mixer_kind::sliding_attention, "sliding_attention", true);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <llmcost/arch/data2vec_vision.hpp>
+#include <llmcost/forward/beit_layers.hpp>
 #include <llmcost/forward/vision_encoder.hpp>
 
 // BEiT. Derived from Data2Vec vision, with layer scale and relative position biases.
@@ -13,7 +14,7 @@ namespace llmcost::arch {
 
 namespace beit_detail {
 
-using namespace data2vec_vision_detail;
+using namespace beit_layers;
 
 struct attention {
     const layer_context& ctx;
@@ -38,7 +39,7 @@ struct attention {
 constexpr tensor bias_of(const layer_context& ctx, trace& t, literal name) {
     const module_info m{.name = name, .class_of_module = ctx.class_of("RelativePositionBias"), .is_leaf = true};
     t.enter(m);
-    return t.leave(m, data2vec_vision_detail::relative_bias{ctx}.forward(t));
+    return t.leave(m, beit_layers::relative_bias{ctx}.forward(t));
 }
 
 struct layer {

@@ -12,16 +12,7 @@ namespace llmcost::arch {
 
 namespace bert_detail {
 
-constexpr tensor score(const layer_context& ctx, trace& t, const tensor_pair& out) {
-    return forward_encoder_head(ctx, t, out, score_in_cls);
-}
-/// The heads of BERT. Heads over tokens and answer spans have no pooler.
-inline constexpr encoder_heads heads{
-    .score = score,
-    .pooled = {head_kind::none, head_kind::pretraining, head_kind::next_sentence, head_kind::sequence_classification,
-               head_kind::multiple_choice},
-};
-constexpr tensor forward(const layer_context& ctx, trace& t) { return forward_encoder_model(ctx, t, heads); }
+constexpr tensor forward(const layer_context& ctx, trace& t) { return forward_encoder_model(ctx, t, bert_heads); }
 
 }  // namespace bert_detail
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <llmcost/arch/bert.hpp>
+#include <llmcost/forward/encoder_model.hpp>
 
 // BertGeneration. Derived from BERT, with these differences:
 //  - no segment embeddings and no pooler;
@@ -14,23 +15,17 @@ namespace llmcost::arch {
 
 namespace bert_generation_detail {
 
-constexpr tensor sum_embeddings(const layer_context& ctx, trace& t) {
-    const tensor token_embeddings = word_embeddings(ctx, t);
-    return norm_embeddings(ctx, t, t.add(token_embeddings, position_embeddings(ctx, t)));
+constexpr tensor embed(const layer_context& ctx, trace& t) {
+    return embed_in_module(ctx, t, sum_embeddings_without_segments);
 }
-constexpr tensor embed(const layer_context& ctx, trace& t) { return embed_in_module(ctx, t, sum_embeddings); }
+
 constexpr tensor encode(const layer_context& ctx, trace& t) {
     return forward_encoder_with(ctx, t, {.type = {"", "BertEncoder"}});
 }
 
-constexpr tensor score(const layer_context& ctx, trace& t, const tensor_pair& out) {
-    const module_info lm_head{
-        .name = "lm_head", .class_of_module = ctx.class_of("OnlyLMHead"), .module_role = role::head};
-    t.enter(lm_head);
-    declare_lm_head_bias(ctx.config, t);
-    return t.leave(lm_head, mlm_logits(ctx.config, t, logits_to_keep(t, out.first)));
+constexpr tensor forward(const layer_context& ctx, trace& t) {
+    return forward_encoder_model(ctx, t, {.score = score_in_lm_head});
 }
-constexpr tensor forward(const layer_context& ctx, trace& t) { return forward_encoder_model(ctx, t, {.score = score}); }
 
 }  // namespace bert_generation_detail
 

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/arch/opt.hpp>
+#include <llmcost/config/reader.hpp>
+#include <llmcost/forward/decoder.hpp>
+#include <llmcost/forward/inline_mlp.hpp>
 
 // BioGPT. Derived from the default decoder, with scaled embeddings and learned positions.
 //
@@ -11,27 +13,6 @@
 namespace llmcost::arch {
 
 namespace biogpt_detail {
-
-constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
-    query_key_value qkv = project_qkv(ctx, t, x);
-    split_heads(ctx, qkv);
-    transpose_heads(qkv);
-    update_kv_cache(ctx, t, qkv);
-    return output_projection(ctx, t, scaled_dot_product_attention(ctx, t, qkv, {.has_float32_softmax = false}));
-}
-
-/// Decoder layer whose MLP modules are direct children of the layer.
-constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor& x) {
-    using opt_detail::mlp_child;
-    const std::int64_t width = ctx.config.hidden_size, inner = ctx.config.intermediate_size;
-    tensor h = mix_tokens(ctx, t, apply_norm(ctx, t, "self_attn_layer_norm", x));
-    const tensor middle = add_residual_with_dropout(ctx, t, x, h);
-    h = apply_norm(ctx, t, "final_layer_norm", middle);
-    h = t.call("fc1", mlp_child<linear>{{width, inner, true}}, h);
-    h = t.call("activation_fn", mlp_child<activation_module>{{ctx.config.hidden_act}}, h);
-    h = t.call("fc2", mlp_child<linear>{{inner, width, true}}, functional_dropout(t, h, dropout_position::mlp));
-    return add_residual_with_dropout(ctx, t, middle, h);
-}
 
 /// Embeds tokens with learned positions, from the third entry of the position table. The mask of ones is otherwise
 /// unused.
@@ -68,8 +49,8 @@ inline constexpr model_spec biogpt = [](model_spec spec) {
     spec.parse_config = biogpt_detail::parse_config;
     spec.supported_heads = decoder_heads;
     spec.embed_tokens = biogpt_detail::embed;
-    spec.decoder_layer = biogpt_detail::decoder_layer;
-    spec.attention = biogpt_detail::attention;
+    spec.decoder_layer = inline_mlp_layer;
+    spec.attention = attention_without_rotary;
     spec.norm = norm_kind::layer;
     spec.rotary = rotary_style::none;
     spec.names.base_model = "biogpt";

@@ -153,9 +153,7 @@ constexpr tensor embed(const layer_context& ctx, trace& t) {
 constexpr tensor base(const layer_context& ctx, trace& t) {
     tensor x = bit_detail::encode(ctx, t, embed(ctx, t));
     x = ctx.config.family[norms_first] ? t.call("norm", group_norm{ctx}, x) : t.call("norm", identity{"Identity"}, x);
-    const recorder::detach_guard unread{t, ctx.config.head == head_kind::none};
-    const tensor pooled = t.call("pooler", global_average_pool{}, x);
-    return ctx.config.head == head_kind::none ? x : pooled;
+    return pool_if_classified(ctx, t, x);
 }
 
 }  // namespace bit_detail
@@ -199,17 +197,13 @@ constexpr void parse_bit(config_view json, model_config& config) {
 }
 
 // Source: transformers/models/bit: configuration_bit.py, modeling_bit.py
-inline constexpr model_spec bit{
-    .model_type = "bit",
-    .class_prefix = "Bit",
-    .forward = forward_bit,
-    .parse_config = parse_bit,
-    .family_keys = bit_detail::family_keys,
-    .dropout_keys = dropout_key_table::none(),
-    .rotary = rotary_style::none,
-    .accepts_any_image_size = true,
-    .supported_heads = {head_kind::none, head_kind::image_classification},
-    .defaults = image_defaults(activation::relu),
-};
+inline constexpr model_spec bit = [](model_spec spec) {
+    spec.model_type = "bit";
+    spec.class_prefix = "Bit";
+    spec.forward = forward_bit;
+    spec.parse_config = parse_bit;
+    spec.family_keys = bit_detail::family_keys;
+    return spec;
+}(image_classifier(activation::relu));
 
 }  // namespace llmcost::arch

@@ -7,6 +7,9 @@
 #include <llmcost/config/image.hpp>
 #include <llmcost/forward/composite.hpp>
 #include <llmcost/forward/multimodal.hpp>
+#include <llmcost/forward/opt_decoder.hpp>
+#include <llmcost/forward/qformer.hpp>
+#include <llmcost/forward/t5_stacks.hpp>
 #include <llmcost/forward/vision_encoder.hpp>
 
 // BLIP-2. A vision encoder and a Q-Former before OPT or T5.
@@ -16,6 +19,8 @@
 namespace llmcost::arch {
 
 namespace blip_2_detail {
+
+using qformer::forward_qformer_encoder, qformer::queries;
 
 /// Bidirectional attention from a fused projection. Each of queries, keys and values is selected separately.
 constexpr tensor attend_packed(const layer_context& ctx, trace& t, const tensor& x) {
@@ -54,151 +59,7 @@ constexpr void parse_vision_config(config_view json, model_config& config) {
     config.attention_bias = json.boolean("qkv_bias", true);
 }
 
-inline constexpr submodel_spec tower = [](model_spec spec) {
-    spec.class_prefix = "Blip2";
-    spec.base_model = tower_base;
-    spec.parse_config = parse_vision_config;
-    spec.attention = attend_packed;
-    spec.supported_heads = {};
-    spec.names.attention_class = "Attention";
-    spec.names.mlp_class = "MLP";
-    spec.defaults.hidden_size = 1408;
-    spec.defaults.intermediate_size = 6144;
-    spec.defaults.num_hidden_layers = 39;
-    spec.defaults.num_attention_heads = 16;
-    spec.defaults.hidden_act = activation::gelu;
-    return spec;
-}(shared_tower);
-
-enum former_config_index : std::uint8_t { crosses_every, reads_text, vocab_size, positions };
-inline constexpr family_key former_keys[]{{"cross_attention_frequency", 2},
-                                          {"use_qformer_text_input", 0, family_key_type::boolean},
-                                          {"vocab_size", 30522},
-                                          {"max_position_embeddings", 512}};
-
-/// Multi-head attention of the Q-Former: self-attention, or cross-attention to the vision encoder's states.
-struct looking {
-    const layer_context& ctx;
-    std::int64_t source;
-
-    static constexpr role module_role = role::none;
-    static constexpr bool is_leaf = false;
-    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("QFormerMultiHeadAttention"); }
-    constexpr tensor forward(trace& t, const tensor& x, const tensor& source_states) const {
-        const std::int64_t width = ctx.config.hidden_size, heads = ctx.config.num_attention_heads;
-        const auto split = [&](literal name, const tensor& states, std::int64_t in) {
-            const tensor all = t.call(name, linear{in, width, true}, states);
-            return all.view({states.dim(0), states.dim(1), heads, width / heads}).transpose(1, 2);
-        };
-        const tensor q = split("query", x, width), k = split("key", source_states, source),
-                     v = split("value", source_states, source);
-        const tensor mixed = attention_forward(t, q, k, v, full_pattern(source_states.dim(1)).pattern, {});
-        return t.contiguous(t.reshape(mixed, {x.dim(0), x.dim(1), -1}));
-    }
-};
-
-/// Q-Former attention with output projection, residual and norm.
-struct former_attention {
-    const layer_context& ctx;
-    std::int64_t source;
-
-    static constexpr role module_role = role::attn;
-    static constexpr bool is_leaf = false;
-    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("QFormerAttention"); }
-    constexpr tensor forward(trace& t, const tensor& x, const tensor& source_states) const {
-        const std::int64_t width = ctx.config.hidden_size;
-        const tensor found = t.call("attention", looking{ctx, source}, x, source_states);
-        return t.call("output", bert_layers::output_block{width, width, ctx.class_of("QFormerSelfOutput")}, found, x);
-    }
-};
-
-struct former_cross_attention : former_attention {
-    static constexpr role module_role = role::cross_attn;
-};
-
-struct former_intermediate {
-    const layer_context& ctx;
-
-    static constexpr role module_role = role::mlp;
-    static constexpr bool is_leaf = false;
-    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("QFormerIntermediate"); }
-    constexpr tensor forward(trace& t, const tensor& x) const {
-        const tensor h = t.call("dense", linear{ctx.config.hidden_size, ctx.config.intermediate_size, true}, x);
-        return t.call("intermediate_act_fn", activation_module{ctx.config.hidden_act}, h);
-    }
-};
-
-/// `family_tag` of Q-Former layers with cross-attention.
-constexpr std::uint8_t crosses = 1;
-
-/// Sets cross-attention in one of every `cross_attention_frequency` layers.
-constexpr void plan_former(config_view, model_config& config) {
-    for (std::int64_t i = 0; i < config.num_hidden_layers; ++i)
-        (void)config.layers.set(i, {.family_tag = i % config.family[crosses_every] == 0 ? crosses : std::uint8_t{0}});
-}
-
-/// Q-Former layer: self-attention, cross-attention in tagged layers, and separate MLPs for queries and text.
-struct former_layer {
-    layer_context ctx;
-    std::int64_t queries;
-    std::int64_t source;
-    const tensor& features;
-
-    static constexpr role module_role = role::none;
-    static constexpr bool is_leaf = false;
-    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("QFormerLayer"); }
-    constexpr tensor forward(trace& t, const tensor& x) const {
-        const tensor all = t.call("attention", former_attention{ctx, ctx.config.hidden_size}, x, x);
-        tensor query_states = t.slice(all, 1, queries);
-        if (ctx.layer.family_tag == crosses)
-            query_states = t.call("crossattention", former_cross_attention{{ctx, source}}, query_states, features);
-        const bool has_text_input = ctx.config.family[reads_text] != 0;
-        const std::int64_t length = all.dim(1) - queries;
-        if (has_text_input && length == 0) {
-            const recorder::not_executed_guard text_not_executed{t};
-            (void)feed_forward_chunk(t, "intermediate", "output", query_states);
-        }
-        query_states = feed_forward_chunk(t, "intermediate_query", "output_query", query_states);
-        if (length == 0) return query_states;
-        return t.cat({query_states, feed_forward_chunk(t, "intermediate", "output", t.slice(all, 1, length))}, 1);
-    }
-    constexpr tensor feed_forward_chunk(trace& t, literal up, literal down, const tensor& x) const {
-        const bert_layers::mlp_output out{
-            {ctx.config.intermediate_size, ctx.config.hidden_size, ctx.class_of("QFormerOutput")}};
-        return t.call(down, out, t.call(up, former_intermediate{ctx}, x), x);
-    }
-};
-
-/// Traces the Q-Former layers over learned queries, followed by optional instruction tokens. Returns the query states.
-constexpr tensor forward_qformer_encoder(const layer_context& ctx, trace& t, tensor x, const tensor& features,
-                                         std::int64_t queries) {
-    const module_info encoder{.name = "encoder", .class_of_module = ctx.class_of("QFormerEncoder")};
-    const std::int64_t source = ctx.model.components[0].config.hidden_size;
-    t.enter(encoder);
-    const attention_inputs no_inputs;
-    for (loop layer_loop = t.loop_modules(ctx.config.num_hidden_layers, ctx.config.layers, x); layer_loop.next();)
-        x = t.call({"layer", layer_loop.index()},
-                   former_layer{ctx.for_layer(layer_loop, no_inputs), queries, source, features}, x);
-    return t.leave(encoder, x);
-}
-
-inline constexpr submodel_spec former = [](model_spec spec) {
-    spec.class_prefix = "Blip2";
-    spec.family_keys = former_keys;
-    spec.supported_heads = {};
-    spec.parse_config = plan_former;
-    spec.supported_layers.max_family_tag = crosses;
-    spec.defaults.hidden_act = activation::gelu;
-    return spec;
-}(shared_tower);
-
-enum family_config_index : std::uint8_t { queries };
 inline constexpr family_key family_keys[]{{"num_query_tokens", 32}};
-
-constexpr media_shapes show(const model& m, const workload&) {
-    const vision_config& image = m.components[0].config.vision;
-    return {.image = {.num_tokens = m.family[queries], .height = image.image_height, .width = image.image_width}};
-}
 
 /// Traces the Q-Former for the learned queries, after dropout and norm. Returns the query states.
 constexpr tensor query(const layer_context& ctx, trace& t, const tensor& features) {
@@ -222,7 +83,7 @@ constexpr tensor forward_opt(const layer_context& text, trace& t, const Place& p
     t.enter(model_info);
     t.enter(model);
     t.enter(decoder);
-    tensor x = opt_detail::embed_input_ids(text, t);
+    tensor x = opt_decoder::embed_input_ids(text, t);
     t.leave(decoder, x);
     t.leave(model, x);
     t.leave(model_info, x);
@@ -230,7 +91,7 @@ constexpr tensor forward_opt(const layer_context& text, trace& t, const Place& p
     t.enter(model_info);
     t.enter(model);
     t.enter(decoder);
-    x = opt_detail::decode(text, t, x, t.load().past == 0);
+    x = opt_decoder::decode(text, t, x, t.load().past == 0);
     t.leave(decoder, x);
     t.leave(model, x);
     return t.leave(model_info, t.select_model_output(x, forward_head(text, t, x)));
@@ -251,13 +112,20 @@ constexpr tensor forward_t5(const layer_context& text, trace& t, const Place& pl
         token_embeddings = place(token_embeddings);
     }
     t.enter(model_info);
-    const tensor x = t5_detail::forward_with_inputs_embeds(text, t, &token_embeddings);
-    return t.leave(model_info, t.select_model_output(x, t5_detail::compute_logits(text, t, x)));
+    const tensor x = t5_stacks::forward_with_inputs_embeds(text, t, &token_embeddings);
+    return t.leave(model_info, t.select_model_output(x, t5_stacks::compute_logits(text, t, x)));
 }
+
+constexpr void parse_config(config_view json, model& m) {
+    if (m.text_spec != &opt && m.text_spec != &t5)
+        throw_unsupported(json, "text_config", "unsupported text model; expected OPT or T5");
+}
+
+}  // namespace blip_2_detail
 
 /// Traces the vision encoder, the Q-Former and the text model (OPT or T5).
 template <tensor (*Query)(const layer_context&, trace&, const tensor&), std::int64_t Frames = 1>
-constexpr tensor forward(const layer_context& ctx, trace& t) {
+constexpr tensor forward_blip_2(const layer_context& ctx, trace& t) {
     const module_info model_info{.class_of_module = ctx.class_of(name_of(ctx.config.head))};
     const layer_context text = ctx.text_model();
     t.enter(model_info);
@@ -269,28 +137,48 @@ constexpr tensor forward(const layer_context& ctx, trace& t) {
         const projector_linear projection{ctx.component(1).config.hidden_size, ctx.config.hidden_size, true};
         return t.masked_scatter(x, t.call("language_projection", projection, found));
     };
-    return t.leave(model_info, ctx.model.text_spec == &opt ? forward_opt(text, t, place) : forward_t5(text, t, place));
+    return t.leave(model_info, ctx.model.text_spec == &opt ? blip_2_detail::forward_opt(text, t, place)
+                                                           : blip_2_detail::forward_t5(text, t, place));
 }
 
-constexpr void parse_config(config_view json, model& m) {
-    if (m.text_spec != &opt && m.text_spec != &t5)
-        throw_unsupported(json, "text_config", "unsupported text model; expected OPT or T5");
-}
+inline constexpr submodel_spec blip_2_qformer = [](model_spec spec) {
+    spec.class_prefix = "Blip2";
+    spec.family_keys = qformer::former_keys;
+    spec.supported_heads = {};
+    spec.parse_config = qformer::plan_former;
+    spec.supported_layers.max_family_tag = qformer::crosses;
+    spec.defaults.hidden_act = activation::gelu;
+    return spec;
+}(shared_tower);
 
-}  // namespace blip_2_detail
+inline constexpr submodel_spec blip_2_vision_encoder = [](model_spec spec) {
+    spec.class_prefix = "Blip2";
+    spec.base_model = blip_2_detail::tower_base;
+    spec.parse_config = blip_2_detail::parse_vision_config;
+    spec.attention = blip_2_detail::attend_packed;
+    spec.supported_heads = {};
+    spec.names.attention_class = "Attention";
+    spec.names.mlp_class = "MLP";
+    spec.defaults.hidden_size = 1408;
+    spec.defaults.intermediate_size = 6144;
+    spec.defaults.num_hidden_layers = 39;
+    spec.defaults.num_attention_heads = 16;
+    spec.defaults.hidden_act = activation::gelu;
+    return spec;
+}(shared_tower);
 
 inline constexpr model_spec blip_2 = [](model_spec spec) {
     spec.model_type = "blip-2";
     spec.class_prefix = "Blip2";
-    spec.forward = blip_2_detail::forward<blip_2_detail::query>;
+    spec.forward = forward_blip_2<blip_2_detail::query>;
     spec.family_keys = blip_2_detail::family_keys;
-    spec.compute_media_shapes = blip_2_detail::show;
+    spec.compute_media_shapes = qformer::show;
     spec.modalities.has_images = spec.feeds_media_to_encoder = true;
     spec.parse_composite_config = blip_2_detail::parse_config;
     spec.supported_heads = {head_kind::conditional_generation};
     spec.text_model = {.key = "text_config", .default_spec = &opt, .ties_embeddings = true, .additional_spec = &t5};
-    spec.components[0] = {.key = "vision_config", .default_spec = &blip_2_detail::tower, .ignores_model_type = true};
-    spec.components[1] = {.key = "qformer_config", .default_spec = &blip_2_detail::former, .ignores_model_type = true};
+    spec.components[0] = {.key = "vision_config", .default_spec = &blip_2_vision_encoder, .ignores_model_type = true};
+    spec.components[1] = {.key = "qformer_config", .default_spec = &blip_2_qformer, .ignores_model_type = true};
     spec.config_keys.add("tie_word_embeddings", key_rule::absent);
     return spec;
 }(shared_composite);

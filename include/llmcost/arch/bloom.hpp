@@ -15,6 +15,7 @@ namespace llmcost::arch {
 namespace bloom_detail {
 
 enum family_config_index : std::uint8_t { residual_from_norm };
+
 inline constexpr family_key family_keys[]{{"apply_residual_connection_post_layernorm", 0, family_key_type::boolean}};
 
 /// Attention with ALiBi: returns the context (batch, sequence, width). The scores are added to the biases in the
@@ -123,11 +124,6 @@ constexpr void parse_config(config_view json, model_config& config) {
         throw_unsupported(json, "slow_but_exact", "slow_but_exact projections are not supported");
 }
 
-inline constexpr dropout_key dropout_rates[]{{dropout_position::hidden, "hidden_dropout"},
-                                             {dropout_position::attention, "attention_dropout"},
-                                             {dropout_position::classifier, "hidden_dropout", 0},
-                                             {dropout_position::classifier, "classifier_dropout", same_as_previous}};
-
 }  // namespace bloom_detail
 
 inline constexpr model_spec bloom = [](model_spec spec) {
@@ -156,7 +152,7 @@ inline constexpr model_spec bloom = [](model_spec spec) {
     spec.defaults.num_attention_heads = 8;
     spec.defaults.tie_word_embeddings = true;
     spec.config_keys.add("num_key_value_heads", key_rule::absent);
-    spec.dropout_keys = bloom_detail::dropout_rates;
+    spec.dropout_keys = hidden_and_attention_dropout;
     return spec;
 }(default_decoder);
 

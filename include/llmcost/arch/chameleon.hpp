@@ -6,6 +6,8 @@
 #include <llmcost/config/image.hpp>
 #include <llmcost/forward/composite.hpp>
 #include <llmcost/forward/multimodal.hpp>
+#include <llmcost/forward/swin_norm_layer.hpp>
+#include <llmcost/forward/vq_encoder.hpp>
 #include <llmcost/layers/convolution.hpp>
 
 // Chameleon. Derived from Llama, with these differences:
@@ -17,6 +19,8 @@
 namespace llmcost::arch {
 
 namespace chameleon_detail {
+
+using vq_encoder::group_norm, vq_encoder::halve, vq_encoder::residual_block, vq_encoder::swish;
 
 inline constexpr std::int64_t max_levels = 8;
 
@@ -33,6 +37,7 @@ enum vq_config_index : std::uint8_t {
     attending,  // bit mask of the levels with attention
     factors
 };
+
 inline constexpr family_key vq_keys[]{
     {"embed_dim", 256},
     {"num_embeddings", 8192},
@@ -77,45 +82,6 @@ constexpr void parse_vq(config_view json, model_config& config) {
     return side;
 }
 
-struct group_norm {
-    class_name named{"", "GroupNorm"};
-
-    static constexpr role module_role = role::norm;
-    static constexpr bool is_leaf = true;
-    [[nodiscard]] constexpr class_name type_name() const { return named; }
-    constexpr tensor forward(trace& t, const tensor& x) const {
-        t.read_parameter_in_next_op(t.param("weight", {x.dim(1)}));
-        t.read_parameter_in_next_op(t.param("bias", {x.dim(1)}));
-        return t.group_norm(x, 32);
-    }
-};
-
-/// Swish: x · sigmoid(x), in place.
-constexpr tensor swish(trace& t, tensor x) {
-    t.mul_(x, t.sigmoid(x));
-    return x;
-}
-
-/// Residual block: two convolutions, each after a norm and swish.
-struct residual_block {
-    const layer_context& ctx;
-    std::int64_t out;
-    literal named = "EncoderResnetBlock";
-    bool drops = true;
-
-    static constexpr role module_role = role::none;
-    static constexpr bool is_leaf = false;
-    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of(named); }
-    constexpr tensor forward(trace& t, const tensor& x) const {
-        const std::int64_t in = x.dim(1);
-        tensor h = t.call("conv1", convolution_2d{in, out, 3, 1, 1}, swish(t, t.call("norm1", group_norm{}, x)));
-        h = swish(t, t.call("norm2", group_norm{}, h));
-        if (drops) h = dropout(t, "dropout", h);
-        h = t.call("conv2", convolution_2d{out, out, 3, 1, 1}, h);
-        return t.add(in == out ? x : t.call("nin_shortcut", convolution_2d{in, out}, x), h);
-    }
-};
-
 /// Single-head attention over all positions; the head has the size of all channels.
 struct attention_block {
     const layer_context& ctx;
@@ -134,13 +100,6 @@ struct attention_block {
         return t.add(x, t.call("proj_out", projection, t.reshape(found, {x.dim(0), width, x.dim(2), x.dim(3)})));
     }
 };
-
-/// Downsamples by two with a strided convolution, padded at the right and at the bottom.
-constexpr tensor halve(const layer_context& ctx, trace& t, const tensor& x) {
-    const module_info half{.name = "downsample", .class_of_module = ctx.class_of("EncoderConvDownsample")};
-    t.enter(half);
-    return t.leave(half, t.call("conv", convolution_2d{x.dim(1), x.dim(1), 3, 2}, t.pad(x, 2, 1, 1)));
-}
 
 constexpr tensor encode_image(const layer_context& ctx, trace& t) {
     const family_config& family = ctx.config.family;
@@ -269,16 +228,7 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     return output_projection(ctx, t, scaled_dot_product_attention(ctx, t, qkv));
 }
 
-enum family_config_index : std::uint8_t { norms_after };
 inline constexpr family_key family_keys[]{{"swin_norm", 0, family_key_type::boolean}};
-
-/// Decoder layer. Depending on the configuration, the same norms come before or after both blocks.
-constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor& x) {
-    if (ctx.config.family[norms_after] == 0) return pre_norm_layer(ctx, t, x);
-    const decoder_module_names& n = ctx.spec.names;
-    const tensor middle = t.add(x, apply_norm(ctx, t, n.pre_attention_norm, mix_tokens(ctx, t, x)));
-    return t.add(middle, apply_norm(ctx, t, n.pre_mlp_norm, ctx.spec.mlp(ctx, t, middle)));
-}
 
 }  // namespace chameleon_detail
 
@@ -287,7 +237,7 @@ inline constexpr model_spec chameleon = [](model_spec spec) {
     spec.model_type = "chameleon";
     spec.class_prefix = "Chameleon";
     spec.base_model = chameleon_detail::base;
-    spec.decoder_layer = chameleon_detail::decoder_layer;
+    spec.decoder_layer = swin_norm_layer::decoder_layer;
     spec.attention = chameleon_detail::attention;
     spec.family_keys = chameleon_detail::family_keys;
     spec.compute_media_shapes = chameleon_detail::show;

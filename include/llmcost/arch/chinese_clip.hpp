@@ -4,6 +4,8 @@
 
 #include <llmcost/arch/bert.hpp>
 #include <llmcost/arch/clip.hpp>
+#include <llmcost/forward/bert_text_encoder.hpp>
+#include <llmcost/forward/contrastive.hpp>
 
 // Chinese CLIP. Derived from CLIP, with BERT as the text encoder; the state of the first token is the pooled text.
 //
@@ -19,25 +21,25 @@ constexpr tensor sum_embeddings(const layer_context& ctx, trace& t) {
     t.add_(x, position_embeddings(ctx, t));
     return norm_embeddings(ctx, t, x);
 }
+
 constexpr tensor embed(const layer_context& ctx, trace& t) { return embed_in_module(ctx, t, sum_embeddings); }
 
-/// BERT's attention with a softmax in float32.
-constexpr tensor attend_in_float(const layer_context& ctx, trace& t, const tensor& x) {
-    return bidirectional_attention(t, x, ctx.config.hidden_size, ctx.config.num_attention_heads, true, {}, true,
-                                   bert_layers::bidirectional_pattern_of(ctx));
-}
+}  // namespace chinese_clip_detail
 
 /// Returns a BERT text encoder whose class names begin with `prefix`.
-constexpr model_spec texts_of(literal prefix) {
+constexpr model_spec bert_text_encoder_of(literal prefix) {
     model_spec spec = bert;
     spec.class_prefix = prefix;
-    spec.embed_tokens = embed;
-    spec.attention = attend_in_float;
+    spec.embed_tokens = chinese_clip_detail::embed;
+    spec.attention = bert_text_encoder::attend_in_float;
     spec.parse_config = parse_encoder_only;
     spec.dropout_keys = {};
     return spec;
 }
-inline constexpr submodel_spec texts = texts_of("ChineseCLIPText");
+
+namespace chinese_clip_detail {
+
+inline constexpr submodel_spec texts = bert_text_encoder_of("ChineseCLIPText");
 
 inline constexpr submodel_spec images = [](model_spec spec) {
     spec.class_prefix = "ChineseCLIP";
@@ -45,7 +47,7 @@ inline constexpr submodel_spec images = [](model_spec spec) {
     spec.names.attention_class = "VisionAttention";
     spec.names.mlp_class = "VisionMLP";
     spec.base_model = [](const layer_context& ctx, trace& t) {
-        return clip_detail::states_and_pool(ctx, t, false, "VisionEncoder").first;
+        return contrastive::states_and_pool(ctx, t, false, "VisionEncoder").first;
     };
     return spec;
 }(clip_vision_model);
@@ -55,7 +57,7 @@ constexpr tensor forward(const layer_context& ctx, trace& t) {
     const auto first = [&] {
         return t.select(forward_pooled_text(ctx, t, [&] { return text.spec.base_model(text, t); }), 1);
     };
-    return clip_detail::score_with(ctx, t, first, "VisionEncoder");
+    return contrastive::score_with(ctx, t, first, "VisionEncoder");
 }
 
 }  // namespace chinese_clip_detail

@@ -5,31 +5,15 @@
 #include <llmcost/config/dual_encoder.hpp>
 #include <llmcost/config/image.hpp>
 #include <llmcost/config/reader.hpp>
+#include <llmcost/forward/contrastive.hpp>
 #include <llmcost/forward/dual_encoder.hpp>
 
 namespace llmcost::arch {
 
 namespace clip_detail {
 
-/// Vision encoder: class token, patches, learned positions and layers. The pooled output is the class token after a
-/// norm.
-constexpr tensor_pair states_and_pool(const layer_context& ctx, trace& t, bool reads_pool,
-                                      literal encoder = "Encoder") {
-    const std::int64_t width = ctx.config.hidden_size;
-    const tensor pixels = pixel_values(ctx, t);
-    const module_info embeddings{
-        .name = "embeddings", .class_of_module = ctx.class_of("VisionEmbeddings"), .module_role = role::embedding};
-    t.enter(embeddings);
-    const tensor token = t.param("class_embedding", {width});
-    const tensor patches = embed_patches(ctx, t, "patch_embedding", false, pixels);
-    const tensor tokens = t.cat({token.view({1, 1, width}).expand({pixels.dim(0), 1, width}), patches}, 1);
-    const tensor places = learned_positions(t, "position_embedding", patches_of(ctx.config.vision) + 1, width);
-    tensor x = t.leave(embeddings, t.add(tokens, places));
-    const norm_module layer_norm{norm_kind::layer, width};
-    x = encode(ctx, t, t.call("pre_layrnorm", layer_norm, x), encoder);
-    const recorder::detach_guard unread{t, !reads_pool};
-    return {x, t.call("post_layernorm", layer_norm, t.select(x, 1))};
-}
+using contrastive::score_with, contrastive::states_and_pool;
+
 constexpr tensor base(const layer_context& ctx, trace& t) { return states_and_pool(ctx, t, false).first; }
 
 constexpr void parse_config(config_view json, model_config& config) {
@@ -41,7 +25,6 @@ constexpr void parse_text_config(config_view json, model_config& config) {
     divide_by_heads(json, config, {"num_attention_heads"});
 }
 
-enum family_config_index : std::uint8_t { projection };
 inline constexpr family_key family_keys[]{{"projection_dim", 512}};
 
 /// Text encoder with a causal mask. The state of the last token is the pooled text.
@@ -50,6 +33,7 @@ constexpr tensor_pair read_text_half(const layer_context& ctx, trace& t, bool re
     const recorder::detach_guard unread{t, !reads_pool};
     return {x, t.gather(x, {x.dim(0), x.dim(2)})};
 }
+
 constexpr tensor text_base(const layer_context& ctx, trace& t) { return read_text_half(ctx, t, false).first; }
 
 /// Parses both encoders. Older files contain a second copy of each encoder's configuration, which takes precedence.
@@ -60,25 +44,10 @@ constexpr void parse_pair(config_view json, model& m) {
     select_image_encoder(m);
 }
 
-/// Similarity logits of every text and image from the normalized pooled outputs. `pool` computes the pooled texts.
-template <class Pool>
-constexpr tensor score_with(const layer_context& ctx, trace& t, const Pool& pool, literal encoder = "Encoder") {
-    const module_info model_info{.class_of_module = ctx.class_of("Model")};
-    const layer_context tower = ctx.component(0);
-    const std::int64_t width = ctx.model.family[projection];
-    t.enter(model_info);
-    const tensor scale = t.param("logit_scale", {});
-    const tensor end = pool();
-    const tensor image = forward_pooled_images(ctx, t, [&] { return states_and_pool(tower, t, true, encoder).second; });
-    const tensor features = t.call("visual_projection", projector_linear{tower.config.hidden_size, width}, image);
-    const tensor read = t.call("text_projection", projector_linear{end.dim(1), width}, end);
-    return t.leave(model_info,
-                   similarity_logits(t, normalize_l2_by_power(t, read), normalize_l2_by_power(t, features), scale));
-}
-
 constexpr tensor classify_patches(const layer_context& ctx, trace& t, const tensor& x) {
     return classify_linear(ctx, t, t.mean(t.slice(x, 1, x.dim(1) - 1), 1));
 }
+
 constexpr tensor forward_image_text_model(const layer_context& ctx, trace& t) {
     if (ctx.config.head == head_kind::image_classification) return forward_image_encoder(ctx, t, classify_patches);
     const layer_context text = ctx.text_model();

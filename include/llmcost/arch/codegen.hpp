@@ -3,6 +3,7 @@
 #pragma once
 
 #include <llmcost/arch/gptj.hpp>
+#include <llmcost/forward/float32_attention.hpp>
 
 // CodeGen. Derived from GPT-J, with a fused projection in four shards.
 //
@@ -14,20 +15,6 @@ namespace codegen_detail {
 
 /// Number of devices used to train the checkpoint. The queries, values and keys of each device are contiguous.
 inline constexpr std::int64_t shards = 4;
-
-/// Attention with scores in float32, masked before the division by the scale.
-constexpr tensor float32_score_attention(const layer_context& ctx, trace& t, const query_key_value& qkv) {
-    const attention_pattern& pattern = ctx.inputs->pattern;
-    const recorder::fused_kernel_guard fused{
-        t, fused_attention_kernel(qkv.query, qkv.key.dim(1), pattern, qkv.key.dim(2))};
-    const bool sparse = t.load().attention == attention_scores::causal;
-    const tensor rows = t.to(qkv.query, dtype::float32), columns = t.to(qkv.key, dtype::float32).transpose(2, 3);
-    tensor scores = t.matmul(rows, columns, sparse ? pattern.visible_pairs() : 0);
-    if (!sparse) scores = t.add(scores, ctx.inputs->mask);
-    const tensor probabilities =
-        dropout(t, "attn_dropout", t.to(t.softmax(t.div_scalar(scores)), qkv.value.type), dropout_position::attention);
-    return t.contiguous(t.matmul(probabilities, qkv.value).transpose(1, 2));
-}
 
 constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
     const model_config& config = ctx.config;
@@ -50,12 +37,13 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
         *operand = t.cat({rotated, t.slice(*operand, -1, d - config.rotary_dim)}, -1).transpose(1, 2);
     }
     update_kv_cache(ctx, t, qkv);
-    const tensor flat = float32_score_attention(ctx, t, qkv).view({batch, sequence, width});
+    const tensor flat = float32_attention(ctx, t, qkv, ctx.inputs->pattern, score_step::mask_then_divide)
+                            .view({batch, sequence, width});
     return dropout(t, "resid_dropout", t.call("out_proj", linear{width, width}, flat));
 }
 
 constexpr void parse_config(config_view json, model_config& config) {
-    gptj_detail::parse_config(json, config);
+    gptj.parse_config(json, config);
     if (config.num_attention_heads % shards != 0)
         throw_invalid_value(json, json.contains("num_attention_heads") ? "num_attention_heads" : "n_head",
                             "a multiple of 4");

@@ -16,6 +16,7 @@ namespace llmcost::arch {
 namespace cohere2_moe_detail {
 
 enum family_config_index : std::uint8_t { rms_norms, picks_by_sigmoid, averages };
+
 inline constexpr family_key family_keys[]{
     {.type = family_key_type::computed},  // RMS norm, used if the file has `rms_norm_eps`
     {.type = family_key_type::computed},  // router weights are sigmoids
@@ -45,12 +46,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
 }
 
 constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
-    query_key_value qkv = project_qkv(ctx, t, x);
-    split_heads(ctx, qkv);
-    transpose_heads(qkv);
-    if (ctx.layer.family_tag != unrotated) apply_rotary(ctx, t, qkv);
-    update_kv_cache(ctx, t, qkv);
-    return output_projection(ctx, t, scaled_dot_product_attention(ctx, t, qkv));
+    return attention_with_optional_rotary(ctx, t, x, ctx.layer.family_tag != unrotated);
 }
 
 /// Router: selects the top-k logits, then applies a sigmoid to each or a softmax to all.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <llmcost/arch/aya_vision.hpp>
+#include <llmcost/forward/pixel_shuffle_tiles.hpp>
 
 // Cohere 2 Vision. Derived from Aya Vision, with these differences:
 //  - no norm in the projector;
@@ -44,24 +45,24 @@ constexpr media_shapes show(const model& m, const workload& load) {
     const vision_config& image = m.components[0].config.vision;
     const std::int64_t height = load.image_height > 0 ? load.image_height : image.image_height;
     const std::int64_t width = load.image_width > 0 ? load.image_width : image.image_width;
-    return aya_vision_detail::shapes_of(
-        m, min_scaled(height, width, image.image_height, m.family[aya_vision_detail::max_tiles]));
+    return pixel_shuffle_tiles::shapes_of(
+        m, min_scaled(height, width, image.image_height, m.family[pixel_shuffle_tiles::max_tiles]));
 }
 
 /// Parses the processor configuration. Tiling is optional; the processor ignores the minimum number of tiles.
 constexpr void parse_processor_config(config_view json, model& m) {
-    aya_vision_detail::parse_processor_config(json, m);
-    if (!json.boolean("crop_to_patches", true)) m.family[aya_vision_detail::max_tiles] = 1;
+    pixel_shuffle_tiles::parse_processor_config(json, m);
+    if (!json.boolean("crop_to_patches", true)) m.family[pixel_shuffle_tiles::max_tiles] = 1;
 }
 
 constexpr tensor base(const layer_context& ctx, trace& t) {
     return forward_text_after_encoder(ctx, t, "language_model", [&](const tensor& token_embeddings) {
-        return aya_vision_detail::encode_images(ctx, t, token_embeddings, false, false);
+        return pixel_shuffle_tiles::encode_images(ctx, t, token_embeddings, false, false);
     });
 }
 
 constexpr void parse_config(config_view json, model& m) {
-    using namespace aya_vision_detail;
+    using namespace pixel_shuffle_tiles;
     m.family[inner_width] = json.positive("alignment_intermediate_size", 36864);
     (void)checked_size(json, "downsample_factor", m.family[downsample] * m.family[downsample],
                        m.components[0].config.hidden_size);

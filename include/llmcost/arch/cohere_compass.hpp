@@ -5,12 +5,14 @@
 #include <llmcost/arch/cohere.hpp>
 #include <llmcost/arch/qwen3_vl.hpp>
 #include <llmcost/config/rope.hpp>
+#include <llmcost/forward/deepstack.hpp>
 
 namespace llmcost::arch {
 
 namespace cohere_compass_detail {
 
 enum family_config_index : std::uint8_t { turns_full, turns_sliding };
+
 inline constexpr family_key family_keys[]{
     {.default_value = 1, .type = family_key_type::computed},  // full-attention layers apply RoPE
     {.default_value = 1, .type = family_key_type::computed},  // sliding-window layers apply RoPE
@@ -65,18 +67,20 @@ constexpr void parse_config(config_view json, model_config& config) {
 
 // the image size limits of Qwen3-VL precede these keys
 enum model_config_index : std::uint8_t { scales = 4 };
-inline constexpr family_key model_keys[]{qwen3_vl_detail::bound_keys[0],
-                                         qwen3_vl_detail::bound_keys[1],
-                                         qwen3_vl_detail::bound_keys[2],
-                                         qwen3_vl_detail::bound_keys[3],
+
+inline constexpr family_key model_keys[]{deepstack::bound_keys[0],
+                                         deepstack::bound_keys[1],
+                                         deepstack::bound_keys[2],
+                                         deepstack::bound_keys[3],
                                          {.type = family_key_type::computed}};
 
 /// Parses `config.json`. Logits are scaled if the text configuration contains a scale.
 constexpr void parse_config(config_view json, model& m) {
     const auto text = json.optional_object(m.spec->text_model.key);
-    qwen3_vl_detail::parse_config(json, m);
+    deepstack::parse_config(json, m);
     m.family[scales] = text && text->optional_real("logit_scale") ? 1 : 0;
 }
+
 constexpr tensor process_logits(const layer_context& ctx, trace& t, const tensor& logits) {
     return ctx.model.family[scales] != 0 ? t.mul_scalar(logits) : logits;
 }
@@ -90,8 +94,8 @@ inline constexpr model_spec cohere_compass_text = [](model_spec spec) {
     spec.model_type = "cohere_compass_text";
     spec.class_prefix = "CohereCompass";
     spec.parse_config = cohere_compass_detail::parse_config;
-    spec.base_model = qwen3_vl_detail::read_base;
-    spec.supported_layers.max_family_tag = qwen3_vl_detail::deep_layer;
+    spec.base_model = deepstack::read_base;
+    spec.supported_layers.max_family_tag = deepstack::deep_layer;
     spec.forward = forward_text_decoder;
     spec.family_keys = cohere_compass_detail::family_keys;
     spec.prepare_inputs = cohere_compass_detail::prepare_inputs;
@@ -113,6 +117,7 @@ inline constexpr submodel_spec cohere_compass_vision = [](model_spec spec) {
     spec.class_prefix = "CohereCompass";
     return spec;
 }(qwen3_vl_vision);
+
 inline constexpr model_spec cohere_compass = [](model_spec spec) {
     spec.model_type = "cohere_compass";
     spec.class_prefix = "CohereCompass";

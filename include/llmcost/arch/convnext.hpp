@@ -3,6 +3,7 @@
 #pragma once
 
 #include <llmcost/config/image_stages.hpp>
+#include <llmcost/forward/convnext_stages.hpp>
 #include <llmcost/forward/images.hpp>
 #include <llmcost/layers/norm.hpp>
 
@@ -10,41 +11,8 @@ namespace llmcost::arch {
 
 namespace convnext_detail {
 
-enum family_config_index : std::uint8_t {
-    normalizes_responses,  ///< 1 = response norm between the linear layers of a block
-    scales,                ///< 1 = one scale per channel for the output of a block
-    drops,
-    stages,
-    widths,
-    depths = widths + max_stages
-};
-inline constexpr family_key family_keys[]{{.type = family_key_type::computed},
-                                          {.type = family_key_type::computed},
-                                          {.type = family_key_type::computed},
-                                          {.type = family_key_type::computed}};
-inline constexpr family_key keys_v2[]{
-    {.default_value = 1, .type = family_key_type::computed}, family_keys[1], family_keys[2], family_keys[3]};
-
-/// Layer norm over channels in channels-first layout. It transposes to channels-last and back.
-struct channel_norm : norm_module {
-    literal prefix;
-
-    constexpr channel_norm(std::int64_t width, literal class_prefix)
-        : norm_module{norm_kind::layer, width}, prefix(class_prefix) {}
-    [[nodiscard]] constexpr class_name type_name() const { return {prefix, "LayerNorm"}; }
-    constexpr tensor forward(trace& t, const tensor& x) const {
-        return norm_module::forward(t, x.permute({0, 2, 3, 1})).permute({0, 3, 1, 2});
-    }
-};
-
-/// Layer norm over channels in channels-last layout.
-struct last_norm : norm_module {
-    literal prefix;
-
-    constexpr last_norm(std::int64_t width, literal class_prefix)
-        : norm_module{norm_kind::layer, width}, prefix(class_prefix) {}
-    [[nodiscard]] constexpr class_name type_name() const { return {prefix, "LayerNorm"}; }
-};
+using convnext_stages::channel_norm, convnext_stages::depths, convnext_stages::drops, convnext_stages::last_norm,
+    convnext_stages::normalizes_responses, convnext_stages::scales, convnext_stages::stages, convnext_stages::widths;
 
 /// Global response normalization: responses over all positions, normalized across channels (`ConvNextV2GRN`).
 struct response_norm {
@@ -138,6 +106,7 @@ constexpr tensor forward_convnext(const layer_context& ctx, trace& t) {
 
 constexpr void parse_convnext(config_view json, model_config& config) {
     using namespace convnext_detail;
+    using namespace convnext_stages;
     config.vision = parse_image_size(json, 224);
     config.vision.patch_size = json.positive("patch_size", 4);
     config.family[stages] = parse_stages(json, "hidden_sizes", {96, 192, 384, 768}, config.family, widths);
@@ -149,35 +118,16 @@ constexpr void parse_convnext(config_view json, model_config& config) {
 }
 
 // Source: transformers/models/convnext: configuration_convnext.py, modeling_convnext.py
-inline constexpr model_spec convnext{
-    .model_type = "convnext",
-    .class_prefix = "ConvNext",
-    .forward = forward_convnext,
-    .parse_config = parse_convnext,
-    .family_keys = convnext_detail::family_keys,
-    .dropout_keys = dropout_key_table::none(),
-    .rotary = rotary_style::none,
-    .accepts_any_image_size = true,
-    .supported_heads = {head_kind::none, head_kind::image_classification},
-    .names = {.base_model = "convnext"},
-    .config_keys = {{"num_hidden_layers", "num_stages", key_rule::standard_name_first}},
-    .defaults =
-        [] {
-            model_config config = image_defaults(activation::gelu);
-            config.num_hidden_layers = 4;
-            return config;
-        }(),
-};
-
-// ConvNeXt V2. Derived from ConvNeXt, with global response normalization and without layer scale.
-//
-// Source: transformers/models/convnextv2
-inline constexpr model_spec convnextv2 = [](model_spec spec) {
-    spec.model_type = "convnextv2";
-    spec.class_prefix = "ConvNextV2";
-    spec.family_keys = convnext_detail::keys_v2;
-    spec.names.base_model = "convnextv2";
+inline constexpr model_spec convnext = [](model_spec spec) {
+    spec.model_type = "convnext";
+    spec.class_prefix = "ConvNext";
+    spec.forward = forward_convnext;
+    spec.parse_config = parse_convnext;
+    spec.family_keys = convnext_stages::family_keys;
+    spec.names.base_model = "convnext";
+    spec.config_keys.add("num_hidden_layers", "num_stages", key_rule::standard_name_first);
+    spec.defaults.num_hidden_layers = 4;
     return spec;
-}(convnext);
+}(image_classifier(activation::gelu));
 
 }  // namespace llmcost::arch

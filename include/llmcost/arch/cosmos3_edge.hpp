@@ -2,9 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/arch/qwen2_vl.hpp>
+#include <llmcost/arch/llama.hpp>
+#include <llmcost/config/keys.hpp>
+#include <llmcost/config/layer_types.hpp>
 #include <llmcost/config/processor.hpp>
+#include <llmcost/config/rope.hpp>
 #include <llmcost/forward/native_resolution.hpp>
+#include <llmcost/forward/qwen_vision.hpp>
 #include <llmcost/forward/vision_encoder.hpp>
 
 namespace llmcost::arch {
@@ -12,6 +16,7 @@ namespace llmcost::arch {
 namespace cosmos3_edge_detail {
 
 enum tower_config_index : std::uint8_t { places, merged };
+
 inline constexpr family_key tower_keys[]{{"num_patches", 256}, {"spatial_merge_size", 2}};
 
 /// Bidirectional attention within each image: (patches, width) -> (patches, width).
@@ -90,6 +95,7 @@ inline constexpr submodel_spec tower = [](model_spec spec) {
 }(shared_tower);
 
 enum family_config_index : std::uint8_t { inner, fewest_pixels, largest };
+
 inline constexpr family_key family_keys[]{{"projector_hidden_size", 11520},
                                           {.default_value = 256 * 256, .type = family_key_type::computed},
                                           {.default_value = 4096 * 4096, .type = family_key_type::computed}};
@@ -150,7 +156,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
             token_embeddings =
                 t.masked_scatter(token_embeddings, t.cat({t.call("projector", patch_merger{ctx}, states)}, 0));
         }
-        qwen2_vl_detail::place_in_time(ctx, t);
+        qwen_vision::place_in_time(ctx, t);
         return token_embeddings;
     });
 }

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/arch/mpt.hpp>
+#include <llmcost/config/reader.hpp>
+#include <llmcost/forward/decoder.hpp>
 
 // CPM-Ant. Derived from the default decoder, with a prompt before the text and segment-dependent position biases.
 //
@@ -13,6 +14,7 @@ namespace llmcost::arch {
 namespace cpmant_detail {
 
 enum family_config_index : std::uint8_t { buckets, prompt_types, prompt_length, segment_types, drops, drops_blocks };
+
 inline constexpr family_key family_keys[]{
     {"position_bias_num_buckets", 512},  {"prompt_types", 32}, {"prompt_length", 32}, {"segment_types", 32},
     {.type = family_key_type::computed},  // attention and MLP have dropout modules
@@ -20,14 +22,6 @@ inline constexpr family_key family_keys[]{
 };
 
 constexpr tensor dropped_if(trace& t, bool drops, const tensor& x) { return drops ? dropout(t, "dropout", x) : x; }
-
-/// A softmax module.
-struct softmax_module {
-    static constexpr role module_role = role::none;
-    static constexpr bool is_leaf = true;
-    [[nodiscard]] constexpr class_name type_name() const { return {"", "Softmax"}; }
-    constexpr tensor forward(trace& t, const tensor& x) const { return t.softmax(x); }
-};
 
 /// Attention with position biases. The scores are masked before and after the softmax.
 constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
@@ -62,7 +56,7 @@ constexpr tensor attention_block(const layer_context& ctx, trace& t, const tenso
 
 constexpr tensor gated(const layer_context& ctx, trace& t, const tensor& x) {
     const linear projection{ctx.config.hidden_size, ctx.config.intermediate_size};
-    const tensor gate = t.call("act", mpt_detail::gelu{}, t.call("w_0", projection, x));
+    const tensor gate = t.call("act", gelu_module{}, t.call("w_0", projection, x));
     return t.mul(gate, t.call("w_1", projection, x));
 }
 

@@ -13,14 +13,6 @@ namespace llmcost::arch {
 
 namespace ctrl_detail {
 
-constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
-    query_key_value qkv = project_qkv(ctx, t, x);
-    split_heads(ctx, qkv);
-    transpose_heads(qkv);
-    update_kv_cache(ctx, t, qkv);
-    return output_projection(ctx, t, scaled_dot_product_attention(ctx, t, qkv, {.has_float32_softmax = false}));
-}
-
 /// Decoder layer. The class names of its modules have no prefix.
 constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor& x) {
     const std::int64_t width = ctx.config.hidden_size, inner = ctx.config.intermediate_size;
@@ -29,7 +21,7 @@ constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor&
     const module_info block{.name = "ffn", .class_of_module = {"", "Sequential"}, .module_role = role::mlp};
     tensor h = apply_norm(ctx, t, "layernorm1", x);
     t.enter(attention);
-    h = t.leave(attention, ctrl_detail::attention(ctx, t, h));
+    h = t.leave(attention, attention_without_rotary(ctx, t, h));
     const tensor middle = t.add(x, dropout(t, "dropout1", h));
     h = apply_norm(ctx, t, "layernorm2", middle);
     t.enter(block);

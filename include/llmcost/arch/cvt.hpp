@@ -26,17 +26,17 @@ struct stage_sizes {
 
     /// Packs the sizes into four integers of `family_config`.
     constexpr void write(family_config& to, std::int64_t stage) const {
-        const auto at = packed_stages + 4 * static_cast<std::size_t>(stage);
-        to[at] = width << 31 | heads;
-        to[at + 1] = depth << 31 | inner;
-        to[at + 2] = (patch << 16 | stride) << 16 | padding;
-        to[at + 3] = (((((kernel << 10 | stride_q) << 10 | padding_q) << 10 | stride_kv) << 10 | padding_kv) << 3) |
-                     (bias ? 4 : 0) | (token ? 2 : 0) | (drops ? 1 : 0);
+        const auto offset = packed_stages + 4 * static_cast<std::size_t>(stage);
+        to[offset] = width << 31 | heads;
+        to[offset + 1] = depth << 31 | inner;
+        to[offset + 2] = (patch << 16 | stride) << 16 | padding;
+        to[offset + 3] = (((((kernel << 10 | stride_q) << 10 | padding_q) << 10 | stride_kv) << 10 | padding_kv) << 3) |
+                         (bias ? 4 : 0) | (token ? 2 : 0) | (drops ? 1 : 0);
     }
     [[nodiscard]] static constexpr stage_sizes parse_config(const model_config& config, std::int64_t stage) {
-        const auto at = packed_stages + 4 * static_cast<std::size_t>(stage);
-        const std::int64_t a = config.family[at], b = config.family[at + 1], c = config.family[at + 2],
-                           d = config.family[at + 3];
+        const auto offset = packed_stages + 4 * static_cast<std::size_t>(stage);
+        const std::int64_t a = config.family[offset], b = config.family[offset + 1], c = config.family[offset + 2],
+                           d = config.family[offset + 3];
         const std::int64_t low_31_bits = 0x7fffffff, half = 0xffff, ten_bits = 0x3ff;
         return {a >> 31,
                 a & low_31_bits,
@@ -246,20 +246,20 @@ constexpr stage_sizes parse_stage(config_view json, std::int64_t i) {
     constexpr std::int64_t ones[]{1, 1, 1}, twos[]{2, 2, 2}, threes[]{3, 3, 3};
     constexpr std::int64_t patches[]{7, 3, 3}, strides[]{4, 2, 2}, paddings[]{2, 1, 1};
     constexpr std::int64_t widths[]{64, 192, 384}, heads[]{1, 3, 6}, depths[]{1, 2, 10};
-    const auto number = [&](literal key, const std::int64_t(&otherwise)[3], std::int64_t minimum,
+    const auto number = [&](literal key, const std::int64_t(&defaults)[3], std::int64_t minimum,
                             std::int64_t largest) {
         const auto found = listed(json, key, i);
-        const std::int64_t n = found ? found->as_non_negative() : otherwise[i];
+        const std::int64_t n = found ? found->as_non_negative() : defaults[i];
         if (n < minimum || n > largest) throw_invalid_value(json, key, "numbers in the supported range");
         return n;
     };
-    const auto flag = [&](literal key, bool otherwise) {
+    const auto flag = [&](literal key, bool defaults) {
         const auto found = listed(json, key, i);
-        return found ? found->as_boolean() : otherwise;
+        return found ? found->as_boolean() : defaults;
     };
-    const auto real = [&](literal key, double otherwise) {
+    const auto real = [&](literal key, double defaults) {
         const auto found = listed(json, key, i);
-        return found ? found->as_real() : otherwise;
+        return found ? found->as_real() : defaults;
     };
     const auto method = listed(json, "qkv_projection_method", i);
     if (method && method->as_string() != "dw_bn")

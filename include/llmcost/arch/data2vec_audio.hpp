@@ -3,6 +3,7 @@
 #pragma once
 
 #include <llmcost/arch/wav2vec2.hpp>
+#include <llmcost/forward/wav2vec2_encoder.hpp>
 
 // Data2Vec Audio (`Data2VecAudioConfig`). Derived from wav2vec 2.0, with these differences:
 //  - norms after all convolutions;
@@ -14,18 +15,19 @@ namespace llmcost::arch {
 
 namespace data2vec_audio_detail {
 
-using namespace wav2vec2_detail;
+using namespace wav2vec2_encoder;
 
 /// The configuration keys of wav2vec 2.0, with other keys for the position convolutions.
 struct config_key_table {
     family_key family_keys[adapter_width + 1];
 
     constexpr config_key_table() {
-        for (std::size_t i = 0; i <= adapter_width; ++i) family_keys[i] = wav2vec2_detail::family_keys[i];
+        for (std::size_t i = 0; i <= adapter_width; ++i) family_keys[i] = wav2vec2_encoder::family_keys[i];
         family_keys[position_kernel] = {"conv_pos_kernel_size", 19};
         family_keys[extra_size] = {"num_conv_pos_embeddings", 5};
     }
 };
+
 inline constexpr config_key_table table{};
 
 /// One of several position convolutions. Each has a norm without weights.

@@ -4,7 +4,9 @@
 
 #include <llmcost/arch/vit.hpp>
 #include <llmcost/config/image_stages.hpp>
+#include <llmcost/forward/beit_layers.hpp>
 #include <llmcost/forward/images.hpp>
+#include <llmcost/forward/vision_transformer.hpp>
 
 // Source: transformers/models/data2vec: configuration_data2vec_vision.py, modeling_data2vec_vision.py
 
@@ -12,7 +14,9 @@ namespace llmcost::arch {
 
 namespace data2vec_vision_detail {
 
-enum family_config_index : std::uint8_t { mask_token, absolute, biased, shared, mean_pooling, scaled, drops };
+using beit_layers::biased, beit_layers::drops, beit_layers::embed, beit_layers::mean_pooling,
+    beit_layers::relative_bias, beit_layers::scaled, beit_layers::shared;
+
 inline constexpr family_key family_keys[]{
     {"use_mask_token", 0, family_key_type::boolean},
     {"use_absolute_position_embeddings", 0, family_key_type::boolean},
@@ -21,34 +25,6 @@ inline constexpr family_key family_keys[]{
     {"use_mean_pooling", 1, family_key_type::boolean},
     {.type = family_key_type::computed},
     {.type = family_key_type::computed},
-};
-
-/// Relative position biases for all pairs of patches, and three biases for the class token: (1, H, tokens, tokens).
-///
-/// The reference interpolates the table to the image size, even if the sizes are equal.
-struct relative_bias {
-    const layer_context& ctx;
-
-    static constexpr role module_role = role::none;
-    static constexpr bool is_leaf = true;
-    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("RelativePositionBias"); }
-    constexpr tensor forward(trace& t) const {
-        const vision_config& image = ctx.config.vision;
-        const std::int64_t heads = ctx.config.num_attention_heads;
-        const std::int64_t high = image.image_height / image.patch_size,
-                           expanded_width = image.image_width / image.patch_size;
-        const shape grid = patch_grid(ctx, t);
-        const std::int64_t old_rows = 2 * high - 1, old_columns = 2 * expanded_width - 1,
-                           tokens = grid.size[0] * grid.size[1] + 1;
-        const std::int64_t rows = 2 * grid.size[0] - 1, columns = 2 * grid.size[1] - 1, old = old_rows * old_columns;
-        const tensor table = t.param("relative_position_bias_table", {old + 3, heads});
-        const tensor places = t.slice(table, 0, old).view({1, old_columns, old_rows, heads}).permute({0, 3, 1, 2});
-        const tensor resampled =
-            t.reshape(t.bilinear(places, rows, columns).permute({0, 2, 3, 1}), {rows * columns, heads});
-        const tensor all = t.cat({resampled, t.slice(table, 0, 3)}, 0);
-        const tensor picked = t.gather(all, {tokens * tokens, heads}).view({tokens, tokens, heads});
-        return t.contiguous(picked.permute({2, 0, 1})).unsqueeze(0);
-    }
 };
 
 struct self_attention {
@@ -118,28 +94,6 @@ struct layer {
     }
 };
 
-/// Class token, patches and optional position embeddings.
-constexpr tensor embed(const layer_context& ctx, trace& t) {
-    const vision_config& image = ctx.config.vision;
-    const std::int64_t width = ctx.config.hidden_size, batch = t.load().batch;
-    const std::int64_t patches = (image.image_height / image.patch_size) * (image.image_width / image.patch_size);
-    const tensor pixels = image_input(ctx, t);
-    const tensor token = t.param("cls_token", {1, 1, width});
-    if (ctx.config.family[mask_token] != 0) {
-        const recorder::not_executed_guard mask_token_not_executed{t};
-        (void)t.param("mask_token", {1, 1, width});
-    }
-    tensor places;
-    if (ctx.config.family[absolute] != 0) places = t.param("position_embeddings", {1, patches + 1, width});
-    const module_info patch_embeddings{.name = "patch_embeddings", .class_of_module = ctx.class_of("PatchEmbeddings")};
-    t.enter(patch_embeddings);
-    const tensor tokens =
-        t.leave(patch_embeddings, as_tokens(t.call("projection", patch_convolution{image, width}, pixels)));
-    tensor x = t.cat({token.expand({batch, 1, width}), tokens}, 1);
-    if (ctx.config.family[absolute] != 0) x = t.add(x, resample_position_embeddings(ctx, t, places, 1));
-    return dropout(t, "dropout", x);
-}
-
 constexpr tensor call_layer(const layer_context& ctx, trace& t, std::int64_t index, const tensor& x) {
     const module_info m{.name = "layer", .index = index, .class_of_module = ctx.class_of("Layer")};
     tensor of_all;
@@ -188,6 +142,7 @@ constexpr tensor forward_data2vec_vision(const layer_context& ctx, trace& t) {
 
 constexpr void parse_data2vec_vision(config_view json, model_config& config) {
     using namespace data2vec_vision_detail;
+    using namespace beit_layers;
     config.vision = parse_image_size(json, 224);
     config.vision.patch_size = json.positive("patch_size", 16);
     const bool square = config.vision.image_height == config.vision.image_width;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <llmcost/arch/bert.hpp>
+#include <llmcost/forward/disentangled_attention.hpp>
 
 // DeBERTa V2. Derived from BERT, with these differences:
 //  - disentangled attention with separate scores for contents and positions;
@@ -14,55 +15,14 @@ namespace llmcost::arch {
 
 namespace deberta_v2_detail {
 
-enum family_config_index : std::uint8_t {
-    relative,
-    furthest,
-    buckets,
-    content_to_place,
-    place_to_content,
-    shares_projections,
-    norms_places,
-    adds_places,
-    kernel,
-    conv_groups,
-    conv_act,
-    pooler_act,
-    written_anew
-};
-inline constexpr family_key family_keys[]{
-    {"relative_attention", 0, family_key_type::boolean},
-    {.type = family_key_type::computed},  // `max_relative_positions`
-    {.type = family_key_type::computed},  // `position_buckets`; 0: none
-    {.type = family_key_type::computed},  // `pos_att_type`
-    {.type = family_key_type::computed},
-    {"share_att_key", 0, family_key_type::boolean},
-    {.type = family_key_type::computed},  // `norm_rel_ebd`
-    {"position_biased_input", 1, family_key_type::boolean},
-    {"conv_kernel_size", 0, family_key_type::non_negative},
-    {"conv_groups", 1},
-    {.default_value = static_cast<std::int64_t>(activation::tanh), .type = family_key_type::computed},
-    {.default_value = static_cast<std::int64_t>(activation::gelu), .type = family_key_type::computed},
-    {.type = family_key_type::computed},  // not `legacy`
-};
-
 /// `family_tag` of the first layer if a convolution follows it.
 inline constexpr std::uint8_t convolved = 1;
-
-/// Number of relative positions with an embedding, in one direction.
-[[nodiscard]] constexpr std::int64_t span(const model_config& config) {
-    return config.family[buckets] > 0 ? config.family[buckets] : config.family[furthest];
-}
-
-/// Returns true if no attention score uses the relative position embeddings.
-[[nodiscard]] constexpr bool scores_contents_alone(const model_config& config) {
-    return config.family[content_to_place] == 0 && config.family[place_to_content] == 0;
-}
 
 /// Sums word, position and segment embeddings; applies the norm and multiplies by a mask of ones.
 constexpr tensor sum_embeddings(const layer_context& ctx, trace& t, const tensor& ones) {
     const std::int64_t width = ctx.config.hidden_size;
     tensor x = word_embeddings(ctx, t);
-    if (ctx.config.family[adds_places] != 0)
+    if (ctx.config.family[deberta_layers::adds_places] != 0)
         x = t.add(x, position_embeddings(ctx, t));
     else
         (void)t.zeros_like(x);
@@ -72,123 +32,14 @@ constexpr tensor sum_embeddings(const layer_context& ctx, trace& t, const tensor
     return dropout(t, "dropout", t.mul(x, t.to(ones.unsqueeze(2), x.type)));
 }
 
-/// Buckets of the distances between queries and keys; buckets beyond the middle are logarithmic
-/// (`make_log_bucket_position`).
-constexpr void make_buckets(trace& t, std::int64_t sequence) {
-    const tensor distance = t.full({sequence, sequence});  // in floating point
-    tensor log_position = t.log(t.div_scalar(trace::buffer({sequence, sequence})));
-    log_position = t.mul_scalar(t.div(log_position, t.log(trace::buffer({}))));
-    log_position = t.add_scalar(t.ceil(log_position));  // rounded up
-    (void)t.masked_fill(t.mul(log_position, distance));
-}
-
-/// (B, S, heads · d) -> (B · heads, S, d).
-constexpr tensor in_heads(const layer_context& ctx, trace& t, const tensor& x) {
-    const std::int64_t heads = ctx.config.num_attention_heads, d = ctx.config.head_dim;
-    const tensor split = x.view({x.dim(0), x.dim(1), heads, d}).permute({0, 2, 1, 3});
-    return t.contiguous(split).view({x.dim(0) * heads, x.dim(1), d});
-}
-/// Square root of head_dim · (number of score types), as a tensor.
-constexpr tensor root(trace& t, const tensor& x) { return t.to(t.sqrt(t.mul_scalar(trace::buffer({}))), x.type); }
-
-/// Projects the relative position embeddings; one copy per sequence.
-constexpr tensor project_places(const layer_context& ctx, trace& t, literal name, const tensor& places) {
-    const std::int64_t width = ctx.config.num_attention_heads * ctx.config.head_dim, batch = t.load().batch;
-    tensor x = in_heads(ctx, t, t.call(name, linear{ctx.config.hidden_size, width, true}, places)).unsqueeze(0);
-    const tensor spread = t.copy(x.expand({batch, x.dim(1), x.dim(2), x.dim(3)}));
-    return spread.view({batch * x.dim(1), x.dim(2), x.dim(3)});
-}
-constexpr tensor project_places_with_shared_weights(const layer_context& ctx, trace& t, literal name,
-                                                    const tensor& places) {
-    const recorder::shared_parameters_guard known{t};
-    return project_places(ctx, t, name, places);
-}
-
-/// Gathers the scores of the relative positions. The backward reads the scores that it gathers from.
-constexpr tensor pick(trace& t, const tensor& scores) {
-    t.save_for_backward(scores);
-    return t.gather(scores, {scores.dim(0), scores.dim(1), scores.dim(1)});
-}
-
-/// Applies the mask and the softmax: scores -> probabilities.
-constexpr tensor hide_and_soften(trace& t, const tensor& scores) { return t.softmax(t.masked_fill(scores)); }
-
-/// Differences between families with disentangled attention.
-struct disentangled_attention_style {
-    tensor (*soften)(trace& t, const tensor& scores) = hide_and_soften;
-    literal dropout = "Dropout";
-};
-
-/// Content-to-position and position-to-content scores.
-constexpr tensor score_places(const layer_context& ctx, trace& t, const tensor& q, const tensor& k,
-                              const tensor& distances) {
-    const family_config& o = ctx.config.family;
-    const std::int64_t num_distances = 2 * span(ctx.config);
-    const tensor relative_embeddings = t.slice(distances, 0, num_distances).unsqueeze(0);
-    tensor place_k, place_q;
-    if (o[shares_projections] != 0) {
-        place_q = project_places_with_shared_weights(ctx, t, "query_proj", relative_embeddings);
-        place_k = project_places_with_shared_weights(ctx, t, "key_proj", relative_embeddings);
-    } else {
-        if (o[content_to_place] != 0) place_k = project_places(ctx, t, "pos_key_proj", relative_embeddings);
-        if (o[place_to_content] != 0) place_q = project_places(ctx, t, "pos_query_proj", relative_embeddings);
-    }
-    tensor sum;
-    if (o[content_to_place] != 0) {
-        const tensor scale = root(t, q);
-        const tensor found = pick(t, t.bmm(q, place_k.transpose(-1, -2)));
-        sum = t.add_scalar(t.div(found, scale));  // added to zero
-    }
-    if (o[place_to_content] != 0) {
-        const tensor scale = root(t, k);
-        const tensor found = pick(t, t.bmm(k, place_q.transpose(-1, -2)));
-        const tensor scaled = t.div(found.transpose(-1, -2), scale);
-        if (o[content_to_place] != 0)
-            t.add_(sum, scaled);
-        else
-            sum = t.add_scalar(scaled);
-    }
-    return sum;
-}
-
-/// Attention with separate scores for contents and positions (`DisentangledSelfAttention`).
-constexpr tensor disentangled_attention(const layer_context& ctx, trace& t, const tensor& x,
-                                        const disentangled_attention_style& style) {
-    const family_config& o = ctx.config.family;
-    const std::int64_t batch = x.dim(0), sequence = x.dim(1), heads = ctx.config.num_attention_heads,
-                       d = ctx.config.head_dim;
-    const linear projection{ctx.config.hidden_size, heads * d, true};
-    const tensor q = in_heads(ctx, t, t.call("query_proj", projection, x));
-    const tensor k = in_heads(ctx, t, t.call("key_proj", projection, x));
-    const tensor v = in_heads(ctx, t, t.call("value_proj", projection, x));
-    const recorder::fused_kernel_guard fused{
-        t, fused_attention_kernel(q.view({batch, heads, sequence, d}), heads, ctx.inputs->pattern, sequence)};
-    tensor scores = t.bmm(q, t.div(k.transpose(-1, -2), root(t, q)));
-    if (o[relative] != 0) {
-        const bool none = scores_contents_alone(ctx.config);
-        const recorder::detach_guard unread{t, none};
-        const dropout_module drops{.named = style.dropout};
-        const tensor distances = t.call("pos_dropout", drops, ctx.inputs->family_tensors[0]);
-        tensor places;
-        if (!none || o[shares_projections] != 0) places = score_places(ctx, t, q, k, distances);
-        if (!none) scores = t.add(scores, places);
-    }
-    if (o[relative] != 0 && scores_contents_alone(ctx.config)) scores = t.add_scalar(scores);  // adds zero
-    const tensor soft = style.soften(t, scores.view({batch, heads, sequence, sequence}));
-    const dropout_module drops{dropout_position::attention, style.dropout};
-    const tensor features = t.call("dropout", drops, soft).view({batch * heads, sequence, sequence});
-    const tensor mixed = t.bmm(features, v).view({batch, heads, sequence, d}).permute({0, 2, 1, 3});
-    return t.contiguous(mixed).view({batch, sequence, heads * d});
-}
-
 constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
-    return disentangled_attention(ctx, t, x, {});
+    return deberta_layers::disentangled_attention(ctx, t, x, {});
 }
 
 /// Convolution over the input of the first layer, added to its output (`ConvLayer`).
 constexpr tensor convolve(const layer_context& ctx, trace& t, const tensor& in, const tensor& out, const tensor& ones) {
-    const std::int64_t width = ctx.config.hidden_size, k = ctx.config.family[kernel],
-                       groups = ctx.config.family[conv_groups];
+    const std::int64_t width = ctx.config.hidden_size, k = ctx.config.family[deberta_layers::kernel],
+                       groups = ctx.config.family[deberta_layers::conv_groups];
     const module_info conv{.name = "conv", .class_of_module = {"", "ConvLayer"}};
     const module_info convolution{.name = "conv", .class_of_module = {"", "Conv1d"}, .is_leaf = true};
     t.enter(conv);
@@ -200,33 +51,9 @@ constexpr tensor convolve(const layer_context& ctx, trace& t, const tensor& in, 
     h = t.contiguous(h.permute({0, 2, 1}));
     (void)t.add_scalar(ones);  // 1 - mask
     t.masked_fill_(h);
-    h = activate(t, static_cast<activation>(ctx.config.family[conv_act]), dropout(t, "dropout", h));
+    h = activate(t, static_cast<activation>(ctx.config.family[deberta_layers::conv_act]), dropout(t, "dropout", h));
     h = t.call("LayerNorm", norm_module{norm_kind::layer, width}, t.add(out, h));
     return t.leave(conv, t.mul(h, t.to(ones.unsqueeze(2), h.type)));
-}
-
-constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor& x) {
-    const module_info attention{
-        .name = "attention", .class_of_module = ctx.class_of("Attention"), .module_role = role::attn};
-    const module_info self{.name = "self", .class_of_module = {"", "DisentangledSelfAttention"}};
-    const std::int64_t width = ctx.config.hidden_size;
-    t.enter(attention);
-    t.enter(self);
-    const tensor mixed = t.leave(self, ctx.spec.attention(ctx, t, x));
-    const bert_layers::output_block joins{mixed.dim(-1), width, ctx.class_of("SelfOutput")};
-    return bert_mlp(ctx, t, t.leave(attention, t.call("output", joins, mixed, x)));
-}
-
-/// Relative position embeddings, which the encoder passes to all layers.
-constexpr tensor embed_distances(const layer_context& ctx, trace& t) {
-    const std::int64_t rows = 2 * span(ctx.config), width = ctx.config.hidden_size;
-    const recorder::detach_guard unread{t, scores_contents_alone(ctx.config)};
-    const module_info table{.name = "rel_embeddings", .class_of_module = {"", "Embedding"}, .is_leaf = true};
-    t.enter(table);
-    const tensor weight = t.param("weight", {rows, width});
-    t.leave(table);
-    return ctx.config.family[norms_places] != 0 ? t.call("LayerNorm", norm_module{norm_kind::layer, width}, weight)
-                                                : weight;
 }
 
 constexpr tensor encode(const layer_context& ctx, trace& t) {
@@ -242,10 +69,10 @@ constexpr tensor encode(const layer_context& ctx, trace& t) {
     t.enter(encoder);
     // the mask of all pairs of tokens
     (void)t.mul(trace::buffer({batch, 1, 1, sequence}), trace::buffer({batch, 1, sequence, 1}));
-    if (o[relative] != 0 && o[buckets] > 0) make_buckets(t, sequence);
-    if (o[relative] != 0) {
-        shared.full.family_tensors[0] = embed_distances(ctx, t);
-    } else if (o[norms_places] != 0) {
+    if (o[deberta_layers::relative] != 0 && o[deberta_layers::buckets] > 0) deberta_layers::make_buckets(t, sequence);
+    if (o[deberta_layers::relative] != 0) {
+        shared.full.family_tensors[0] = deberta_layers::embed_distances(ctx, t);
+    } else if (o[deberta_layers::norms_places] != 0) {
         const recorder::not_executed_guard no_distances{t};
         (void)t.call("LayerNorm", norm_module{norm_kind::layer, ctx.config.hidden_size}, embedded);
     }
@@ -264,7 +91,7 @@ constexpr tensor pool(const layer_context& ctx, trace& t, const tensor& x) {
     const linear dense{ctx.config.hidden_size, ctx.config.hidden_size, true};
     t.enter(pooler);
     const tensor h = t.call("dense", dense, dropout(t, "dropout", t.select(x, 1), dropout_position::pooler));
-    return t.leave(pooler, activate(t, static_cast<activation>(ctx.config.family[pooler_act]), h));
+    return t.leave(pooler, activate(t, static_cast<activation>(ctx.config.family[deberta_layers::pooler_act]), h));
 }
 
 /// The legacy masked-language-modeling head.
@@ -283,6 +110,7 @@ constexpr tensor score_in_cls(const layer_context& ctx, trace& t, const tensor& 
     h = t.leave(transform, t.call("LayerNorm", norm_module{norm_kind::layer, width}, h));
     return t.leave(cls, t.leave(predictions, mlm_logits(ctx.config, t, h)));
 }
+
 /// The newer masked-language-modeling head, which multiplies by the word embeddings.
 constexpr tensor score_with_token_embeddings(const layer_context& ctx, trace& t, const tensor& x) {
     const module_info predictions{
@@ -299,9 +127,10 @@ constexpr tensor score_with_token_embeddings(const layer_context& ctx, trace& t,
     token_embeddings.requires_grad = true;
     return t.leave(predictions, t.leave(lm_head, t.add(t.matmul(h, token_embeddings.transpose(0, 1)), bias)));
 }
+
 constexpr tensor lm_head_logits(const layer_context& ctx, trace& t, const tensor_pair& out) {
-    return ctx.config.family[written_anew] != 0 ? score_with_token_embeddings(ctx, t, out.first)
-                                                : score_in_cls(ctx, t, out.first);
+    return ctx.config.family[deberta_layers::written_anew] != 0 ? score_with_token_embeddings(ctx, t, out.first)
+                                                                : score_in_cls(ctx, t, out.first);
 }
 
 constexpr tensor score(const layer_context& ctx, trace& t, const tensor_pair& out) {
@@ -309,30 +138,17 @@ constexpr tensor score(const layer_context& ctx, trace& t, const tensor_pair& ou
         ctx.config.head == head_kind::sequence_classification || ctx.config.head == head_kind::multiple_choice;
     return forward_encoder_head(ctx, t, {out.first, pools ? pool(ctx, t, out.first) : tensor{}}, lm_head_logits);
 }
-constexpr tensor forward(const layer_context& ctx, trace& t) { return forward_encoder_model(ctx, t, {.score = score}); }
 
-/// Returns true if `text` contains `name`. `pos_att_type` is a list of kinds or one string with all names.
-constexpr bool contains(string_ref text, string_ref name) noexcept {
-    for (std::size_t i = 0; i + name.size() <= text.size(); ++i)
-        if (text.substr(i, name.size()) == name) return true;
-    return false;
-}
-constexpr bool has_kind(config_view json, literal kind) {
-    const auto found = json.find("pos_att_type");
-    if (!found || found->is_null()) return false;
-    if (found->is_string()) return contains(found->as_string(), kind);
-    for (const config_view entry : found->as_array())
-        if (entry.as_string() == kind) return true;
-    return false;
-}
+constexpr tensor forward(const layer_context& ctx, trace& t) { return forward_encoder_model(ctx, t, {.score = score}); }
 
 constexpr void parse_convolution(config_view json, model_config& config) {
     family_config& o = config.family;
-    if (o[kernel] == 0) return;
-    if (o[kernel] % 2 == 0) throw_invalid_value(json, "conv_kernel_size", "an odd number");
-    if (config.hidden_size % o[conv_groups] != 0) throw_invalid_value(json, "conv_groups", "a divisor of hidden_size");
+    if (o[deberta_layers::kernel] == 0) return;
+    if (o[deberta_layers::kernel] % 2 == 0) throw_invalid_value(json, "conv_kernel_size", "an odd number");
+    if (config.hidden_size % o[deberta_layers::conv_groups] != 0)
+        throw_invalid_value(json, "conv_groups", "a divisor of hidden_size");
     if (const auto act = json.optional_string("conv_act"))
-        o[conv_act] = static_cast<std::int64_t>(activation_named(json, "conv_act", *act));
+        o[deberta_layers::conv_act] = static_cast<std::int64_t>(activation_named(json, "conv_act", *act));
     set_layers(json, config,
                [](std::int64_t i) { return layer_spec{.family_tag = i == 0 ? convolved : std::uint8_t{0}}; });
 }
@@ -349,17 +165,18 @@ constexpr void parse_config(config_view json, model_config& config) {
         throw_invalid_value(json, "pooler_hidden_size", "hidden_size");
     const std::int64_t maximum = json.signed_integer("max_relative_positions", -1);
     const std::int64_t n = json.signed_integer("position_buckets", -1);
-    o[furthest] = maximum < 1 ? config.max_position_embeddings : maximum;
-    o[buckets] = n > 0 ? n : 0;
-    (void)checked_size(json, "max_relative_positions", 2, o[furthest]);
-    (void)checked_size(json, "position_buckets", 2, o[buckets]);
-    o[content_to_place] = has_kind(json, "c2p");
-    o[place_to_content] = has_kind(json, "p2c");
-    o[norms_places] = contains(json.string("norm_rel_ebd", "none"), "layer_norm");
+    o[deberta_layers::furthest] = maximum < 1 ? config.max_position_embeddings : maximum;
+    o[deberta_layers::buckets] = n > 0 ? n : 0;
+    (void)checked_size(json, "max_relative_positions", 2, o[deberta_layers::furthest]);
+    (void)checked_size(json, "position_buckets", 2, o[deberta_layers::buckets]);
+    o[deberta_layers::content_to_place] = deberta_layers::has_kind(json, "c2p");
+    o[deberta_layers::place_to_content] = deberta_layers::has_kind(json, "p2c");
+    o[deberta_layers::norms_places] = deberta_layers::contains(json.string("norm_rel_ebd", "none"), "layer_norm");
     if (const auto act = json.optional_string("pooler_hidden_act"))
-        o[pooler_act] = static_cast<std::int64_t>(activation_named(json, "pooler_hidden_act", *act));
-    o[written_anew] = !json.boolean("legacy", true);
-    if (o[written_anew] != 0 && config.head == head_kind::masked_lm && config.embedding_size != config.hidden_size)
+        o[deberta_layers::pooler_act] = static_cast<std::int64_t>(activation_named(json, "pooler_hidden_act", *act));
+    o[deberta_layers::written_anew] = !json.boolean("legacy", true);
+    if (o[deberta_layers::written_anew] != 0 && config.head == head_kind::masked_lm &&
+        config.embedding_size != config.hidden_size)
         throw_invalid_value(json, "embedding_size", "hidden_size with this head");
     parse_convolution(json, config);
 }
@@ -377,9 +194,9 @@ inline constexpr model_spec deberta_v2 = [](model_spec spec) {
     spec.class_prefix = "DebertaV2";
     spec.forward = deberta_v2_detail::forward;
     spec.parse_config = deberta_v2_detail::parse_config;
-    spec.family_keys = deberta_v2_detail::family_keys;
+    spec.family_keys = deberta_layers::family_keys;
     spec.base_model = deberta_v2_detail::encode;
-    spec.decoder_layer = deberta_v2_detail::decoder_layer;
+    spec.decoder_layer = deberta_layers::decoder_layer;
     spec.attention = deberta_v2_detail::attention;
     spec.supported_layers.max_family_tag = deberta_v2_detail::convolved;
     spec.supported_heads = {head_kind::none,

@@ -4,108 +4,45 @@
 
 #include <llmcost/arch/llama.hpp>
 #include <llmcost/config/experts.hpp>
-#include <llmcost/forward/multi_token_prediction.hpp>
+
+// DeepSeek MoE. Derived from Llama, with DeepSeek V2's experts and a plain softmax router.
+//
+// Source: modeling_deepseek.py of deepseek-ai/deepseek-moe-16b-base
 
 namespace llmcost::arch {
 
-/// Checks the expert groups of the router.
+/// Parses `config.json`. After the first dense layers, one in every `moe_layer_freq` layers has experts.
 ///
-/// Throws: `config_error` for an invalid `n_group` or `topk_group`.
-constexpr void check_groups(config_view json, const model_config& config) {
-    if (config.moe.num_experts % config.moe.n_group != 0)
-        throw_invalid_value(json, "n_group", "a divisor of the number of experts");
-    if (config.moe.topk_group > config.moe.n_group) throw_invalid_value(json, "topk_group", "at most n_group");
-}
-
-/// Parses latent attention and experts. The first `first_k_dense_replace` layers are dense.
-constexpr void parse_deepseek(config_view json, model_config& config, std::int64_t dense_layers,
-                              std::int64_t shared_experts, literal also_experts) {
-    const auto rank = json.find("q_lora_rank");
-    config.mla.q_lora_rank = rank && rank->is_null() ? 0 : json.positive("q_lora_rank", 1536);
-    config.mla.kv_lora_rank = json.positive("kv_lora_rank", 512);
-    config.mla.qk_nope_head_dim = json.positive("qk_nope_head_dim", 128);
-    config.mla.qk_rope_head_dim = json.positive("qk_rope_head_dim", 64);
-    config.mla.v_head_dim = json.positive("v_head_dim", 128);
-    config.head_dim = config.rotary_dim = config.mla.qk_rope_head_dim;
-    if (config.rotary_dim % 2 != 0) throw_invalid_value(json, "qk_rope_head_dim", "an even number");
-    (void)checked_size(json, "qk_nope_head_dim", config.num_attention_heads, config.mla.qk_nope_head_dim);
-    (void)checked_size(json, "v_head_dim", config.num_attention_heads, config.mla.v_head_dim);
-    parse_experts(json, config, json.contains(also_experts) ? also_experts : "n_routed_experts");
-    validate_experts(json, config);
-    config.moe.shared_intermediate_size = checked_size(
-        json, "n_shared_experts", json.positive("n_shared_experts", shared_experts), config.moe.intermediate_size);
-    config.moe.n_group = json.positive("n_group", config.moe.n_group);
-    config.moe.topk_group = json.positive("topk_group", config.moe.topk_group);
-    const std::int64_t dense = json.non_negative("first_k_dense_replace", dense_layers);
+/// Without `n_routed_experts`, no layer has experts.
+constexpr void parse_deepseek_moe(config_view json, model_config& config) {
     set_single_mask(json, config);
+    const auto number = json.find("n_routed_experts");
+    if (!number || number->is_null()) return;
+    parse_experts(json, config, "n_routed_experts");
+    const auto shared = json.find("n_shared_experts");
+    if (shared && !shared->is_null())
+        config.moe.shared_intermediate_size =
+            checked_size(json, "n_shared_experts", json.positive("n_shared_experts"), config.moe.intermediate_size);
+    const std::int64_t dense = json.non_negative("first_k_dense_replace", 0), step = json.positive("moe_layer_freq", 1);
     const token_mixer_kind mixer = config.layers[0].token_mixer;
-    set_layers(json, config, [&](std::int64_t i) { return layer_spec{mixer, i >= dense}; });
+    set_layers(json, config, [&](std::int64_t i) { return layer_spec{mixer, i >= dense && i % step == 0}; });
 }
 
-constexpr void parse_deepseek_v2(config_view json, model_config& config) {
-    parse_deepseek(json, config, 0, 2, "num_experts");
-    const string_ref method = json.string("topk_method", "greedy");
-    config.moe.has_group_limit = method == "group_limited_greedy";
-    if (!config.moe.has_group_limit && method != "greedy")
-        throw_unsupported(json, "topk_method", "unsupported top-k method");
-    if (config.moe.has_group_limit) check_groups(json, config);
-}
-
-constexpr void parse_deepseek_v3(config_view json, model_config& config) {
-    parse_deepseek(json, config, 3, 1, "num_local_experts");
-    config.moe.has_group_limit = true;
-    check_groups(json, config);
-    config.rope_interleave = json.boolean("rope_interleave", true);
-    if (config.moe.num_experts / config.moe.n_group < 2)
-        throw_invalid_value(json, "n_group", "at most half the number of experts");
-}
-
-// DeepSeek V2. Derived from Llama, with multi-head latent attention, complex RoPE and a softmax router.
-//
-// Source: transformers/models/deepseek_v2
-inline constexpr model_spec deepseek_v2 = [](model_spec spec) {
+inline constexpr model_spec deepseek_moe = [](model_spec spec) {
+    spec.model_type = "deepseek";
+    spec.class_prefix = "Deepseek";
+    spec.is_remote_code = true;
+    spec.parse_config = parse_deepseek_moe;
+    spec.dropout_keys = {};
     spec.supported_heads = classifying_decoder_heads;
-    spec.model_type = "deepseek_v2";
-    spec.class_prefix = "DeepseekV2";
-    spec.parse_config = parse_deepseek_v2;
-    spec.token_mixer = latent_attention_token_mixer;
-    spec.rotary = rotary_style::interleaved_complex;
-    spec.router = router_kind::softmax_grouped;
+    spec.router = router_kind::softmax_top_k;
     spec.shared_experts = shared_expert_kind::added;
-    spec.names.moe_class = "Moe";
-    spec.names.router_class = "TopkRouter";
+    spec.names.moe_class = "MoE";
+    spec.names.router_class = "MoEGate";
+    spec.config_keys.add("mlp_bias", key_rule::absent);
     spec.defaults.vocab_size = 102400;
-    spec.defaults.moe = {.num_experts = 64, .intermediate_size = 1407};
+    spec.defaults.moe.intermediate_size = 1407;
     return spec;
 }(llama);
-
-// DeepSeek V3. Derived from DeepSeek V2, with a sigmoid router with expert groups, and interleaved RoPE on two tensors.
-//
-// Source: transformers/models/deepseek_v3
-inline constexpr model_spec deepseek_v3 = [](model_spec spec) {
-    spec.supported_heads = decoder_heads;
-    spec.model_type = "deepseek_v3";
-    spec.class_prefix = "DeepseekV3";
-    spec.parse_config = parse_deepseek_v3;
-    spec.rotary = rotary_style::interleaved_split;
-    spec.router = router_kind::sigmoid_grouped;
-    spec.multi_token_prediction = mtp_with_last_layer_spec;
-    spec.names.moe_class = "MoE";
-    spec.defaults.vocab_size = 129280;
-    spec.defaults.hidden_size = 7168;
-    spec.defaults.intermediate_size = 18432;
-    spec.defaults.num_hidden_layers = 61;
-    spec.defaults.num_attention_heads = 128;
-    spec.defaults.num_key_value_heads = 128;
-    spec.defaults.max_position_embeddings = 4096;
-    spec.defaults.moe.num_experts = 256;
-    spec.defaults.moe.num_experts_per_tok = 8;
-    spec.defaults.moe.intermediate_size = 2048;
-    spec.defaults.moe.n_group = 8;
-    spec.defaults.moe.topk_group = 4;
-    spec.defaults.moe.norm_topk_prob = true;
-    spec.config_keys.add("mlp_bias", key_rule::absent);
-    return spec;
-}(deepseek_v2);
 
 }  // namespace llmcost::arch

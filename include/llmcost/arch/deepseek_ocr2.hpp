@@ -2,32 +2,35 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/arch/deepseek.hpp>
+#include <llmcost/arch/deepseek_v2.hpp>
 #include <llmcost/arch/qwen2.hpp>
 #include <llmcost/arch/sam.hpp>
 #include <llmcost/config/processor.hpp>
+#include <llmcost/forward/local_views.hpp>
 #include <llmcost/forward/multimodal.hpp>
+#include <llmcost/forward/sam_encoder.hpp>
 #include <llmcost/forward/tiles.hpp>
 
 namespace llmcost::arch {
 
 namespace deepseek_ocr2_detail {
 
+using local_views::first_channels, local_views::last_channels;
+
 // ---- SAM, followed by two strided convolutions
 
-enum sam_config_index : std::uint8_t { first_channels = 5, last_channels };
-inline constexpr family_key sam_keys[]{sam_detail::family_keys[0],
-                                       sam_detail::family_keys[1],
-                                       sam_detail::family_keys[2],
-                                       sam_detail::family_keys[3],
-                                       sam_detail::family_keys[4],
+inline constexpr family_key sam_keys[]{sam_encoder::family_keys[0],
+                                       sam_encoder::family_keys[1],
+                                       sam_encoder::family_keys[2],
+                                       sam_encoder::family_keys[3],
+                                       sam_encoder::family_keys[4],
                                        {.default_value = 512, .type = family_key_type::computed},
                                        {.default_value = 896, .type = family_key_type::computed}};
 
 /// Encodes images: (B, 3, side, side) -> (B, channels, side / 64, side / 64).
 constexpr tensor sam_base(const layer_context& ctx, trace& t) {
     const std::int64_t inner_channels = ctx.config.family[first_channels];
-    const tensor x = sam_detail::forward_vision_encoder(ctx, t);
+    const tensor x = sam_encoder::forward_vision_encoder(ctx, t);
     const module_info proj{.name = "proj", .class_of_module = ctx.class_of("VisionProj")};
     t.enter(proj);
     const tensor h = t.call("conv1", convolution_2d{x.dim(1), inner_channels, 3, 2, 1, 1, false}, x);
@@ -36,7 +39,7 @@ constexpr tensor sam_base(const layer_context& ctx, trace& t) {
 }
 
 constexpr void parse_sam(config_view json, model_config& config) {
-    sam_detail::parse_config(json, config);
+    sam_encoder::parse_config(json, config);
     const auto channels = json.optional_array("downsample_channels");
     if (!channels) return;
     if (channels->size() < 2) throw_invalid_value(json, "downsample_channels", "two numbers of channels");
@@ -44,14 +47,21 @@ constexpr void parse_sam(config_view json, model_config& config) {
     config.family[last_channels] = (*channels)[1].as_positive();
 }
 
-inline constexpr submodel_spec sam = [](model_spec spec) {
+}  // namespace deepseek_ocr2_detail
+
+inline constexpr submodel_spec deepseek_ocr2_sam = [](model_spec spec) {
     spec.class_prefix = "DeepseekOcr2Sam";
-    spec.base_model = sam_base;
-    spec.parse_config = parse_sam;
-    spec.family_keys = sam_keys;
+    spec.base_model = deepseek_ocr2_detail::sam_base;
+    spec.parse_config = deepseek_ocr2_detail::parse_sam;
+    spec.family_keys = deepseek_ocr2_detail::sam_keys;
     spec.names.model_class = "VisionEncoder";
     return spec;
-}(sam_detail::tower);
+}(sam_vision_encoder);
+
+namespace deepseek_ocr2_detail {
+
+using local_views::cut, local_views::cut_rule, local_views::left_of, local_views::parse_towers,
+    local_views::place_cut_images, local_views::projector;
 
 // ---- Qwen2 layers over patches and queries: patches attend to each other, queries to all preceding tokens
 
@@ -92,41 +102,8 @@ inline constexpr submodel_spec encoder = [](model_spec spec) {
 
 // ---- images
 
-/// Tiling rule: a square thumbnail, and tiles of the grid with the nearest aspect ratio if the image is larger than a
-/// tile.
-struct cut_rule {
-    std::int64_t base_size;
-    std::int64_t tile;
-    std::int64_t minimum;
-    std::int64_t maximum;
-};
-
-/// Splits an image into a thumbnail and tiles.
-///
-/// Throws: `description_error` if a side of the image would be rounded to zero.
-/// Source: transformers/models/deepseek_ocr2/image_processing_deepseek_ocr2.py.
-[[nodiscard]] constexpr media_shape cut(image_size image, const cut_rule& rule) {
-    media_shape out{.num_tiles = 0, .height = rule.base_size, .width = rule.base_size};
-    const std::int64_t longest = image.height > image.width ? image.height : image.width;
-    const std::int64_t shortest = image.height > image.width ? image.width : image.height;
-    // Python's round (halves to even) of a side that becomes zero
-    if (2 * rule.base_size * shortest <= longest)
-        throw_description_error("the image is too narrow: a side is rounded to zero");
-    if (longest <= rule.tile || rule.maximum == 0) return out;
-    const tile_grid grid = closest_grid(image.height, image.width, rule.tile, rule.minimum, rule.maximum);
-    out.tile_rows = grid.rows;
-    out.tile_columns = grid.columns;
-    out.num_tiles = grid.tiles();
-    return out;
-}
-
-/// Number of patches per side after both convolutions.
-[[nodiscard]] constexpr std::int64_t left_of(std::int64_t side, std::int64_t patch) noexcept {
-    const auto halved = [](std::int64_t n) { return (n - 1) / 2 + 1; };
-    return halved(halved(side / patch));
-}
-
 inline constexpr std::int64_t num_queries_768 = 144, num_queries_1024 = 256;
+
 inline constexpr cut_rule rule{.base_size = 1024, .tile = 768, .minimum = 2, .maximum = 6};
 
 /// Number of queries for images of this side.
@@ -178,40 +155,6 @@ constexpr tensor forward_vision_model(const layer_context& ctx, trace& t) {
     return t.leave(tower, t.slice(states, 1, query_embeddings.dim(0)));
 }
 
-struct projector : linear {
-    static constexpr role module_role = role::projector;
-};
-
-/// Encodes thumbnails, then tiles, and inserts the features into the token embeddings.
-///
-/// `encode_images`: (images, …) -> (images, tokens, width). `concatenate_features` combines the features of one image:
-/// (tokens, width).
-template <class See, class Join>
-constexpr tensor place_cut_images(trace& t, const tensor& token_embeddings, const media_shape& shape, std::int64_t tile,
-                                  const See& encode_images, const Join& concatenate_features) {
-    const workload load = t.load();
-    const std::int64_t images = images_in(t);
-    tensor global_features, parts;
-    {
-        const recorder::workload_guard encoder_workload{t, image_workload(load, images, shape.height, shape.width)};
-        global_features = encode_images();
-    }
-    if (shape.num_tiles > 0) {
-        const recorder::shared_parameters_guard shared_parameters{t};
-        const recorder::workload_guard encoder_workload{t, image_workload(load, images * shape.num_tiles, tile, tile)};
-        parts = encode_images();
-    }
-    tensor features = trace::buffer({1});
-    features.type = global_features.type;
-    for (loop one = t.loop_time_steps(images, features); one.next();)
-        features = concatenate_features(global_features.select(0),
-                                        shape.num_tiles > 0 ? parts.slice(0, shape.num_tiles) : tensor{});
-    tensor all = features;
-    all.size[0] *= images;
-    all.numel *= static_cast<std::uint64_t>(images);
-    return t.masked_scatter(token_embeddings, t.cat({all}, 0));
-}
-
 constexpr tensor base(const layer_context& ctx, trace& t) {
     return forward_text_after_encoder(ctx, t, "language_model", [&](const tensor& token_embeddings) {
         const bool has_image_inputs = has_images(t);
@@ -231,23 +174,15 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
     });
 }
 
-/// Parses the vision configuration, which contains the configurations of both encoders.
-constexpr void parse_towers(config_view json, model& m, const model_spec& first, literal second_key,
-                            const model_spec& second) {
-    const config_view empty_config{&detail::no_keys, 0};
-    const auto vision = json.optional_object("vision_config");
-    const auto sharp = vision ? vision->optional_object("sam_config") : maybe<config_view>{};
-    const auto reader = vision ? vision->optional_object(second_key) : maybe<config_view>{};
-    m.components[0] = {&first, parse_sizes(first, sharp ? *sharp : empty_config, true)};
-    m.components[1] = {&second, parse_sizes(second, reader ? *reader : empty_config, true)};
-    if (m.components[0].config.family[last_channels] != m.components[1].config.hidden_size)
-        throw_invalid_value(json, "vision_config", "an encoder with a hidden_size of the last of downsample_channels");
+constexpr void parse_config(config_view json, model& m) {
+    parse_towers(json, m, deepseek_ocr2_sam, "encoder_config", encoder);
 }
-constexpr void parse_config(config_view json, model& m) { parse_towers(json, m, sam, "encoder_config", encoder); }
+
+}  // namespace deepseek_ocr2_detail
 
 /// Parses the text configuration. The heads have hidden_size / heads elements, independent of `head_dim`. Experts:
 /// DeepSeek V2.
-constexpr void parse_text_config(config_view json, model_config& config, std::int64_t dense_layers) {
+constexpr void parse_deepseek_ocr_text(config_view json, model_config& config, std::int64_t dense_layers) {
     divide_by_heads(json, config, {"num_attention_heads"});
     parse_experts(json, config, json.contains("num_experts") ? "num_experts" : "n_routed_experts");
     validate_experts(json, config);
@@ -268,8 +203,6 @@ constexpr void parse_text_config(config_view json, model_config& config, std::in
     });
 }
 
-}  // namespace deepseek_ocr2_detail
-
 // The text model: Llama's attention and DeepSeek V2's experts.
 //
 // Source: transformers/models/deepseek_ocr2
@@ -279,7 +212,7 @@ inline constexpr model_spec deepseek_ocr2_text = [](model_spec spec) {
     spec.class_prefix = "DeepseekOcr2";
     spec.supported_heads = {};
     spec.parse_config = [](config_view json, model_config& config) {
-        deepseek_ocr2_detail::parse_text_config(json, config, json.non_negative("first_k_dense_replace", 0));
+        parse_deepseek_ocr_text(json, config, json.non_negative("first_k_dense_replace", 0));
     };
     spec.token_mixer = attention_token_mixer;
     spec.rotary = rotary_style::rotate_half;

@@ -58,18 +58,6 @@ constexpr tensor gated(trace& t, activation act, const tensor& gate, const tenso
     return t.mul(t.call("act_fn", activation_module{act}, limited), clamped_up);
 }
 
-/// Experts with clamped gates and inputs.
-struct limited_experts : routed_experts_base {
-    static constexpr bool is_leaf = false;
-    constexpr tensor forward(trace& t, const tensor& x, const tensor& weights) const {
-        const recorder::fused_kernel_guard fused{t, make_fused_kernel(x.dim(0))};
-        const tensor rows = dispatch_tokens(t, x),
-                     up = param(t, "gate_up_proj", {num_experts, 2 * intermediate_size, hidden_size}),
-                     down = param(t, "down_proj", {num_experts, hidden_size, intermediate_size});
-        const tensor half = t.linear(rows, t.select(up, 0)).slice(-1, intermediate_size);
-        return combine_expert_outputs(t, x, weights, t.linear(gated(t, act, half, half), t.select(down, 0)));
-    }
-};
 /// Shared expert with clamped gate and input, applied to all tokens.
 struct limited_block {
     layer_context ctx;
@@ -96,9 +84,14 @@ constexpr tensor sparse_moe_block(const layer_context& ctx, trace& t, const tens
                                   moe.num_experts_per_tok,
                                   ctx.config.hidden_act,
                                   ctx.class_of("Experts")};
-    const tensor routed = t.call("experts", limited_experts{all}, x.view({-1, width}), weights);
+    const auto gate = [act = ctx.config.hidden_act](trace& tracer, const tensor& gate_up) {
+        const tensor half = gate_up.slice(-1, gate_up.dim(-1) / 2);
+        return gated(tracer, act, half, half);
+    };
+    const tensor routed = t.call("experts", with_custom_gate<false>(all, gate), x.view({-1, width}), weights);
     return t.add(routed.view({x.dim(0), x.dim(1), width}), t.call("shared_experts", limited_block{ctx}, x));
 }
+
 constexpr tensor mlp(const layer_context& ctx, trace& t, const tensor& x) {
     return moe_or_dense_mlp(ctx, t, sparse_moe_block, x);
 }
@@ -165,9 +158,9 @@ constexpr tensor process_logits(const layer_context& ctx, trace& t, const tensor
 
 /// Parses the number of rotary elements of a head, from any of the supported keys.
 constexpr std::int64_t parse_rope(config_view json, const model_config& config) {
-    const auto part = [&](config_view place, double otherwise) {
+    const auto part = [&](config_view place, double default_value) {
         return static_cast<std::int64_t>(static_cast<double>(config.head_dim) *
-                                         detail::rotated_part_in(place, otherwise));
+                                         detail::rotated_part_in(place, default_value));
     };
     const auto refuse = [&](config_view place) {
         for (const literal type : {"dynamic", "longrope"})
@@ -207,18 +200,18 @@ constexpr void parse_plan(config_view json, model_config& config) {
     if (mixtures && mixtures->size() < n)
         throw_invalid_value(json, "mlp_layer_types", "a list with one kind per hidden layer");
     set_layers(json, config, [&](std::int64_t i) {
-        const auto at = static_cast<std::size_t>(i);
+        const auto index = static_cast<std::size_t>(i);
         std::uint8_t reach = i < 2 || i % 2 == 0 ? heavy : sparse;
         if (types) {
-            reach = reach_named(json, "layer_types", (*types)[at].as_string());
+            reach = reach_named(json, "layer_types", (*types)[index].as_string());
         } else if (ratios) {
-            const std::int64_t ratio = (*ratios)[at].as_integer();
+            const std::int64_t ratio = (*ratios)[index].as_integer();
             if (ratio != 0 && ratio != 4 && ratio != 128) throw_invalid_value(json, "compress_ratios", "0, 4 and 128");
             reach = ratio == 0 ? std::uint8_t{0} : ratio == 4 ? sparse : heavy;
         }
         bool looks_up = i < (number ? *number : 3);
         if (mixtures) {
-            const string_ref name = (*mixtures)[at].as_string();
+            const string_ref name = (*mixtures)[index].as_string();
             if (name != "hash_moe" && name != "moe")
                 throw_unsupported(json, "mlp_layer_types", "unsupported layer type");
             looks_up = name == "hash_moe";

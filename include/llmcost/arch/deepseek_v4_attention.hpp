@@ -82,9 +82,9 @@ struct windows {
 
     constexpr windows(trace& t, std::int64_t tokens) : rate(tokens) {
         const std::int64_t past = t.load().past, total = past + t.load().sequence;
-        const auto add_window_edges = [&](workload_axis a, std::int64_t at) {
-            t.add_region_edge(a, at / rate * rate);
-            t.add_region_edge(a, (at / rate + 1) * rate);
+        const auto add_window_edges = [&](workload_axis a, std::int64_t position) {
+            t.add_region_edge(a, position / rate * rate);
+            t.add_region_edge(a, (position / rate + 1) * rate);
         };
         add_window_edges(workload_axis::past, past);
         add_window_edges(workload_axis::total, total);
@@ -138,8 +138,8 @@ constexpr tensor compressed(const layer_context& ctx, trace& t, const tensor& x,
         t.to(t.softmax_method(t.to(weights.transpose(2, 3), dtype::float32)), rows.type).transpose(2, 3);
     const tensor mixed = t.sum(t.mul(rows, parts), 2);
     const tensor normed = call_norm(t, "kv_norm", ctx.spec.norm, dim, ctx.class_of("RMSNorm"), mixed);
-    const tensor_pair at = t.call("rotary_emb", rotary{ctx, batch}, n);
-    const tensor fresh = apply_rotary(t, normed.unsqueeze(1), at.first, at.second).squeeze(1);
+    const tensor_pair rotary_angles = t.call("rotary_emb", rotary{ctx, batch}, n);
+    const tensor fresh = apply_rotary(t, normed.unsqueeze(1), rotary_angles.first, rotary_angles.second).squeeze(1);
     const std::int64_t num_cached_entries = w.all - w.fresh;
     if (w.fresh == 0) return trace::buffer({batch, num_cached_entries, dim});
     return caches && num_cached_entries > 0 ? t.cat({trace::buffer({batch, num_cached_entries, dim}), fresh}, 1)
@@ -173,10 +173,10 @@ struct indexer {
         const std::int64_t heads = ctx.config.family[index_heads], dim = ctx.config.family[index_dim],
                            top = ctx.config.family[index_top_k];
         const tensor entries = compressed(ctx, t, x, w, dim, true);
-        const tensor_pair at = t.call("rotary_emb", rotary{ctx, 1}, x.dim(1));
+        const tensor_pair rotary_angles = t.call("rotary_emb", rotary{ctx, 1}, x.dim(1));
         tensor q = t.call("q_b_proj", linear{ctx.config.family[q_rank], heads * dim}, low);
         q = q.view({x.dim(0), x.dim(1), heads, dim}).transpose(1, 2);
-        q = apply_rotary(t, q, at.first, at.second).transpose(1, 2);
+        q = apply_rotary(t, q, rotary_angles.first, rotary_angles.second).transpose(1, 2);
         const tensor scores = t.call("scorer", scorer{ctx}, q, entries, x);
         t.add_region_edge(workload_axis::total, top * w.rate);
         return t.topk(w.all > 0 ? t.masked_fill(scores) : scores, top < w.all ? top : w.all);

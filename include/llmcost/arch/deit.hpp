@@ -3,6 +3,7 @@
 #pragma once
 
 #include <llmcost/arch/vit.hpp>
+#include <llmcost/forward/vision_transformer.hpp>
 
 // Source: transformers/models/deit: configuration_deit.py, modeling_deit.py
 
@@ -11,7 +12,7 @@ namespace llmcost::arch {
 namespace deit_detail {
 
 inline constexpr family_key family_keys[]{
-    vit_detail::family_keys[0], vit_detail::family_keys[1], {.default_value = 2, .type = family_key_type::computed}};
+    vit_config::family_keys[0], vit_config::family_keys[1], {.default_value = 2, .type = family_key_type::computed}};
 
 /// Mean of two classifiers, of the class token and of the distillation token.
 constexpr tensor classify_twice(const layer_context& ctx, trace& t, const tensor& x) {

@@ -4,7 +4,9 @@
 
 #include <llmcost/arch/vit.hpp>
 #include <llmcost/config/image_stages.hpp>
+#include <llmcost/forward/dinov2_layers.hpp>
 #include <llmcost/forward/images.hpp>
+#include <llmcost/forward/vision_transformer.hpp>
 #include <llmcost/layers/convolution.hpp>
 
 // DINOv2. Derived from ViT, with layer scale.
@@ -15,14 +17,8 @@ namespace llmcost::arch {
 
 namespace dinov2_detail {
 
-enum family_config_index : std::uint8_t { registers, ratio, gated, drops, registered, masked };
-inline constexpr family_key family_keys[]{
-    {.type = family_key_type::computed},
-    {"mlp_ratio", 4},
-    {"use_swiglu_ffn", 0, family_key_type::boolean},
-    {.type = family_key_type::computed},  // 1 = a drop path module in training
-    {.type = family_key_type::computed},  // 1 = a tensor of registers exists, even if empty
-    {"use_mask_token", 1, family_key_type::boolean}};
+using dinov2_layers::drops, dinov2_layers::gated, dinov2_layers::layer_scale, dinov2_layers::masked,
+    dinov2_layers::registered, dinov2_layers::registers;
 
 /// Class token, optional registers, patches and learned positions, which are interpolated to the image's patches.
 struct embeddings {
@@ -59,32 +55,6 @@ struct embeddings {
     }
 };
 
-struct attention {
-    const model_config& config;
-    literal prefix;
-
-    static constexpr role module_role = role::attn;
-    static constexpr bool is_leaf = false;
-    [[nodiscard]] constexpr class_name type_name() const { return {prefix, "Attention"}; }
-    constexpr tensor forward(trace& t, const tensor& x) const {
-        const tensor mixed =
-            bidirectional_attention(t, x, config.hidden_size, config.num_attention_heads, config.attention_bias,
-                                    {"q_proj", "k_proj", "v_proj"}, false, full_pattern(x.dim(1)));
-        return t.call("o_proj", linear{config.hidden_size, config.hidden_size, true}, mixed);
-    }
-};
-
-/// Layer scale: one factor per feature for the output of a block.
-struct layer_scale {
-    std::int64_t width;
-    literal prefix;
-
-    static constexpr role module_role = role::none;
-    static constexpr bool is_leaf = true;
-    [[nodiscard]] constexpr class_name type_name() const { return {prefix, "LayerScale"}; }
-    constexpr tensor forward(trace& t, const tensor& x) const { return t.mul(x, t.param("lambda1", {width})); }
-};
-
 struct layer {
     const layer_context& ctx;
 
@@ -97,7 +67,7 @@ struct layer {
         const norm_module layer_norm{norm_kind::layer, width};
         const drop_path_module path{prefix, ctx.config.family[drops] != 0};
         const auto drop = [&](const tensor& h) { return t.call("drop_path", path, h); };
-        tensor h = t.call("attention", attention{ctx.config, prefix}, t.call("norm1", layer_norm, x));
+        tensor h = t.call("attention", vit_attention{ctx.config, prefix, false}, t.call("norm1", layer_norm, x));
         const tensor middle = t.add(drop(t.call("layer_scale1", layer_scale{width, prefix}, h)), x);
         h = mlp(t, t.call("norm2", layer_norm, middle));
         return t.add(drop(t.call("layer_scale2", layer_scale{width, prefix}, h)), middle);
@@ -108,14 +78,7 @@ struct layer {
             const mlp_module block{mlp_kind::gated, width, inner, activation::silu, ctx.class_of("SwiGLUFFN"), true};
             return t.call("mlp", block, h);
         }
-        const mlp_module block{mlp_kind::plain,
-                               width,
-                               inner,
-                               ctx.config.hidden_act,
-                               ctx.class_of("MLP"),
-                               true,
-                               {.up = "fc1", .down = "fc2", .act = "activation_fn"}};
-        return t.call("mlp", block, h);
+        return t.call("mlp", vit_mlp(ctx.config, ctx.spec.class_prefix), h);
     }
 };
 
@@ -140,15 +103,6 @@ constexpr tensor forward(const layer_context& ctx, trace& t) {
     return forward_image_model(ctx, t, ctx.spec.names.base_model, base, classify);
 }
 
-constexpr void parse_config(config_view json, model_config& config) {
-    parse_vit(json, config);
-    if (config.vision.image_height != config.vision.image_width)
-        throw_unsupported(json, "image_size", "interpolated positions of non-square images are not supported");
-    config.family[drops] = json.real("drop_path_rate", 0.0) > 0.0;
-    config.intermediate_size = checked_size(json, "mlp_ratio", config.hidden_size, config.family[ratio]);
-    if (config.family[gated]) config.intermediate_size = (config.intermediate_size * 2 / 3 + 7) / 8 * 8;
-}
-
 }  // namespace dinov2_detail
 
 inline constexpr model_spec dinov2 = [](model_spec spec) {
@@ -156,11 +110,11 @@ inline constexpr model_spec dinov2 = [](model_spec spec) {
     spec.class_prefix = "Dinov2";
     spec.forward = dinov2_detail::forward;
     spec.parse_config = [](config_view json, model_config& config) {
-        dinov2_detail::parse_config(json, config);
+        dinov2_layers::parse_config(json, config);
         if (!json.contains("patch_size")) config.vision.patch_size = 14;
     };
     spec.base_model = dinov2_detail::base;
-    spec.family_keys = dinov2_detail::family_keys;
+    spec.family_keys = dinov2_layers::family_keys;
     spec.num_prefix_tokens = 1;
     spec.accepts_any_image_size = true;
     spec.supported_heads = {head_kind::none, head_kind::image_classification};

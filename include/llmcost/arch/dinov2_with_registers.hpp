@@ -3,6 +3,7 @@
 #pragma once
 
 #include <llmcost/arch/dinov2.hpp>
+#include <llmcost/forward/dinov2_layers.hpp>
 
 // DINOv2 with registers. Derived from DINOv2.
 //
@@ -12,7 +13,7 @@
 namespace llmcost::arch {
 
 constexpr void parse_dinov2_with_registers(config_view json, model_config& config) {
-    using namespace dinov2_detail;
+    using namespace dinov2_layers;
     parse_config(json, config);
     config.family[registers] = json.non_negative("num_register_tokens", 4);
     config.family[registered] = config.family[masked] = 1;

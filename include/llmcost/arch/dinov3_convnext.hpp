@@ -3,6 +3,7 @@
 #pragma once
 
 #include <llmcost/arch/convnext.hpp>
+#include <llmcost/forward/convnext_stages.hpp>
 
 // DINOv3 ConvNeXt. Derived from ConvNeXt.
 //
@@ -12,8 +13,8 @@ namespace llmcost::arch {
 
 namespace dinov3_convnext_detail {
 
-using convnext_detail::channel_norm, convnext_detail::depths, convnext_detail::drops, convnext_detail::last_norm,
-    convnext_detail::stages, convnext_detail::widths;
+using convnext_stages::channel_norm, convnext_stages::depths, convnext_stages::drops, convnext_stages::last_norm,
+    convnext_stages::stages, convnext_stages::widths;
 
 /// ConvNeXt block: a depthwise convolution, then two linear layers over channels, with layer scale.
 struct layer {

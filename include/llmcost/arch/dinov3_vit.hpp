@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/arch/dinov2.hpp>
+#include <llmcost/arch/vit.hpp>
+#include <llmcost/forward/dinov2_layers.hpp>
 #include <llmcost/layers/rotary.hpp>
 
 // DINOv3 ViT. Derived from ViT, with two-dimensional RoPE for patches.
@@ -11,9 +12,10 @@
 
 namespace llmcost::arch {
 
-namespace dinov3_detail {
+namespace dinov3_vit_detail {
 
 enum family_config_index : std::uint8_t { registers, query_bias, key_bias, value_bias, output_bias, gated, drops };
+
 inline constexpr family_key family_keys[]{
     {"num_register_tokens", 0, family_key_type::non_negative},
     {"query_bias", 1, family_key_type::boolean},
@@ -110,10 +112,10 @@ struct layer {
         const norm_module layer_norm{norm_kind::layer, width};
         const drop_path_module path{"Dinov3ViT", ctx.config.family[drops] != 0};
         tensor h = t.call("attention", attention{ctx, tables}, t.call("norm1", layer_norm, x));
-        h = t.call("drop_path", path, t.call("layer_scale1", dinov2_detail::layer_scale{width, prefix}, h));
+        h = t.call("drop_path", path, t.call("layer_scale1", dinov2_layers::layer_scale{width, prefix}, h));
         const tensor middle = t.add(h, x);
         h = t.call("mlp", make_mlp(ctx), t.call("norm2", layer_norm, middle));
-        h = t.call("drop_path", path, t.call("layer_scale2", dinov2_detail::layer_scale{width, prefix}, h));
+        h = t.call("drop_path", path, t.call("layer_scale2", dinov2_layers::layer_scale{width, prefix}, h));
         return t.add(h, middle);
     }
     [[nodiscard]] static constexpr mlp_module make_mlp(const layer_context& ctx) {
@@ -149,17 +151,17 @@ constexpr void parse_config(config_view json, model_config& config) {
     config.family[drops] = json.real("drop_path_rate", 0.0) > 0.0;
 }
 
-}  // namespace dinov3_detail
+}  // namespace dinov3_vit_detail
 
 inline constexpr model_spec dinov3_vit = [](model_spec spec) {
     spec.model_type = "dinov3_vit";
     spec.class_prefix = "DINOv3ViT";
-    spec.parse_config = dinov3_detail::parse_config;
-    spec.base_model = dinov3_detail::base;
+    spec.parse_config = dinov3_vit_detail::parse_config;
+    spec.base_model = dinov3_vit_detail::base;
     spec.forward = [](const layer_context& ctx, trace& t) {
         return forward_image_model(ctx, t, "", ctx.spec.base_model, nullptr);
     };
-    spec.family_keys = dinov3_detail::family_keys;
+    spec.family_keys = dinov3_vit_detail::family_keys;
     spec.supported_heads = {head_kind::none};
     spec.dropout_keys = {};
     spec.accepts_any_image_size = true;

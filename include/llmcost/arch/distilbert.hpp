@@ -14,15 +14,12 @@ namespace llmcost::arch {
 
 namespace distilbert_detail {
 
-constexpr tensor sum_embeddings(const layer_context& ctx, trace& t) {
-    const tensor token_embeddings = word_embeddings(ctx, t);
-    return norm_embeddings(ctx, t, t.add(token_embeddings, position_embeddings(ctx, t)));
-}
 constexpr tensor embed(const layer_context& ctx, trace& t) {
     return forward_in_module(
-        {.name = "embeddings", .class_of_module = {"", "Embeddings"}, .module_role = role::embedding}, sum_embeddings,
-        ctx, t);
+        {.name = "embeddings", .class_of_module = {"", "Embeddings"}, .module_role = role::embedding},
+        sum_embeddings_without_segments, ctx, t);
 }
+
 constexpr tensor encode(const layer_context& ctx, trace& t) {
     return forward_encoder_with(
         ctx, t, {.type = {"", "Transformer"}, .name = "transformer", .layer = {"", "TransformerBlock"}});
@@ -56,11 +53,13 @@ constexpr tensor lm_head_logits(const layer_context& ctx, trace& t, const tensor
     const linear lm_head{width, ctx.config.vocab_size, true, ctx.config.tie_word_embeddings};
     return t.call("vocab_projector", head_linear{lm_head}, h);
 }
+
 /// A dense layer over the first state, followed by the classifier.
 constexpr tensor pool(const layer_context& ctx, trace& t, const tensor& x) {
     const linear dense{ctx.config.hidden_size, ctx.config.hidden_size, true};
     return t.relu(t.call("pre_classifier", dense, t.select(x, 1)));
 }
+
 constexpr tensor score(const layer_context& ctx, trace& t, const tensor_pair& out) {
     const head_kind head = ctx.config.head;
     if (head == head_kind::question_answering)
@@ -72,6 +71,7 @@ constexpr tensor score(const layer_context& ctx, trace& t, const tensor_pair& ou
     const bool pools = head == head_kind::sequence_classification || head == head_kind::multiple_choice;
     return forward_encoder_head(ctx, t, {out.first, pools ? pool(ctx, t, out.first) : tensor{}}, lm_head_logits);
 }
+
 constexpr tensor forward(const layer_context& ctx, trace& t) { return forward_encoder_model(ctx, t, {.score = score}); }
 
 inline constexpr dropout_key dropout_rates[]{{dropout_position::hidden, "dropout", 0.1},

@@ -174,14 +174,14 @@ constexpr void parse_local(config_view json, model_config& config) {
             if (!entry) entry = layer_entry;
         }
     }
-    const auto size = [&](family_config_index at, literal key, literal written, std::int64_t inherited,
-                          std::int64_t otherwise) {
-        config.family[at] = !entries ? json.positive(written, otherwise)
-                            : entry  ? entry->positive(key, inherited)
-                                     : inherited;
+    const auto size = [&](family_config_index index, literal key, literal written, std::int64_t inherited,
+                          std::int64_t default_value) {
+        config.family[index] = !entries ? json.positive(written, default_value)
+                               : entry  ? entry->positive(key, inherited)
+                                        : inherited;
         if (!entries) return;
         for (const config_view layer_entry : *entries)
-            if (layer_entry.positive(key, inherited) != config.family[at])
+            if (layer_entry.positive(key, inherited) != config.family[index])
                 throw_unsupported(layer_entry, key, "different sizes of sliding-window layers are not supported");
     };
     size(local_heads, "num_attention_heads", "swa_num_attention_heads", config.num_attention_heads, 64);
@@ -217,7 +217,7 @@ class dots_places {
 public:
     constexpr dots_places(config_view json, const model_config& config)
         : sparse_(json, config, 0),
-          listed_(json.optional_array("mlp_layer_types").has_value()),
+          has_layer_list_(json.optional_array("mlp_layer_types").has_value()),
           dense_(json.non_negative("first_k_dense_replace", 1)) {
         const auto moe_layer_freq = json.find("moe_layer_freq");
         if (moe_layer_freq && moe_layer_freq->is_array()) frequencies_ = *moe_layer_freq;
@@ -226,7 +226,7 @@ public:
         if (moe_layer_freq && !frequencies_) step_ = moe_layer_freq->as_positive();
     }
     [[nodiscard]] constexpr bool has(std::int64_t i) const {
-        if (listed_) return sparse_.has(i);
+        if (has_layer_list_) return sparse_.has(i);
         return i >= dense_ &&
                (frequencies_ ? (*frequencies_)[static_cast<std::uint32_t>(i)].as_integer() != 0 : i % step_ == 0);
     }
@@ -234,7 +234,7 @@ public:
 private:
     sparse_layer_selection sparse_;
     maybe<config_view> frequencies_{};
-    bool listed_;
+    bool has_layer_list_;
     std::int64_t dense_;
     std::int64_t step_ = 1;
 };

@@ -221,16 +221,12 @@ constexpr void parse_processor_config(config_view json, model& m) {
 }
 
 constexpr tensor base(const layer_context& ctx, trace& t) {
-    const tensor x = forward_text_after_encoder(ctx, t, "language_model", [&](const tensor& token_embeddings) {
-        const bool has_image_inputs = has_images(t);
-        const recorder::not_executed_guard no_pixels{t, !has_image_inputs};
-        const family_config& family = ctx.model.components[0].config.family;
-        const media_shape shape = has_image_inputs ? show(ctx.model, t.load()).image : media_shape{};
-        const recorder::workload_guard encoder_workload{
-            t, packed_workload(t, shape, family[patch_side] * family[merged_side])};
-        const tensor features = forward_encoder_component(ctx, t, 0, "vision_tower", role::vision);
-        return scatter_features(t, token_embeddings, features);
-    });
+    const family_config& family = ctx.model.components[0].config.family;
+    const tensor x = forward_text_after_packed_images(
+        ctx, t, family[patch_side] * family[merged_side], [&](const tensor& token_embeddings) {
+            const tensor features = forward_encoder_component(ctx, t, 0, "vision_tower", role::vision);
+            return scatter_features(t, token_embeddings, features);
+        });
     (void)forward_encoder_component(ctx, t, 1, "audio_tower", role::audio);
     return x;
 }
@@ -247,8 +243,8 @@ public:
         : config_(json),
           numbers_(json.optional_array("pyramid_num_routed")),
           layer_types_(numbers_ ? maybe<config_view>{} : json.optional_array("mlp_layer_types")),
-          single_(json.optional_object("per_layer_config")),
-          otherwise_(json.positive("num_local_experts", 64)) {
+          shared_value_(json.optional_object("per_layer_config")),
+          default_value_(json.positive("num_local_experts", 64)) {
         const std::int64_t layers = config.num_hidden_layers;
         const auto covers = [&](const maybe<config_view>& list) {
             return static_cast<std::int64_t>(list->size()) >= layers;
@@ -259,10 +255,10 @@ public:
             throw_invalid_value(json, "mlp_layer_types", "a list with one kind per layer");
         if (!numbers_ && !layer_types_ && layers > default_num_layers)
             throw_invalid_value(json, "num_hidden_layers", "at most 42 layers without a list of their experts");
-        if (single_)
-            for (const config_view entry : *single_)
+        if (shared_value_)
+            for (const config_view entry : *shared_value_)
                 if (number_of(entry) >= layers) throw_invalid_value(entry, "an entry of one of the layers");
-        if (!single_ && !layer_types_)
+        if (!shared_value_ && !layer_types_)
             for (std::int64_t i = layers;
                  i < (numbers_ ? static_cast<std::int64_t>(numbers_->size()) : default_num_layers); ++i)
                 if (listed(i) > 0)
@@ -271,10 +267,10 @@ public:
     [[nodiscard]] constexpr std::int64_t num_experts(std::int64_t layer) const {
         const bool sparse = layer_types_ ? is_sparse(*layer_types_, layer) : listed(layer) > 0;
         if (!sparse) return 0;
-        if (!single_) return layer_types_ ? otherwise_ : listed(layer);
-        for (const config_view entry : *single_)
-            if (number_of(entry) == layer) return entry.positive("num_local_experts", otherwise_);
-        return otherwise_;
+        if (!shared_value_) return layer_types_ ? default_value_ : listed(layer);
+        for (const config_view entry : *shared_value_)
+            if (number_of(entry) == layer) return entry.positive("num_local_experts", default_value_);
+        return default_value_;
     }
 
 private:
@@ -303,8 +299,8 @@ private:
     }
 
     config_view config_;
-    maybe<config_view> numbers_, layer_types_, single_;
-    std::int64_t otherwise_;
+    maybe<config_view> numbers_, layer_types_, shared_value_;
+    std::int64_t default_value_;
 };
 
 constexpr void parse_vision_config(config_view json, model_config& config) {

@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/arch/chameleon.hpp>
 #include <llmcost/forward/composite.hpp>
 #include <llmcost/forward/encoder.hpp>
 #include <llmcost/forward/multimodal.hpp>
 #include <llmcost/forward/not_executed.hpp>
 #include <llmcost/forward/packed_sequences.hpp>
+#include <llmcost/forward/vq_encoder.hpp>
 
 // Emu3's VQ-VAE, which encodes images to codes. The codes are tokens of the text model.
 namespace llmcost::arch {
@@ -31,6 +31,7 @@ enum family_config_index : std::uint8_t {
     attending,  // bit mask of the levels with attention
     factors
 };
+
 inline constexpr family_key family_keys[]{
     {"codebook_size", 32768},
     {"embed_dim", 4},
@@ -71,23 +72,24 @@ constexpr void parse_vision_config(config_view json, model_config& config) {
 [[nodiscard]] constexpr std::int64_t width_of(const family_config& family, std::int64_t level) {
     return family[base_channels] * family[factors + static_cast<std::size_t>(level)];
 }
+
 [[nodiscard]] constexpr bool attends(const family_config& family, std::int64_t level) {
     return (family[attending] >> level & 1) != 0;
 }
+
 /// Number of times that the frames are halved.
 [[nodiscard]] constexpr std::int64_t halvings(const family_config& family) {
     std::int64_t n = 0;
     for (std::int64_t left = family[frames]; left > 1; left /= 2) ++n;
     return n;
 }
+
 /// Number of pixels per code along each side.
 [[nodiscard]] constexpr std::int64_t spatial_factor(const family_config& family) noexcept {
     return std::int64_t{1} << (family[levels] - 1);
 }
 
-using chameleon_detail::group_norm;
-using chameleon_detail::residual_block;
-using chameleon_detail::swish;
+using vq_encoder::group_norm, vq_encoder::residual_block, vq_encoder::swish;
 
 /// `nn.Conv3d` with explicit padding, all temporal padding before the first frame (`Emu3VQVAEConv3d`).
 struct padded_convolution {
@@ -169,7 +171,7 @@ constexpr tensor encode_level(const layer_context& ctx, trace& t, std::int64_t i
                       return spatial_attention(ctx, t, {"attn_norms", j}, {"", "GroupNorm"}, {"attn", j}, residual);
                   }));
     }
-    return i + 1 < family[levels] ? call_in_level([&] { return chameleon_detail::halve(ctx, t, x); }) : x;
+    return i + 1 < family[levels] ? call_in_level([&] { return vq_encoder::halve(ctx, t, x); }) : x;
 }
 
 /// Encodes frames: (B, frames, channels, height, width) -> (B, frames / 4, latent channels, rows, columns).
@@ -233,15 +235,15 @@ struct decoder {
         });
     }
     /// Group norm with a scale and a shift computed from the codes.
-    constexpr void norm(child_name at, std::int64_t channels) const {
-        not_executed.module(at, ctx.class_of("SpatialNorm"), [&] {
+    constexpr void norm(child_name child, std::int64_t channels) const {
+        not_executed.module(child, ctx.class_of("SpatialNorm"), [&] {
             not_executed.module_with_weight("norm_layer", {"", "GroupNorm"}, {channels});
             conv2d("conv_y", family_value(code_width), channels, 1);
             conv2d("conv_b", family_value(code_width), channels, 1);
         });
     }
-    constexpr void block(child_name at, std::int64_t in, std::int64_t out) const {
-        not_executed.module(at, ctx.class_of("ResnetBlock"), [&] {
+    constexpr void block(child_name child, std::int64_t in, std::int64_t out) const {
+        not_executed.module(child, ctx.class_of("ResnetBlock"), [&] {
             norm("norm1", in);
             norm("norm2", out);
             conv2d("conv1", in, out, 3);
@@ -249,9 +251,9 @@ struct decoder {
             if (in != out) conv2d("nin_shortcut", in, out, 1);
         });
     }
-    constexpr void attention(child_name at) const {
+    constexpr void attention(child_name child) const {
         const std::int64_t in = ctx.config.hidden_size;
-        not_executed.module(at, ctx.class_of("AttentionBlock"), [&] {
+        not_executed.module(child, ctx.class_of("AttentionBlock"), [&] {
             for (const literal name : {"k_proj", "v_proj", "q_proj", "out_proj"}) not_executed.linear(name, in, in);
         });
     }

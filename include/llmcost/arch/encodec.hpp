@@ -54,7 +54,7 @@ static_assert(sizeof(family_keys) / sizeof(family_key) == first_ratio + max_rati
 struct sound_modules {
     const layer_context& ctx;
     not_executed_modules& not_executed;
-    std::int64_t at = 0;  ///< number of modules so far
+    std::int64_t num_modules = 0;  ///< number of modules so far
 
     constexpr void convolution(child_name place, std::int64_t in, std::int64_t out, std::int64_t kernel,
                                bool transposed = false) {
@@ -85,15 +85,15 @@ struct sound_modules {
         });
     }
     constexpr void convolved(std::int64_t in, std::int64_t out, std::int64_t kernel, bool transposed = false) {
-        convolution({"layers", at++}, in, out, kernel, transposed);
+        convolution({"layers", num_modules++}, in, out, kernel, transposed);
     }
-    constexpr void bent() { not_executed.module_without_parameters({"layers", at++}, {"", "ELU"}); }
+    constexpr void bent() { not_executed.module_without_parameters({"layers", num_modules++}, {"", "ELU"}); }
     constexpr void lstm(std::int64_t width) {
         constexpr literal names[max_memories][4]{{"weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0"},
                                                  {"weight_ih_l1", "weight_hh_l1", "bias_ih_l1", "bias_hh_l1"},
                                                  {"weight_ih_l2", "weight_hh_l2", "bias_ih_l2", "bias_hh_l2"},
                                                  {"weight_ih_l3", "weight_hh_l3", "bias_ih_l3", "bias_hh_l3"}};
-        not_executed.module({"layers", at++}, ctx.class_of("LSTM"), [&] {
+        not_executed.module({"layers", num_modules++}, ctx.class_of("LSTM"), [&] {
             not_executed.module("lstm", {"", "LSTM"}, [&] {
                 for (std::int64_t i = 0; i < ctx.config.family[memories]; ++i)
                     for (int n = 0; n < 4; ++n)
@@ -104,7 +104,7 @@ struct sound_modules {
     constexpr void residual_blocks(std::int64_t width) {
         const family_config& family = ctx.config.family;
         for (std::int64_t i = 0; i < family[blocks]; ++i)
-            not_executed.module({"layers", at++}, ctx.class_of("ResnetBlock"), [&] {
+            not_executed.module({"layers", num_modules++}, ctx.class_of("ResnetBlock"), [&] {
                 const std::int64_t inner = width / family[narrows];
                 not_executed.module_without_parameters({"block", 0}, {"", "ELU"});
                 convolution({"block", 1}, width, inner, family[block_kernel]);

@@ -6,6 +6,7 @@
 #include <llmcost/arch/bert_generation.hpp>
 #include <llmcost/forward/composite.hpp>
 #include <llmcost/forward/encoder_decoder.hpp>
+#include <llmcost/forward/encoder_model.hpp>
 
 // Encoder-decoder model of two independent model types. The decoder has cross-attention to the encoder's states.
 //
@@ -13,7 +14,7 @@
 
 namespace llmcost::arch {
 
-namespace encoder_decoder_detail {
+namespace encoder_decoder_blocks {
 
 /// Cross-attention to the encoder's states. After the first pass, the KV cache provides its keys and values.
 ///
@@ -93,7 +94,7 @@ struct half {
 };
 inline constexpr half halves[]{
     {&bert, &bert_reading, score_in_cls, pool_first_token},
-    {&bert_generation, &bert_generation_reading, bert_generation_detail::score, nullptr},
+    {&bert_generation, &bert_generation_reading, score_in_lm_head, nullptr},
 };
 constexpr const half* half_of(const model_spec& row) {
     for (const half& h : halves)
@@ -174,17 +175,17 @@ inline constexpr submodel_spec bert_decoding = [](model_spec spec) {
     return spec;
 }(bert);
 
-}  // namespace encoder_decoder_detail
+}  // namespace encoder_decoder_blocks
 
 inline constexpr model_spec encoder_decoder = [](model_spec spec) {
     spec.model_type = "encoder-decoder";
     spec.class_prefix = "EncoderDecoder";
-    spec.forward = encoder_decoder_detail::forward;
-    spec.parse_composite_config = encoder_decoder_detail::parse_config;
+    spec.forward = encoder_decoder_blocks::forward;
+    spec.parse_composite_config = encoder_decoder_blocks::parse_config;
     spec.supported_heads = {head_kind::none};
     spec.defaults.head = head_kind::none;
     spec.text_model = {
-        .key = "decoder", .default_spec = &bert, .spec_if_absent = &encoder_decoder_detail::bert_decoding};
+        .key = "decoder", .default_spec = &bert, .spec_if_absent = &encoder_decoder_blocks::bert_decoding};
     spec.components[0] = {.key = "encoder", .default_spec = &bert};
     return spec;
 }(shared_composite);

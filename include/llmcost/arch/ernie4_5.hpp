@@ -14,22 +14,13 @@ namespace llmcost::arch {
 
 namespace ernie4_5_detail {
 
-/// Applies interleaved RoPE in float32: x · cos + rotate_interleaved(x) · sin.
-constexpr tensor apply_rotary(trace& t, const tensor& x, const tensor& cos, const tensor& sin) {
-    const std::int64_t half = x.dim(-1) / 2;
-    const tensor plain = t.mul(t.to(x, dtype::float32), cos);
-    const tensor negated = t.neg(t.slice(x, -1, half, 2)).unsqueeze(-1), even = t.slice(x, -1, half, 2).unsqueeze(-1);
-    const tensor pairs = t.cat({negated, even}, -1).view({x.dim(0), x.dim(1), x.dim(2), x.dim(3)});
-    return t.to(t.add(plain, t.mul(t.to(pairs, dtype::float32), sin)), x.type);
-}
-
 constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
     query_key_value qkv = project_qkv(ctx, t, x);
     split_heads(ctx, qkv);
     transpose_heads(qkv);
     const tensor cos = repeat_for_pairs(t, ctx.inputs->cos).unsqueeze(1);
     const tensor sin = repeat_for_pairs(t, ctx.inputs->sin).unsqueeze(1);
-    for (tensor* const operand : {&qkv.query, &qkv.key}) *operand = apply_rotary(t, *operand, cos, sin);
+    for (tensor* const operand : {&qkv.query, &qkv.key}) *operand = apply_interleaved_rotary(t, *operand, cos, sin);
     update_kv_cache(ctx, t, qkv);
     return output_projection(ctx, t, scaled_dot_product_attention(ctx, t, qkv));
 }

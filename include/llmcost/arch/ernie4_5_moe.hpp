@@ -4,7 +4,9 @@
 
 #include <llmcost/arch/llama.hpp>
 #include <llmcost/config/experts.hpp>
+#include <llmcost/forward/masks_and_rotary.hpp>
 #include <llmcost/forward/multi_token_prediction.hpp>
+#include <llmcost/forward/softmax_router_with_correction.hpp>
 
 // ERNIE 4.5 MoE. Derived from Llama, with these differences:
 //  - interleaved RoPE, computed in float32;
@@ -18,23 +20,12 @@ namespace llmcost::arch {
 namespace ernie4_5_moe_detail {
 
 enum family_config_index : std::uint8_t { weighs_balance };
+
 inline constexpr family_key family_keys[]{{"output_router_logits", 0, family_key_type::boolean}};
 
 constexpr tensor process_logits(const layer_context& ctx, trace& t, const tensor& scores) {
     add_load_balancing_loss(ctx, t, ctx.config.family[weighs_balance] != 0);
     return scores;
-}
-
-/// Applies interleaved RoPE in float32: x · cos + rotate_interleaved(x) · sin.
-///
-/// Shapes: x (batch, heads, sequence, head_dim). The result has the type and the shape of x.
-/// Source: transformers, modeling_ernie4_5_moe.py, `apply_rotary_pos_emb`.
-constexpr tensor apply_interleaved_rotary(trace& t, const tensor& x, const tensor& cos, const tensor& sin) {
-    const std::int64_t half = x.dim(-1) / 2;
-    const tensor plain = t.mul(t.to(x, dtype::float32), cos);
-    const tensor odd = t.neg(t.slice(x, -1, half, 2)).unsqueeze(-1), even = t.slice(x, -1, half, 2).unsqueeze(-1);
-    const tensor rotated = t.cat({odd, even}, -1).view({x.dim(0), x.dim(1), x.dim(2), x.dim(3)});
-    return t.to(t.add(plain, t.mul(t.to(rotated, dtype::float32), sin)), x.type);
 }
 
 constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
@@ -51,52 +42,11 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     return output_projection(ctx, t, scaled_dot_product_attention(ctx, t, qkv));
 }
 
-/// Adds the correction bias to router scores: (tokens, experts) -> (tokens, experts).
-///
-/// Source: transformers, modeling_ernie4_5_moe.py, `Ernie4_5_MoeStatics`.
-struct statics {
-    layer_context ctx;
-
-    static constexpr role module_role = role::router;
-    static constexpr bool is_leaf = true;
-    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("Statics"); }
-    constexpr tensor forward(trace& t, const tensor& scores) const {
-        const std::int64_t n = ctx.config.moe.num_experts;
-        return t.add(scores, t.frozen_parameter("e_score_correction_bias", {1, n}).view({n}));
-    }
-};
-
-/// Top-k router: tokens (tokens, hidden) -> weights (tokens, k).
-///
-/// The corrected softmax scores select the k experts. The uncorrected scores of these experts, normalized to a sum of
-/// one, are the weights.
-/// Source: transformers, modeling_ernie4_5_moe.py, `Ernie4_5_MoeTopKRouter`.
-struct top_k_router {
-    layer_context ctx;
-
-    static constexpr role module_role = role::router;
-    static constexpr bool is_leaf = false;
-    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("TopKRouter"); }
-    constexpr tensor forward(trace& t, const tensor& tokens) const {
-        const moe_config& moe = ctx.config.moe;
-        tensor weight = t.param("weight", {moe.num_experts, ctx.config.hidden_size});
-        weight.type = dtype::float32;  // independent of the model's dtype
-        const tensor scores = t.softmax(t.linear(t.to(tokens, dtype::float32), weight));
-        {
-            const recorder::detach_guard indices{t};
-            (void)t.topk(t.call("moe_statics", statics{ctx}, scores), moe.num_experts_per_tok);
-        }
-        const tensor best = t.gather(scores, {tokens.dim(0), moe.num_experts_per_tok});
-        const tensor sum = t.clamp_min(t.sum(best, -1, true));  // clamped to `moe_norm_min`
-        return t.to(t.div(best, sum), tokens.type);
-    }
-};
-
 constexpr tensor sparse_moe_block(const layer_context& ctx, trace& t, const tensor& x) {
     const tensor tokens = x.view({-1, ctx.config.hidden_size});
     const std::int64_t inner = ctx.config.moe.shared_intermediate_size;
     const tensor shared_output = inner != 0 ? call_mlp(ctx, t, "shared_experts", inner, tokens) : tensor{};
-    const tensor routed = call_experts(ctx, t, tokens, t.call("gate", top_k_router{ctx}, tokens));
+    const tensor routed = call_experts(ctx, t, tokens, t.call("gate", softmax_router_with_correction{ctx}, tokens));
     return (inner != 0 ? t.add(routed, shared_output) : routed).view({x.dim(0), x.dim(1), ctx.config.hidden_size});
 }
 

@@ -3,7 +3,10 @@
 #pragma once
 
 #include <llmcost/arch/ernie4_5_moe.hpp>
-#include <llmcost/arch/glm4v.hpp>
+#include <llmcost/forward/masks_and_rotary.hpp>
+#include <llmcost/forward/qwen_vision.hpp>
+#include <llmcost/forward/router_balance.hpp>
+#include <llmcost/forward/softmax_router_with_correction.hpp>
 
 namespace llmcost::arch {
 
@@ -12,6 +15,7 @@ namespace ernie4_5_vl_moe_detail {
 // ---- the text model, with separate experts for text and vision tokens
 
 enum read_by : std::uint8_t { vision_width, heights };
+
 inline constexpr family_key text_keys[]{
     {.default_value = 512, .type = family_key_type::computed},
     {.default_value = 22, .type = family_key_type::computed},  // height frequencies; width has as many
@@ -59,8 +63,7 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     split_heads(ctx, qkv);
     transpose_heads(qkv);
     const tensor cos = ctx.inputs->cos.unsqueeze(1), sin = ctx.inputs->sin.unsqueeze(1);
-    for (tensor* const operand : {&qkv.query, &qkv.key})
-        *operand = ernie4_5_moe_detail::apply_interleaved_rotary(t, *operand, cos, sin);
+    for (tensor* const operand : {&qkv.query, &qkv.key}) *operand = apply_interleaved_rotary(t, *operand, cos, sin);
     update_kv_cache(ctx, t, qkv);
     return output_projection(ctx, t, scaled_dot_product_attention(ctx, t, qkv));
 }
@@ -75,7 +78,7 @@ constexpr tensor modality_experts(const layer_context& ctx, trace& t, literal na
     const layer_context moe_ctx{ctx.model, spec, config, ctx.inputs, ctx.layer, ctx.layer_index};
     const module_info m{.name = name, .class_of_module = ctx.class_of("SparseMoeBlock")};
     t.enter(m);
-    const tensor weights = t.call("gate", ernie4_5_moe_detail::top_k_router{moe_ctx}, tokens);
+    const tensor weights = t.call("gate", softmax_router_with_correction{moe_ctx}, tokens);
     return t.leave(m, call_experts(moe_ctx, t, tokens, weights));
 }
 
@@ -92,6 +95,7 @@ constexpr tensor sparse_moe_block(const layer_context& ctx, trace& t, const tens
     }
     return inner != 0 ? t.add(out, shared_output) : out;
 }
+
 constexpr tensor mlp(const layer_context& ctx, trace& t, const tensor& x) {
     return moe_or_dense_mlp(ctx, t, sparse_moe_block, x);
 }
@@ -128,13 +132,16 @@ constexpr void parse_text_config(config_view json, model_config& config) {
 
 // ---- the vision encoder
 
-using qwen2_vl_detail::patch, qwen2_vl_detail::channels, qwen2_vl_detail::merge;
-enum vision_config_index : std::uint8_t { in_time = qwen2_vl_detail::width };
+using qwen_vision::channels, qwen_vision::merge, qwen_vision::patch;
+
+enum vision_config_index : std::uint8_t { in_time = qwen_vision::width };
+
 inline constexpr family_key family_keys[]{
     {"patch_size", 14},         {.default_value = 1, .type = family_key_type::computed},  // each patch covers one frame
     {"in_channels", 3},         {"spatial_merge_size", 2},
     {"temporal_merge_size", 2},
 };
+
 // of the multimodal model: image size limits, and options of the load-balancing loss
 inline constexpr family_key model_keys[]{
     {.default_value = 56 * 56, .type = family_key_type::computed},
@@ -144,45 +151,23 @@ inline constexpr family_key model_keys[]{
     {.type = family_key_type::computed},
 };
 
-struct vision_block {
-    layer_context ctx;
-    const packed_attention_pattern& made;
-
-    static constexpr role module_role = role::none;
-    static constexpr bool is_leaf = false;
-    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("VisionBlock"); }
-    constexpr tensor forward(trace& t, const tensor& x) const {
-        const std::int64_t in = ctx.config.hidden_size;
-        const norm_module layer_norm{norm_kind::layer, in};
-        const packed_attention attention{ctx.class_of("VisionAttention"), ctx.config.num_attention_heads, made,
-                                         made.pictures.full_images()};
-        const tensor middle = t.add(x, t.call("attn", attention, t.call("norm1", layer_norm, x)));
-        const mlp_module vision_mlp{mlp_kind::plain,
-                                    in,
-                                    ctx.config.intermediate_size,
-                                    ctx.config.hidden_act,
-                                    {"Ernie4_5VL", "VisionMLP"},
-                                    true,
-                                    {.up = "fc1", .down = "fc2", .act = "act"}};
-        return t.add(middle, t.call("mlp", vision_mlp, t.call("norm2", layer_norm, middle)));
-    }
-};
-
 /// Vision encoder: patches of one frame each, layers with RoPE, norm.
 constexpr tensor encode_images(const layer_context& ctx, trace& t) {
     const family_config& family = ctx.config.family;
     const std::int64_t in = ctx.config.hidden_size, pixels = family[channels] * family[patch] * family[patch];
-    packed_attention_pattern made{.pictures = qwen2_vl_detail::grid_of(ctx, t)};
+    packed_attention_pattern made{.pictures = qwen_vision::grid_of(ctx, t)};
     const module_info embed{
         .name = "patch_embed", .class_of_module = ctx.class_of("PatchEmbed"), .module_role = role::embedding};
     t.enter(embed);
-    tensor x = t.leave(embed, t.call("proj", linear{pixels, in}, qwen2_vl_detail::patches_in(ctx, t, made.pictures)));
+    tensor x = t.leave(embed, t.call("proj", linear{pixels, in}, qwen_vision::patches_in(ctx, t, made.pictures)));
     const packed_position_table table{in / ctx.config.num_attention_heads, ctx.class_of("VisionRotaryEmbedding")};
     const tensor_pair turns = t.call("rotary_pos_emb", table, made.pictures.patches());
     made.cos = turns.first;
     made.sin = turns.second;
+    const qwen_vision::packed_block block{
+        ctx, made, {"Ernie4_5VL", "VisionMLP"}, {.up = "fc1", .down = "fc2", .act = "act"}};
     for (loop layer_loop = t.loop_modules(ctx.config.num_hidden_layers, x); layer_loop.next();)
-        x = t.call({"blocks", layer_loop.index()}, vision_block{ctx, made}, x);
+        x = t.call({"blocks", layer_loop.index()}, block, x);
     return t.call("ln", norm_module{norm_kind::layer, in}, x);
 }
 
@@ -234,7 +219,7 @@ constexpr tensor forward_vision_language_model(const layer_context& ctx, trace& 
             const family_config& family = ctx.component(0).config.family;
             return t.call("resampler_model", resampler{ctx, family[merge], family[in_time]}, features);
         });
-        qwen2_vl_detail::place_in_time(ctx, t);
+        qwen_vision::place_in_time(ctx, t);
         return token_embeddings;
     });
 }
@@ -292,11 +277,11 @@ inline constexpr model_spec ernie4_5_vl_moe = [](model_spec spec) {
     spec.class_prefix = "Ernie4_5_VLMoe";
     spec.base_model = ernie4_5_vl_moe_detail::forward_vision_language_model;
     spec.family_keys = ernie4_5_vl_moe_detail::model_keys;
-    spec.compute_media_shapes = qwen2_vl_detail::show;
-    spec.parse_image_processor = qwen2_vl_detail::parse_size_alone;
+    spec.compute_media_shapes = qwen_vision::show;
+    spec.parse_image_processor = qwen_vision::parse_size_alone;
     spec.modalities.has_images = true;
-    spec.parse_composite_config = glm4v_detail::parse_config;
-    spec.process_logits = glm4v_detail::process_logits;
+    spec.parse_composite_config = router_balance::parse_config;
+    spec.process_logits = router_balance::process_logits;
     spec.text_model = {.key = "text_config", .default_spec = &ernie4_5_vl_moe_text, .ignores_model_type = true};
     spec.components[0] = {.key = "vision_config", .default_spec = &ernie4_5_vl_moe_vision, .ignores_model_type = true};
     spec.defaults.tie_word_embeddings = true;

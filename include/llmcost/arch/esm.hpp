@@ -3,6 +3,7 @@
 #pragma once
 
 #include <llmcost/arch/roberta.hpp>
+#include <llmcost/forward/roberta_heads.hpp>
 
 // ESM. Derived from RoBERTa, with pre-norm layers and several kinds of positions.
 //
@@ -100,7 +101,7 @@ constexpr tensor lm_head_logits(const layer_context& ctx, trace& t, const tensor
     return t.leave(lm_head, t.add(t.call("decoder", token_head, h), bias));
 }
 constexpr tensor score(const layer_context& ctx, trace& t, const tensor_pair& out) {
-    return roberta_detail::score_with(ctx, t, out, lm_head_logits);
+    return roberta_heads::score_with(ctx, t, out, lm_head_logits);
 }
 constexpr tensor forward(const layer_context& ctx, trace& t) {
     return forward_encoder_model(ctx, t, {.score = score, .pooled = {head_kind::none}});

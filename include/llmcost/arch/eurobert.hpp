@@ -15,16 +15,10 @@ namespace llmcost::arch {
 namespace eurobert_detail {
 
 enum class pooling : std::uint8_t { first, mean, late };
-enum family_config_index : std::uint8_t { pooled_by };
-inline constexpr family_key family_keys[]{{.type = family_key_type::computed}};  // `pooling`
 
-/// PyTorch's `nn.GELU`.
-struct gelu_module {
-    static constexpr role module_role = role::none;
-    static constexpr bool is_leaf = true;
-    [[nodiscard]] constexpr class_name type_name() const { return {"", "GELU"}; }
-    constexpr tensor forward(trace& t, const tensor& x) const { return t.gelu(x); }
-};
+enum family_config_index : std::uint8_t { pooled_by };
+
+inline constexpr family_key family_keys[]{{.type = family_key_type::computed}};  // `pooling`
 
 /// Sequence classification from the first state, from the mean of all states, or as the mean of all tokens' logits.
 constexpr tensor classify_sequence(const layer_context& ctx, trace& t, const tensor& x) {
@@ -46,6 +40,7 @@ constexpr tensor score(const layer_context& ctx, trace& t, const tensor_pair& ou
     const linear lm_head{config.hidden_size, config.vocab_size, config.mlp_bias, config.tie_word_embeddings};
     return t.call("lm_head", head_linear{lm_head}, logits_to_keep(t, out.first));
 }
+
 constexpr tensor forward(const layer_context& ctx, trace& t) { return forward_encoder_model(ctx, t, {.score = score}); }
 
 constexpr void parse_config(config_view json, model_config& config) {

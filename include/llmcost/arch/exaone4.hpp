@@ -18,13 +18,7 @@ namespace exaone4_detail {
 inline constexpr std::uint8_t unrotated = 1;
 
 constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
-    query_key_value qkv = project_qkv(ctx, t, x);
-    split_heads(ctx, qkv);
-    transpose_heads(qkv);
-    apply_qk_norm(ctx, t, qkv, ctx.config.head_dim, ctx.config.head_dim);
-    if (ctx.layer.family_tag != unrotated) apply_rotary(ctx, t, qkv);
-    update_kv_cache(ctx, t, qkv);
-    return output_projection(ctx, t, scaled_dot_product_attention(ctx, t, qkv));
+    return attention_with_optional_rotary(ctx, t, x, ctx.layer.family_tag != unrotated, true);
 }
 
 /// Parses `config.json`. With a sliding window, full-attention layers have no RoPE; by default, every fourth layer has

@@ -3,7 +3,8 @@
 #pragma once
 
 #include <llmcost/arch/exaone4.hpp>
-#include <llmcost/arch/qwen2_vl.hpp>
+#include <llmcost/arch/qwen2_5_vl.hpp>
+#include <llmcost/forward/qwen_vision.hpp>
 
 // EXAONE 4.5. A vision encoder like Qwen2.5-VL's before EXAONE 4.
 //
@@ -38,11 +39,11 @@ struct attention {
 };
 
 constexpr tensor encode_images(const layer_context& ctx, trace& t) {
-    constexpr qwen2_vl_detail::window_names names{{"Exaone4_5_", "PatchEmbed"}, "Exaone4_5_", "Exaone4_5_RMSNorm"};
-    return qwen2_vl_detail::encode_windowed_images(
+    constexpr qwen_vision::window_names names{{"Exaone4_5_", "PatchEmbed"}, "Exaone4_5_", "Exaone4_5_RMSNorm"};
+    return qwen_vision::encode_windowed_images(
         ctx, t, names, ctx.config.head_dim,
-        [](const layer_context& at, const packed_attention_pattern& made, const packed_sequences& runs) {
-            return attention{at, made, runs};
+        [](const layer_context& layer_ctx, const packed_attention_pattern& made, const packed_sequences& runs) {
+            return attention{layer_ctx, made, runs};
         });
 }
 
@@ -68,9 +69,9 @@ inline constexpr model_spec exaone4_5 = [](model_spec spec) {
     spec.model_type = "exaone4_5";
     spec.class_prefix = "Exaone4_5_";
     spec.base_model = exaone4_5_detail::base;
-    spec.family_keys = qwen2_vl_detail::bound_keys;
-    spec.compute_media_shapes = qwen2_vl_detail::show;
-    spec.parse_image_processor = qwen2_vl_detail::parse_processor_config;
+    spec.family_keys = qwen_vision::bound_keys;
+    spec.compute_media_shapes = qwen_vision::show;
+    spec.parse_image_processor = qwen_vision::parse_processor_config;
     spec.modalities.has_images = true;
     spec.text_model = {.key = "text_config", .default_spec = &exaone4, .alternative_model_type = "exaone4_5_text"};
     spec.components[0] = {.key = "vision_config", .default_spec = &exaone4_5_detail::tower, .ignores_model_type = true};

@@ -22,6 +22,7 @@ enum class layout : std::uint8_t {
 };
 
 enum family_config_index : std::uint8_t { qkv_layout, separate_norms, alibi };
+
 inline constexpr family_key family_keys[]{
     {.type = family_key_type::computed},  // `layout`
     {.type = family_key_type::computed},  // parallel attention and MLP have separate norms
@@ -176,11 +177,6 @@ constexpr void parse_config(config_view json, model_config& config) {
     config.family[separate_norms] = grouped && norms == 2;
 }
 
-inline constexpr dropout_key dropout_rates[]{{dropout_position::hidden, "hidden_dropout"},
-                                             {dropout_position::attention, "attention_dropout"},
-                                             {dropout_position::classifier, "hidden_dropout", 0},
-                                             {dropout_position::classifier, "classifier_dropout", same_as_previous}};
-
 }  // namespace falcon_detail
 
 inline constexpr model_spec falcon = [](model_spec spec) {
@@ -210,7 +206,7 @@ inline constexpr model_spec falcon = [](model_spec spec) {
     spec.defaults.max_position_embeddings = 2048;
     spec.defaults.hidden_act = activation::gelu;
     spec.defaults.tie_word_embeddings = true;
-    spec.dropout_keys = falcon_detail::dropout_rates;
+    spec.dropout_keys = hidden_and_attention_dropout;
     return spec;
 }(default_decoder);
 

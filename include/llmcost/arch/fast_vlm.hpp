@@ -4,10 +4,10 @@
 
 #include <llmcost/arch/llava.hpp>
 #include <llmcost/arch/qwen2.hpp>
-#include <llmcost/arch/timm.hpp>
 #include <llmcost/config/image.hpp>
 #include <llmcost/forward/composite.hpp>
 #include <llmcost/forward/multimodal.hpp>
+#include <llmcost/forward/timm_modules.hpp>
 #include <llmcost/forward/vision_encoder.hpp>
 
 // FastVLM. timm's FastViT before Qwen2.
@@ -18,7 +18,7 @@ namespace llmcost::arch {
 
 namespace fast_vlm_detail {
 
-using timm_detail::relu_in_place, timm_detail::call_in_module;
+using timm_modules::call_in_module, timm_modules::relu_in_place;
 
 /// Names of the children of an `nn.Sequential`.
 inline constexpr literal numbers[]{"0",  "1",  "2",  "3",  "4",  "5",  "6",  "7",  "8",  "9",  "10", "11",
@@ -72,6 +72,7 @@ struct layer_scale {
     [[nodiscard]] constexpr class_name type_name() const { return {"", "LayerScale2d"}; }
     constexpr tensor forward(trace& t, const tensor& x) const { return t.mul(x, t.param("gamma", {x.dim(1), 1, 1})); }
 };
+
 constexpr tensor scaled(trace& t, literal name, const tensor& x) { return t.call(name, layer_scale{}, x); }
 
 /// RepMixer block: mixes pixels with a convolution.
@@ -121,6 +122,7 @@ constexpr tensor attending_block(trace& t, literal name, const tensor& x) {
 
 // widths and depths of the five stages of `fastvit_mci3`
 inline constexpr std::int64_t widths[]{96, 192, 384, 768, 1536}, depths[]{2, 12, 24, 4, 2};
+
 inline constexpr std::int64_t first_attending = 3, final_width = 3072, side = 1024;
 
 constexpr tensor forward_stage(trace& t, std::int64_t i, const tensor& x) {
@@ -206,6 +208,7 @@ inline constexpr submodel_spec tower = [](model_spec spec) {
     spec.defaults.hidden_size = final_width;
     return spec;
 }(shared_tower);
+
 inline constexpr submodel_spec missing_tower = [](model_spec spec) {
     spec.parse_config = [](config_view, model_config& config) { config.vision = {side, side, 1, 3}; };
     return spec;
@@ -222,6 +225,7 @@ inline constexpr submodel_spec text = [](model_spec spec) {
 }(qwen2);
 
 enum family_config_index : std::uint8_t { projector_bias, projector_act };
+
 inline constexpr family_key family_keys[]{
     {"multimodal_projector_bias", 1, family_key_type::boolean},
     {.default_value = static_cast<std::int64_t>(activation::gelu), .type = family_key_type::computed},
@@ -270,7 +274,7 @@ inline constexpr model_spec fast_vlm = [](model_spec spec) {
     spec.family_keys = fast_vlm_detail::family_keys;
     spec.parse_composite_config = fast_vlm_detail::parse_config;
     spec.compute_media_shapes = fast_vlm_detail::show;
-    spec.parse_image_processor = llava_detail::parse_processor_config;
+    spec.parse_image_processor = parse_llava_image_processor;
     spec.modalities.has_images = true;
     spec.text_model = {.key = "text_config",
                        .default_spec = &qwen2,

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/arch/olmo.hpp>
+#include <llmcost/arch/olmo2.hpp>
 #include <llmcost/config/experts.hpp>
 
 // FlexOlmo. Derived from OLMo 2, with OLMoE's experts.

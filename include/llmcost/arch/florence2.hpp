@@ -6,6 +6,7 @@
 #include <llmcost/config/image.hpp>
 #include <llmcost/config/processor.hpp>
 #include <llmcost/forward/composite.hpp>
+#include <llmcost/forward/encoder_decoder_stacks.hpp>
 #include <llmcost/forward/multimodal.hpp>
 #include <llmcost/forward/vision_encoder.hpp>
 
@@ -252,10 +253,10 @@ constexpr void parse_vision_config(config_view json, model_config& config) {
         for (const literal key :
              {"depths", "patch_size", "patch_prenorm", "patch_stride", "patch_padding", "num_heads", "num_groups"})
             if (!json.optional_array(key)) throw_missing_key(json, key, "a list with one entry per stage");
-    const auto entry = [&](literal key, const std::int64_t(&otherwise)[max_stages], std::int64_t i,
+    const auto entry = [&](literal key, const std::int64_t(&defaults)[max_stages], std::int64_t i,
                            std::int64_t maximum, std::int64_t minimum) {
         const auto entries = json.optional_array(key);
-        if (!entries) return otherwise[i];
+        if (!entries) return defaults[i];
         if (static_cast<std::int64_t>(entries->size()) != config.family[stages])
             throw_invalid_value(json, key, "a list with one entry per stage");
         const std::int64_t n = (*entries)[static_cast<std::size_t>(i)].as_non_negative();
@@ -274,10 +275,10 @@ constexpr void parse_vision_config(config_view json, model_config& config) {
         config.family[static_cast<std::size_t>(shapes + i)] = shape.pack();
     }
     for (std::int64_t i = 0; i < config.family[stages]; ++i) {
-        const auto at = static_cast<std::size_t>(i);
-        config.hidden_size = config.family[widths + at];
-        config.family[inners + at] = parse_intermediate_size(json, config, "", "mlp_ratio", 4.0);
-        if (config.family[depths + at] > max_blocks)
+        const auto index = static_cast<std::size_t>(i);
+        config.hidden_size = config.family[widths + index];
+        config.family[inners + index] = parse_intermediate_size(json, config, "", "mlp_ratio", 4.0);
+        if (config.family[depths + index] > max_blocks)
             throw_unsupported(json, "depths", "more than 24 blocks per stage are not supported");
     }
     if (const auto flags = json.optional_array("patch_prenorm")) {
@@ -346,7 +347,7 @@ constexpr tensor embed_encoder_tokens(const layer_context& text, trace& t) {
     const workload& load = t.load();
     const recorder::not_executed_guard done{t, is_encoder_cached(load)};
     const embedding token_embedding{text.config.vocab_size, text.config.hidden_size, true,
-                                    embedding_class_of(text, bart_detail::style)};
+                                    embedding_class_of(text, bart_stack_style)};
     return t.call("shared", token_embedding, shape{load.batch, encoder_length(load)});
 }
 
@@ -354,7 +355,7 @@ constexpr tensor embed_encoder_tokens(const layer_context& text, trace& t) {
 constexpr tensor encode_text(const layer_context& text, trace& t, const tensor& token_embeddings) {
     const workload& load = t.load();
     const std::int64_t length = encoder_length(load), width = text.config.hidden_size;
-    const stack_style& style = bart_detail::style;
+    const stack_style& style = bart_stack_style;
     const recorder::not_executed_guard done{t, is_encoder_cached(load)};
     const module_info encoder{
         .name = "encoder", .class_of_module = text.class_of("Encoder"), .module_role = role::encoder};
@@ -374,7 +375,7 @@ constexpr tensor encode_text(const layer_context& text, trace& t, const tensor& 
 
 constexpr tensor forward_text_encoder_decoder(const layer_context& text, trace& t) {
     const tensor encoded = encode_text(text, t, embed_encoder_tokens(text, t));
-    return forward_decoder_module(text, t, bart_detail::style, &encoded, text.config.vocab_size);
+    return forward_decoder_module(text, t, bart_stack_style, &encoded, text.config.vocab_size);
 }
 
 inline constexpr submodel_spec text = [](model_spec spec) {
@@ -401,8 +402,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
     }
     t.enter(stacks);
     const tensor encoded = encode_text(text_ctx, t, token_embeddings);
-    return t.leave(stacks,
-                   forward_decoder_module(text_ctx, t, bart_detail::style, &encoded, text_ctx.config.vocab_size));
+    return t.leave(stacks, forward_decoder_module(text_ctx, t, bart_stack_style, &encoded, text_ctx.config.vocab_size));
 }
 
 constexpr void parse_config(config_view json, model& m) {

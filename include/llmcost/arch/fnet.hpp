@@ -3,6 +3,7 @@
 #pragma once
 
 #include <llmcost/arch/bert.hpp>
+#include <llmcost/forward/encoder_model.hpp>
 
 // FNet. Derived from BERT, with Fourier transforms instead of attention.
 //
@@ -47,7 +48,7 @@ constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor&
 
 /// The heads of FNet. Every class has a pooler, even if unused.
 inline constexpr encoder_heads heads{
-    .score = bert_detail::score,
+    .score = bert_head_logits,
     .pooled = {head_kind::none, head_kind::masked_lm, head_kind::pretraining, head_kind::next_sentence,
                head_kind::sequence_classification, head_kind::token_classification, head_kind::question_answering,
                head_kind::multiple_choice},

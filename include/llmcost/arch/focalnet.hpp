@@ -222,17 +222,14 @@ constexpr void parse_focalnet(config_view json, model_config& config) {
 }
 
 // Source: transformers/models/focalnet: configuration_focalnet.py, modeling_focalnet.py
-inline constexpr model_spec focalnet{
-    .model_type = "focalnet",
-    .class_prefix = "FocalNet",
-    .forward = forward_focalnet,
-    .parse_config = parse_focalnet,
-    .family_keys = focalnet_detail::family_keys,
-    .dropout_keys = focalnet_detail::dropout_rates,
-    .rotary = rotary_style::none,
-    .accepts_any_image_size = true,
-    .supported_heads = {head_kind::none, head_kind::image_classification},
-    .defaults = image_defaults(activation::gelu),
-};
+inline constexpr model_spec focalnet = [](model_spec spec) {
+    spec.model_type = "focalnet";
+    spec.class_prefix = "FocalNet";
+    spec.forward = forward_focalnet;
+    spec.parse_config = parse_focalnet;
+    spec.family_keys = focalnet_detail::family_keys;
+    spec.dropout_keys = focalnet_detail::dropout_rates;
+    return spec;
+}(image_classifier(activation::gelu));
 
 }  // namespace llmcost::arch

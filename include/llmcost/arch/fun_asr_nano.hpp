@@ -2,23 +2,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/arch/qwen2_audio.hpp>
 #include <llmcost/arch/qwen3.hpp>
+#include <llmcost/forward/audio_language.hpp>
 #include <llmcost/forward/encoder.hpp>
 
 // Fun-ASR Nano: an encoder whose attention has a convolutional memory, an adaptor of two layers, and Qwen3.
 namespace llmcost::arch {
 
-namespace fun_asr_detail {
+namespace fun_asr_nano_detail {
 
 enum family_config_index : std::uint8_t { mels, stacked, timestamp_layers, kernel };
+
 inline constexpr family_key family_keys[]{
     {"num_mel_bins", 80},
     {"num_stacked_frames", 7},
     {"num_timestamp_prediction_layers", 20, family_key_type::non_negative},
     {"fsmn_kernel_size", 11},
 };
+
 enum adaptor_config_index : std::uint8_t { middle, middle_act };
+
 inline constexpr family_key adaptor_keys[]{
     {"projector_hidden_size", 2048},
     {.default_value = static_cast<std::int64_t>(activation::relu), .type = family_key_type::computed},
@@ -32,17 +35,20 @@ inline constexpr family_key adaptor_keys[]{
     return (num_filter_bank_frames(s, s.samples_from_milliseconds(load.audio_milliseconds)) + s.frame_stride - 1) /
            s.frame_stride;
 }
+
 constexpr media_shapes show(const model& m, const workload& load) {
     const std::int64_t frames = frames_of(m.audio_preprocessing, load);
     return {.audio = {.num_tokens = frames,
                       .num_samples = m.audio_preprocessing.samples_from_milliseconds(load.audio_milliseconds),
                       .num_frames = frames}};
 }
+
 /// Converts milliseconds to samples, truncated in floating point like torchaudio (`compliance.kaldi.fbank`).
-constexpr std::int64_t samples_of_frame(config_view json, literal key, std::int64_t otherwise, std::int64_t rate) {
-    const double exact = static_cast<double>(rate * json.positive(key, otherwise)) * 0.001;
+constexpr std::int64_t samples_of_frame(config_view json, literal key, std::int64_t default_value, std::int64_t rate) {
+    const double exact = static_cast<double>(rate * json.positive(key, default_value)) * 0.001;
     return static_cast<std::int64_t>(exact);
 }
+
 constexpr void parse_audio_config(config_view json, model& m) {
     const family_config& audio = m.components[0].config.family;
     const auto nested_json = find_feature_extractor_config(json);
@@ -181,7 +187,7 @@ constexpr tensor project(const layer_context& ctx, trace& t, const tensor& x) {
 }
 
 constexpr tensor base(const layer_context& ctx, trace& t) {
-    return qwen2_audio_detail::forward_text_with_audio(ctx, t, true, true, [&] {
+    return audio_language::forward_text_with_audio(ctx, t, true, true, [&] {
         return project(ctx, t, forward_encoder_component(ctx, t, 0, "audio_tower", role::audio));
     });
 }
@@ -192,16 +198,18 @@ constexpr void parse_encoder_config(config_view json, model_config& config) {
     if (config.family[timestamp_layers] > config.num_hidden_layers)
         throw_invalid_value(json, "num_timestamp_prediction_layers", "at most num_hidden_layers");
 }
+
 constexpr void parse_adaptor(config_view json, model_config& config) {
     if (config.hidden_size % config.num_attention_heads != 0)
         throw_invalid_value(json, "num_attention_heads", "a divisor of hidden_size");
     if (const auto name = json.optional_string("projector_hidden_act"))
         config.family[middle_act] = static_cast<std::int64_t>(activation_named(json, "projector_hidden_act", *name));
 }
+
 /// The adaptor as a component without a module, used only for its configuration.
 constexpr tensor no_module(const layer_context&, trace&) { return {}; }
 
-}  // namespace fun_asr_detail
+}  // namespace fun_asr_nano_detail
 
 // The encoder (`FunAsrNanoEncoderConfig`).
 //
@@ -209,9 +217,9 @@ constexpr tensor no_module(const layer_context&, trace&) { return {}; }
 inline constexpr submodel_spec fun_asr_nano_encoder{
     .model_type = "fun_asr_nano_encoder",
     .class_prefix = "FunAsrNano",
-    .base_model = fun_asr_detail::encode_audio,
-    .parse_config = fun_asr_detail::parse_encoder_config,
-    .family_keys = fun_asr_detail::family_keys,
+    .base_model = fun_asr_nano_detail::encode_audio,
+    .parse_config = fun_asr_nano_detail::parse_encoder_config,
+    .family_keys = fun_asr_nano_detail::family_keys,
     .rotary = rotary_style::none,
     .names = {.model_class = "Encoder"},
     .config_keys = {absent_num_key_value_heads},
@@ -222,11 +230,12 @@ inline constexpr submodel_spec fun_asr_nano_encoder{
                  .max_position_embeddings = 2049,
                  .hidden_act = activation::relu},
 };
+
 inline constexpr submodel_spec fun_asr_nano_adaptor = [](model_spec spec) {
     spec.model_type = "fun_asr_nano_adaptor";
-    spec.base_model = fun_asr_detail::no_module;
-    spec.parse_config = fun_asr_detail::parse_adaptor;
-    spec.family_keys = fun_asr_detail::adaptor_keys;
+    spec.base_model = fun_asr_nano_detail::no_module;
+    spec.parse_config = fun_asr_nano_detail::parse_adaptor;
+    spec.family_keys = fun_asr_nano_detail::adaptor_keys;
     spec.defaults.hidden_size = 1024;
     spec.defaults.intermediate_size = 256;
     spec.defaults.num_hidden_layers = 2;
@@ -252,12 +261,12 @@ inline constexpr submodel_spec fun_asr_nano_text = [](model_spec spec) {
 inline constexpr model_spec fun_asr_nano = [](model_spec spec) {
     spec.model_type = "fun_asr_nano";
     spec.class_prefix = "FunAsrNano";
-    spec.base_model = fun_asr_detail::base;
+    spec.base_model = fun_asr_nano_detail::base;
     spec.text_model = {.key = "text_config", .default_spec = &fun_asr_nano_text};
     spec.components[0] = {.key = "audio_config", .default_spec = &fun_asr_nano_encoder};
     spec.components[1] = {.key = "adaptor_config", .default_spec = &fun_asr_nano_adaptor, .ignores_model_type = true};
-    spec.compute_media_shapes = fun_asr_detail::show;
-    spec.parse_feature_extractor = fun_asr_detail::parse_audio_config;
+    spec.compute_media_shapes = fun_asr_nano_detail::show;
+    spec.parse_feature_extractor = fun_asr_nano_detail::parse_audio_config;
     spec.modalities.has_audio = true;
     spec.audio_preprocessing.frame_stride = 6;
     spec.defaults.tie_word_embeddings = true;

@@ -54,15 +54,15 @@ struct layer {
 /// All layers of a block, except the first call of the first layer, which can halve the tokens.
 constexpr tensor rest_of_block(const layer_context& ctx, trace& t, const attention_inputs& in, std::int64_t b,
                                tensor x) {
-    const auto at = static_cast<std::size_t>(b);
-    const std::int64_t calls = ctx.config.family[calls_of_layers + at];
+    const auto index = static_cast<std::size_t>(b);
+    const std::int64_t calls = ctx.config.family[calls_of_layers + index];
     const layer block_layer{ctx, in, b};
     if (calls > 1) {
         const recorder::shared_parameters_guard called{t};
         for (loop call = t.loop_calls(calls - 1, x); call.next();)
             x = t.call(child_name::indexed(0), block_layer, x, x);
     }
-    for (loop other_loop = t.loop_modules(ctx.config.family[sizes_of_blocks + at] - 1, x, 1); other_loop.next();)
+    for (loop other_loop = t.loop_modules(ctx.config.family[sizes_of_blocks + index] - 1, x, 1); other_loop.next();)
         for (loop call = t.loop_calls(calls, x); call.next();)
             x = t.call(child_name::indexed(other_loop.index()), block_layer, x, x);
     return x;

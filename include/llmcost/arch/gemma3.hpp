@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/arch/gemma.hpp>
+#include <llmcost/arch/gemma2.hpp>
 #include <llmcost/arch/siglip.hpp>
 #include <llmcost/config/processor.hpp>
 #include <llmcost/forward/multimodal.hpp>
+#include <llmcost/forward/pooled_image_tokens.hpp>
 
 // The multimodal model: SigLIP before Gemma 3, with patches averaged to fewer tokens.
 //
@@ -13,52 +14,37 @@
 
 namespace llmcost::arch {
 
+constexpr void parse_gemma3(config_view json, model_config& config) {
+    parse_gemma_layers(json, config, false, false, json.positive("sliding_window_pattern", 6));
+    const auto bidirectional = json.find("use_bidirectional_attention");
+    config.is_bidirectional = bidirectional && !bidirectional->is_null() && bidirectional->as_boolean();
+    if (config.is_bidirectional) config.sliding_window = config.sliding_window / 2 + 1;  // equal in both directions
+    config.attention_soft_cap = false;  // its attention receives this key but does not pass it on
+}
+
+// Gemma 3. Derived from Gemma 2, with these differences:
+//  - norms of queries and keys;
+//  - five sliding-window layers per full-attention layer, with separate rotary tables.
+//
+// Source: transformers/models/gemma3
+inline constexpr model_spec gemma3_text = [](model_spec spec) {
+    spec.supported_heads = classifying_decoder_heads;
+    spec.model_type = "gemma3_text";
+    spec.class_prefix = "Gemma3";
+    spec.parse_config = parse_gemma3;
+    spec.qk_norm = qk_norm_kind::per_head_transposed;
+    spec.has_rotary_per_token_mixer = true;
+    spec.names.model_class = "TextModel";
+    spec.defaults.vocab_size = 262208;
+    spec.defaults.max_position_embeddings = 131072;
+    return spec;
+}(gemma2);
+
 namespace gemma3_detail {
 
-enum family_config_index : std::uint8_t { tokens_per_image };
+using pooled_image_tokens::projector_of_pools;
+
 inline constexpr family_key family_keys[]{{"mm_tokens_per_image", 256}};
-
-/// Projector: averages patches to fewer tokens, normalizes and projects them to the text width.
-struct projector_of_pools {
-    layer_context ctx;
-
-    static constexpr role module_role = role::projector;
-    static constexpr bool is_leaf = false;
-    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("MultiModalProjector"); }
-    constexpr tensor forward(trace& t, const tensor& x) const {
-        const model_config& tower = ctx.model.components[0].config;
-        const std::int64_t side = tower.vision.image_height / tower.vision.patch_size, width = tower.hidden_size;
-        const tensor weight = t.param("mm_input_projection_weight", {width, ctx.config.hidden_size});
-        const tensor grid = t.contiguous(x.transpose(1, 2)).view({x.dim(0), width, side, side});
-        const std::int64_t tokens = root(ctx.model.family[tokens_per_image]);
-        if (tokens > side && !t.is_not_executed()) throw_description_error("the image has fewer patches than tokens");
-        const std::int64_t kernel = tokens > side ? 1 : side / tokens;
-        const tensor pooled = as_tokens(t.call("avg_pool", average_pool_2d{kernel, kernel}, grid));
-        const norm_module scale{norm_kind::rms_plus_one, width, ctx.class_of("RMSNorm")};
-        return t.matmul(t.call("mm_soft_emb_norm", scale, pooled), weight);
-    }
-    /// Side of the largest square with at most `tokens` elements.
-    [[nodiscard]] static constexpr std::int64_t root(std::int64_t tokens) {
-        std::int64_t n = 1;
-        while ((n + 1) * (n + 1) <= tokens) ++n;
-        return n;
-    }
-};
-
-/// Image shapes: images are resized to the encoder's size; the number of tokens is fixed.
-constexpr media_shapes show(const model& m, const workload&) {
-    const vision_config& image = m.components[0].config.vision;
-    const std::int64_t wanted = projector_of_pools::root(m.family[tokens_per_image]),
-                       side = image.image_height / image.patch_size;
-    const std::int64_t tokens = wanted > side ? wanted : side / (side / wanted);
-    return {.image = {.num_tokens = tokens * tokens, .height = image.image_height, .width = image.image_width}};
-}
-
-/// Parses the processor configuration. `Gemma3Processor` does not crop images, independent of this file.
-constexpr void parse_processor_config(config_view json, model& m) {
-    expect_resized(json);
-    expect_picture(json, m.components[0].config.vision.image_height);
-}
 
 constexpr tensor base(const layer_context& ctx, trace& t) {
     return forward_masked_text_after_encoder(ctx, t, "language_model", [&](const tensor& token_embeddings) {
@@ -83,8 +69,8 @@ inline constexpr model_spec gemma3 = [](model_spec spec) {
     spec.base_model = gemma3_detail::base;
     spec.family_keys = gemma3_detail::family_keys;
     spec.supported_heads = {head_kind::none, head_kind::conditional_generation, head_kind::sequence_classification};
-    spec.compute_media_shapes = gemma3_detail::show;
-    spec.parse_image_processor = gemma3_detail::parse_processor_config;
+    spec.compute_media_shapes = pooled_image_tokens::show;
+    spec.parse_image_processor = pooled_image_tokens::parse_processor_config;
     spec.modalities.has_images = true;
     spec.text_model = {.key = "text_config", .default_spec = &gemma3_detail::text, .ignores_model_type = true};
     spec.components[0] = {.key = "vision_config", .default_spec = &siglip_vision_model};

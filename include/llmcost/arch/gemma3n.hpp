@@ -4,6 +4,10 @@
 
 #include <llmcost/config/reader.hpp>
 #include <llmcost/forward/decoder.hpp>
+#include <llmcost/forward/layers.hpp>
+#include <llmcost/forward/masks_and_rotary.hpp>
+#include <llmcost/forward/per_layer_inputs.hpp>
+#include <llmcost/forward/shared_kv_states.hpp>
 
 // The text model of Gemma 3n. Derived from the default decoder, with these differences:
 //  - several states between layers (AltUp);
@@ -16,105 +20,11 @@ namespace llmcost::arch {
 
 namespace gemma3n_detail {
 
-// ---- keys and values that several layers share (Gemma 3n, 4)
+using shared_kv::reuses;
+using shared_kv::stores;
 
-/// Bits of `family_tag`: later layers use its keys and values; it uses those of another layer; its activations are
-/// sparse.
-inline constexpr std::uint8_t stores = 1, reuses = 2, sparse = 4;
-
-/// Finds the layers that share keys and values. The last `shared` layers use those of the last unshared layer of their
-/// kind.
-///
-/// Source: `kv_sharing_modes` of the configuration classes.
-class sharing {
-public:
-    constexpr sharing(config_view json, const model_config& config, std::int64_t shared) {
-        const std::int64_t layers = config.num_hidden_layers;
-        if (shared >= layers) throw_invalid_value(json, "num_kv_shared_layers", "fewer than all layers");
-        first_ = layers - shared;
-        if (shared == 0) return;
-        for (std::int64_t i = 0; i < layers; ++i) {
-            std::int64_t& last = config.layers[i].token_mixer == token_mixer_kind::sliding_attention ? sliding_ : full_;
-            if (i < first_) last = i;
-            if (last < 0)
-                throw_invalid_value(json, "num_kv_shared_layers",
-                                    "fewer, so that each layer type has an unshared layer");
-        }
-    }
-    [[nodiscard]] constexpr std::uint8_t family_tag_of(std::int64_t layer) const noexcept {
-        return layer >= first_ ? reuses : layer == sliding_ || layer == full_ ? stores : std::uint8_t{};
-    }
-
-private:
-    std::int64_t first_ = 0, sliding_ = -1, full_ = -1;
-};
-
-/// Shared keys and values, by layer kind.
-struct shared_kv_states {
-    query_key_value full, sliding;
-    [[nodiscard]] constexpr query_key_value& select(const layer_spec& kind) noexcept {
-        return kind.token_mixer == token_mixer_kind::sliding_attention ? sliding : full;
-    }
-};
-
-/// Traces the layers from `first_layer` to before `to`. Runs of equal layers share one trace; layers that store keys
-/// and values are separate.
-///
-/// `call(ctx, x)` calls one layer.
-template <class Call>
-constexpr tensor forward_layer_range(const layer_context& ctx, trace& t, const decoder_inputs& shared, tensor x,
-                                     std::int64_t first_layer, std::int64_t to, const Call& call) {
-    const layer_plan& plan = ctx.config.layers;
-    for (std::int64_t i = first_layer, run = 0; i < to; i += run) {
-        const layer_spec kind = plan[i];
-        for (run = 1; (kind.family_tag & stores) == 0 && i + run < to && plan[i + run] == kind;) ++run;
-        if ((kind.family_tag & stores) != 0) {  // tensors created in a loop are not available after it
-            x = call(layer_context{ctx.model, ctx.spec, ctx.config, &shared.for_layer(kind), kind, i}, x);
-            continue;
-        }
-        for (loop layer_loop = t.loop_modules(run, x, i); layer_loop.next();)
-            x = call(layer_context{ctx.model, ctx.spec, ctx.config, &shared.for_layer(kind), kind, layer_loop.index()},
-                     x);
-    }
-    return x;
-}
-
-/// Applies RoPE: x · cos + rotate_half(x) · sin, for x (batch, sequence, heads, dim).
-constexpr tensor apply_rotary(trace& t, const tensor& x, const tensor& cos, const tensor& sin) {
-    const std::int64_t half = x.dim(-1) / 2;
-    const tensor plain = t.mul(x, cos.unsqueeze(2)), rotated_half = t.neg(t.slice(x, -1, half));
-    return t.add(plain, t.mul(t.cat({rotated_half, t.slice(x, -1, half)}, -1), sin.unsqueeze(2)));
-}
-
-constexpr tensor norm_without_weight(const layer_context& ctx, trace& t, literal name, const tensor& x) {
-    return t.call(name, norm_module{norm_kind::rms_power, x.dim(-1), ctx.class_of("RMSNorm"), false}, x);
-}
-
-// ---- per-layer inputs
-
-/// Per-layer embeddings from a separate table: (B, S, layers, width).
-constexpr tensor embed_per_layer_inputs(const layer_context& ctx, trace& t, std::int64_t rows, std::int64_t width) {
-    const std::int64_t layers = ctx.config.num_hidden_layers;
-    const embedding token_embedding{rows, layers * width, true, ctx.class_of(ctx.spec.names.embedding_class)};
-    const shape ids{t.load().batch, t.load().sequence};
-    const tensor found = t.call("embed_tokens_per_layer", token_embedding, ids);
-    return t.reshape(found, {found.dim(0), found.dim(1), layers, width});
-}
-/// Per-layer inputs of all layers: the per-layer embeddings plus a projection of the input embeddings.
-constexpr tensor projected_inputs(const layer_context& ctx, trace& t, const tensor& x, const tensor& per_layer_inputs,
-                                  bool in_place) {
-    const std::int64_t layers = per_layer_inputs.dim(2), width = per_layer_inputs.dim(3);
-    tensor made = t.call("per_layer_model_projection", linear{ctx.config.hidden_size, layers * width}, x);
-    if (in_place)
-        t.mul_(made);
-    else
-        made = t.mul_scalar(made);
-    const shape split{x.dim(0), x.dim(1), layers, width};
-    const tensor projected = apply_norm(ctx, t, "per_layer_projection_norm", width, t.reshape(made, split));
-    return t.mul_scalar(t.add(projected, per_layer_inputs));
-}
-
-// ---- Gemma 3n
+/// Bit of `family_tag`, in addition to those of shared keys and values: activations are sparse.
+inline constexpr std::uint8_t sparse = 4;
 
 enum family_config_index : std::uint8_t {
     shared_layers,
@@ -126,6 +36,7 @@ enum family_config_index : std::uint8_t {
     laurel_rank,
     clips_coefficients
 };
+
 inline constexpr family_key family_keys[]{
     {"num_kv_shared_layers", 15, family_key_type::non_negative},
     {"vocab_size_per_layer_input", 262144},
@@ -139,7 +50,7 @@ inline constexpr family_key family_keys[]{
 
 struct attention {
     layer_context ctx;
-    shared_kv_states* kv_states;
+    shared_kv::shared_kv_states* kv_states;
 
     static constexpr role module_role = role::attn;
     static constexpr bool is_leaf = false;
@@ -147,7 +58,8 @@ struct attention {
     constexpr tensor forward(trace& t, const tensor& x) const {
         const std::int64_t heads = ctx.config.num_attention_heads, d = ctx.config.head_dim;
         tensor q = project(ctx, t, "q_proj", heads * d, x).view({x.dim(0), x.dim(1), heads, d});
-        q = apply_rotary(t, apply_norm(ctx, t, "q_norm", d, q), ctx.inputs->cos, ctx.inputs->sin).transpose(1, 2);
+        q = apply_rotary_before_transpose(t, apply_norm(ctx, t, "q_norm", d, q), ctx.inputs->cos, ctx.inputs->sin)
+                .transpose(1, 2);
         if ((ctx.layer.family_tag & reuses) != 0) t.add_empty_cache_entry();
         query_key_value qkv =
             (ctx.layer.family_tag & reuses) != 0 ? kv_states->select(ctx.layer) : keys_and_values(t, x);
@@ -162,7 +74,7 @@ private:
         const shape split{x.dim(0), x.dim(1), groups, d};
         query_key_value qkv;
         qkv.key = apply_norm(ctx, t, "k_norm", d, project(ctx, t, "k_proj", groups * d, x).view(split));
-        qkv.key = apply_rotary(t, qkv.key, ctx.inputs->cos, ctx.inputs->sin).transpose(1, 2);
+        qkv.key = apply_rotary_before_transpose(t, qkv.key, ctx.inputs->cos, ctx.inputs->sin).transpose(1, 2);
         qkv.value =
             norm_without_weight(ctx, t, "v_norm", project(ctx, t, "v_proj", groups * d, x).view(split)).transpose(1, 2);
         update_kv_cache(ctx, t, qkv);
@@ -287,7 +199,7 @@ constexpr void add_to_the_others(trace& t, tensor& states, const tensor& x) {
 struct layer {
     layer_context ctx;
     const tensor& inputs;  ///< per-layer inputs of all layers
-    shared_kv_states* kv_states;
+    shared_kv::shared_kv_states* kv_states;
 
     static constexpr role module_role = role::none;
     static constexpr bool is_leaf = false;
@@ -316,6 +228,7 @@ constexpr tensor as_long_as(trace& t, const tensor& x, const tensor& length) {
     const tensor rms = t.sqrt(t.clamp_min(t.mean(t.pow(x, 2), -1, true)));
     return t.div(t.mul(x, length), rms);
 }
+
 constexpr tensor length_of(trace& t, const tensor& x) { return t.pow_half(t.mean(t.pow(x, 2), -1, true)); }
 
 /// Stacks n states: the first of `state`, and projections of the others, rescaled to its magnitude.
@@ -346,16 +259,18 @@ constexpr tensor forward_language_model(const layer_context& ctx, trace& t, cons
         compute_rotary_embeddings(ctx, t, shared.full);
     if (ctx.config.layers.contains(token_mixer_kind::sliding_attention, layers))
         compute_rotary_embeddings(ctx, t, shared.sliding, true);
-    shared_kv_states kv_states;
-    x = forward_layer_range(ctx, t, shared, x, 0, layers, [&](const layer_context& place, const tensor& h) {
+    shared_kv::shared_kv_states kv_states;
+    x = shared_kv::forward_layer_range(ctx, t, shared, x, 0, layers, [&](const layer_context& place, const tensor& h) {
         return t.call({"layers", place.layer_index}, layer{place, inputs, &kv_states}, h);
     });
     const tensor all = stacked(ctx, t, "altup_unembed_projections", [&](std::int64_t) { return t.select(x, 0); });
     return apply_norm(ctx, t, "norm", t.mean(all, 0));
 }
+
 constexpr tensor get_per_layer_inputs(const layer_context& ctx, trace& t) {
     return embed_per_layer_inputs(ctx, t, ctx.config.family[input_rows], ctx.config.family[input_width]);
 }
+
 constexpr tensor base(const layer_context& ctx, trace& t) {
     const tensor token_embeddings = ctx.spec.embed_tokens(ctx, t);
     return forward_language_model(ctx, t, token_embeddings, get_per_layer_inputs(ctx, t));
@@ -385,7 +300,7 @@ constexpr void parse_config(config_view json, model_config& config) {
                                                : token_mixer_kind::sliding_attention};
         });
     config.family[clips_coefficients] = !json.contains("altup_coef_clip") || json.optional_real("altup_coef_clip");
-    const sharing shares(json, config, config.family[shared_layers]);
+    const shared_kv::sharing shares(json, config, config.family[shared_layers]);
     const auto inner = json.find("intermediate_size");
     const bool is_per_layer = inner && inner->is_array();
     if (is_per_layer && static_cast<std::int64_t>(inner->size()) != layers)
@@ -396,10 +311,10 @@ constexpr void parse_config(config_view json, model_config& config) {
         throw_invalid_value(json, "activation_sparsity_pattern", "a list with one number per hidden layer");
     const layer_plan listed_layers = config.layers;
     set_layers(json, config, [&](std::int64_t i) {
-        const auto at = static_cast<std::size_t>(i);
-        const bool zeros = sparsity ? (*sparsity)[at].as_real() > 0 : layers > 10 && i < 10;
+        const auto index = static_cast<std::size_t>(i);
+        const bool zeros = sparsity ? (*sparsity)[index].as_real() > 0 : layers > 10 && i < 10;
         const auto family_tag = static_cast<std::uint8_t>(shares.family_tag_of(i) | (zeros ? sparse : 0));
-        const std::int64_t expanded_width = is_per_layer ? (*inner)[at].as_positive() : 0;
+        const std::int64_t expanded_width = is_per_layer ? (*inner)[index].as_positive() : 0;
         return layer_spec{.token_mixer = listed_layers[i].token_mixer,
                           .family_tag = family_tag,
                           .intermediate_size = static_cast<std::int32_t>(expanded_width)};
@@ -419,7 +334,7 @@ inline constexpr model_spec gemma3n_text = [](model_spec spec) {
     spec.embed_tokens = scaled_embedding_with_buffer;
     spec.norm = norm_kind::rms_power;
     spec.mask_policy = mask_kind::full_and_sliding;
-    spec.supported_layers.max_family_tag = gemma3n_detail::stores | gemma3n_detail::reuses | gemma3n_detail::sparse;
+    spec.supported_layers.max_family_tag = shared_kv::stores | shared_kv::reuses | gemma3n_detail::sparse;
     spec.names.model_class = "TextModel";
     spec.names.embedding_class = "TextScaledWordEmbedding";
     spec.config_keys.add("mlp_bias", key_rule::absent);

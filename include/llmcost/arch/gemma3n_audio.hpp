@@ -295,8 +295,8 @@ constexpr tensor audio_base(const layer_context& ctx, trace& t) {
 }
 
 /// An element of a list of two numbers, or the default without the list.
-constexpr std::int64_t of_two(maybe<config_view> list, std::size_t i, std::int64_t otherwise) {
-    if (!list) return otherwise;
+constexpr std::int64_t of_two(maybe<config_view> list, std::size_t i, std::int64_t default_value) {
+    if (!list) return default_value;
     if (list->size() != 2) throw_invalid_value(*list, "two numbers");
     return (*list)[i].as_positive();
 }

@@ -8,6 +8,7 @@
 #include <llmcost/config/feature_extractor.hpp>
 #include <llmcost/config/processor.hpp>
 #include <llmcost/forward/composite.hpp>
+#include <llmcost/forward/layers.hpp>
 #include <llmcost/forward/multimodal.hpp>
 
 // The multimodal model: timm's MobileNetV5 and a conformer before Gemma 3n. Both have vocabularies of their own.
@@ -56,7 +57,7 @@ struct embedder {
 private:
     constexpr tensor project(trace& t, const tensor& x) const {
         const tensor h = t.call("embedding_projection", linear{tower.hidden_size, text.config.hidden_size}, x);
-        return gemma3n_detail::norm_without_weight(text, t, "embedding_post_projection_norm", h);
+        return norm_without_weight(text, t, "embedding_post_projection_norm", h);
     }
 };
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/arch/timm.hpp>
 #include <llmcost/config/reader.hpp>
+#include <llmcost/forward/timm_modules.hpp>
 #include <llmcost/layers/attention.hpp>
 
 namespace llmcost::arch {
@@ -13,7 +13,7 @@ namespace gemma3n_media_detail {
 // timm's MobileNetV5, `mobilenetv5_300m_enc`.
 // Source: timm/models/mobilenetv5.py, _efficientnet_blocks.py, layers/attention2d.py
 
-using timm_detail::call_in_module;
+using timm_modules::call_in_module;
 
 /// Side of the square that every image is resized to, in pixels. It is part of the published processors, not of
 /// configurations.
@@ -88,8 +88,8 @@ constexpr tensor with_shortcut(trace& t, bool skips, const tensor& h, const tens
 }
 
 /// Edge residual block: an expanding convolution with a spatial kernel, then a projection.
-constexpr tensor edge_residual(trace& t, std::int64_t at, std::int64_t out, bool strides, const tensor& x) {
-    return call_in_module(t, child_name::indexed(at), "EdgeResidual", x, [&](const tensor& in) {
+constexpr tensor edge_residual(trace& t, std::int64_t block_index, std::int64_t out, bool strides, const tensor& x) {
+    return call_in_module(t, child_name::indexed(block_index), "EdgeResidual", x, [&](const tensor& in) {
         const std::int64_t width = in.dim(1);
         tensor h =
             t.call("conv_exp", mobile_convolution{.in = width, .out = 4 * width, .side = 3, .strides = strides}, in);
@@ -158,9 +158,9 @@ constexpr tensor attend_places(trace& t, std::int64_t heads, std::int64_t d, boo
         return dropout(t, "drop", t.call("proj", mobile_convolution{.in = heads * d, .out = width}, in));
     });
 }
-constexpr tensor mobile_attention(trace& t, std::int64_t at, std::int64_t heads, std::int64_t d, bool halves,
+constexpr tensor mobile_attention(trace& t, std::int64_t block_index, std::int64_t heads, std::int64_t d, bool halves,
                                   const tensor& x) {
-    return call_in_module(t, child_name::indexed(at), "MobileAttention", x, [&](const tensor& in) {
+    return call_in_module(t, child_name::indexed(block_index), "MobileAttention", x, [&](const tensor& in) {
         const tensor normed = norm_and_act(t, "norm", false, in);
         const auto attends = [&](const tensor& h) { return attend_places(t, heads, d, halves, h); };
         const tensor h = call_in_module(t, "attn", "MultiQueryAttention2d", normed, attends, role::attn);
@@ -172,8 +172,8 @@ inline constexpr std::int64_t stem = 64, first = 128, second = 256, third = 640,
 
 /// Traces all stages; the last two are fused. Source: `_gen_mobilenet_v5`.
 constexpr tensor stages(trace& t, const tensor& pixels, tensor& finer) {
-    const auto stage = [&](std::int64_t at, const tensor& x, const auto& body) {
-        return call_in_module(t, child_name::indexed(at), "Sequential", x, body);
+    const auto stage = [&](std::int64_t block_index, const tensor& x, const auto& body) {
+        return call_in_module(t, child_name::indexed(block_index), "Sequential", x, body);
     };
     const auto item = [](std::int64_t i) { return child_name::indexed(i); };
     tensor x = stage(0, pixels, [&](tensor h) {

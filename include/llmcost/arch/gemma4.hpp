@@ -2,8 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/arch/gemma3n.hpp>
 #include <llmcost/config/experts.hpp>
+#include <llmcost/config/reader.hpp>
+#include <llmcost/forward/decoder.hpp>
+#include <llmcost/forward/layers.hpp>
+#include <llmcost/forward/masks_and_rotary.hpp>
+#include <llmcost/forward/per_layer_inputs.hpp>
+#include <llmcost/forward/shared_kv_states.hpp>
 
 namespace llmcost::arch {
 
@@ -14,6 +19,7 @@ enum family_config_index : std::uint8_t {
     shared_layers, full_head_dim, full_key_value_heads, input_rows, input_width, keys_are_values, widens_shared, has_experts
 };
 // clang-format on
+
 inline constexpr family_key family_keys[]{
     {"num_kv_shared_layers", 0, family_key_type::non_negative},
     {.type = family_key_type::computed},
@@ -24,26 +30,15 @@ inline constexpr family_key family_keys[]{
     {"use_double_wide_mlp", 0, family_key_type::boolean},
     {"enable_moe_block", 0, family_key_type::boolean},
 };
-/// Configuration keys of the unified model, which has neither per-layer inputs nor experts.
-inline constexpr family_key unified_keys[]{
-    {"num_kv_shared_layers", 0, family_key_type::non_negative},
-    {.type = family_key_type::computed},
-    {.type = family_key_type::computed},
-    {.type = family_key_type::computed},
-    {.type = family_key_type::computed},
-    {"attention_k_eq_v", 0, family_key_type::boolean},
-    {"use_double_wide_mlp", 0, family_key_type::boolean},
-    {.type = family_key_type::computed},
-};
 
-using gemma3n_detail::apply_rotary;
-using gemma3n_detail::reuses;
-using gemma3n_detail::shared_kv_states;
-using gemma3n_detail::stores;
+using shared_kv::reuses;
+using shared_kv::shared_kv_states;
+using shared_kv::stores;
 
 struct head_sizes {
     std::int64_t dim, groups;
 };
+
 constexpr head_sizes heads_of(const model_config& config, token_mixer_kind kind) {
     if (kind == token_mixer_kind::sliding_attention) return {config.head_dim, config.num_key_value_heads};
     return {config.family[full_head_dim], config.family[full_key_value_heads]};
@@ -59,8 +54,8 @@ constexpr query_key_value keys_and_values(const layer_context& ctx, trace& t, co
     const bool one =
         ctx.config.family[keys_are_values] != 0 && ctx.layer.token_mixer != token_mixer_kind::sliding_attention;
     qkv.value = one ? qkv.key : project(ctx, t, "v_proj", groups * d, x).view(split);
-    qkv.key = apply_rotary(t, apply_norm(ctx, t, "k_norm", d, qkv.key), s.cos, s.sin).transpose(1, 2);
-    qkv.value = gemma3n_detail::norm_without_weight(ctx, t, "v_norm", qkv.value).transpose(1, 2);
+    qkv.key = apply_rotary_before_transpose(t, apply_norm(ctx, t, "k_norm", d, qkv.key), s.cos, s.sin).transpose(1, 2);
+    qkv.value = norm_without_weight(ctx, t, "v_norm", qkv.value).transpose(1, 2);
     update_kv_cache(ctx, t, qkv);
     return qkv;
 }
@@ -75,7 +70,8 @@ struct attention {
     constexpr tensor forward(trace& t, const tensor& x) const {
         const std::int64_t heads = ctx.config.num_attention_heads, d = heads_of(ctx.config, ctx.layer.token_mixer).dim;
         tensor q = project(ctx, t, "q_proj", heads * d, x).view({x.dim(0), x.dim(1), heads, d});
-        q = apply_rotary(t, apply_norm(ctx, t, "q_norm", d, q), ctx.inputs->cos, ctx.inputs->sin).transpose(1, 2);
+        q = apply_rotary_before_transpose(t, apply_norm(ctx, t, "q_norm", d, q), ctx.inputs->cos, ctx.inputs->sin)
+                .transpose(1, 2);
         if ((ctx.layer.family_tag & reuses) != 0) t.add_empty_cache_entry();
         query_key_value qkv =
             (ctx.layer.family_tag & reuses) != 0 ? kv_states->select(ctx.layer) : keys_and_values(ctx, t, x);
@@ -98,7 +94,7 @@ struct top_k_router {
         const moe_config& moe = ctx.config.moe;
         const tensor scale = t.param("scale", {ctx.config.hidden_size}),
                      of_experts = t.param("per_expert_scale", {moe.num_experts});
-        const tensor h = t.mul_scalar(t.mul(gemma3n_detail::norm_without_weight(ctx, t, "norm", tokens), scale));
+        const tensor h = t.mul_scalar(t.mul(norm_without_weight(ctx, t, "norm", tokens), scale));
         const tensor scores = t.call("proj", linear{ctx.config.hidden_size, moe.num_experts}, h);
         tensor weights = t.topk(t.softmax(t.to(scores, dtype::float32)), moe.num_experts_per_tok);
         t.div_(weights, t.sum(weights, -1, true));
@@ -157,9 +153,11 @@ constexpr decoder_inputs masks_that_hide(const layer_context& ctx, trace& t) {
     if (made && read.key_length() >= ctx.config.sliding_window) c.sliding.mask = eager_mask(t, read, t.load().batch);
     return c;
 }
+
 constexpr decoder_inputs make_attention_masks(const layer_context& ctx, trace& t) {
     return ctx.config.is_bidirectional ? masks_that_hide(ctx, t) : make_masks(ctx, t);
 }
+
 /// Prepares rotary tables for each layer kind that is present, with the size of its heads.
 constexpr decoder_inputs with_tables_of_kinds(const layer_context& ctx, trace& t, decoder_inputs c) {
     const auto make = [&](token_mixer_kind kind, attention_inputs& inputs) {
@@ -174,6 +172,7 @@ constexpr decoder_inputs with_tables_of_kinds(const layer_context& ctx, trace& t
     make(token_mixer_kind::sliding_attention, c.sliding);
     return c;
 }
+
 constexpr decoder_inputs prepare_inputs(const layer_context& ctx, trace& t) {
     return with_tables_of_kinds(ctx, t, make_attention_masks(ctx, t));
 }
@@ -200,22 +199,22 @@ constexpr tensor forward_language_model(const layer_context& ctx, trace& t, tens
     const auto call = [&](const layer_context& place, const tensor& h) {
         return t.call({"layers", place.layer_index}, layer{place, inputs, &kv_states}, h);
     };
-    x = gemma3n_detail::forward_layer_range(ctx, t, shared, x, 0, first, call);
+    x = shared_kv::forward_layer_range(ctx, t, shared, x, 0, first, call);
     if (first < layers && t.load().head == logits::last && t.load().sequence > 1) {
         keep_last_token(t, shared.full);
         keep_last_token(t, shared.sliding);
         x = t.slice(x, 1, 1);
         if (inputs.rank != 0) inputs = t.slice(inputs, 1, 1);
     }
-    return apply_norm(ctx, t, "norm", gemma3n_detail::forward_layer_range(ctx, t, shared, x, first, layers, call));
+    return apply_norm(ctx, t, "norm", shared_kv::forward_layer_range(ctx, t, shared, x, first, layers, call));
 }
+
 constexpr tensor base(const layer_context& ctx, trace& t) {
     const tensor x = ctx.spec.embed_tokens(ctx, t);
     tensor inputs;
     if (ctx.config.family[input_width] != 0) {
-        inputs = gemma3n_detail::embed_per_layer_inputs(ctx, t, ctx.config.family[input_rows],
-                                                        ctx.config.family[input_width]);
-        inputs = gemma3n_detail::projected_inputs(ctx, t, x, inputs, false);
+        inputs = embed_per_layer_inputs(ctx, t, ctx.config.family[input_rows], ctx.config.family[input_width]);
+        inputs = projected_inputs(ctx, t, x, inputs, false);
     }
     const decoder_inputs shared = ctx.spec.prepare_inputs(ctx, t);
     return forward_language_model(ctx, t, x, inputs, shared);
@@ -270,8 +269,10 @@ constexpr void parse_heads(config_view json, model_config& config) {
             throw_invalid_value(json, "num_global_key_value_heads", "a divisor of num_attention_heads");
 }
 
+}  // namespace gemma4_detail
+
 /// Parses `config.json`. Every sixth layer and the last have full attention, with separate head sizes.
-constexpr void parse_config(config_view json, model_config& config) {
+constexpr void parse_gemma4(config_view json, model_config& config) {
     require_sliding_window(json);
     const literal cap = "final_logit_softcapping";
     config.logits_soft_cap = json.optional_real(cap).has_value();
@@ -294,33 +295,32 @@ constexpr void parse_config(config_view json, model_config& config) {
     };
     check_rotary(token_mixer_kind::full_attention, "full_attention");
     check_rotary(token_mixer_kind::sliding_attention, "sliding_attention");
-    parse_heads(json, config);
-    const gemma3n_detail::sharing shares(json, config, config.family[shared_layers]);
+    gemma4_detail::parse_heads(json, config);
+    const shared_kv::sharing shares(json, config, config.family[gemma4_detail::shared_layers]);
     listed_layers = config.layers;
     const std::int64_t expanded_width = checked_size(json, "intermediate_size", 2, config.intermediate_size);
     set_layers(json, config, [&](std::int64_t i) {
         const std::uint8_t family_tag = shares.family_tag_of(i);
-        const bool wider = config.family[widens_shared] != 0 && family_tag == reuses;
+        const bool wider = config.family[gemma4_detail::widens_shared] != 0 && family_tag == shared_kv::reuses;
         return layer_spec{.token_mixer = listed_layers[i].token_mixer,
                           .family_tag = family_tag,
                           .intermediate_size = wider ? static_cast<std::int32_t>(expanded_width) : 0};
     });
 }
 
-constexpr void parse_text_config(config_view json, model_config& config) {
-    parse_config(json, config);
-    if (config.family[shared_layers] > 0 && config.family[input_width] == 0)
+constexpr void parse_gemma4_text(config_view json, model_config& config) {
+    parse_gemma4(json, config);
+    if (config.family[gemma4_detail::shared_layers] > 0 && config.family[gemma4_detail::input_width] == 0)
         throw_invalid_value(json, "hidden_size_per_layer_input", "at least 1 if layers share keys");
-    (void)checked_size(json, "hidden_size_per_layer_input", config.num_hidden_layers, config.family[input_width]);
-    if (config.family[has_experts] == 0) return;
+    (void)checked_size(json, "hidden_size_per_layer_input", config.num_hidden_layers,
+                       config.family[gemma4_detail::input_width]);
+    if (config.family[gemma4_detail::has_experts] == 0) return;
     config.moe.num_experts = json.positive("num_experts");
     config.moe.num_experts_per_tok = json.positive("top_k_experts");
     config.moe.intermediate_size = json.positive("moe_intermediate_size");
     if (config.moe.num_experts_per_tok > config.moe.num_experts)
         throw_invalid_value(json, "top_k_experts", "at most the number of experts");
 }
-
-}  // namespace gemma4_detail
 
 // The text model of Gemma 4. Derived from the default decoder, with these differences:
 //  - head sizes per layer kind;
@@ -333,14 +333,14 @@ inline constexpr model_spec gemma4_text = [](model_spec spec) {
     spec.has_rotary_per_token_mixer = true;
     spec.model_type = "gemma4_text";
     spec.class_prefix = "Gemma4";
-    spec.parse_config = gemma4_detail::parse_text_config;
+    spec.parse_config = parse_gemma4_text;
     spec.family_keys = gemma4_detail::family_keys;
     spec.base_model = gemma4_detail::base;
     spec.prepare_inputs = gemma4_detail::prepare_inputs;
     spec.embed_tokens = scaled_embedding_with_buffer;
     spec.norm = norm_kind::rms_power;
     spec.mask_policy = mask_kind::full_and_sliding;
-    spec.supported_layers.max_family_tag = gemma3n_detail::reuses;
+    spec.supported_layers.max_family_tag = shared_kv::reuses;
     spec.names.model_class = "TextModel";
     spec.names.mlp_class = "TextMLP";
     spec.names.rotary_class = "TextRotaryEmbedding";
@@ -361,18 +361,5 @@ inline constexpr model_spec gemma4_text = [](model_spec spec) {
     spec.defaults.tie_word_embeddings = true;
     return spec;
 }(default_decoder);
-
-// The unified text model. Derived from Gemma 4, without per-layer inputs and experts.
-//
-// Source: transformers/models/gemma4_unified
-inline constexpr model_spec gemma4_unified_text = [](model_spec spec) {
-    spec.model_type = "gemma4_unified_text";
-    spec.class_prefix = "Gemma4Unified";
-    spec.parse_config = gemma4_detail::parse_config;
-    spec.family_keys = gemma4_detail::unified_keys;
-    spec.defaults.max_position_embeddings = 262144;
-    spec.defaults.sliding_window = 1024;
-    return spec;
-}(gemma4_text);
 
 }  // namespace llmcost::arch

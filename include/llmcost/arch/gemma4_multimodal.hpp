@@ -7,6 +7,8 @@
 #include <llmcost/config/processor.hpp>
 #include <llmcost/forward/composite.hpp>
 #include <llmcost/forward/not_executed.hpp>
+#include <llmcost/forward/per_layer_inputs.hpp>
+#include <llmcost/forward/soft_token_images.hpp>
 
 namespace llmcost::arch {
 
@@ -15,6 +17,7 @@ namespace gemma4_media_detail {
 // ---- the audio encoder, declared but not executed with text alone
 
 enum audio_config_index : std::uint8_t { first_channels, second_channels, kernel, out_width };
+
 inline constexpr family_key audio_keys[]{
     {.default_value = 128, .type = family_key_type::computed},  // `subsampling_conv_channels`
     {.default_value = 32, .type = family_key_type::computed},
@@ -90,13 +93,13 @@ constexpr tensor audio_base(const layer_context& ctx, trace& t) {
     return trace::buffer({1});
 }
 
-/// Declares the projection of an encoder that is not executed to the text width.
-constexpr void declare_embedder(const layer_context& ctx, trace& t, literal name, std::int64_t in) {
-    const recorder::not_executed_guard silent{t};
-    (void)t.call(name, media_embedder{ctx}, trace::buffer({1, in}));
-}
+}  // namespace gemma4_media_detail
 
-// ---- the multimodal model
+/// Declares the projection of an encoder that is not executed to the text width.
+constexpr void declare_gemma4_embedder(const layer_context& ctx, trace& t, literal name, std::int64_t in) {
+    const recorder::not_executed_guard silent{t};
+    (void)t.call(name, soft_token_images::media_embedder{ctx}, trace::buffer({1, in}));
+}
 
 /// Traces the text model in parts: token embeddings and per-layer inputs, then masks, then layers.
 ///
@@ -104,7 +107,7 @@ constexpr void declare_embedder(const layer_context& ctx, trace& t, literal name
 /// per-layer inputs, and are not read.
 /// Source: `Gemma4Model.forward`.
 template <class Place>
-constexpr tensor language_model(const layer_context& ctx, trace& t, const Place& place) {
+constexpr tensor forward_gemma4_language_model(const layer_context& ctx, trace& t, const Place& place) {
     const layer_context text = ctx.text_model();
     const module_info m{.name = "language_model", .class_of_module = text.class_of(text.spec.names.model_class)};
     const std::int64_t per_layer_width = text.config.family[gemma4_detail::input_width];
@@ -112,8 +115,8 @@ constexpr tensor language_model(const layer_context& ctx, trace& t, const Place&
     tensor x = text.spec.embed_tokens(text, t);
     tensor per_layer_inputs;
     if (per_layer_width != 0)
-        per_layer_inputs = gemma3n_detail::embed_per_layer_inputs(
-            text, t, text.config.family[gemma4_detail::input_rows], per_layer_width);
+        per_layer_inputs =
+            embed_per_layer_inputs(text, t, text.config.family[gemma4_detail::input_rows], per_layer_width);
     t.leave(m);
     if (per_layer_width != 0) {
         const recorder::detach_guard unread{t};
@@ -122,13 +125,17 @@ constexpr tensor language_model(const layer_context& ctx, trace& t, const Place&
     x = place(x);
     const decoder_inputs made = gemma4_detail::make_attention_masks(text, t);
     t.enter(m);
-    const tensor inputs =
-        per_layer_width != 0 ? gemma3n_detail::projected_inputs(text, t, x, per_layer_inputs, false) : tensor{};
+    const tensor inputs = per_layer_width != 0 ? projected_inputs(text, t, x, per_layer_inputs, false) : tensor{};
     const decoder_inputs shared = gemma4_detail::with_tables_of_kinds(text, t, made);
     return t.leave(m, gemma4_detail::forward_language_model(text, t, x, inputs, shared));
 }
 
+namespace gemma4_media_detail {
+
+using soft_token_images::media_embedder, soft_token_images::within_tokens;
+
 enum family_config_index : std::uint8_t { vision_output_proj_dims, audio_output_proj_dims };
+
 inline constexpr family_key family_keys[]{{.type = family_key_type::computed}, {.type = family_key_type::computed}};
 
 constexpr media_shapes show(const model& m, const workload& load) {
@@ -149,7 +156,7 @@ constexpr media_shapes show(const model& m, const workload& load) {
 constexpr tensor base(const layer_context& ctx, trace& t) {
     const bool has_eyes = ctx.model.family[vision_output_proj_dims] != 0,
                has_audio_encoder = ctx.model.family[audio_output_proj_dims] != 0;
-    const tensor x = language_model(ctx, t, [&](const tensor& token_embeddings) {
+    const tensor x = forward_gemma4_language_model(ctx, t, [&](const tensor& token_embeddings) {
         if (!has_eyes) return token_embeddings;
         const bool has_image_inputs = has_images(t);
         const recorder::not_executed_guard no_pixels{t, !has_image_inputs};
@@ -160,81 +167,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
         return scatter_features(t, token_embeddings, t.call("embed_vision", media_embedder{ctx}, states));
     });
     if (has_audio_encoder) (void)forward_encoder_component(ctx, t, 1, "audio_tower", role::audio);
-    if (has_audio_encoder) declare_embedder(ctx, t, "embed_audio", ctx.model.family[audio_output_proj_dims]);
-    return x;
-}
-
-enum unified_config_index : std::uint8_t {
-    patch_values,
-    embedded_width,
-    unified_places,
-    unified_vision_output_dims,
-    unified_audio_output_dims,
-    unified_patch,
-    unified_pooled,
-    unified_tokens
-};
-inline constexpr family_key unified_keys[]{
-    {.type = family_key_type::computed}, {.type = family_key_type::computed},
-    {.type = family_key_type::computed}, {.type = family_key_type::computed},
-    {.type = family_key_type::computed}, {.type = family_key_type::computed},
-    {.type = family_key_type::computed}, {.default_value = 280, .type = family_key_type::computed},
-};
-
-/// Patch embedding: normalizes and projects pixels, adds learned column and row embeddings.
-struct patch_embedder {
-    layer_context ctx;
-
-    static constexpr role module_role = role::vision;
-    static constexpr bool is_leaf = false;
-    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("VisionEmbedder"); }
-    constexpr tensor forward(trace& t, const tensor& pixels) const {
-        const family_config& family = ctx.model.family;
-        const std::int64_t width = family[embedded_width], images = pixels.dim(0), patches = pixels.dim(1);
-        const tensor table = t.param("pos_embedding", {family[unified_places], 2, width});
-        const norm_module scale{norm_kind::layer, width};
-        const tensor even = t.call("patch_ln1", norm_module{norm_kind::layer, family[patch_values]}, pixels);
-        const tensor x =
-            t.call("patch_ln2", scale, t.call("patch_dense", linear{family[patch_values], width, true}, even));
-        const tensor valid = t.full({images, patches, 2, 1}, t.activation_type());
-        const tensor place = t.sum(t.mul(t.gather(table, {images, patches, 2, width}), valid), -2);
-        const tensor h = t.call("pos_norm", scale, t.add(x, place));
-        const std::int64_t expected = family[unified_vision_output_dims];
-        if (width != expected && has_images(t))
-            throw_description_error("vision_config.mm_embed_dim is not output_proj_dims");
-        return t.call("multimodal_embedder", media_embedder{ctx},
-                      width == expected ? h : trace::buffer({images, patches, expected}));
-    }
-};
-
-constexpr media_shapes show_unified(const model& m, const workload& load) {
-    if (load.images == 0) return {};
-    if (m.family[unified_vision_output_dims] == 0) throw_description_error("this configuration has no image sizes");
-    if (load.image_height == 0)
-        throw_description_error("this model accepts images of any size; use --image WIDTHxHEIGHT");
-    const std::int64_t patch = m.family[unified_patch], pooled = m.family[unified_pooled], step = patch * pooled;
-    const image_size to = within_tokens({load.image_height, load.image_width}, patch, pooled, m.family[unified_tokens]);
-    const std::int64_t rows = to.height / step, columns = to.width / step;
-    if ((rows > columns ? rows : columns) > m.family[unified_places])
-        throw_description_error("the image has more rows or columns than position embeddings");
-    return {.image = {.num_tokens = rows * columns, .height = to.height, .width = to.width}};
-}
-
-/// Traces the unified model. Patches and audio frames are projected directly, without encoders.
-constexpr tensor unified_base(const layer_context& ctx, trace& t) {
-    const family_config& family = ctx.model.family;
-    const tensor x = language_model(ctx, t, [&](const tensor& token_embeddings) {
-        if (family[unified_vision_output_dims] == 0) return token_embeddings;
-        const bool has_image_inputs = has_images(t);
-        const recorder::not_executed_guard no_pixels{t, !has_image_inputs};
-        const std::int64_t images = has_image_inputs ? images_in(t) : 1;
-        const std::int64_t tokens = has_image_inputs ? show_unified(ctx.model, t.load()).image.num_tokens : 1;
-        const tensor pixels = t.input({images, family[unified_tokens], family[patch_values]});
-        const tensor states = t.call("embed_vision", patch_embedder{ctx}, pixels);
-        return scatter_features(t, token_embeddings, t.gather(states, {images * tokens, ctx.config.hidden_size}));
-    });
-    if (family[unified_audio_output_dims] != 0)
-        declare_embedder(ctx, t, "embed_audio", family[unified_audio_output_dims]);
+    if (has_audio_encoder) declare_gemma4_embedder(ctx, t, "embed_audio", ctx.model.family[audio_output_proj_dims]);
     return x;
 }
 
@@ -246,6 +179,7 @@ constexpr void parse_vision_config(config_view json, model_config& config) {
     const string_ref type = rope ? rope->string("rope_type", "axial") : string_ref("axial");
     if (type != "axial" && type != "default") throw_invalid_value(*rope, "rope_type", "\"axial\"");
 }
+
 constexpr void parse_audio_config(config_view json, model_config& config) {
     if (const auto channels = json.optional_array("subsampling_conv_channels")) {
         if (channels->size() < 2) throw_invalid_value(json, "subsampling_conv_channels", "two numbers of channels");
@@ -262,6 +196,7 @@ inline constexpr submodel_spec part = [](model_spec spec) {
     spec.config_keys.add("attention_bias", key_rule::absent);
     return spec;
 }(model_spec{});
+
 inline constexpr submodel_spec vision = [](model_spec spec) {
     spec.model_type = "gemma4_vision";
     spec.base_model = vision_base;
@@ -277,6 +212,7 @@ inline constexpr submodel_spec vision = [](model_spec spec) {
     spec.defaults.hidden_act = activation::gelu_pytorch_tanh;
     return spec;
 }(part);
+
 inline constexpr submodel_spec audio = [](model_spec spec) {
     spec.model_type = "gemma4_audio";
     spec.base_model = audio_base;
@@ -291,14 +227,19 @@ inline constexpr submodel_spec audio = [](model_spec spec) {
     return spec;
 }(part);
 
+}  // namespace gemma4_media_detail
+
 /// Parses the soft cap of the logits from the text configuration.
-constexpr void parse_cap(config_view json, model& m) {
+constexpr void parse_gemma4_logits_cap(config_view json, model& m) {
     if (const auto text = json.optional_object("text_config"))
         m.config.logits_soft_cap = text->optional_real("final_logit_softcapping").has_value();
 }
+
+namespace gemma4_media_detail {
+
 /// Parses `config.json`. Each encoder is optional.
 constexpr void parse_config(config_view json, model& m) {
-    parse_cap(json, m);
+    parse_gemma4_logits_cap(json, m);
     if (const auto component_json = json.optional_object("vision_config")) {
         m.components[0] = {&vision, parse_sizes(vision, *component_json, true)};
         m.family[vision_output_proj_dims] =
@@ -311,25 +252,6 @@ constexpr void parse_config(config_view json, model& m) {
         m.family[audio_output_proj_dims] = m.components[1].config.family[out_width];
     }
 }
-constexpr void parse_unified(config_view json, model& m) {
-    parse_cap(json, m);
-    if (const auto component_json = json.optional_object("vision_config")) {
-        const std::int64_t patch = component_json->positive("patch_size", 16),
-                           pool = component_json->positive("pooling_kernel_size", 3);
-        const std::int64_t side = checked_size(*component_json, "patch_size", patch, pool);
-        if (component_json->positive("model_patch_size", side) != side)
-            throw_invalid_value(*component_json, "model_patch_size", "patch_size * pooling_kernel_size");
-        m.family[patch_values] = checked_size(*component_json, "patch_size", checked_product(3, side), side);
-        m.family[embedded_width] = component_json->positive("mm_embed_dim", 3840);
-        m.family[unified_places] = component_json->positive("mm_posemb_size", 1120);
-        m.family[unified_vision_output_dims] = component_json->positive("output_proj_dims", 3840);
-        m.family[unified_patch] = patch;
-        m.family[unified_pooled] = pool;
-        m.family[unified_tokens] = component_json->positive("num_soft_tokens", 280);
-    }
-    if (const auto component_json = json.optional_object("audio_config"))
-        m.family[unified_audio_output_dims] = component_json->positive("audio_embed_dim", 640);
-}
 
 /// Parses the processor configuration, which limits the tokens per image.
 constexpr void parse_processor_config(config_view json, model& m) {
@@ -339,22 +261,12 @@ constexpr void parse_processor_config(config_view json, model& m) {
     expect_side(json, "pooling_kernel_size", tower[pooled_side], "the pooling_kernel_size of vision_config");
     tower[soft_tokens] = json.positive("max_soft_tokens", tower[soft_tokens]);
 }
-constexpr void parse_unified_processor(config_view json, model& m) {
-    if (m.family[unified_vision_output_dims] == 0) return;
-    expect_patches(json, m.family[unified_patch], 1);
-    expect_side(json, "pooling_kernel_size", m.family[unified_pooled], "the pooling_kernel_size of the configuration");
-    m.family[unified_tokens] = json.positive("max_soft_tokens", m.family[unified_tokens]);
-}
 
 /// The text model inside the multimodal model, which creates only the masks that layers use.
 inline constexpr submodel_spec text = [](model_spec spec) {
     spec.mask_policy = mask_kind::present;
     return spec;
 }(gemma4_text);
-inline constexpr submodel_spec unified_text = [](model_spec spec) {
-    spec.mask_policy = mask_kind::present;
-    return spec;
-}(gemma4_unified_text);
 
 }  // namespace gemma4_media_detail
 
@@ -374,20 +286,5 @@ inline constexpr model_spec gemma4 = [](model_spec spec) {
     spec.defaults.tie_word_embeddings = true;
     return spec;
 }(shared_composite);
-
-// The unified model. Derived from Gemma 4, without encoders.
-//
-// Source: transformers/models/gemma4_unified
-inline constexpr model_spec gemma4_unified = [](model_spec spec) {
-    spec.model_type = "gemma4_unified";
-    spec.class_prefix = "Gemma4Unified";
-    spec.base_model = gemma4_media_detail::unified_base;
-    spec.parse_composite_config = gemma4_media_detail::parse_unified;
-    spec.family_keys = gemma4_media_detail::unified_keys;
-    spec.compute_media_shapes = gemma4_media_detail::show_unified;
-    spec.parse_image_processor = gemma4_media_detail::parse_unified_processor;
-    spec.text_model.default_spec = &gemma4_media_detail::unified_text;
-    return spec;
-}(gemma4);
 
 }  // namespace llmcost::arch

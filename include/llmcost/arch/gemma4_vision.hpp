@@ -2,44 +2,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/arch/gemma4.hpp>
+#include <llmcost/forward/layers.hpp>
 #include <llmcost/forward/multimodal.hpp>
 
 // Gemma 4's vision encoder. Images are padded to the maximum number of patches.
-namespace llmcost::arch::gemma4_media_detail {
+namespace llmcost::arch {
+
+namespace gemma4_media_detail {
 
 enum vision_config_index : std::uint8_t { patch_side, places, pooled_side, soft_tokens, clips, standardizes };
+
 inline constexpr family_key vision_keys[]{{"patch_size", 16},
                                           {"position_embedding_size", 10240},
                                           {"pooling_kernel_size", 3},
                                           {"default_output_length", 280},
                                           {"use_clipped_linears", 0, family_key_type::boolean},
                                           {"standardize", 0, family_key_type::boolean}};
-
-/// Returns the largest image size with about the same aspect ratio and at most `tokens` complete tokens.
-///
-/// Source: transformers/models/gemma4/image_processing_gemma4.py, `get_aspect_ratio_preserving_size`.
-[[nodiscard]] inline image_size within_tokens(image_size image, std::int64_t patch, std::int64_t pooled,
-                                              std::int64_t tokens) {
-    const std::int64_t step = patch * pooled, maximum = tokens * pooled * pooled * patch * patch;
-    const auto real = [](std::int64_t n) { return static_cast<double>(n); };
-    const double factor = __builtin_sqrt(real(maximum) / real(image.height * image.width));
-    const auto steps = [&](std::int64_t side) { return static_cast<std::int64_t>(factor * real(side) / real(step)); };
-    std::int64_t rows = steps(image.height), columns = steps(image.width);
-    const auto clamp_aspect_ratio = [&](std::int64_t longer, std::int64_t shorter) {
-        return longer / shorter < tokens ? longer / shorter : tokens;
-    };
-    if (rows == 0 && columns == 0) throw_description_error("the image is too small: it has fewer pixels than a token");
-    if (rows == 0) {
-        rows = 1;
-        columns = clamp_aspect_ratio(image.width, image.height);
-    } else if (columns == 0) {
-        columns = 1;
-        rows = clamp_aspect_ratio(image.height, image.width);
-    }
-    if (rows * columns > tokens) throw_description_error("the image expands to more tokens than the processor allows");
-    return {rows * step, columns * step};
-}
 
 /// A linear layer inside a module that can clip its input and output.
 struct clippable_linear {
@@ -87,7 +65,7 @@ struct vision_attention {
         const norm_module scale{norm_kind::rms_power, d, ctx.class_of("RMSNorm")};
         const tensor q = apply_rotary_2d(ctx, t, t.call("q_norm", scale, split("q_proj", heads))).transpose(1, 2);
         const tensor k = apply_rotary_2d(ctx, t, t.call("k_norm", scale, split("k_proj", groups))).transpose(1, 2);
-        const tensor v = gemma3n_detail::norm_without_weight(ctx, t, "v_norm", split("v_proj", groups)).transpose(1, 2);
+        const tensor v = norm_without_weight(ctx, t, "v_norm", split("v_proj", groups)).transpose(1, 2);
         const tensor& mask = ctx.inputs->mask;
         const tensor mixed =
             attention_forward(t, q, k, v, ctx.inputs->pattern, {.mask = mask.rank > 0 ? &mask : nullptr});
@@ -210,17 +188,6 @@ constexpr tensor vision_base(const layer_context& ctx, trace& t) {
     return t.to(features, type);
 }
 
-/// A norm without a weight and a projection to the text width.
-struct media_embedder {
-    layer_context ctx;
+}  // namespace gemma4_media_detail
 
-    static constexpr role module_role = role::projector;
-    static constexpr bool is_leaf = false;
-    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("MultimodalEmbedder"); }
-    constexpr tensor forward(trace& t, const tensor& x) const {
-        const tensor even = gemma3n_detail::norm_without_weight(ctx, t, "embedding_pre_projection_norm", x);
-        return t.call("embedding_projection", linear{x.dim(-1), ctx.config.hidden_size}, even);
-    }
-};
-
-}  // namespace llmcost::arch::gemma4_media_detail
+}  // namespace llmcost::arch

@@ -33,15 +33,6 @@ constexpr void parse_config(config_view json, model_config& config) {
     set_layers(json, config, [&](std::int64_t i) { return layer_spec{mixer, i >= dense}; });
 }
 
-/// Parses Solar Open, which has experts in every layer.
-constexpr void parse_solar(config_view json, model_config& config) {
-    parse_grouped_experts(json, config, {.shared = 1});
-    config.output_bias = false;
-    config.rotary_dim = round_rotary_dim(config.head_dim, detail::parse_partial_rotary_factor(json, 1.0));
-    set_single_mask(json, config);
-    config.layers.fill({config.layers[0].token_mixer, true});
-}
-
 }  // namespace glm4_moe_detail
 
 // GLM-4 MoE. Derived from Llama, with these differences:
@@ -72,23 +63,5 @@ inline constexpr model_spec glm4_moe = [](model_spec spec) {
         .num_experts = 128, .num_experts_per_tok = 8, .intermediate_size = 1408, .norm_topk_prob = true};
     return spec;
 }(llama);
-
-// Solar Open. Derived from GLM-4 MoE, with experts in every layer and Llama's RoPE.
-//
-// Source: transformers/models/solar_open
-inline constexpr model_spec solar_open = [](model_spec spec) {
-    spec.model_type = "solar_open";
-    spec.class_prefix = "SolarOpen";
-    spec.parse_config = glm4_moe_detail::parse_solar;
-    spec.attention = attention;
-    spec.has_partial_rotary = false;
-    spec.multi_token_prediction = nullptr;
-    spec.defaults.vocab_size = 196608;
-    spec.defaults.num_hidden_layers = 48;
-    spec.defaults.num_attention_heads = 64;
-    spec.defaults.head_dim = 128;
-    spec.defaults.moe.intermediate_size = 1280;
-    return spec;
-}(glm4_moe);
 
 }  // namespace llmcost::arch

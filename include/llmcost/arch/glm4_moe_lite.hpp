@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/arch/deepseek.hpp>
+#include <llmcost/arch/deepseek_v3.hpp>
 #include <llmcost/config/latent_attention.hpp>
 
 // GLM-4 MoE Lite. Derived from DeepSeek V3, with one dense layer before the layers with experts.

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/arch/qwen2_audio.hpp>
+#include <llmcost/arch/llama.hpp>
+#include <llmcost/forward/audio_language.hpp>
 #include <llmcost/forward/not_executed.hpp>
 
 namespace llmcost::arch {
@@ -10,16 +11,18 @@ namespace llmcost::arch {
 namespace glmasr_detail {
 
 enum family_config_index : std::uint8_t { mels };
+
 inline constexpr family_key family_keys[]{{"num_mel_bins", 128}};
 
 /// Audio shapes: complete windows if their states can be concatenated. Four states are merged to a token.
 constexpr media_shapes show(const model& m, const workload& load) {
-    const qwen2_audio_detail::recording r = qwen2_audio_detail::recording_of(m.audio_preprocessing, load);
-    return qwen2_audio_detail::make_audio_shapes(m, r, r.states() / 4);
+    const audio_language::recording r = audio_language::recording_of(m.audio_preprocessing, load);
+    return audio_language::make_audio_shapes(m, r, r.states() / 4);
 }
+
 constexpr void parse_audio_config(config_view json, model& m) {
     const model_config& audio = m.components[0].config;
-    const auto nested_json = qwen2_audio_detail::parse_extractor(json, m, audio.family[mels]);
+    const auto nested_json = audio_language::parse_extractor(json, m, audio.family[mels]);
     if (nested_json && (filled_frames(m.audio_preprocessing, m.audio_preprocessing.padded_samples()) + 1) / 2 *
                                audio.hidden_size % audio.intermediate_size !=
                            0)
@@ -82,7 +85,7 @@ constexpr tensor encode_audio(const layer_context& ctx, trace& t) {
 }
 
 constexpr tensor base(const layer_context& ctx, trace& t) {
-    using namespace qwen2_audio_detail;
+    using namespace audio_language;
     return forward_text_with_audio(ctx, t, true, true, [&] {
         const recording r = recording_of(ctx.model.audio_preprocessing, t.load());
         const tensor x = encode_in_tower(
@@ -139,8 +142,8 @@ inline constexpr model_spec glmasr = [](model_spec spec) {
     spec.base_model = glmasr_detail::base;
     spec.text_model = {.key = "text_config", .default_spec = &glmasr_text};
     spec.components[0] = {.key = "audio_config", .default_spec = &glmasr_encoder};
-    spec.family_keys = qwen2_audio_detail::projector_keys;
-    spec.parse_composite_config = qwen2_audio_detail::parse_projector_act;
+    spec.family_keys = audio_language::projector_keys;
+    spec.parse_composite_config = audio_language::parse_projector_act;
     spec.compute_media_shapes = glmasr_detail::show;
     spec.parse_feature_extractor = glmasr_detail::parse_audio_config;
     spec.modalities.has_audio = true;

@@ -6,6 +6,7 @@
 #include <llmcost/arch/sam.hpp>
 #include <llmcost/config/processor.hpp>
 #include <llmcost/forward/multimodal.hpp>
+#include <llmcost/forward/sam_encoder.hpp>
 
 namespace llmcost::arch {
 
@@ -61,14 +62,14 @@ inline constexpr submodel_spec text = [](model_spec spec) {
 /// `GotOcr2VisionEncoder`: SAM's encoder without an outer module, with another default MLP size.
 inline constexpr submodel_spec tower = [](model_spec spec) {
     spec.class_prefix = "GotOcr2";
-    spec.base_model = sam_detail::forward_vision_encoder;
+    spec.base_model = sam_encoder::forward_vision_encoder;
     spec.names.model_class = "VisionEncoder";
     spec.defaults.intermediate_size = 3072;
-    spec.parse_config = sam_detail::parse_windows;
+    spec.parse_config = sam_encoder::parse_windows;
     spec.config_keys.remove("intermediate_size");
     spec.config_keys.add("intermediate_size", "mlp_dim", key_rule::family_name_only);
     return spec;
-}(sam_detail::tower);
+}(sam_vision_encoder);
 
 }  // namespace got_ocr2_detail
 
@@ -87,14 +88,5 @@ inline constexpr model_spec got_ocr2 = [](model_spec spec) {
     spec.defaults.tie_word_embeddings = true;
     return spec;
 }(shared_composite);
-
-// PP-Chart2Table. The classes of GOT-OCR 2. The reference's model mapping does not contain its base model.
-//
-// Source: transformers/models/pp_chart2table
-inline constexpr model_spec pp_chart2table = [](model_spec spec) {
-    spec.model_type = "pp_chart2table";
-    spec.supported_heads = {head_kind::conditional_generation};
-    return spec;
-}(got_ocr2);
 
 }  // namespace llmcost::arch

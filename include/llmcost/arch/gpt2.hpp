@@ -3,6 +3,7 @@
 #pragma once
 
 #include <llmcost/config/reader.hpp>
+#include <llmcost/forward/conv_1d_mlp.hpp>
 #include <llmcost/forward/decoder.hpp>
 #include <llmcost/layers/conv_1d.hpp>
 
@@ -11,6 +12,7 @@ namespace llmcost::arch {
 namespace gpt2_detail {
 
 enum family_config_index : std::uint8_t { upcast_attention };
+
 inline constexpr family_key family_keys[]{{"reorder_and_upcast_attn", 0, family_key_type::boolean}};
 
 /// Attention with scores in float32, scaled inside the matmul (`_upcast_and_reordered_attn`).
@@ -46,22 +48,8 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     return dropout(t, "resid_dropout", t.call("c_proj", conv_1d{width, width}, flat));
 }
 
-struct mlp_block {
-    layer_context ctx;
-
-    static constexpr role module_role = role::mlp;
-    static constexpr bool is_leaf = false;
-    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("MLP"); }
-    constexpr tensor forward(trace& t, const tensor& x) const {
-        const std::int64_t width = ctx.config.hidden_size, inner = ctx.config.intermediate_size;
-        tensor h = t.call("c_fc", conv_1d{width, inner}, x);
-        h = t.call("act", activation_module{ctx.config.hidden_act}, h);
-        return dropout(t, "dropout", t.call("c_proj", conv_1d{inner, width}, h));
-    }
-};
-
 constexpr tensor mlp(const layer_context& ctx, trace& t, const tensor& x) {
-    return t.call(ctx.spec.names.mlp, mlp_block{ctx}, x);
+    return t.call(ctx.spec.names.mlp, conv_1d_mlp{ctx}, x);
 }
 
 /// Sums token embeddings and learned position embeddings.
@@ -137,13 +125,5 @@ inline constexpr model_spec gpt2 = [](model_spec spec) {
     spec.config_keys.add("num_key_value_heads", key_rule::absent);
     return spec;
 }(default_decoder);
-
-// GPT-SW3. GPT-2 under another model type.
-//
-// Source: transformers/models/auto/configuration_auto.py
-inline constexpr model_spec gpt_sw3 = [](model_spec spec) {
-    spec.model_type = "gpt-sw3";
-    return spec;
-}(gpt2);
 
 }  // namespace llmcost::arch

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <llmcost/arch/gpt2.hpp>
+#include <llmcost/forward/float32_attention.hpp>
 
 // GPT-Neo. Derived from GPT-2, with local attention by a table, and scores without a scale.
 //
@@ -13,6 +14,7 @@ namespace llmcost::arch {
 namespace gpt_neo_detail {
 
 enum family_config_index : std::uint8_t { window };
+
 inline constexpr family_key family_keys[]{{"window_size", 256}};
 
 /// `family_tag` of layers with local attention. Their KV cache and matmuls have the size of global attention.
@@ -22,15 +24,7 @@ inline constexpr std::uint8_t local = 1;
 constexpr tensor masked_attention(const layer_context& ctx, trace& t, const query_key_value& qkv) {
     attention_pattern pattern = ctx.inputs->pattern;
     if (ctx.layer.family_tag == local) pattern.window = ctx.config.family[window];
-    const recorder::fused_kernel_guard fused{
-        t, fused_attention_kernel(qkv.query, qkv.key.dim(1), pattern, qkv.key.dim(2))};
-    const bool sparse = t.load().attention == attention_scores::causal;
-    const tensor rows = t.to(qkv.query, dtype::float32), columns = t.to(qkv.key, dtype::float32).transpose(2, 3);
-    tensor scores = t.matmul(rows, columns, sparse ? pattern.visible_pairs() : 0);
-    if (!sparse) scores = t.add(t.masked_fill(scores), ctx.inputs->mask);
-    const tensor probabilities =
-        dropout(t, "attn_dropout", t.to(t.softmax(scores), qkv.value.type), dropout_position::attention);
-    return t.contiguous(t.matmul(probabilities, qkv.value).transpose(1, 2));
+    return float32_attention(ctx, t, qkv, pattern, score_step::hide_then_mask);
 }
 
 constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
@@ -47,12 +41,7 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
 }
 
 constexpr tensor mlp(const layer_context& ctx, trace& t, const tensor& x) {
-    const std::int64_t width = ctx.config.hidden_size, inner = ctx.config.intermediate_size;
-    const module_info block{.name = "mlp", .class_of_module = ctx.class_of("MLP"), .module_role = role::mlp};
-    t.enter(block);
-    const tensor h =
-        t.call("act", activation_module{ctx.config.hidden_act}, t.call("c_fc", linear{width, inner, true}, x));
-    return t.leave(block, dropout(t, "dropout", t.call("c_proj", linear{inner, width, true}, h)));
+    return mlp_with_dropout(ctx, t, x, "c_fc", "c_proj");
 }
 
 /// Prepares the decoder inputs. With causal counting, windows change the cost, although the KV cache has no window.

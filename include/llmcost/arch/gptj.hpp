@@ -3,6 +3,7 @@
 #pragma once
 
 #include <llmcost/arch/gpt2.hpp>
+#include <llmcost/forward/float32_attention.hpp>
 #include <llmcost/layers/sinusoidal_rotary.hpp>
 
 // GPT-J. Derived from GPT-2, with these differences:
@@ -14,20 +15,6 @@
 namespace llmcost::arch {
 
 namespace gptj_detail {
-
-/// Attention with scores in float32, divided by the scale.
-constexpr tensor float32_attention(const layer_context& ctx, trace& t, const query_key_value& qkv) {
-    const attention_pattern& pattern = ctx.inputs->pattern;
-    const recorder::fused_kernel_guard fused{
-        t, fused_attention_kernel(qkv.query, qkv.key.dim(1), pattern, qkv.key.dim(2))};
-    const bool sparse = t.load().attention == attention_scores::causal;
-    const tensor rows = t.to(qkv.query, dtype::float32), columns = t.to(qkv.key, dtype::float32).transpose(2, 3);
-    tensor scores = t.div_scalar(t.matmul(rows, columns, sparse ? pattern.visible_pairs() : 0));
-    if (!sparse) scores = t.add(scores, ctx.inputs->mask);
-    const tensor probabilities =
-        dropout(t, "attn_dropout", t.to(t.softmax(scores), qkv.value.type), dropout_position::attention);
-    return t.contiguous(t.matmul(probabilities, qkv.value).transpose(1, 2));
-}
 
 /// Self-attention with partial RoPE. Every layer looks up its sines and cosines.
 constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
@@ -42,7 +29,8 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     }
     transpose_heads(qkv);
     update_kv_cache(ctx, t, qkv);
-    const tensor flat = float32_attention(ctx, t, qkv).view({batch, sequence, width});
+    const tensor flat = float32_attention(ctx, t, qkv, ctx.inputs->pattern, score_step::divide_then_mask)
+                            .view({batch, sequence, width});
     return dropout(t, "resid_dropout", t.call("out_proj", linear{width, width}, flat));
 }
 
@@ -54,11 +42,7 @@ constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor&
 }
 
 constexpr tensor mlp(const layer_context& ctx, trace& t, const tensor& x) {
-    const std::int64_t width = ctx.config.hidden_size, inner = ctx.config.intermediate_size;
-    const module_info block{.name = "mlp", .class_of_module = ctx.class_of("MLP"), .module_role = role::mlp};
-    t.enter(block);
-    tensor h = t.call("act", activation_module{ctx.config.hidden_act}, t.call("fc_in", linear{width, inner, true}, x));
-    return t.leave(block, dropout(t, "dropout", t.call("fc_out", linear{inner, width, true}, h)));
+    return mlp_with_dropout(ctx, t, x, "fc_in", "fc_out");
 }
 
 constexpr tensor embed(const layer_context& ctx, trace& t) {

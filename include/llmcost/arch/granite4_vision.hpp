@@ -3,8 +3,12 @@
 #pragma once
 
 #include <llmcost/arch/blip_2.hpp>
+#include <llmcost/arch/clip.hpp>
 #include <llmcost/arch/granite.hpp>
-#include <llmcost/arch/llava_next.hpp>
+#include <llmcost/forward/any_resolution.hpp>
+#include <llmcost/forward/qformer.hpp>
+#include <llmcost/forward/scaled_text_model.hpp>
+#include <llmcost/forward/vision_features.hpp>
 
 // Granite 4 Vision. LLaVA-NeXT's tiles through a windowed Q-Former; layers of Granite add the features.
 //
@@ -17,9 +21,11 @@ namespace granite4_vision_detail {
 // after the keys of LLaVA-NeXT: window sides, number of layer projectors and of corner projectors, and whether each
 // projector has its own layer
 enum family_config_index : std::uint8_t { query_side = 17, window_side, of_layers, of_corners, has_separate_layers };
+
 struct key_table {
     family_key entries[has_separate_layers + 1]{};
 };
+
 inline constexpr key_table family_keys = [] {
     key_table all;
     for (family_key& key : all.entries) key.type = family_key_type::computed;
@@ -27,6 +33,7 @@ inline constexpr key_table family_keys = [] {
     all.entries[has_separate_layers].default_value = 1;
     return all;
 }();
+
 inline constexpr std::int64_t corners = 4, max_layers = 32;
 
 /// Splits a square of states into windows: (B, side², width) -> (B · windows, window², width).
@@ -48,7 +55,7 @@ struct window_former {
     [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("WindowQFormerDownsampler"); }
     constexpr tensor forward(trace& t, const tensor& x) const {
         const layer_context former = ctx.component(1);
-        const std::int64_t width = x.dim(2), tiles = x.dim(0), side = llava_next_detail::patches_along(ctx.model);
+        const std::int64_t width = x.dim(2), tiles = x.dim(0), side = any_resolution::patches_along(ctx.model);
         const std::int64_t window = ctx.model.family[window_side], queries_per_side = ctx.model.family[query_side],
                            n = side / window;
         const tensor query = t.param("query", {1, queries_per_side * queries_per_side, width}),
@@ -62,8 +69,8 @@ struct window_former {
         t.enter(model);
         const tensor first =
             dropout(t, "dropout", t.call("layernorm", norm_module{norm_kind::layer, width}, query_embeddings));
-        const tensor found = t.leave(model, blip_2_detail::forward_qformer_encoder(
-                                                former, t, first, features, queries_per_side * queries_per_side));
+        const tensor found = t.leave(
+            model, qformer::forward_qformer_encoder(former, t, first, features, queries_per_side * queries_per_side));
         const tensor query_grid =
             t.contiguous(found.view({tiles, n, n, queries_per_side, queries_per_side, width}).transpose(2, 3));
         const tensor out =
@@ -88,12 +95,13 @@ struct window_former {
 struct all_features {
     tensor tensors[max_layers + corners];
 };
+
 constexpr void encode_images(const layer_context& ctx, trace& t, const tensor& newline, all_features& out) {
     const family_config& family = ctx.model.family;
-    const bool all = family[llava_detail::all_states] != 0;
-    const std::int64_t patches = llava_next_detail::patches_along(ctx.model);
+    const bool all = family[vision_features::all_states] != 0;
+    const std::int64_t patches = any_resolution::patches_along(ctx.model);
     const std::int64_t side = patches * family[query_side] / family[window_side];
-    const hidden_state_outputs states = llava_next_detail::states_of_tiles(ctx, t);
+    const hidden_state_outputs states = any_resolution::states_of_tiles(ctx, t);
     if (t.is_training() && !t.is_not_executed() && family[has_separate_layers] == 0)
         throw_description_error(
             "deepstack_layer_map: training with several projectors on one vision layer is not supported");
@@ -104,12 +112,12 @@ constexpr void encode_images(const layer_context& ctx, trace& t, const tensor& n
                 throw_description_error("vision_feature_select_strategy: the selected patches are not a square");
             selected_states = trace::buffer({selected_states.dim(0), patches * patches, selected_states.dim(2)});
         }
-        return llava_next_detail::pack(ctx, t, t.call(projector, window_former{ctx, corner}, selected_states), newline,
-                                       side);
+        return any_resolution::pack(ctx, t, t.call(projector, window_former{ctx, corner}, selected_states), newline,
+                                    side);
     };
     const auto parse_config = [&](std::int64_t i) {
-        return llava_detail::side_by_side(ctx, t, {.states = {states.states[i < states.count ? i : 0]}, .count = 1},
-                                          all);
+        return vision_features::side_by_side(ctx, t, {.states = {states.states[i < states.count ? i : 0]}, .count = 1},
+                                             all);
     };
     for (std::int64_t i = 0; i < family[of_layers]; ++i) {
         selected_states = parse_config(i);
@@ -147,21 +155,20 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
         encode_images(ctx, t, newline, features);
         return has_pixels ? t.masked_fill(token_embeddings) : token_embeddings;
     };
-    return granite_detail::forward_language_model(
-        ctx, t, "language_model", place, [&](const layer_context& layer_ctx, tensor x) {
-            if (const std::uint8_t i = layer_ctx.layer.family_tag;
-                has_pixels && i > 0) {  // the last feature assigned to this layer
-                const tensor selected_states =
-                    t.gather(x, {features.tensors[i - 1].dim(0), features.tensors[i - 1].dim(1)});
-                x = t.masked_scatter(x, t.add(selected_states, features.tensors[i - 1]));
-            }
-            return t.call({"layers", layer_ctx.layer_index}, decoder_layer{layer_ctx}, x);
-        });
+    return forward_scaled_text_model(ctx, t, "language_model", place, [&](const layer_context& layer_ctx, tensor x) {
+        if (const std::uint8_t i = layer_ctx.layer.family_tag;
+            has_pixels && i > 0) {  // the last feature assigned to this layer
+            const tensor selected_states =
+                t.gather(x, {features.tensors[i - 1].dim(0), features.tensors[i - 1].dim(1)});
+            x = t.masked_scatter(x, t.add(selected_states, features.tensors[i - 1]));
+        }
+        return t.call({"layers", layer_ctx.layer_index}, decoder_layer{layer_ctx}, x);
+    });
 }
 
 constexpr media_shapes show(const model& m, const workload& load) {
-    return llava_next_detail::show_grid(
-        m, load, llava_next_detail::patches_along(m) * m.family[query_side] / m.family[window_side]);
+    return any_resolution::show_grid(m, load,
+                                     any_resolution::patches_along(m) * m.family[query_side] / m.family[window_side]);
 }
 
 /// Parses `downsample_rate`, e.g. "4/8": sides of the queries and of the states of a window.
@@ -210,19 +217,19 @@ constexpr void parse_config(config_view json, model& m) {
     const string_ref strategy = json.string("vision_feature_select_strategy", "default");
     if (strategy != "default" && strategy != "full")
         throw_invalid_value(json, "vision_feature_select_strategy", "default or full");
-    m.family[llava_detail::all_states] = strategy == "full" ? 1 : 0;
-    m.family[llava_detail::feature_layers] = 1;
+    m.family[vision_features::all_states] = strategy == "full" ? 1 : 0;
+    m.family[vision_features::feature_layers] = 1;
     const model_config& tower = m.components[0].config;
-    llava_next_detail::parse_grids(json, m.family, tower.vision.image_height, 0);
+    any_resolution::parse_grids(json, m.family, tower.vision.image_height, 0);
     parse_rate(json, m.family);
-    if (llava_next_detail::patches_along(m) % m.family[window_side] != 0)
+    if (any_resolution::patches_along(m) % m.family[window_side] != 0)
         throw_invalid_value(json, "downsample_rate", "a window side that divides the number of patches per side");
-    const auto layer_of_tower = [&](config_view at) {
-        const std::int64_t i = at.as_integer(), n = tower.num_hidden_layers;
-        if (i < -n - 1 || i > n) throw_invalid_value(at, "a layer of vision_config, or 0 for the embeddings");
+    const auto layer_of_tower = [&](config_view node) {
+        const std::int64_t i = node.as_integer(), n = tower.num_hidden_layers;
+        if (i < -n - 1 || i > n) throw_invalid_value(node, "a layer of vision_config, or 0 for the embeddings");
         return std::int64_t{1} << (i < 0 ? i + n + 1 : i);
     };
-    std::int64_t& picked = m.family[llava_detail::layers_read];
+    std::int64_t& picked = m.family[vision_features::layers_read];
     if (tower.num_hidden_layers > 62) throw_unsupported(json, "vision_config", "unsupported number of layers");
     feature_plan plan;
     const config_view pairs = json.array("deepstack_layer_map");
@@ -274,12 +281,12 @@ inline constexpr submodel_spec former_of_windows = [](model_spec spec) {
     spec.defaults.num_hidden_layers = 1;
     spec.defaults.intermediate_size = 3072;
     spec.parse_config = [](config_view json, model_config& config) {
-        config.family[blip_2_detail::crosses_every] = 1;
-        config.family[blip_2_detail::positions] = 2048;
-        blip_2_detail::plan_former(json, config);
+        config.family[qformer::crosses_every] = 1;
+        config.family[qformer::positions] = 2048;
+        qformer::plan_former(json, config);
     };
     return spec;
-}(blip_2_detail::former);
+}(blip_2_qformer);
 
 }  // namespace granite4_vision_detail
 
@@ -295,7 +302,7 @@ inline constexpr model_spec granite4_vision = [](model_spec spec) {
     spec.text_model = {.key = "text_config", .default_spec = &granite4_vision_detail::text, .ignores_model_type = true};
     spec.components[0] = {.key = "vision_config", .default_spec = &clip_vision_model};
     spec.components[1] = {.key = "qformer_config",
-                          .default_spec = &blip_2_detail::former,
+                          .default_spec = &blip_2_qformer,
                           .ignores_model_type = true,
                           .spec_if_absent = &granite4_vision_detail::former_of_windows};
     return spec;

@@ -4,7 +4,8 @@
 
 #include <llmcost/arch/granite.hpp>
 #include <llmcost/arch/idefics3.hpp>
-#include <llmcost/arch/qwen3_vl.hpp>
+#include <llmcost/forward/deepstack.hpp>
+#include <llmcost/forward/scaled_text_model.hpp>
 
 // Granite Docling. SigLIP over tiles of a page; Granite receives its features as tokens and after its first layers.
 //
@@ -18,6 +19,7 @@ namespace granite_docling_detail {
 inline constexpr std::uint8_t deep = 1;
 
 enum tower_config_index : std::uint8_t { output_width, squares, has_fine, mergers, taps };
+
 inline constexpr family_key tower_keys[]{
     {"out_hidden_size", 1024},
     {"scale_factor", 4},  // patches per side that are merged to one token
@@ -25,6 +27,7 @@ inline constexpr family_key tower_keys[]{
     {.default_value = 3, .type = family_key_type::computed},
     {.type = family_key_type::computed},
 };
+
 inline constexpr std::int64_t max_taps = 16;
 
 /// Output of the vision encoder: features of the tiles, its states, and features of selected layers.
@@ -120,6 +123,7 @@ constexpr void forward_vision_encoder(const layer_context& ctx, trace& t, vision
 }
 
 enum family_config_index : std::uint8_t { router_width };
+
 inline constexpr family_key family_keys[]{{.type = family_key_type::computed}};  // size of the density router; 0: none
 
 /// Classifies whether a sequence's tiles need the finer path (`GraniteDoclingDensityRouter`). The logits do not depend
@@ -169,13 +173,12 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
         for (std::int64_t i = 0; i < tower.config.family[taps]; ++i) out.of_layers[i] = t.cat({out.of_layers[i]}, 0);
         return t.masked_scatter(token_embeddings, image_features);
     };
-    return granite_detail::forward_language_model(
-        ctx, t, "text_model", place, [&](const layer_context& layer_ctx, tensor x) {
-            x = t.call({"layers", layer_ctx.layer_index}, decoder_layer{layer_ctx}, x);
-            return has_pixels && layer_ctx.layer.family_tag == deep
-                       ? qwen3_vl_detail::add_deep(t, x, out.of_layers[layer_ctx.layer_index])
-                       : x;
-        });
+    return forward_scaled_text_model(ctx, t, "text_model", place, [&](const layer_context& layer_ctx, tensor x) {
+        x = t.call({"layers", layer_ctx.layer_index}, decoder_layer{layer_ctx}, x);
+        return has_pixels && layer_ctx.layer.family_tag == deep
+                   ? deepstack::add_deep(t, x, out.of_layers[layer_ctx.layer_index])
+                   : x;
+    });
 }
 
 /// Image shapes: a thumbnail and tiles of the closest grid with at most 32 tiles and 16 per side.
@@ -239,7 +242,7 @@ inline constexpr submodel_spec tower = [](model_spec spec) {
     spec.defaults.hidden_size = 768;
     spec.defaults.num_attention_heads = 12;
     return spec;
-}(idefics3_detail::tower);
+}(idefics3_vision_encoder);
 
 inline constexpr submodel_spec text = [](model_spec spec) {
     spec.model_type = "granite_docling_text";

@@ -3,25 +3,20 @@
 #pragma once
 
 #include <llmcost/arch/granite.hpp>
-#include <llmcost/arch/qwen2_audio.hpp>
 #include <llmcost/config/feature_extractor.hpp>
+#include <llmcost/forward/audio_language.hpp>
 #include <llmcost/forward/encoder.hpp>
+#include <llmcost/forward/granite_speech_config.hpp>
 #include <llmcost/layers/einsum.hpp>
 
 namespace llmcost::arch {
 
 namespace granite_speech_detail {
 
-enum family_config_index : std::uint8_t {
-    mels,
-    inner_times,
-    labels,
-    reach,
-    kernel,
-    conv_times,
-    block,
-    num_cat_hidden_layers
-};
+using granite_speech_config::block, granite_speech_config::conv_times, granite_speech_config::inner_times,
+    granite_speech_config::kernel, granite_speech_config::labels, granite_speech_config::mels,
+    granite_speech_config::num_cat_hidden_layers, granite_speech_config::reach;
+
 inline constexpr family_key family_keys[]{
     {"input_dim", 160},
     {"feedforward_mult", 4},
@@ -32,13 +27,6 @@ inline constexpr family_key family_keys[]{
     {"context_size", 200},
     {.type = family_key_type::computed},  // layers whose states are concatenated with the last ones
 };
-
-/// Parses the encoder. The alias of the number of mel bins takes precedence, as in `attribute_map`.
-constexpr void parse_speech_encoder(config_view json, model_config& config) {
-    config.family[mels] = json.positive("num_mel_bins", config.family[mels]);
-    if (config.family[block] > config.family[reach]) throw_invalid_value(json, "context_size", "at most max_pos_emb");
-    set_single_mask(json, config);
-}
 
 /// MLP of a conformer: norm, two projections and an activation, dropout after both.
 struct conformer_feed_forward {
@@ -175,6 +163,7 @@ constexpr tensor encode_audio(const layer_context& ctx, trace& t) {
 // ---- Q-Former
 
 enum former : std::uint8_t { source, crosses_every, reads_text };
+
 inline constexpr family_key former_keys[]{
     {"encoder_hidden_size", 1408},
     {"cross_attention_frequency", 2},
@@ -248,12 +237,14 @@ constexpr tensor query(const layer_context& ctx, trace& t, const tensor& queries
         x = t.call({"layer", i}, former_layer{ctx, i, audio_features}, x);
     return t.leave(encoder, x);
 }
+
 /// Declares the Q-Former without executing it.
 constexpr tensor query_alone(const layer_context& ctx, trace& t) {
     const recorder::not_executed_guard not_executed{t};
     return query(ctx, t, trace::buffer({1, 1, ctx.config.hidden_size}),
                  trace::buffer({1, 1, ctx.config.family[source]}));
 }
+
 constexpr void parse_former(config_view json, model_config& config) {
     if (config.hidden_size % config.num_attention_heads != 0)
         throw_invalid_value(json, "num_attention_heads", "a divisor of hidden_size");
@@ -262,16 +253,19 @@ constexpr void parse_former(config_view json, model_config& config) {
 // ---- the multimodal model
 
 enum model_config_index : std::uint8_t { rate, window };
+
 inline constexpr family_key model_keys[]{{"downsample_rate", 5}, {"window_size", 15}};
 
 [[nodiscard]] constexpr std::int64_t windows_of(const model& m, const workload& load) {
     return (places_of(m.audio_preprocessing, load) + m.family[window] - 1) / m.family[window];
 }
+
 constexpr media_shapes show(const model& m, const workload& load) {
     return {.audio = {.num_tokens = windows_of(m, load) * (m.family[window] / m.family[rate]),
                       .num_samples = m.audio_preprocessing.samples_from_milliseconds(load.audio_milliseconds),
                       .num_frames = places_of(m.audio_preprocessing, load)}};
 }
+
 /// Parses the feature extractor's configuration.
 ///
 /// Source: transformers/models/granite_speech/feature_extraction_granite_speech.py.
@@ -333,25 +327,13 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
         if (!has_audio(t)) return token_embeddings;
         repeat_token_embedding(ctx, t);
         const std::int64_t tokens = show(ctx.model, t.load()).audio.num_tokens;
-        return qwen2_audio_detail::insert_features(t, token_embeddings, features, tokens, false, true);
+        return audio_language::insert_features(t, token_embeddings, features, tokens, false, true);
     });
 }
 
 constexpr void check(config_view json, model& m) {
     if (m.family[window] % m.family[rate] != 0)
         throw_invalid_value(json, "window_size", "a multiple of downsample_rate");
-}
-
-/// Parses the encoder and the layers whose states are concatenated with the last ones.
-constexpr void parse_plus_encoder(config_view json, model_config& config) {
-    parse_speech_encoder(json, config);
-    const auto layers = json.optional_array("cat_hidden_layers");
-    if (!layers) return;
-    if (layers->size() + 1 > trace::max_cat_inputs)
-        throw_unsupported(json, "cat_hidden_layers", "unsupported number of concatenated layers");
-    config.family[num_cat_hidden_layers] = static_cast<std::int64_t>(layers->size());
-    for (const config_view layer : *layers)
-        if (layer.as_non_negative() >= config.num_hidden_layers) throw_invalid_value(layer, "a layer below num_layers");
 }
 
 }  // namespace granite_speech_detail
@@ -363,7 +345,7 @@ inline constexpr submodel_spec granite_speech_encoder{
     .model_type = "granite_speech_encoder",
     .class_prefix = "GraniteSpeech",
     .base_model = granite_speech_detail::encode_audio,
-    .parse_config = granite_speech_detail::parse_speech_encoder,
+    .parse_config = granite_speech_config::parse_speech_encoder,
     .family_keys = granite_speech_detail::family_keys,
     .rotary = rotary_style::none,
     .names = {.model_class = "CTCEncoder"},
@@ -410,21 +392,5 @@ inline constexpr model_spec granite_speech = [](model_spec spec) {
     spec.defaults.tie_word_embeddings = true;
     return spec;
 }(shared_composite);
-
-// Granite Speech Plus. Derived from Granite Speech; the projector reads states of several encoder layers.
-//
-// Source: transformers/models/granite_speech_plus
-inline constexpr submodel_spec granite_speech_plus_encoder = [](model_spec spec) {
-    spec.model_type = "granite_speech_plus_encoder";
-    spec.class_prefix = "GraniteSpeechPlus";
-    spec.parse_config = granite_speech_detail::parse_plus_encoder;
-    return spec;
-}(granite_speech_encoder);
-inline constexpr model_spec granite_speech_plus = [](model_spec spec) {
-    spec.model_type = "granite_speech_plus";
-    spec.class_prefix = "GraniteSpeechPlus";
-    spec.components[0].default_spec = &granite_speech_plus_encoder;
-    return spec;
-}(granite_speech);
 
 }  // namespace llmcost::arch

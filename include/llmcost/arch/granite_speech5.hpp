@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <llmcost/arch/parakeet.hpp>
 #include <llmcost/config/feature_extractor.hpp>
 #include <llmcost/config/reader.hpp>
 #include <llmcost/forward/attention.hpp>
@@ -200,34 +201,22 @@ constexpr void check(config_view json, model& m) {
 
 }  // namespace granite_speech5_detail
 
-// The encoder (`GraniteSpeech5EncoderConfig`).
+// The encoder (`GraniteSpeech5EncoderConfig`), with the defaults of Parakeet.
 //
 // Source: transformers/models/granite_speech5
-inline constexpr model_spec granite_speech5_encoder{
-    .model_type = "granite_speech5_encoder",
-    .class_prefix = "GraniteSpeech5",
-    .forward = forward_without_head,
-    .base_model = granite_speech5_detail::encode_audio,
-    .parse_config = granite_speech5_detail::parse_encoder_config,
-    .parse_feature_extractor = granite_speech5_detail::parse_audio_config,
-    .family_keys = granite_speech5_detail::family_keys,
-    .compute_media_shapes = granite_speech5_detail::show,
-    .modalities = {.has_text = false, .has_audio = true},
-    .audio_preprocessing = {.n_fft = 512},
-    .rotary = rotary_style::none,
-    .supported_heads = {head_kind::none},
-    .names = {.model_class = "Encoder"},
-    .config_keys = {absent_mlp_bias},
-    .defaults = {.vocab_size = 16384,
-                 .hidden_size = 1024,
-                 .intermediate_size = 4096,
-                 .num_hidden_layers = 16,
-                 .num_attention_heads = 8,
-                 .max_position_embeddings = 512,
-                 .hidden_act = activation::silu,
-                 .head = head_kind::none,
-                 .attention_bias = true},
-};
+inline constexpr model_spec granite_speech5_encoder = [](model_spec spec) {
+    spec.model_type = "granite_speech5_encoder";
+    spec.class_prefix = "GraniteSpeech5";
+    spec.base_model = granite_speech5_detail::encode_audio;
+    spec.parse_config = granite_speech5_detail::parse_encoder_config;
+    spec.parse_feature_extractor = granite_speech5_detail::parse_audio_config;
+    spec.family_keys = granite_speech5_detail::family_keys;
+    spec.compute_media_shapes = granite_speech5_detail::show;
+    spec.defaults.vocab_size = 16384;
+    spec.defaults.num_hidden_layers = 16;
+    spec.defaults.max_position_embeddings = 512;
+    return spec;
+}(parakeet_encoder);
 
 // The CTC model (`GraniteSpeech5CTCConfig`): labels at every position of the encoder.
 //
@@ -237,19 +226,12 @@ inline constexpr model_spec granite_speech5_ctc = [](model_spec spec) {
     spec.class_prefix = "GraniteSpeech5";
     spec.forward = granite_speech5_detail::forward;
     spec.compute_media_shapes = granite_speech5_detail::show;
-    spec.modalities = {.has_text = false, .has_audio = true};
-    spec.rotary = rotary_style::none;
     spec.parse_feature_extractor = granite_speech5_detail::parse_audio_config;
-    spec.audio_preprocessing = {.n_fft = 512};
-    spec.components[0] = {.key = "encoder_config", .default_spec = &granite_speech5_encoder};
+    spec.components[0].default_spec = &granite_speech5_encoder;
     spec.parse_composite_config = granite_speech5_detail::check;
-    spec.supported_heads = {head_kind::ctc};
-    spec.defaults.head = head_kind::ctc;
     spec.defaults.vocab_size = 16384;
-    spec.defaults.hidden_size = 1;
-    spec.defaults.num_hidden_layers = 1;
     spec.defaults.tie_word_embeddings = true;
     return spec;
-}(model_spec{});
+}(parakeet_ctc);
 
 }  // namespace llmcost::arch

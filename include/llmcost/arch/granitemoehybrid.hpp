@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/arch/bamba.hpp>
+#include <llmcost/arch/llama.hpp>
 #include <llmcost/config/experts.hpp>
+#include <llmcost/config/state_space.hpp>
+#include <llmcost/forward/state_space_model.hpp>
 
 // Granite MoE Hybrid. Derived from Llama, with these differences:
 //  - Mamba-2 layers;
@@ -17,15 +19,14 @@ namespace llmcost::arch {
 namespace granitemoehybrid_detail {
 
 enum family_config_index : std::uint8_t { rotates, weighs_balance };
+
 inline constexpr family_key family_keys[]{
     {.type = family_key_type::computed},  // 1 = `position_embedding_type` is "rope"; otherwise no positions
     {.type = family_key_type::computed},  // load-balancing loss, from logits in float32
 };
 
 constexpr tensor recurrent_block(const layer_context& ctx, trace& t, const tensor& x) {
-    const dual_state_space layer{ctx.config.hidden_size, ctx.config.ssm, ctx.config.hidden_act,
-                                 ctx.class_of("MambaLayer"), ctx.class_of("RMSNormGated")};
-    return t.call(ctx.spec.names.recurrent_block, layer, x);
+    return mamba2_block(ctx, t, x, "MambaLayer");
 }
 
 constexpr decoder_inputs prepare_inputs(const layer_context& ctx, trace& t) {
@@ -91,7 +92,7 @@ constexpr tensor process_logits(const layer_context& ctx, trace& t, const tensor
 }
 
 constexpr void parse_config(config_view json, model_config& config) {
-    bamba_detail::parse_mixers(json, config);
+    parse_mamba2_mixers(json, config);
     config.moe.num_experts = json.non_negative("num_local_experts", config.moe.num_experts);
     if (config.moe.num_experts > 0) parse_experts(json, config, "num_local_experts");
     config.family[weighs_balance] = json.boolean("output_router_logits", false) && config.moe.num_experts > 0;

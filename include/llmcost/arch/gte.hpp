@@ -43,7 +43,7 @@ constexpr tensor forward(const layer_context& ctx, trace& t) {
 constexpr void parse_config(config_view json, model_config& config) {
     const std::int64_t segments = json.non_negative("type_vocab_size", config.type_vocab_size);
     config.type_vocab_size = 0;
-    nomic_bert_detail::parse_config(json, config);
+    nomic_bert.parse_config(json, config);
     config.type_vocab_size = segments;
 }
 

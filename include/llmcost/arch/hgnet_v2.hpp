@@ -186,13 +186,13 @@ constexpr void parse_hgnet_v2(config_view json, model_config& config) {
     parse_stages_of(json, "stage_numb_of_layers", {6, 6, 6, 6}, layers, 0, n);
     parse_stages_of(json, "stage_kernel_size", {3, 3, 5, 5}, kernels, 0, n);
     parse_stages_of(json, "stage_downsample_strides", {2, 2, 2, 2}, strides, 0, n);
-    const auto read_flags = [&](literal key, std::int64_t otherwise, int bit) {
+    const auto read_flags = [&](literal key, std::int64_t default_value, int bit) {
         const auto found = json.optional_array(key);
         if (found ? found->size() != static_cast<std::uint32_t>(n) : n != 4)
             throw_invalid_value(json, key, "true or false for each stage");
         for (std::int64_t i = 0; i < n; ++i) {
             const bool is_enabled =
-                found ? (*found)[static_cast<std::size_t>(i)].as_boolean() : (otherwise >> i & 1) != 0;
+                found ? (*found)[static_cast<std::size_t>(i)].as_boolean() : (default_value >> i & 1) != 0;
             flags[static_cast<std::size_t>(i)] |= std::int64_t{is_enabled} << bit;
         }
     };
@@ -218,17 +218,14 @@ constexpr void parse_hgnet_v2(config_view json, model_config& config) {
 }
 
 // transformers/models/hgnet_v2: configuration_hgnet_v2.py, modeling_hgnet_v2.py
-inline constexpr model_spec hgnet_v2{
-    .model_type = "hgnet_v2",
-    .class_prefix = "HGNetV2",
-    .forward = forward_hgnet_v2,
-    .parse_config = parse_hgnet_v2,
-    .family_keys = hgnet_v2_detail::family_keys,
-    .dropout_keys = dropout_key_table::none(),
-    .rotary = rotary_style::none,
-    .accepts_any_image_size = true,
-    .supported_heads = {head_kind::image_classification},
-    .defaults = image_defaults(activation::relu),
-};
+inline constexpr model_spec hgnet_v2 = [](model_spec spec) {
+    spec.model_type = "hgnet_v2";
+    spec.class_prefix = "HGNetV2";
+    spec.forward = forward_hgnet_v2;
+    spec.parse_config = parse_hgnet_v2;
+    spec.family_keys = hgnet_v2_detail::family_keys;
+    spec.supported_heads = {head_kind::image_classification};
+    return spec;
+}(image_classifier(activation::relu));
 
 }  // namespace llmcost::arch

@@ -214,17 +214,17 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
 struct pair {
     std::int64_t rows, columns;
 };
-constexpr pair parse_pair(config_view json, literal key, std::int64_t otherwise, bool zeros = false) {
+constexpr pair parse_pair(config_view json, literal key, std::int64_t default_value, bool zeros = false) {
     const auto found = json.find(key);
-    if (!found || found->is_null()) return {otherwise, otherwise};
+    if (!found || found->is_null()) return {default_value, default_value};
     if (!found->is_array() || found->size() != 2) throw_invalid_value(json, key, "a list of two numbers");
     const auto number = [&](std::uint32_t i) {
         return zeros ? (*found)[i].as_non_negative() : (*found)[i].as_positive();
     };
     return {number(0), number(1)};
 }
-constexpr std::int64_t parse_side(config_view json, literal key, std::int64_t otherwise, bool zeros = false) {
-    const pair sides = parse_pair(json, key, otherwise, zeros);
+constexpr std::int64_t parse_side(config_view json, literal key, std::int64_t default_value, bool zeros = false) {
+    const pair sides = parse_pair(json, key, default_value, zeros);
     if (sides.rows != sides.columns) throw_unsupported(json, key, "patches with different sides are not supported");
     return sides.rows;
 }

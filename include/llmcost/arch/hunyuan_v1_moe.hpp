@@ -9,17 +9,6 @@ namespace llmcost::arch {
 
 namespace hunyuan_v1_moe_detail {
 
-/// Self-attention with QK-norm after RoPE: (batch, sequence, hidden) -> (batch, sequence, hidden).
-constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
-    query_key_value qkv = project_qkv(ctx, t, x);
-    split_heads(ctx, qkv);
-    transpose_heads(qkv);
-    apply_rotary(ctx, t, qkv);
-    apply_qk_norm(ctx, t, qkv, ctx.config.head_dim, ctx.config.head_dim);
-    update_kv_cache(ctx, t, qkv);
-    return output_projection(ctx, t, scaled_dot_product_attention(ctx, t, qkv));
-}
-
 /// Weights of the k experts whose softmax is largest, normed to one, by a linear layer of its own in float32.
 struct router_gate {
     layer_context ctx;
@@ -103,7 +92,7 @@ inline constexpr model_spec hunyuan_v1_moe = [](model_spec spec) {
     spec.model_type = "hunyuan_v1_moe";
     spec.class_prefix = "HunYuanMoEV1";
     spec.parse_config = hunyuan_v1_moe_detail::parse_config;
-    spec.attention = hunyuan_v1_moe_detail::attention;
+    spec.attention = attention_with_norm_after_rotary;
     spec.mlp = hunyuan_v1_moe_detail::mlp;
     spec.supported_layers.max_family_tag = 255;
     spec.names.q_norm = "query_layernorm";

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/arch/hunyuan.hpp>
+#include <llmcost/arch/hunyuan_v1_dense.hpp>
 #include <llmcost/config/processor.hpp>
 #include <llmcost/forward/native_resolution.hpp>
 #include <llmcost/forward/vision_encoder.hpp>
@@ -215,16 +215,12 @@ constexpr void parse_processor_config(config_view json, model& m) {
 }
 
 constexpr tensor base(const layer_context& ctx, trace& t) {
-    return forward_text_after_encoder(ctx, t, "language_model", [&](const tensor& token_embeddings) {
-        const bool has_image_inputs = has_images(t);
-        const recorder::not_executed_guard no_pixels{t, !has_image_inputs};
-        const model_config& vision = ctx.model.components[0].config;
-        const media_shape shape = has_image_inputs ? show(ctx.model, t.load()).image : media_shape{};
-        const recorder::workload_guard encoder_workload{
-            t, packed_workload(t, shape, vision.vision.patch_size * vision.family[merged])};
-        const tensor features = forward_encoder_component(ctx, t, 0, "vision_tower", role::vision);
-        return scatter_features(t, token_embeddings, features.squeeze(0));
-    });
+    const model_config& vision = ctx.model.components[0].config;
+    return forward_text_after_packed_images(
+        ctx, t, vision.vision.patch_size * vision.family[merged], [&](const tensor& token_embeddings) {
+            const tensor features = forward_encoder_component(ctx, t, 0, "vision_tower", role::vision);
+            return scatter_features(t, token_embeddings, features.squeeze(0));
+        });
 }
 
 constexpr void parse_config(config_view json, model& m) {

@@ -10,6 +10,7 @@ namespace llmcost::arch {
 namespace hy_v4_detail {
 
 enum family_config_index : std::uint8_t { streams, index_heads, index_width, index_picks };
+
 inline constexpr family_key family_keys[]{
     {"hc_mult", 4},
     {"index_n_heads", 16},
@@ -167,27 +168,19 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     return output_projection(ctx, t, t.contiguous(t.reshape(gated, {batch, sequence, heads * v})));
 }
 
-/// Experts whose gate and up are clamped; their activation is a function.
-struct clamped_experts : routed_experts_base {
-    static constexpr bool is_leaf = true;
-    constexpr tensor forward(trace& t, const tensor& x, const tensor& weights) const {
-        const recorder::fused_kernel_guard fused{t, make_fused_kernel(x.dim(0))};
-        const tensor rows = dispatch_tokens(t, x),
-                     up = param(t, "gate_up_proj", {num_experts, 2 * intermediate_size, hidden_size}),
-                     down = param(t, "down_proj", {num_experts, hidden_size, intermediate_size});
-        const tensor half = t.linear(rows, t.select(up, 0)).slice(-1, intermediate_size);
-        const tensor gate = t.clamp_max(half), limited = t.clamp(half);
-        return combine_expert_outputs(t, x, weights, t.linear(t.mul(t.silu(gate), limited), t.select(down, 0)));
-    }
-};
-
 constexpr tensor sparse_moe_block(const layer_context& ctx, trace& t, const tensor& x) {
     const moe_config& moe = ctx.config.moe;
     const tensor tokens = x.view({-1, ctx.config.hidden_size});
     const tensor weights = call_router(ctx, t, tokens);
     const routed_experts_base all{ctx.config.hidden_size,  moe.intermediate_size, moe.num_experts,
                                   moe.num_experts_per_tok, activation::silu,      ctx.class_of("Experts")};
-    const tensor routed = t.call("experts", clamped_experts{all}, tokens, weights);
+    // gate and up are clamped; the activation is a function
+    const auto gate = [](trace& tracer, const tensor& gate_up) {
+        const tensor half = gate_up.slice(-1, gate_up.dim(-1) / 2);
+        const tensor clamped = tracer.clamp_max(half), limited = tracer.clamp(half);
+        return tracer.mul(tracer.silu(clamped), limited);
+    };
+    const tensor routed = t.call("experts", with_custom_gate<true>(all, gate), tokens, weights);
     return t.add(routed.view({x.dim(0), x.dim(1), ctx.config.hidden_size}),
                  call_mlp(ctx, t, "shared_experts", moe.shared_intermediate_size, x));
 }

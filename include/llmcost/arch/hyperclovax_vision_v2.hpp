@@ -3,7 +3,8 @@
 #pragma once
 
 #include <llmcost/arch/hyperclovax.hpp>
-#include <llmcost/arch/qwen2_vl.hpp>
+#include <llmcost/arch/qwen2_5_vl.hpp>
+#include <llmcost/forward/qwen_vision.hpp>
 
 namespace llmcost::arch {
 
@@ -29,9 +30,9 @@ inline constexpr model_spec hyperclovax_vision_v2 = [](model_spec spec) {
     spec.model_type = "hyperclovax_vision_v2";
     spec.class_prefix = "HyperCLOVAXVisionV2";
     spec.base_model = hyperclovax_vision_v2_detail::base;
-    spec.family_keys = qwen2_vl_detail::bound_keys;
-    spec.compute_media_shapes = qwen2_vl_detail::show;
-    spec.parse_image_processor = qwen2_vl_detail::parse_processor_config;
+    spec.family_keys = qwen_vision::bound_keys;
+    spec.compute_media_shapes = qwen_vision::show;
+    spec.parse_image_processor = qwen_vision::parse_processor_config;
     spec.modalities.has_images = true;
     spec.process_logits = scale_logits;
     spec.text_model = {.key = "text_config", .default_spec = &hyperclovax, .ignores_model_type = true};

@@ -126,7 +126,7 @@ constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor&
 constexpr void parse_config(config_view json, model_config& config) {
     if (json.boolean("is_decoder", false))
         throw_unsupported(json, "is_decoder", "this model type is not supported as a decoder");
-    roberta_detail::parse_config(json, config);
+    roberta.parse_config(json, config);
     if (json.boolean("quant_mode", false))
         throw_unsupported(json, "quant_mode", "integer-only inference is not supported");
     if (config.hidden_act != activation::gelu) throw_invalid_value(json, "hidden_act", "\"gelu\"");

@@ -5,6 +5,7 @@
 #include <llmcost/arch/clip.hpp>
 #include <llmcost/config/reader.hpp>
 #include <llmcost/forward/composite.hpp>
+#include <llmcost/forward/contrastive.hpp>
 #include <llmcost/forward/multimodal.hpp>
 #include <llmcost/layers/einsum.hpp>
 
@@ -24,6 +25,7 @@ enum family_config_index : std::uint8_t {
     frozen_tower,
     uses_vector_alpha
 };
+
 inline constexpr family_key family_keys[]{
     {"additional_vocab_size", 0, family_key_type::non_negative},
     {"cross_layer_interval", 1},
@@ -35,6 +37,7 @@ inline constexpr family_key family_keys[]{
 };
 
 enum resampler_config_index : std::uint8_t { latents, norms_heads };
+
 inline constexpr family_key resampler_keys[]{{"resampler_n_latents", 64},
                                              {"qk_layer_norms_perceiver", 0, family_key_type::boolean}};
 
@@ -287,7 +290,7 @@ inline constexpr submodel_spec tower = [](model_spec spec) {
     spec.model_type = "idefics_vision";
     spec.class_prefix = "Idefics";
     spec.base_model = [](const layer_context& ctx, trace& t) {
-        return clip_detail::states_and_pool(ctx, t, false, "VisionEncoder").first;
+        return contrastive::states_and_pool(ctx, t, false, "VisionEncoder").first;
     };
     spec.parse_config = [](config_view json, model_config& config) {
         parse_square_image(json, config, 224, 14);

@@ -5,6 +5,7 @@
 #include <llmcost/arch/idefics3.hpp>
 #include <llmcost/arch/mistral.hpp>
 #include <llmcost/config/processor.hpp>
+#include <llmcost/forward/bucketed_positions.hpp>
 #include <llmcost/forward/dual_encoder.hpp>
 
 namespace llmcost::arch {
@@ -12,6 +13,7 @@ namespace llmcost::arch {
 namespace idefics2_detail {
 
 enum resampler_config_index : std::uint8_t { latents };
+
 inline constexpr family_key resampler_keys[]{{"resampler_n_latents", 64}};
 
 /// A gated block (`Idefics2MLP`).
@@ -94,6 +96,7 @@ constexpr tensor connect(const layer_context& ctx, trace& t, const tensor& state
 }
 
 enum family_config_index : std::uint8_t { shortest_side, longest_side, quarters };
+
 inline constexpr family_key family_keys[]{
     {.default_value = 378, .type = family_key_type::computed},
     {.default_value = 980, .type = family_key_type::computed},
@@ -162,12 +165,13 @@ constexpr media_shapes show(const model& m, const workload& load) {
 
 /// Embedded patches, layers, a norm; a mask hides padding (transformers/masking_utils.py, `create_bidirectional_mask`).
 constexpr tensor encode_images(const layer_context& ctx, trace& t, bool padded) {
-    tensor x = idefics3_detail::embed(ctx, t, image_input(ctx, t));
+    tensor x = bucketed_positions::embed(ctx, t, image_input(ctx, t));
     attention_inputs inputs{.pattern = full_pattern(x.dim(1)).pattern};
     if (padded) inputs.mask = eager_mask(t, inputs.pattern, x.dim(0));
     x = encode(ctx, t, x, "Encoder", inputs);
     return t.call("post_layernorm", norm_module{norm_kind::layer, ctx.config.hidden_size}, x);
 }
+
 constexpr tensor encode_unpadded_images(const layer_context& ctx, trace& t) { return encode_images(ctx, t, false); }
 
 constexpr void parse_processor_config(config_view json, model& m) {
@@ -208,7 +212,7 @@ inline constexpr submodel_spec tower = [](model_spec spec) {
     spec.base_model = idefics2_detail::encode_unpadded_images;
     spec.attention = text_attention;
     return spec;
-}(idefics3_detail::tower);
+}(idefics3_vision_encoder);
 
 inline constexpr submodel_spec resampler = [](model_spec spec) {
     spec.model_type = "idefics2_perceiver";

@@ -5,6 +5,7 @@
 #include <llmcost/arch/llama.hpp>
 #include <llmcost/config/image.hpp>
 #include <llmcost/config/processor.hpp>
+#include <llmcost/forward/bucketed_positions.hpp>
 #include <llmcost/forward/images.hpp>
 #include <llmcost/forward/multimodal.hpp>
 #include <llmcost/forward/tiles.hpp>
@@ -14,42 +15,15 @@ namespace llmcost::arch {
 
 namespace idefics3_detail {
 
+using bucketed_positions::embed;
+
 enum family_config_index : std::uint8_t { scale_factor, longest_side, disables_image_splitting };
+
 inline constexpr family_key family_keys[]{
     {"scale_factor", 2},                  // patches along a side that become one token
     {.type = family_key_type::computed},  // of an image before it is cut; 0: four tiles
     {.type = family_key_type::computed},  // images are not cut
 };
-
-/// Computes position indices of patches from relative coordinates: fractions of the image sides, converted to integers.
-constexpr void find_positions(const layer_context& ctx, trace& t, std::int64_t images, std::int64_t rows,
-                              std::int64_t columns) {
-    const vision_config& image = ctx.config.vision;
-    const recorder::no_grad_guard constants{t};
-    (void)t.full({num_boundaries(image.image_height / image.patch_size)});
-    const tensor high = t.mul_scalar(t.div_scalar(trace::buffer({images}))),
-                 width_shares = t.mul_scalar(t.div_scalar(trace::buffer({images})));
-    const tensor down = t.full({rows}), vertical = t.full({columns});
-    const tensor h = t.mul(down.view({1, rows}), high.view({images, 1}));
-    const tensor w = t.mul(vertical.view({1, columns}), width_shares.view({images, 1}));
-    (void)t.minimum_scalar(h);
-    (void)t.minimum_scalar(w);
-}
-
-/// Embeds patches with learned positions, looked up per image by relative patch coordinates.
-constexpr tensor embed(const layer_context& ctx, trace& t, const tensor& pixels) {
-    const vision_config& image = ctx.config.vision;
-    const std::int64_t width = ctx.config.hidden_size, images = pixels.dim(0);
-    const std::int64_t rows = pixels.dim(2) / image.patch_size, columns = pixels.dim(3) / image.patch_size;
-    const module_info embeddings{
-        .name = "embeddings", .class_of_module = ctx.class_of("VisionEmbeddings"), .module_role = role::embedding};
-    t.enter(embeddings);
-    const tensor patches = embed_patches(ctx, t, "patch_embedding", true, pixels);
-    find_positions(ctx, t, images, rows, columns);
-    const tensor places =
-        t.call("position_embedding", embedding{patches_of(image), width}, shape{images, rows * columns});
-    return t.leave(embeddings, t.add(patches, places));
-}
 
 /// Embedded patches, layers, a norm.
 constexpr tensor tower_base(const layer_context& ctx, trace& t) {
@@ -163,10 +137,12 @@ constexpr void parse_config(config_view json, model& m) {
         throw_invalid_value(json, "scale_factor", "a divisor of the patches along a side");
 }
 
-inline constexpr submodel_spec tower = [](model_spec spec) {
+}  // namespace idefics3_detail
+
+inline constexpr submodel_spec idefics3_vision_encoder = [](model_spec spec) {
     spec.class_prefix = "Idefics3";
-    spec.base_model = tower_base;
-    spec.parse_config = parse_vision_config;
+    spec.base_model = idefics3_detail::tower_base;
+    spec.parse_config = idefics3_detail::parse_vision_config;
     spec.supported_heads = {};
     spec.names.model_class = "VisionTransformer";
     spec.names.attention_class = "VisionAttention";
@@ -176,12 +152,6 @@ inline constexpr submodel_spec tower = [](model_spec spec) {
     spec.defaults.hidden_act = activation::gelu_pytorch_tanh;
     return spec;
 }(shared_tower);
-inline constexpr submodel_spec smolvlm_tower = [](model_spec spec) {
-    spec.class_prefix = "SmolVLM";
-    return spec;
-}(tower);
-
-}  // namespace idefics3_detail
 
 // transformers/models/idefics3: SigLIP's layers over images of any shape, squares of patches before a text model
 inline constexpr model_spec idefics3 = [](model_spec spec) {
@@ -194,16 +164,8 @@ inline constexpr model_spec idefics3 = [](model_spec spec) {
     spec.parse_image_processor = idefics3_detail::parse_processor_config;
     spec.modalities.has_images = true;
     spec.text_model = {.key = "text_config", .default_spec = &llama};
-    spec.components[0] = {.key = "vision_config", .default_spec = &idefics3_detail::tower, .ignores_model_type = true};
+    spec.components[0] = {.key = "vision_config", .default_spec = &idefics3_vision_encoder, .ignores_model_type = true};
     return spec;
 }(shared_composite);
-
-// transformers/models/smolvlm: the same under another name
-inline constexpr model_spec smolvlm = [](model_spec spec) {
-    spec.model_type = "smolvlm";
-    spec.class_prefix = "SmolVLM";
-    spec.components[0].default_spec = &idefics3_detail::smolvlm_tower;
-    return spec;
-}(idefics3);
 
 }  // namespace llmcost::arch

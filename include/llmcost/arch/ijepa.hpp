@@ -5,13 +5,14 @@
 #include <llmcost/arch/vit.hpp>
 #include <llmcost/config/image_stages.hpp>
 #include <llmcost/forward/images.hpp>
+#include <llmcost/forward/vision_transformer.hpp>
 
 namespace llmcost::arch {
 
 namespace ijepa_detail {
 
 inline constexpr family_key family_keys[]{
-    vit_detail::family_keys[0], vit_detail::family_keys[1], {.type = family_key_type::computed}};
+    vit_config::family_keys[0], vit_config::family_keys[1], {.type = family_key_type::computed}};
 
 constexpr tensor classify(const layer_context& ctx, trace& t, const tensor& x) {
     return classify_linear(ctx, t, t.mean(x, 1));

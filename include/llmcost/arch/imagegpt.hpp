@@ -3,6 +3,7 @@
 #pragma once
 
 #include <llmcost/arch/gpt2.hpp>
+#include <llmcost/forward/conv_1d_mlp.hpp>
 #include <llmcost/forward/images.hpp>
 
 namespace llmcost::arch {
@@ -66,7 +67,7 @@ struct layer {
     constexpr tensor forward(trace& t, const tensor& x) const {
         const root_norm normed{ctx.config.hidden_size, ctx.class_of("LayerNorm")};
         const tensor middle = t.add(t.call("attn", attention{ctx}, t.call("ln_1", normed, x)), x);
-        return t.add(middle, t.call("mlp", gpt2_detail::mlp_block{ctx}, t.call("ln_2", normed, middle)));
+        return t.add(middle, t.call("mlp", conv_1d_mlp{ctx}, t.call("ln_2", normed, middle)));
     }
 };
 
@@ -90,7 +91,7 @@ constexpr tensor classify(const layer_context& ctx, trace& t, const tensor& x) {
 }
 
 constexpr void parse_config(config_view json, model_config& config) {
-    gpt2_detail::parse_config(json, config);
+    gpt2.parse_config(json, config);
     if (json.boolean("reorder_and_upcast_attn", false))
         throw_unsupported(json, "reorder_and_upcast_attn", "upcast attention scores of pixels are not supported");
     std::int64_t side = 1;

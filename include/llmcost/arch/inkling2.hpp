@@ -4,6 +4,7 @@
 
 #include <llmcost/arch/inkling.hpp>
 #include <llmcost/config/keys.hpp>
+#include <llmcost/forward/relative_local_attention.hpp>
 
 namespace llmcost::arch {
 
@@ -20,6 +21,7 @@ enum family_config_index : std::uint8_t {
     kernel,
     score
 };
+
 inline constexpr family_key family_keys[]{
     {"swa_num_attention_heads", 48, family_key_type::positive, tensor_parallel_split::sharded},
     {"swa_num_key_value_heads", 8, family_key_type::positive, tensor_parallel_split::sharded},
@@ -79,6 +81,7 @@ struct length_clip {
         return t.to(t.mul(h, factor), x.type);
     }
 };
+
 constexpr tensor clipped(const layer_context& ctx, trace& t, literal name, const tensor& x, bool scaled = true) {
     return t.call(name, length_clip{ctx.class_of(scaled ? "ScaledL2Clip" : "L2Clip"), scaled}, x);
 }
@@ -170,7 +173,9 @@ struct attention_layer {
             return t.call(name, dynamic_convolution{groups, k, ctx.class_of("DynamicShortConvolution")}, x,
                           weight_input);
         return t.call(
-            name, inkling_detail::short_convolution{x.dim(-1), k, ctx.class_of("ShortConvolution"), false, true}, x);
+            name,
+            relative_local_attention::short_convolution{x.dim(-1), k, ctx.class_of("ShortConvolution"), false, true},
+            x);
     }
     constexpr tensor forward(trace& t, const tensor& x, const tensor& for_keys, const tensor& for_values) const {
         const model_config& config = ctx.config;
@@ -185,7 +190,8 @@ struct attention_layer {
         tensor states = project(ctx, t, "r_proj", heads * config.family[relative_width], x);
         const tensor gate = project(ctx, t, "gate_proj", heads * d, x);
         const tensor sinks = project(ctx, t, "sink_proj", heads, x).transpose(1, 2).unsqueeze(-1);
-        const tensor tau = slides() ? tensor{} : inkling_detail::temperatures(t, sequence).view({1, sequence, 1, 1});
+        const tensor tau =
+            slides() ? tensor{} : relative_local_attention::temperatures(t, sequence).view({1, sequence, 1, 1});
         const auto warmed = [&](const tensor& h) {
             return slides() ? h : t.to(t.mul(t.to(h, dtype::float32), tau), h.type);
         };
@@ -202,7 +208,7 @@ struct attention_layer {
         for (int i = 0; i < 2 && !t.is_training(); ++i)
             t.add_to_cache(trace::buffer({batch, groups * d, config.family[kernel]}));
         const std::int64_t extent = slides() ? config.sliding_window : config.family[relative_extent];
-        const inkling_detail::relative_logits by_distance{extent, ctx.class_of("RelativeLogits")};
+        const relative_local_attention::relative_logits by_distance{extent, ctx.class_of("RelativeLogits")};
         const tensor bias = t.call("rel_logits_proj", by_distance, states, qkv.key.dim(2));
         const tensor found = attention_with_sinks(ctx, t, qkv, bias, sinks);
         const tensor opened = t.mul(t.to(found, dtype::float32), t.sigmoid(t.to(gate, dtype::float32)));
@@ -236,18 +242,6 @@ struct capped_swiglu {
         return t.to(t.mul(opened, t.call("up_softcap", cap, u)), gate.type);
     }
 };
-struct capped_experts : routed_experts_base {
-    static constexpr bool is_leaf = false;
-    constexpr tensor forward(trace& t, const tensor& x, const tensor& weights) const {
-        const recorder::fused_kernel_guard fused{t, make_fused_kernel(x.dim(0))};
-        const tensor rows = dispatch_tokens(t, x),
-                     up = param(t, "gate_up_proj", {num_experts, 2 * intermediate_size, hidden_size}),
-                     down = param(t, "down_proj", {num_experts, hidden_size, intermediate_size});
-        const tensor half = t.linear(rows, t.select(up, 0)).slice(-1, intermediate_size);
-        const tensor h = t.call("act_fn", capped_swiglu{named.prefix}, half, half);
-        return combine_expert_outputs(t, x, weights, t.linear(h, t.select(down, 0)));
-    }
-};
 
 struct top_k_router {
     layer_context ctx;
@@ -275,9 +269,14 @@ constexpr tensor sparse_moe_block(const layer_context& ctx, trace& t, const tens
     const tensor tokens = x.view({-1, ctx.config.hidden_size});
     // the reference declares the experts before the router and calls them after it
     const tensor weights = t.call("gate", top_k_router{ctx}, tokens);
-    const capped_experts experts{{ctx.config.hidden_size, moe.intermediate_size, moe.num_experts,
-                                  moe.num_experts_per_tok, ctx.config.hidden_act, ctx.class_of("Experts")}};
-    return t.call("experts", experts, tokens, weights).view({x.dim(0), x.dim(1), ctx.config.hidden_size});
+    const routed_experts_base all{ctx.config.hidden_size,  moe.intermediate_size, moe.num_experts,
+                                  moe.num_experts_per_tok, ctx.config.hidden_act, ctx.class_of("Experts")};
+    const auto gate = [prefix = all.named.prefix](trace& tracer, const tensor& gate_up) {
+        const tensor half = gate_up.slice(-1, gate_up.dim(-1) / 2);
+        return tracer.call("act_fn", capped_swiglu{prefix}, half, half);
+    };
+    return t.call("experts", with_custom_gate<false>(all, gate), tokens, weights)
+        .view({x.dim(0), x.dim(1), ctx.config.hidden_size});
 }
 
 // ---- layers
@@ -306,8 +305,9 @@ struct decoder_block {
     }
     constexpr tensor convolved(trace& t, literal name, const tensor& x) const {
         const class_name named = ctx.class_of("ShortConvolution");
-        return t.call(name, inkling_detail::short_convolution{x.dim(-1), ctx.config.family[kernel], named, true, true},
-                      x);
+        return t.call(
+            name, relative_local_attention::short_convolution{x.dim(-1), ctx.config.family[kernel], named, true, true},
+            x);
     }
     constexpr tensor forward(trace& t, const tensor& blocks, const tensor& x) const {
         const bool begins = ctx.layer_index % ctx.config.family[block_layers] == 0;
@@ -370,8 +370,8 @@ constexpr void parse_config(config_view json, model_config& config) {
         const bool slides = types ? name == "hybrid_sliding" : (i + 1) % 6 != 0;
         return layer_spec{slides ? token_mixer_kind::sliding_attention : token_mixer_kind::full_attention, true};
     });
-    inkling_detail::check_local_heads(json, config, config.family[local_heads], config.family[local_kv_heads],
-                                      config.family[local_head_dim], config.family[relative_width]);
+    relative_local_attention::check_local_heads(json, config, config.family[local_heads], config.family[local_kv_heads],
+                                                config.family[local_head_dim], config.family[relative_width]);
 }
 
 }  // namespace inkling2_detail

@@ -11,9 +11,11 @@ namespace llmcost::arch {
 namespace inkling_mm_model_detail {
 
 enum family_config_index : std::uint8_t { patch_side, patch_frames, channels };
+
 inline constexpr family_key family_keys[]{{"patch_size", 40}, {"temporal_patch_size", 2}, {"num_channels", 3}};
 
 enum audio_config_index : std::uint8_t { bins, mel_vocab_size };
+
 inline constexpr family_key keys_of_sound[]{{"n_mel_bins", 80}, {"mel_vocab_size", 256}};
 
 /// Pixels per position along time and along each side, and features of the position.
@@ -83,23 +85,23 @@ struct planned {
                                              config.family[patch_frames] * config.family[channels])) /
                static_cast<double>(layers)) {}
 
-    [[nodiscard]] constexpr double distance(std::int64_t at, std::int64_t scale_index) const noexcept {
-        const double d = static_cast<double>(at) * step - logarithm(scales.all[scale_index].pixels());
+    [[nodiscard]] constexpr double distance(std::int64_t scale_position, std::int64_t scale_index) const noexcept {
+        const double d = static_cast<double>(scale_position) * step - logarithm(scales.all[scale_index].pixels());
         return d < 0 ? -d : d;
     }
-    [[nodiscard]] constexpr scale operator[](std::int64_t at) const noexcept {
-        if (at == 0) return scales.all[0];
-        if (at == layers) return scales.all[scales.n - 1];
+    [[nodiscard]] constexpr scale operator[](std::int64_t scale_position) const noexcept {
+        if (scale_position == 0) return scales.all[0];
+        if (scale_position == layers) return scales.all[scales.n - 1];
         std::int64_t best = 0;
-        if (layers < scales.n) return scales.all[assigned_scale(at)];
+        if (layers < scales.n) return scales.all[assigned_scale(scale_position)];
         for (std::int64_t i = 1; i < scales.n; ++i)
-            if (distance(at, i) < distance(at, best)) best = i;
+            if (distance(scale_position, i) < distance(scale_position, best)) best = i;
         return scales.all[best];
     }
 
 private:
     /// Both rise, so the best assignment rises too.
-    [[nodiscard]] constexpr std::int64_t assigned_scale(std::int64_t at) const noexcept {
+    [[nodiscard]] constexpr std::int64_t assigned_scale(std::int64_t scale_position) const noexcept {
         double cost[max_scales]{};  // of places up to this one, the last on this scale or before it
         std::int64_t chosen[max_scales][max_scales]{};
         for (std::int64_t row = 0; row <= layers; ++row) {
@@ -115,7 +117,7 @@ private:
             for (std::int64_t i = 0; i < scales.n; ++i) cost[i] = last[i];
         }
         std::int64_t scale_index = scales.n;
-        for (std::int64_t row = layers; row >= at; --row) scale_index = chosen[row][scale_index - 1];
+        for (std::int64_t row = layers; row >= scale_position; --row) scale_index = chosen[row][scale_index - 1];
         return scale_index;
     }
 };
@@ -231,6 +233,7 @@ constexpr void parse_vision_config(config_view json, model_config& config) {
     if (config.family[patch_frames] < 2 || config.family[patch_frames] > 4096)
         throw_invalid_value(json, "temporal_patch_size", "2 to 4096 pictures");
 }
+
 constexpr void parse_audio_config(config_view json, model_config& config) {
     (void)checked_size(json, "mel_vocab_size", config.family[bins], config.family[mel_vocab_size]);
 }

@@ -3,11 +3,11 @@
 #pragma once
 
 #include <llmcost/arch/nomic_bert.hpp>
-#include <llmcost/arch/roberta.hpp>
+#include <llmcost/forward/roberta_heads.hpp>
 
 namespace llmcost::arch {
 
-namespace jina_detail {
+namespace jina_embeddings_v3_detail {
 
 /// Words that a language head before the model names first, and segments.
 constexpr tensor sum_embeddings(const layer_context& ctx, trace& t) {
@@ -18,17 +18,17 @@ constexpr tensor sum_embeddings(const layer_context& ctx, trace& t) {
 }
 constexpr tensor embed(const layer_context& ctx, trace& t) { return embed_in_module(ctx, t, sum_embeddings); }
 constexpr tensor forward(const layer_context& ctx, trace& t) {
-    return forward_encoder_model(ctx, t, {.score = roberta_detail::score_named_first, .pooled = {head_kind::none}});
+    return forward_encoder_model(ctx, t, {.score = roberta_heads::score_named_first, .pooled = {head_kind::none}});
 }
 
-}  // namespace jina_detail
+}  // namespace jina_embeddings_v3_detail
 
 // transformers/models/jina_embeddings_v3: Nomic BERT with biases and plain blocks, under RoBERTa's heads
 inline constexpr model_spec jina_embeddings_v3 = [](model_spec spec) {
     spec.model_type = "jina_embeddings_v3";
     spec.class_prefix = "JinaEmbeddingsV3";
-    spec.forward = jina_detail::forward;
-    spec.embed_tokens = jina_detail::embed;
+    spec.forward = jina_embeddings_v3_detail::forward;
+    spec.embed_tokens = jina_embeddings_v3_detail::embed;
     spec.dense_mlp = mlp_kind::plain;
     spec.supported_heads = {head_kind::none, head_kind::masked_lm, head_kind::sequence_classification,
                             head_kind::token_classification, head_kind::question_answering};

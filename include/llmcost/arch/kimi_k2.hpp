@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/arch/deepseek.hpp>
+#include <llmcost/arch/deepseek_v3.hpp>
 
 namespace llmcost::arch {
 

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/arch/deepseek.hpp>
+#include <llmcost/arch/deepseek_v3.hpp>
 #include <llmcost/config/processor.hpp>
+#include <llmcost/forward/moon_vit.hpp>
 #include <llmcost/forward/native_resolution.hpp>
 #include <llmcost/forward/vision_encoder.hpp>
 
@@ -11,7 +12,10 @@ namespace llmcost::arch {
 
 namespace kimi_k25_detail {
 
+using moon_vit::layer;
+
 enum family_config_index : std::uint8_t { normed_width, max_patches, longest };
+
 inline constexpr family_key family_keys[]{
     {"projection_hidden_size", 1152},
     {.default_value = 16384, .type = family_key_type::computed},  // of an image
@@ -19,6 +23,7 @@ inline constexpr family_key family_keys[]{
 };
 
 enum tower_config_index : std::uint8_t { table_rows, table_columns, merged_rows, merged_columns };
+
 inline constexpr family_key tower_keys[]{
     {"pos_emb_height", 64},
     {"pos_emb_width", 64},
@@ -47,27 +52,6 @@ inline constexpr family_key tower_keys[]{
     };
     return {pad_side(image.height), pad_side(image.width)};
 }
-
-/// A layer of the tower: norms, attention whose queries and keys are turned, two projections.
-struct layer {
-    layer_context ctx;
-
-    static constexpr role module_role = role::none;
-    static constexpr bool is_leaf = false;
-    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("VisionEncoderLayer"); }
-    constexpr tensor forward(trace& t, const tensor& x) const {
-        const norm_module layer_norm{norm_kind::layer, ctx.config.hidden_size};
-        const tensor middle = t.add(x, t.call("attn", attention_module{ctx}, t.call("norm1", layer_norm, x)));
-        const mlp_module block{mlp_kind::plain,
-                               ctx.config.hidden_size,
-                               ctx.config.intermediate_size,
-                               ctx.config.hidden_act,
-                               ctx.class_of("VisionMLP"),
-                               true,
-                               {.up = "fc1", .down = "fc2", .act = "act"}};
-        return t.add(middle, t.call("mlp", block, t.call("norm2", layer_norm, middle)));
-    }
-};
 
 /// Angles of columns and rows side by side for each frequency, in float32: (patches, head) twice.
 struct rotary {
@@ -200,17 +184,14 @@ constexpr void parse_processor_config(config_view json, model& m) {
 }
 
 constexpr tensor base(const layer_context& ctx, trace& t) {
-    return forward_text_after_encoder(ctx, t, "language_model", [&](const tensor& token_embeddings) {
-        const bool has_image_inputs = has_images(t);
-        const recorder::not_executed_guard no_pixels{t, !has_image_inputs};
-        const model_config& vision = ctx.model.components[0].config;
-        const media_shape shape = has_image_inputs ? show(ctx.model, t.load()).image : media_shape{};
-        const std::int64_t step = vision.family[merged_rows] * vision.family[merged_columns] * vision.vision.patch_size;
-        const recorder::workload_guard encoder_workload{t, packed_workload(t, shape, step)};
-        const tensor states = forward_encoder_component(ctx, t, 0, "vision_tower", role::vision);
-        const tensor features = t.call("mm_projector", merging_projector{ctx}, states).squeeze(1);
-        return t.masked_scatter(token_embeddings, t.cat({features}, 0));
-    });
+    const model_config& vision = ctx.model.components[0].config;
+    return forward_text_after_packed_images(
+        ctx, t, vision.family[merged_rows] * vision.family[merged_columns] * vision.vision.patch_size,
+        [&](const tensor& token_embeddings) {
+            const tensor states = forward_encoder_component(ctx, t, 0, "vision_tower", role::vision);
+            const tensor features = t.call("mm_projector", merging_projector{ctx}, states).squeeze(1);
+            return t.masked_scatter(token_embeddings, t.cat({features}, 0));
+        });
 }
 
 }  // namespace kimi_k25_detail

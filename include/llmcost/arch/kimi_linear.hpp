@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/arch/deepseek.hpp>
+#include <llmcost/arch/deepseek_v3.hpp>
 #include <llmcost/config/latent_attention.hpp>
+#include <llmcost/config/linear_attention.hpp>
 #include <llmcost/layers/kimi_delta.hpp>
 
 namespace llmcost::arch {
@@ -11,6 +12,7 @@ namespace llmcost::arch {
 namespace kimi_linear_detail {
 
 enum family_config_index : std::uint8_t { linear_heads, linear_head_dim, conv_kernel };
+
 inline constexpr family_key family_keys[]{
     {"linear_num_heads", 32},
     {"linear_head_dim", 128},
@@ -62,47 +64,11 @@ constexpr tensor recurrent_block(const layer_context& ctx, trace& t, const tenso
     return t.call(ctx.spec.names.recurrent_block, layer, x);
 }
 
-/// Experts by their names in Kimi's files, which go before those of DeepSeek's.
-constexpr void parse_moe_config(config_view json, model_config& config) {
-    const auto select_key = [&](literal first, literal second) { return json.contains(first) ? first : second; };
-    moe_config& moe = config.moe;
-    const literal number = select_key("num_experts", "num_local_experts"),
-                  groups = select_key("num_expert_group", "n_group");
-    const literal top_k_key = select_key("num_experts_per_token", "num_experts_per_tok");
-    moe.num_experts = json.positive(number, moe.num_experts);
-    moe.num_experts_per_tok = json.positive(top_k_key, moe.num_experts_per_tok);
-    if (moe.num_experts_per_tok > moe.num_experts)
-        throw_invalid_value(json, top_k_key, "at most the number of experts");
-    moe.intermediate_size = json.positive("moe_intermediate_size", moe.intermediate_size);
-    moe.norm_topk_prob = json.boolean(select_key("moe_renormalize", "norm_topk_prob"), moe.norm_topk_prob);
-    const literal shared = select_key("num_shared_experts", "n_shared_experts");
-    moe.shared_intermediate_size = checked_size(json, shared, json.positive(shared, 1), moe.intermediate_size);
-    moe.has_group_limit = true;
-    moe.n_group = json.positive(groups, moe.n_group);
-    moe.topk_group = json.positive("topk_group", moe.topk_group);
-    if (moe.num_experts % moe.n_group != 0) throw_invalid_value(json, groups, "a divisor of the number of experts");
-    if (moe.topk_group > moe.n_group) throw_invalid_value(json, "topk_group", "at most as many as there are groups");
-    if (moe.num_experts / moe.n_group < 2) throw_invalid_value(json, groups, "at most half as many groups as experts");
-}
-
-/// Sets the layer kinds from `layer_types` or a rule; layers after the first dense ones have experts.
-template <class Attends>
-constexpr void plan(config_view json, model_config& config, std::int64_t dense, const Attends& attends) {
-    const bool listed = parse_layer_types(json, config, token_mixer_kind::recurrent);
-    const layer_plan listed_layers = config.layers;
-    set_layers(json, config, [&](std::int64_t i) {
-        const token_mixer_kind default_token_mixer =
-            attends(i) ? token_mixer_kind::full_attention : token_mixer_kind::recurrent;
-        return layer_spec{listed ? listed_layers[i].token_mixer : default_token_mixer,
-                          is_sparse(json, config, i, i >= dense)};
-    });
-}
-
 /// Checkpoints keep what linear attention needs in an object of its own, with layers counted from one.
 constexpr void parse_config(config_view json, model_config& config) {
     parse_latent_attention(json, config);
     config.tie_word_embeddings = false;  // `_tied_weights_keys` is empty
-    parse_moe_config(json, config);
+    parse_kimi_experts(json, config);
     layer_set full, linear;
     bool lists = false;
     if (const auto linear_json = json.optional_object("linear_attn_config")) {
@@ -118,7 +84,7 @@ constexpr void parse_config(config_view json, model_config& config) {
         }
     }
     (void)checked_size(json, "linear_head_dim", config.family[linear_heads], 3 * config.family[linear_head_dim]);
-    plan(json, config, json.non_negative("first_k_dense_replace", 1), [&](std::int64_t i) {
+    set_linear_attention_layers(json, config, json.non_negative("first_k_dense_replace", 1), [&](std::int64_t i) {
         if (!lists) return i > 0 && i % 4 == 0;
         if (i + 1 >= layer_plan::max_layers || full.has(i + 1) == linear.has(i + 1))
             throw_unsupported(json, "linear_attn_config", "a layer must be in exactly one of the lists");

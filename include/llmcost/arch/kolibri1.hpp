@@ -11,13 +11,8 @@ namespace kolibri1_detail {
 
 /// Self-attention with RoPE in sliding-window layers and without positions in full-attention layers.
 constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
-    query_key_value qkv = project_qkv(ctx, t, x);
-    split_heads(ctx, qkv);
-    transpose_heads(qkv);
-    apply_qk_norm(ctx, t, qkv, ctx.config.head_dim, ctx.config.head_dim);
-    if (ctx.layer.token_mixer == token_mixer_kind::sliding_attention) apply_rotary(ctx, t, qkv);
-    update_kv_cache(ctx, t, qkv);
-    return output_projection(ctx, t, scaled_dot_product_attention(ctx, t, qkv));
+    return attention_with_optional_rotary(ctx, t, x, ctx.layer.token_mixer == token_mixer_kind::sliding_attention,
+                                          true);
 }
 
 /// Picks the largest k corrected logits in float32; the sigmoids of those picked are the weights.

@@ -4,6 +4,7 @@
 
 #include <llmcost/arch/kosmos2_5.hpp>
 #include <llmcost/config/image.hpp>
+#include <llmcost/forward/latent_image_tokens.hpp>
 
 namespace llmcost::arch {
 
@@ -62,6 +63,7 @@ struct attention {
                                  t.call("inner_attn_ln", norm_module{norm_kind::layer, width}, attention_output));
     }
 };
+
 constexpr tensor token_mixer(const layer_context& ctx, trace& t, const tensor& x) {
     return t.call(ctx.spec.names.attention, attention{ctx}, x);
 }
@@ -77,7 +79,7 @@ inline constexpr submodel_spec text = [](model_spec spec) {
     spec.defaults.num_attention_heads = 32;
     spec.defaults.max_position_embeddings = 2048;
     return spec;
-}(kosmos2_5_detail::text);
+}(kosmos2_5_text_decoder);
 
 /// CLIP patches and layers; additionally normalizes the class token as the pooled output.
 constexpr tensor tower_base(const layer_context& ctx, trace& t) {
@@ -137,8 +139,8 @@ constexpr tensor encode_images(const layer_context& ctx, trace& t) {
         t.leave(inner, x);
         t.leave(model, x);
     }
-    const kosmos2_5_detail::image_to_text resampler{ctx, {"Kosmos", "TextAttention"}, false};
-    return t.call("image_to_text_projection", resampler, kosmos2_5_detail::over_length(t, x));
+    const latent_image_tokens::image_to_text resampler{ctx, {"Kosmos", "TextAttention"}, false};
+    return t.call("image_to_text_projection", resampler, latent_image_tokens::over_length(t, x));
 }
 
 inline constexpr family_key family_keys[]{{"latent_query_num", 64}};
@@ -150,7 +152,7 @@ inline constexpr model_spec kosmos_2 = [](model_spec spec) {
     spec.model_type = "kosmos-2";
     spec.class_prefix = "Kosmos2";
     spec.family_keys = kosmos2_detail::family_keys;
-    spec.forward = kosmos2_5_detail::forward<kosmos2_detail::encode_images>;
+    spec.forward = latent_image_tokens::forward<kosmos2_detail::encode_images>;
     spec.text_model.default_spec = &kosmos2_detail::text;
     spec.components[0].default_spec = &kosmos2_detail::tower;
     return spec;

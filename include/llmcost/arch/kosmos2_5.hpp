@@ -4,6 +4,7 @@
 
 #include <llmcost/config/reader.hpp>
 #include <llmcost/forward/composite.hpp>
+#include <llmcost/forward/latent_image_tokens.hpp>
 #include <llmcost/forward/multimodal.hpp>
 #include <llmcost/forward/vision_encoder.hpp>
 
@@ -12,6 +13,7 @@ namespace llmcost::arch {
 namespace kosmos2_5_detail {
 
 enum text_config_index : std::uint8_t { padding };
+
 inline constexpr family_key text_keys[]{{"pad_token_id", 1, family_key_type::non_negative}};
 
 /// Scaled token embeddings merged with image states, sinusoidal positions and segment embeddings. Text has one segment;
@@ -70,6 +72,7 @@ struct text_ffn {
         return t.call("fc2", linear{inner, width, true}, h);
     }
 };
+
 constexpr tensor mlp(const layer_context& ctx, trace& t, const tensor& x) { return t.call("ffn", text_ffn{ctx}, x); }
 
 constexpr void parse_text_config(config_view json, model_config& config) {
@@ -78,15 +81,17 @@ constexpr void parse_text_config(config_view json, model_config& config) {
     config.layers.fill({token_mixer_kind::full_attention});
 }
 
-inline constexpr submodel_spec text = [](model_spec spec) {
+}  // namespace kosmos2_5_detail
+
+inline constexpr submodel_spec kosmos2_5_text_decoder = [](model_spec spec) {
     spec.class_prefix = "Kosmos2_5";
-    spec.parse_config = parse_text_config;
-    spec.family_keys = text_keys;
+    spec.parse_config = kosmos2_5_detail::parse_text_config;
+    spec.family_keys = kosmos2_5_detail::text_keys;
     spec.supported_heads = {};
     spec.rotary = rotary_style::none;
-    spec.embed_tokens = embed;
-    spec.attention = attention;
-    spec.mlp = mlp;
+    spec.embed_tokens = kosmos2_5_detail::embed;
+    spec.attention = kosmos2_5_detail::attention;
+    spec.mlp = kosmos2_5_detail::mlp;
     spec.norm = norm_kind::layer;
     spec.names.model_class = "TextTransformer";
     spec.names.layer_class = "TextBlock";
@@ -116,7 +121,12 @@ inline constexpr submodel_spec text = [](model_spec spec) {
     return spec;
 }(default_decoder);
 
+namespace kosmos2_5_detail {
+
+using latent_image_tokens::image_to_text, latent_image_tokens::latents, latent_image_tokens::over_length;
+
 enum tower_config_index : std::uint8_t { patch_values, rows };
+
 inline constexpr family_key tower_keys[]{{"patch_embed_hidden_size", 768}, {"max_num_patches", 4096}};
 
 /// T5 attention and gated MLP, each after a norm (Pix2Struct).
@@ -214,49 +224,12 @@ inline constexpr submodel_spec tower = [](model_spec spec) {
     return spec;
 }(shared_tower);
 
-enum family_config_index : std::uint8_t { latents };
 inline constexpr family_key family_keys[]{{"latent_query_num", 2048}};
-
-/// Learned queries attend to an image's states and to themselves (`Kosmos2_5ImageToTextProjection`).
-struct image_to_text {
-    layer_context ctx;
-    class_name attention_type;
-    bool scales_queries = true;  ///< before their product, which is scaled by one
-
-    static constexpr role module_role = role::projector;
-    static constexpr bool is_leaf = false;
-    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("ImageToTextProjection"); }
-    constexpr tensor forward(trace& t, const tensor& features) const {
-        const std::int64_t width = ctx.config.hidden_size, heads = ctx.config.num_attention_heads, d = width / heads;
-        const std::int64_t batch = features.dim(0), n = ctx.model.family[latents];
-        const tensor states = t.call("dense", linear{features.dim(-1), width, true}, features);
-        const tensor queries = t.param("latent_query", {n, width}).unsqueeze(0).expand({batch, n, width});
-        const tensor all = t.cat({states, queries}, 1);
-        const module_info attention{
-            .name = "x_attn", .class_of_module = attention_type, .module_role = role::cross_attn};
-        const linear projection{width, width, true};
-        t.enter(attention);
-        const auto split = [&](literal name, const tensor& x) {
-            return t.call(name, projection, x).view({batch, x.dim(1), heads, d}).transpose(1, 2);
-        };
-        const tensor k = split("k_proj", all), v = split("v_proj", all);
-        const tensor plain = split("q_proj", queries), q = scales_queries ? t.mul_scalar(plain) : plain;
-        const attention_pattern pattern{.query_length = n, .cached_length = features.dim(1), .is_causal = false};
-        const tensor mixed = attention_forward(t, q, k, v, pattern, {});
-        return t.leave(attention, t.call("out_proj", projection, t.reshape(mixed, {batch, n, width})));
-    }
-};
 
 /// So many queries, whatever the image.
 constexpr media_shapes show(const model& m, const workload& load) {
     if (load.images > 1) throw_description_error("more than one image per sequence is not supported");
     return {.image = {.num_tokens = m.family[latents], .height = load.image_height, .width = load.image_width}};
-}
-
-/// Rows over their length, which is at least the smallest difference (`F.normalize`).
-constexpr tensor over_length(trace& t, const tensor& x) {
-    const tensor length = t.clamp_min(t.vector_norm(x, -1, true));
-    return t.div(x, length.expand({x.dim(0), x.dim(1), x.dim(2)}));
 }
 
 /// The tower's states over their length, and what learned queries find in them.
@@ -267,31 +240,6 @@ constexpr tensor encode_images(const layer_context& ctx, trace& t) {
                   over_length(t, features));
 }
 
-/// The text model with its own head in separate modules; it reads the image states.
-constexpr tensor forward_conditioned_text(const layer_context& ctx, trace& t, const module_info& model,
-                                          const tensor& features) {
-    const layer_context text = ctx.text_model();
-    const module_info inner{.name = "model", .class_of_module = text.class_of(text.spec.names.model_class)};
-    attention_inputs inputs;
-    if (has_images(t)) inputs.family_tensors[0] = features;
-    t.enter(model);
-    tensor x = forward_in_module(inner, text.spec.base_model, {text.model, text.spec, text.config, &inputs}, t);
-    if (ctx.config.head != head_kind::none) x = t.select_model_output(x, forward_head(text, t, x));
-    return t.leave(model, x);
-}
-
-/// The tower and what brings it to the text, then the text.
-template <tensor (*Look)(const layer_context&, trace&)>
-constexpr tensor forward(const layer_context& ctx, trace& t) {
-    const bool bare = ctx.config.head == head_kind::none;
-    const module_info model_info{.class_of_module = ctx.class_of(name_of(ctx.config.head))};
-    const module_info model{.name = "text_model",
-                            .class_of_module = ctx.class_of(bare ? "TextModel" : "TextForCausalLM")};
-    t.enter(model_info);
-    const tensor features = Look(ctx, t);
-    return t.leave(model_info, forward_conditioned_text(ctx, t, model, features));
-}
-
 }  // namespace kosmos2_5_detail
 
 // transformers/models/kosmos2_5: a decoder with norms inside its blocks; Pix2Struct vision encoder; the text
@@ -299,12 +247,12 @@ constexpr tensor forward(const layer_context& ctx, trace& t) {
 inline constexpr model_spec kosmos_2_5 = [](model_spec spec) {
     spec.model_type = "kosmos-2.5";
     spec.class_prefix = "Kosmos2_5";
-    spec.forward = kosmos2_5_detail::forward<kosmos2_5_detail::encode_images>;
+    spec.forward = latent_image_tokens::forward<kosmos2_5_detail::encode_images>;
     spec.family_keys = kosmos2_5_detail::family_keys;
     spec.compute_media_shapes = kosmos2_5_detail::show;
     spec.modalities.has_images = true;
     spec.text_model = {.key = "text_config",
-                       .default_spec = &kosmos2_5_detail::text,
+                       .default_spec = &kosmos2_5_text_decoder,
                        .ignores_model_type = true,
                        .ties_embeddings = true};
     spec.components[0] = {.key = "vision_config", .default_spec = &kosmos2_5_detail::tower, .ignores_model_type = true};

@@ -4,75 +4,14 @@
 
 #include <llmcost/arch/llama.hpp>
 #include <llmcost/config/experts.hpp>
+#include <llmcost/forward/heads_per_layer.hpp>
 
 namespace llmcost::arch {
 
 namespace laguna_detail {
 
-/// How many numbers of heads the layers of one model may have.
-inline constexpr std::uint8_t max_heads = 8;
-
-enum family_config_index : std::uint8_t {
-    caps_router,
-    gate_per_head,
-    full_rotary,
-    sliding_rotary,
-    weighs_balance,
-    first_heads
-};
-inline constexpr family_key family_keys[]{
-    {.type = family_key_type::computed},  // logits of routers are capped
-    {.type = family_key_type::computed},  // gates are one number per head
-    {.type = family_key_type::computed},  // rotated elements of heads that see everything
-    {.type = family_key_type::computed},  // the same of heads with windows
-    {"output_router_logits", 0, family_key_type::boolean},
-    {.type = family_key_type::computed,
-     .split = tensor_parallel_split::sharded},  // heads of layers with flag 0, and so on
-    {.type = family_key_type::computed, .split = tensor_parallel_split::sharded},
-    {.type = family_key_type::computed, .split = tensor_parallel_split::sharded},
-    {.type = family_key_type::computed, .split = tensor_parallel_split::sharded},
-    {.type = family_key_type::computed, .split = tensor_parallel_split::sharded},
-    {.type = family_key_type::computed, .split = tensor_parallel_split::sharded},
-    {.type = family_key_type::computed, .split = tensor_parallel_split::sharded},
-    {.type = family_key_type::computed, .split = tensor_parallel_split::sharded},
-};
-
-/// Self-attention with a head count per layer. `open` of a projection of the layer input gates the attention output.
-/// The projection runs before RoPE or after the scores.
-template <class Open>
-constexpr tensor attend_gated(const layer_context& ctx, trace& t, const tensor& x, bool gates_first, const Open& open) {
-    const model_config& config = ctx.config;
-    const std::int64_t batch = x.dim(0), sequence = x.dim(1), d = config.head_dim;
-    const std::int64_t heads = config.family[first_heads + ctx.layer.family_tag],
-                       kv_size = config.num_key_value_heads * d;
-    const bool per_head = config.family[gate_per_head] != 0;
-    query_key_value qkv{project(ctx, t, "q_proj", heads * d, x), project(ctx, t, "k_proj", kv_size, x),
-                        project(ctx, t, "v_proj", kv_size, x)};
-    for (tensor* const operand : {&qkv.query, &qkv.key, &qkv.value}) *operand = operand->view({batch, sequence, -1, d});
-    apply_qk_norm(ctx, t, qkv, d, d);
-    transpose_heads(qkv);
-    const auto project_gate = [&] {
-        return t.call("g_proj", linear{config.hidden_size, per_head ? heads : heads * d}, x);
-    };
-    tensor logits;
-    if (gates_first) logits = project_gate();
-    const std::int64_t rotated =
-        config.family[ctx.layer.token_mixer == token_mixer_kind::sliding_attention ? sliding_rotary : full_rotary];
-    for (tensor* const operand : {&qkv.query, &qkv.key})
-        *operand =
-            rotate_partial(t, rotary_style::rotate_half, *operand, rotated, ctx.inputs->cos, ctx.inputs->sin, true);
-    update_kv_cache(ctx, t, qkv);
-    tensor found = scaled_dot_product_attention(ctx, t, qkv);
-    if (!gates_first) logits = project_gate();
-    const tensor gate = open(logits, found.type);
-    if (per_head)
-        found = t.mul(found.view({batch, sequence, heads, d}), gate.unsqueeze(-1)).view({batch, sequence, heads * d});
-    else
-        found = t.mul(found, gate);
-    return output_projection(ctx, t, found);
-}
 constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
-    return attend_gated(ctx, t, x, false, [&](const tensor& logits, dtype type) {
+    return heads_per_layer::attend_gated(ctx, t, x, false, [&](const tensor& logits, dtype type) {
         return t.to(t.softplus(t.to(logits, dtype::float32)), type);
     });
 }
@@ -82,7 +21,7 @@ constexpr tensor_pair pick(const layer_context& ctx, trace& t, const tensor& tok
     const tensor weight = t.param("weight", {moe.num_experts, ctx.config.hidden_size});
     const tensor correction = t.frozen_parameter("e_score_correction_bias", {moe.num_experts});
     tensor logits = t.to(t.linear(tokens, weight), dtype::float32);
-    if (ctx.config.family[caps_router]) logits = t.mul_scalar(t.tanh(t.div_scalar(logits)));
+    if (ctx.config.family[heads_per_layer::caps_router]) logits = t.mul_scalar(t.tanh(t.div_scalar(logits)));
     const tensor best = select_with_correction(t, t.sigmoid(logits), correction, moe.num_experts_per_tok);
     return {logits, t.to(t.div(best, t.sum(best, -1, true)), tokens.type)};
 }
@@ -100,35 +39,26 @@ constexpr tensor mlp(const layer_context& ctx, trace& t, const tensor& x) {
 }
 
 constexpr decoder_inputs prepare_inputs(const layer_context& ctx, trace& t) {
-    return prepare_inputs_per_token_mixer(ctx, t, {ctx.config.family[full_rotary], ctx.config.family[sliding_rotary]},
-                                          rotary_style::rotate_half);
+    return prepare_inputs_per_token_mixer(
+        ctx, t, {ctx.config.family[heads_per_layer::full_rotary], ctx.config.family[heads_per_layer::sliding_rotary]},
+        rotary_style::rotate_half);
 }
 
 constexpr tensor process_logits(const layer_context& ctx, trace& t, const tensor& scores) {
-    add_load_balancing_loss(ctx, t, ctx.config.family[weighs_balance] != 0);
+    add_load_balancing_loss(ctx, t, ctx.config.family[heads_per_layer::weighs_balance] != 0);
     return scores;
-}
-
-/// Returns the layer flag for a number of heads.
-constexpr std::uint8_t family_tag_of(config_view json, model_config& config, std::int64_t heads) {
-    for (std::uint8_t i = 0; i < max_heads; ++i) {
-        std::int64_t& slot = config.family[first_heads + i];
-        if (slot == 0) slot = heads;
-        if (slot == heads) return i;
-    }
-    throw_invalid_value(json, "num_attention_heads_per_layer", "a list of at most 8 different numbers");
 }
 
 constexpr void parse_config(config_view json, model_config& config) {
     parse_experts(json, config, "num_experts");
     validate_experts(json, config);
     config.moe.shared_intermediate_size = json.positive("shared_expert_intermediate_size", 512);
-    config.family[caps_router] = json.real("moe_router_logit_softcapping", 0) > 0;
+    config.family[heads_per_layer::caps_router] = json.real("moe_router_logit_softcapping", 0) > 0;
     if (json.boolean("moe_apply_router_weight_on_input", false))
         throw_invalid_value(json, "moe_apply_router_weight_on_input",
                             "false, the only value that the reference supports");
     const auto gating = json.find("gating");
-    config.family[gate_per_head] =
+    config.family[heads_per_layer::gate_per_head] =
         !gating || (gating->is_boolean() ? gating->as_boolean() : gating->as_string() == "per-head");
     const bool listed = parse_layer_types(json, config);
     const layer_plan listed_layers = config.layers;
@@ -143,14 +73,15 @@ constexpr void parse_config(config_view json, model_config& config) {
             throw_invalid_value(json, "num_attention_heads_per_layer", "multiples of num_key_value_heads");
         (void)checked_size(json, "num_attention_heads_per_layer", n, config.head_dim);
         return layer_spec{listed ? listed_layers[i].token_mixer : token_mixer_kind::full_attention, experts.has(i),
-                          family_tag_of(json, config, n)};
+                          heads_per_layer::family_tag_of(json, config, n)};
     });
     parse_frequencies_of_kinds(json, config, "full_attention", "sliding_attention");
     if (config.layers.contains(token_mixer_kind::full_attention, config.num_hidden_layers))
-        config.family[full_rotary] = parse_rotary_dim_of_kind(json, config.head_dim, "full_attention",
-                                                              json.contains("rope_parameters") ? 1.0 : 0.5);
+        config.family[heads_per_layer::full_rotary] = parse_rotary_dim_of_kind(
+            json, config.head_dim, "full_attention", json.contains("rope_parameters") ? 1.0 : 0.5);
     if (config.layers.contains(token_mixer_kind::sliding_attention, config.num_hidden_layers))
-        config.family[sliding_rotary] = parse_rotary_dim_of_kind(json, config.head_dim, "sliding_attention", 1.0);
+        config.family[heads_per_layer::sliding_rotary] =
+            parse_rotary_dim_of_kind(json, config.head_dim, "sliding_attention", 1.0);
 }
 
 }  // namespace laguna_detail
@@ -160,7 +91,7 @@ inline constexpr model_spec laguna = [](model_spec spec) {
     spec.model_type = "laguna";
     spec.class_prefix = "Laguna";
     spec.parse_config = laguna_detail::parse_config;
-    spec.family_keys = laguna_detail::family_keys;
+    spec.family_keys = heads_per_layer::family_keys;
     spec.supported_heads = language_heads;
     spec.rotary = rotary_style::none;
     spec.mask_policy = mask_kind::present;
@@ -168,7 +99,7 @@ inline constexpr model_spec laguna = [](model_spec spec) {
     spec.attention = laguna_detail::attention;
     spec.mlp = laguna_detail::mlp;
     spec.process_logits = laguna_detail::process_logits;
-    spec.supported_layers.max_family_tag = laguna_detail::max_heads - 1;
+    spec.supported_layers.max_family_tag = heads_per_layer::max_heads - 1;
     spec.config_keys.add("mlp_bias", key_rule::absent);
     spec.defaults.vocab_size = 100352;
     spec.defaults.hidden_size = 2048;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <llmcost/arch/parakeet.hpp>
+#include <llmcost/forward/fast_conformer.hpp>
 
 // A conformer with rotary positions over every fourth frame.
 namespace llmcost::arch {
@@ -10,6 +11,7 @@ namespace llmcost::arch {
 namespace lasr_detail {
 
 enum family_config_index : std::uint8_t { mels, channels, kernel, step_kernel, step, biased };
+
 inline constexpr family_key family_keys[]{
     {"num_mel_bins", 128},          {"subsampling_conv_channels", 256},
     {"conv_kernel_size", 32},       {"subsampling_conv_kernel_size", 5},
@@ -20,9 +22,10 @@ constexpr media_shapes show(const model& m, const workload& load) {
     const std::int64_t samples = num_audio_samples(m.audio_preprocessing, load);
     return {.audio = {.num_samples = samples, .num_frames = num_filter_bank_frames(m.audio_preprocessing, samples)}};
 }
+
 /// Source: transformers/models/lasr/feature_extraction_lasr.py.
 constexpr void parse_audio_config(config_view json, model& m) {
-    (void)parakeet_detail::parse_spectrum(json, m, "LasrFeatureExtractor", parakeet_detail::tower_of(m).family[mels]);
+    (void)fast_conformer::parse_spectrum(json, m, "LasrFeatureExtractor", fast_conformer::tower_of(m).family[mels]);
 }
 
 constexpr norm_module unbiased_norm(const layer_context& ctx) {
@@ -104,7 +107,7 @@ struct encoder_block {
             return t.add(t.mul_scalar(residual), t.mul_scalar(block_output));
         };
         const auto mlp = [&](literal name, literal norm_name, const tensor& h) {
-            return weighed(h, t.call(name, parakeet_detail::encoder_feed_forward{ctx}, t.call(norm_name, normed, h)));
+            return weighed(h, t.call(name, fast_conformer::encoder_feed_forward{ctx}, t.call(norm_name, normed, h)));
         };
         tensor h = mlp("feed_forward1", "norm_feed_forward1", x);
         h = t.add(h, t.call("self_attn", attention_module{ctx}, t.call("norm_self_att", normed, h)));

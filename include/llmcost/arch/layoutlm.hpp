@@ -9,6 +9,7 @@ namespace llmcost::arch {
 namespace layoutlm_detail {
 
 enum family_config_index : std::uint8_t { coordinates };
+
 inline constexpr family_key family_keys[]{{"max_2d_position_embeddings", 1024}};
 
 /// Words with their places in the text and on the page; a text has no boxes, so that zeros are looked up.
@@ -21,6 +22,7 @@ constexpr tensor sum_embeddings(const layer_context& ctx, trace& t) {
         x = t.add(x, embedding_lookup(ctx, t, name, ctx.config.family[coordinates]));
     return norm_embeddings(ctx, t, t.add(x, segment_embeddings(ctx, t)));
 }
+
 constexpr tensor embed(const layer_context& ctx, trace& t) { return embed_in_module(ctx, t, sum_embeddings); }
 
 /// A mask of ones is turned into zeros that every layer adds: (B, 1, 1, S).
@@ -37,14 +39,10 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     return bidirectional_sdpa(ctx, t, qkv, true);
 }
 
-constexpr tensor lm_head_logits(const layer_context& ctx, trace& t, const tensor_pair& out) {
-    const module_info cls{.name = "cls", .class_of_module = ctx.class_of("OnlyMLMHead"), .module_role = role::head};
-    t.enter(cls);
-    return t.leave(cls, transform_and_score(ctx, t, out.first));
-}
 constexpr tensor score(const layer_context& ctx, trace& t, const tensor_pair& out) {
-    return forward_encoder_head(ctx, t, out, lm_head_logits);
+    return forward_encoder_head(ctx, t, out, score_in_mlm_cls);
 }
+
 /// Every head has the pooler below it.
 constexpr tensor forward(const layer_context& ctx, trace& t) {
     return forward_encoder_model(ctx, t, {score, ctx.spec.supported_heads});

@@ -24,6 +24,7 @@ enum family_config_index : std::uint8_t {
     ratios = 19,
     down = 22
 };
+
 inline constexpr family_key family_keys[]{
     {"kernel_size", 3}, {"stride", 2}, {"padding", 1, family_key_type::non_negative}, {"patch_size", 16}};
 
@@ -59,6 +60,7 @@ struct mlp_layer {
 struct attention_sizes {
     std::int64_t in, out, key_dim, heads, ratio, rows, step = 1;
 };
+
 constexpr tensor compute_attention(trace& t, const attention_sizes& attention_config, const tensor& q, const tensor& k,
                                    const tensor& v, const tensor& biases) {
     const std::int64_t heads = attention_config.heads, queries = q.dim(2);
@@ -68,6 +70,7 @@ constexpr tensor compute_attention(trace& t, const attention_sizes& attention_co
     const tensor mixed = t.matmul_operator(t.softmax_method(scores), v).transpose(1, 2);
     return t.reshape(mixed, {q.dim(0), queries, attention_config.ratio * attention_config.key_dim * heads});
 }
+
 /// Returns the attention biases, one per relative position along both sides, expanded to queries and keys. The first
 /// inference pass caches the expanded biases; later passes read the cache, without gradients.
 constexpr tensor spread_biases(trace& t, const attention_sizes& attention_config, std::int64_t queries) {
@@ -181,17 +184,17 @@ constexpr grid stage(const layer_context& ctx, trace& t, std::int64_t i, grid x)
     tensor& h = x.tokens;
     t.enter(module);
     for (loop layer_loop = t.loop_modules(depth, h); layer_loop.next();) {
-        const std::int64_t at = layer_loop.index() * each_depth;
-        h = add_residual(ctx, t, at, attention{ctx, attends}, h);
-        if (wider > 0) h = add_residual(ctx, t, at + 1, mlp_layer{ctx, width, width * wider}, h);
+        const std::int64_t block_index = layer_loop.index() * each_depth;
+        h = add_residual(ctx, t, block_index, attention{ctx, attends}, h);
+        if (wider > 0) h = add_residual(ctx, t, block_index + 1, mlp_layer{ctx, width, width * wider}, h);
     }
     if (i + 1 < stages) {
         const auto last = shrinking_sizes::unpacked(config.family[down + static_cast<std::size_t>(i)]);
-        const std::int64_t next = of_stage(config, widths, i + 1), at = depth * each_depth;
+        const std::int64_t next = of_stage(config, widths, i + 1), block_index = depth * each_depth;
         const attention_sizes shrinks{width, next, last.key_dim, last.heads, last.ratio, x.rows, last.step};
-        h = t.call({"layers", at}, shrinking_attention{ctx, shrinks}, h);
+        h = t.call({"layers", block_index}, shrinking_attention{ctx, shrinks}, h);
         x.rows = (x.rows - 1) / last.step + 1;
-        if (last.inner > 0) h = add_residual(ctx, t, at + 1, mlp_layer{ctx, next, next * last.inner}, h);
+        if (last.inner > 0) h = add_residual(ctx, t, block_index + 1, mlp_layer{ctx, next, next * last.inner}, h);
     }
     t.leave(module);
     return x;
@@ -237,6 +240,7 @@ constexpr tensor score_by(const layer_context& ctx, trace& t, literal name, cons
     const tensor h = t.call("batch_norm", batch_norm_2d{x.dim(1), "BatchNorm1d"}, x);
     return t.leave(layer, t.call("linear", linear{x.dim(1), ctx.config.num_labels, true}, h));
 }
+
 constexpr tensor score(const layer_context& ctx, trace& t, const tensor& x) {
     const tensor mean = t.mean(x, 1), labels = score_by(ctx, t, "classifier", mean);
     if (ctx.config.head != head_kind::image_classification_with_teacher) return labels;
@@ -244,8 +248,8 @@ constexpr tensor score(const layer_context& ctx, trace& t, const tensor& x) {
 }
 
 constexpr shrinking_sizes parse_shrinking(config_view json, const family_config& family, std::int64_t i) {
-    const auto at = static_cast<std::size_t>(i);
-    shrinking_sizes s{family[key_dims], family[widths + at] / family[key_dims], 4, 2, 2};
+    const auto index = static_cast<std::size_t>(i);
+    shrinking_sizes s{family[key_dims], family[widths + index] / family[key_dims], 4, 2, 2};
     const auto found = json.find("down_ops");  // the configuration class computes it from other keys
     if (found && !found->is_null()) {
         if (!found->is_array() || static_cast<std::int64_t>(found->size()) <= i)
@@ -276,9 +280,9 @@ constexpr void parse_levit(config_view json, model_config& config) {
     config.vision = {side, side, config.family[patch], json.positive("num_channels", 3)};
     if (parse_stages(json, "depths", {4, 4, 4}, config.family, depths) != stages)
         throw_unsupported(json, "depths", "unsupported number of stages; expected 3");
-    const auto lists = [&](literal key, std::initializer_list<std::int64_t> otherwise, std::size_t at,
+    const auto lists = [&](literal key, std::initializer_list<std::int64_t> defaults, std::size_t offset,
                            bool zeros = false) {
-        parse_stages_of(json, key, otherwise, config.family, at, stages, stages, zeros);
+        parse_stages_of(json, key, defaults, config.family, offset, stages, stages, zeros);
     };
     lists("hidden_sizes", {128, 256, 384}, widths);
     lists("num_attention_heads", {4, 8, 12}, heads);

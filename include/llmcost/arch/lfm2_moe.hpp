@@ -10,20 +10,8 @@ namespace llmcost::arch {
 namespace lfm2_moe_detail {
 
 enum family_config_index : std::uint8_t { corrects };
-inline constexpr family_key family_keys[]{{"use_expert_bias", 1, family_key_type::boolean}};
 
-/// Experts whose activation is a function, no module.
-struct experts_without_modules : routed_experts_base {
-    static constexpr bool is_leaf = true;
-    constexpr tensor forward(trace& t, const tensor& x, const tensor& weights) const {
-        const recorder::fused_kernel_guard fused{t, make_fused_kernel(x.dim(0))};
-        const tensor rows = dispatch_tokens(t, x),
-                     up = param(t, "gate_up_proj", {num_experts, 2 * intermediate_size, hidden_size}),
-                     down = param(t, "down_proj", {num_experts, hidden_size, intermediate_size});
-        const tensor half = t.linear(rows, t.select(up, 0)).slice(-1, intermediate_size);
-        return combine_expert_outputs(t, x, weights, t.linear(t.mul(activate(t, act, half), half), t.select(down, 0)));
-    }
-};
+inline constexpr family_key family_keys[]{{"use_expert_bias", 1, family_key_type::boolean}};
 
 constexpr tensor_pair pick(const layer_context& ctx, trace& t, const tensor& tokens) {
     const moe_config& moe = ctx.config.moe;
@@ -42,7 +30,12 @@ constexpr tensor sparse_moe_block(const layer_context& ctx, trace& t, const tens
     const tensor weights = call_custom_router(ctx, t, pick, tokens);
     const routed_experts_base all{ctx.config.hidden_size,  moe.intermediate_size, moe.num_experts,
                                   moe.num_experts_per_tok, activation::silu,      ctx.class_of("Experts")};
-    return t.call("experts", experts_without_modules{all}, tokens, weights).view({x.dim(0), x.dim(1), -1});
+    // the activation is a function, no module
+    const auto gate = [](trace& tracer, const tensor& gate_up) {
+        const tensor half = gate_up.slice(-1, gate_up.dim(-1) / 2);
+        return tracer.mul(activate(tracer, activation::silu, half), half);
+    };
+    return t.call("experts", with_custom_gate<true>(all, gate), tokens, weights).view({x.dim(0), x.dim(1), -1});
 }
 
 constexpr tensor mlp(const layer_context& ctx, trace& t, const tensor& x) {

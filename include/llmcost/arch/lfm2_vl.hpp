@@ -3,9 +3,10 @@
 #pragma once
 
 #include <llmcost/arch/lfm2.hpp>
-#include <llmcost/arch/siglip.hpp>
+#include <llmcost/arch/siglip2.hpp>
 #include <llmcost/config/processor.hpp>
 #include <llmcost/forward/multimodal.hpp>
+#include <llmcost/forward/siglip_heads.hpp>
 #include <llmcost/forward/tiles.hpp>
 
 namespace llmcost::arch {
@@ -25,6 +26,7 @@ enum family_config_index : std::uint8_t {
     max_tiles,  // 0: images are not cut
     tolerance   // bits of how many times the largest number of pixels an image is not cut
 };
+
 inline constexpr family_key family_keys[]{
     {"downsample_factor", 2},  // patches along a side that become one token
     {"projector_hidden_size", 2560},
@@ -159,7 +161,7 @@ struct square_projector {
 constexpr tensor states_of(const layer_context& ctx, trace& t, const cut_image& image, std::int64_t images,
                            std::int64_t length) {
     const vision_config& sizes_of = ctx.config.vision;
-    const std::int64_t width = ctx.config.hidden_size, n = ctx.config.family[siglip_detail::num_patches];
+    const std::int64_t width = ctx.config.hidden_size, n = ctx.config.family[siglip_heads::num_patches];
     const std::int64_t values = sizes_of.num_channels * sizes_of.patch_size * sizes_of.patch_size;
     const std::int64_t side = sizes_of.image_height / sizes_of.patch_size, all = images * (image.tiles.tiles() + 1);
     const module_info embeddings{
@@ -185,7 +187,7 @@ constexpr tensor states_of(const layer_context& ctx, trace& t, const cut_image& 
     resize(images, image.rows, image.columns);
     const tensor x = t.leave(embeddings, t.add(patches, resized));
     const bool padded = image.rows * image.columns < length || (image.tiles.tiles() > 0 && of_tile * of_tile < length);
-    return siglip_detail::process_logits(ctx, t, x, false, padded).first;
+    return siglip_heads::process_logits(ctx, t, x, false, padded).first;
 }
 
 constexpr tensor encode_images(const layer_context& ctx, trace& t, const tensor& token_embeddings) {

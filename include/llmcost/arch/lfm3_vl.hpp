@@ -197,16 +197,13 @@ constexpr void parse_processor_config(config_view json, model& m) {
 }
 
 constexpr tensor base(const layer_context& ctx, trace& t) {
-    return forward_text_after_encoder(ctx, t, "language_model", [&](const tensor& token_embeddings) {
-        const bool has_image_inputs = has_images(t);
-        const recorder::not_executed_guard no_pixels{t, !has_image_inputs};
-        const family_config& family = ctx.model.components[0].config.family;
-        const media_shape shape = has_image_inputs ? show(ctx.model, t.load()).image : media_shape{};
-        const recorder::workload_guard encoder_workload{t, packed_workload(t, shape, family[patch] * family[merged])};
-        const tensor states = forward_encoder_component(ctx, t, 0, "vision_tower", role::vision);
-        return t.masked_scatter(token_embeddings,
-                                t.cat({t.call("multi_modal_projector", merging_projector{ctx}, states)}, 0));
-    });
+    const family_config& family = ctx.model.components[0].config.family;
+    return forward_text_after_packed_images(
+        ctx, t, family[patch] * family[merged], [&](const tensor& token_embeddings) {
+            const tensor states = forward_encoder_component(ctx, t, 0, "vision_tower", role::vision);
+            return t.masked_scatter(token_embeddings,
+                                    t.cat({t.call("multi_modal_projector", merging_projector{ctx}, states)}, 0));
+        });
 }
 
 constexpr void parse_config(config_view json, model& m) {

@@ -5,6 +5,7 @@
 #include <llmcost/arch/mistral3.hpp>
 #include <llmcost/arch/qwen3.hpp>
 #include <llmcost/config/processor.hpp>
+#include <llmcost/forward/merged_patches.hpp>
 
 namespace llmcost::arch {
 
@@ -21,7 +22,7 @@ struct merging_projector {
     constexpr tensor forward(trace& t, const tensor& states) const {
         const std::int64_t in = states.dim(-1), width = ctx.config.hidden_size;
         const norm_module scale{norm_kind::rms, in, ctx.class_of("RMSNorm")};
-        const mistral3_detail::patch_merger merger{ctx, ctx.model.family[mistral3_detail::merged_side], images};
+        const merged_patches::patch_merger merger{ctx, ctx.model.family[merged_patches::merged_side], images};
         const tensor merged = t.call("patch_merger", merger, t.call("norm", scale, states));
         const tensor h = t.call("act", gelu_module{}, t.call("linear_1", linear{in, width}, merged));
         return t.call("linear_2", linear{width, width}, h);
@@ -30,8 +31,8 @@ struct merging_projector {
 
 /// Sides are multiples of what the file calls a patch.
 constexpr void parse_processor_config(config_view json, model& m) {
-    using namespace mistral3_detail;
-    mistral3_detail::parse_processor_config(json, m);
+    using namespace merged_patches;
+    merged_patches::parse_processor_config(json, m);
     const auto found = json.find("patch_size");
     if (!found || found->is_null()) return;
     const std::int64_t patch = m.components[0].config.vision.patch_size;
@@ -41,7 +42,7 @@ constexpr void parse_processor_config(config_view json, model& m) {
 }
 
 constexpr tensor base(const layer_context& ctx, trace& t) {
-    return mistral3_detail::base_with<merging_projector>(ctx, t, "vision_encoder", "vision_projection");
+    return merged_patches::base_with<merging_projector>(ctx, t, "vision_encoder", "vision_projection");
 }
 
 // what it takes where it names no text model and no tower (configuration_lighton_ocr.py, `sub_configs_defaults`)
@@ -57,10 +58,11 @@ inline constexpr submodel_spec text = [](model_spec spec) {
     spec.defaults.sliding_window = 0;
     return spec;
 }(qwen3);
+
 inline constexpr submodel_spec tower = [](model_spec spec) {
     spec.defaults.hidden_act = activation::silu;
     return spec;
-}(mistral3_detail::tower);
+}(mistral3_vision_encoder);
 
 }  // namespace lighton_ocr_detail
 

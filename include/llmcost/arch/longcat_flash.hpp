@@ -119,8 +119,8 @@ constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor&
 }
 
 constexpr void parse_moe_config(config_view json, model_config& config) {
-    const auto parse_alias = [&](literal first, literal second, std::int64_t otherwise) {
-        return json.positive(json.contains(first) ? first : second, otherwise);
+    const auto parse_alias = [&](literal first, literal second, std::int64_t default_value) {
+        return json.positive(json.contains(first) ? first : second, default_value);
     };
     config.moe.num_experts = parse_alias("n_routed_experts", "num_local_experts", 512);
     config.moe.num_experts_per_tok = parse_alias("moe_topk", "num_experts_per_tok", 12);

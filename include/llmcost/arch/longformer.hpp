@@ -147,7 +147,7 @@ constexpr tensor encode(const layer_context& ctx, trace& t) {
 }
 
 constexpr void parse_config(config_view json, model_config& config) {
-    roberta_detail::parse_config(json, config);
+    roberta.parse_config(json, config);
     if (config.is_causal) throw_unsupported(json, "is_decoder", "this model type is not supported as a decoder");
     if (json.boolean("onnx_export", false)) throw_unsupported(json, "onnx_export", "ONNX export is not supported");
     const auto attention_window = json.find("attention_window");

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <llmcost/arch/t5.hpp>
+#include <llmcost/forward/t5_stacks.hpp>
 #include <llmcost/layers/einsum.hpp>
 
 namespace llmcost::arch {
@@ -11,8 +12,8 @@ namespace longt5_detail {
 
 enum family_config_index : std::uint8_t { block = 4, global_block, transient };  // after the keys of T5
 inline constexpr family_key family_keys[]{
-    t5_detail::family_keys[0], t5_detail::family_keys[1],           t5_detail::family_keys[2],
-    t5_detail::family_keys[3], {.type = family_key_type::computed},   // local_radius and the place itself
+    t5_stacks::family_keys[0], t5_stacks::family_keys[1],           t5_stacks::family_keys[2],
+    t5_stacks::family_keys[3], {.type = family_key_type::computed},   // local_radius and the place itself
     {"global_block_size", 16}, {.type = family_key_type::computed}};  // global tokens besides
 
 /// Splits a sequence into blocks: (B, L, …) -> (B, blocks, length, …), padded to complete blocks
@@ -68,7 +69,7 @@ constexpr tensor side_bias(const model_config& config, trace& t, std::int64_t ba
     const tensor mask = hidden_or_not(t, {batch, 1, length, globals});
     number_blocks(t, batch, length, globals);
     (void)t.mul_scalar(t.div_scalar(t.log(t.div_scalar(t.full({batch, length, globals})))));
-    const bucket_table table{{config.family[t5_detail::buckets], heads}};
+    const bucket_table table{{config.family[t5_stacks::buckets], heads}};
     const tensor biases = t.call("global_relative_attention_bias", table, shape{batch, length, globals});
     tensor all = t.add(mask, biases.permute({0, 3, 1, 2}));
     if (const std::int64_t rest = length % block_length; rest != 0 && globals > 0)
@@ -106,7 +107,7 @@ struct local_attention {
             const tensor member = t.full({batch, length, globals}, x.type);
             sums =
                 einsum(t, "bng,bnd->bgd", member, x);  // as torch does, which begins with the result's first dimension
-            sums = t5_detail::normed(t, "global_input_layer_norm", prefix, sums);
+            sums = t5_stacks::normed(t, "global_input_layer_norm", prefix, sums);
         }
         const tensor q = shaped("q", x);
         tensor k = shaped("k", x), v = shaped("v", x), side_k, side_v;
@@ -133,7 +134,7 @@ struct local_attention {
         if (global) mask = local_mask(t, batch, length, block_length);
         if (bias.rank == 0) {
             bias =
-                relative_bias(t, config.family[t5_detail::buckets], heads, block_length, 3 * block_length).unsqueeze(0);
+                relative_bias(t, config.family[t5_stacks::buckets], heads, block_length, 3 * block_length).unsqueeze(0);
             if (!global) mask = hidden_or_not(t, {batch, blocks, 1, block_length, 3 * block_length});
             bias = t.add(bias, mask);
             if (global) bias = t.cat({bias, side_bias(config, t, batch, length, globals)}, -1);
@@ -157,7 +158,7 @@ struct attention_part {
         return {prefix, config.family[transient] ? "LayerTransientGlobalSelfAttention" : "LayerLocalSelfAttention"};
     }
     constexpr tensor forward(trace& t, const tensor& x) const {
-        const tensor h = t5_detail::normed(t, "layer_norm", prefix, x);
+        const tensor h = t5_stacks::normed(t, "layer_norm", prefix, x);
         const literal name = config.family[transient] ? "TransientGlobalSelfAttention" : "LocalSelfAttention";
         return t.add(x, dropout(t, "dropout", t.call(name, local_attention{config, prefix, bias}, h)));
     }
@@ -173,12 +174,12 @@ struct block_of_encoder {
     [[nodiscard]] constexpr class_name type_name() const { return {prefix, "Block"}; }
     constexpr tensor forward(trace& t, const tensor& x) const {
         const tensor h = t.call({"layer", 0}, attention_part{config, prefix, bias}, x);
-        return t.call({"layer", 1}, t5_detail::layer_ff{config, prefix}, h);
+        return t.call({"layer", 1}, t5_stacks::layer_ff{config, prefix}, h);
     }
 };
 
 constexpr tensor encode(const layer_context& ctx, trace& t, std::int64_t length) {
-    t5_detail::declare_shared_embeddings(ctx.config, t);
+    t5_stacks::declare_shared_embeddings(ctx.config, t);
     const std::int64_t batch = t.load().batch;
     const module_info encoder{
         .name = "encoder", .class_of_module = ctx.class_of("Stack"), .module_role = role::encoder};
@@ -196,13 +197,13 @@ constexpr tensor encode(const layer_context& ctx, trace& t, std::int64_t length)
     x = t.call({"block", 0}, encoder_block, x);
     for (loop other_loop = t.loop_modules(ctx.config.encoder.num_hidden_layers - 1, x, 1); other_loop.next();)
         x = t.call({"block", other_loop.index()}, encoder_block, x);
-    return t.leave(encoder, dropout(t, "dropout", t5_detail::normed(t, "final_layer_norm", ctx.spec.class_prefix, x)));
+    return t.leave(encoder, dropout(t, "dropout", t5_stacks::normed(t, "final_layer_norm", ctx.spec.class_prefix, x)));
 }
 
 constexpr tensor forward_encoder_and_decoder(const layer_context& ctx, trace& t) {
     const workload& load = t.load();
     const std::int64_t length = encoder_length(load);
-    t5_detail::stack_values stack{.decodes = true};
+    t5_stacks::stack_values stack{.decodes = true};
     {
         const recorder::not_executed_guard done{t, is_encoder_cached(load)};
         stack.encoded = encode(ctx, t, length);
@@ -214,13 +215,13 @@ constexpr tensor forward_encoder_and_decoder(const layer_context& ctx, trace& t)
         .name = "decoder", .class_of_module = ctx.class_of("Stack"), .module_role = role::decoder};
     t.enter(decoder);
     (void)t.full({load.batch, stack.pattern.key_length()});
-    return t.leave(decoder, t5_detail::forward_stack(ctx, t, ctx.config.num_hidden_layers, load.sequence, stack));
+    return t.leave(decoder, t5_stacks::forward_stack(ctx, t, ctx.config.num_hidden_layers, load.sequence, stack));
 }
 
 constexpr tensor forward_model(const layer_context& ctx, trace& t) {
     if (ctx.config.head == head_kind::encoder) return encode(ctx, t, t.load().sequence);
     const tensor x = forward_encoder_and_decoder(ctx, t);
-    return t.select_model_output(x, t5_detail::compute_logits(ctx, t, x));
+    return t.select_model_output(x, t5_stacks::compute_logits(ctx, t, x));
 }
 
 }  // namespace longt5_detail
@@ -236,7 +237,7 @@ constexpr tensor forward_longt5(const layer_context& ctx, trace& t) {
 constexpr void parse_longt5(config_view json, model_config& config) {
     using namespace longt5_detail;
     parse_t5_stacks(json, config, 6, "relu");
-    config.family[t5_detail::scales_output] =
+    config.family[t5_stacks::scales_output] =
         json.boolean("scale_decoder_outputs", json.boolean("tie_word_embeddings", true));
     config.family[block] = json.positive("local_radius", 127) + 1;
     const string_ref type = json.string("encoder_attention_type", "local");

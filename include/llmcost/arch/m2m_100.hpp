@@ -3,39 +3,27 @@
 #pragma once
 
 #include <llmcost/arch/bart.hpp>
+#include <llmcost/forward/sinusoidal_positions.hpp>
 
 namespace llmcost::arch {
 
 namespace m2m_100_detail {
 
 enum family_config_index : std::uint8_t { pad_token = stack_config::count };
+
 inline constexpr family_key family_keys[]{{"decoder_layers", 12},
                                           {"decoder_attention_heads", 16},
                                           {"decoder_ffn_dim", 4096},
                                           {"encoder_ffn_dim", 4096},
                                           {"pad_token_id", 1, family_key_type::non_negative}};
 
-/// Rows of a buffer of sines, picked for every token.
-///
-/// Beyond the buffer the reference makes another one, which no later pass makes again (`make_weights`): refused here.
-struct sinusoidal_positions {
-    const layer_context& ctx;
-
-    static constexpr role module_role = role::embedding;
-    static constexpr bool is_leaf = true;
-    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("SinusoidalPositionalEmbedding"); }
-    constexpr tensor forward(trace& t, std::int64_t length) const {
-        const std::int64_t rows = ctx.config.max_position_embeddings + 2, width = ctx.config.hidden_size;
-        const std::int64_t batch = t.load().batch;
-        return t.gather(empty_tensor({rows, width}, t.activation_type()), {batch * length, width})
-            .view({batch, length, width});
-    }
-};
-
 constexpr tensor positions(const layer_context& ctx, trace& t, std::int64_t length, bool decodes) {
     const std::int64_t num_positions = decodes ? t.load().past + length : length;
     t.check_positions(ctx.config.max_position_embeddings + 1 - ctx.config.family[pad_token], num_positions);
-    return t.call("embed_positions", sinusoidal_positions{ctx}, length);
+    // a longer table would replace this one (`make_weights`); no later pass makes it again
+    const sinusoidal_positions table{ctx.config.max_position_embeddings + 2, ctx.config.hidden_size,
+                                     ctx.class_of("SinusoidalPositionalEmbedding")};
+    return t.call("embed_positions", table, t.load().batch, length);
 }
 
 inline constexpr stack_style style{

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/arch/qwen3.hpp>
+#include <llmcost/arch/qwen3_moe.hpp>
 
 namespace llmcost::arch {
 

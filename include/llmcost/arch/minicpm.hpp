@@ -24,7 +24,7 @@ inline constexpr model_spec minicpm = [](model_spec spec) {
     spec.parse_config = parse_minicpm;
     spec.dropout_keys = {};
     spec.supported_heads = classifying_decoder_heads;
-    spec.forward = minicpm3_detail::forward;
+    spec.forward = minicpm3.forward;
     spec.embed_tokens = embed_tokens_scaled;
     spec.add_residual = add_scaled_residual;
     spec.config_keys.add("mlp_bias", key_rule::absent);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <llmcost/arch/minicpmv4_6.hpp>
+#include <llmcost/forward/image_slices.hpp>
 
 namespace llmcost::arch {
 
@@ -11,11 +12,11 @@ namespace minicpm_ocr_detail {
 inline constexpr submodel_spec tower = [](model_spec spec) {
     spec.class_prefix = "MiniCPMOcr";
     return spec;
-}(minicpmv4_6_detail::tower);
+}(minicpmv4_6_vision_encoder);
 
 constexpr void parse_config(config_view json, model& m) {
-    m.family[minicpmv4_6_detail::fourfold] = 1;
-    minicpmv4_6_detail::parse_config(json, m);
+    m.family[image_slices::fourfold] = 1;
+    image_slices::parse_config(json, m);
 }
 
 }  // namespace minicpm_ocr_detail

@@ -3,17 +3,18 @@
 #pragma once
 
 #include <llmcost/arch/minicpmv4_6.hpp>
+#include <llmcost/forward/image_slices.hpp>
 
 namespace llmcost::arch {
 
 namespace minicpmv4_7_detail {
 
-using namespace minicpmv4_6_detail;
+using namespace image_slices;
 
 inline constexpr submodel_spec tower = [](model_spec spec) {
     spec.class_prefix = "MiniCPMV4_7";
     return spec;
-}(minicpmv4_6_detail::tower);
+}(minicpmv4_6_vision_encoder);
 
 /// Places on a canvas are rounded floats, of which positions of the text model are made (`get_vision_position_ids`).
 constexpr tensor base(const layer_context& ctx, trace& t) {
@@ -30,7 +31,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
                 rounded = t.round(t.full({side}));
         }
     }
-    return minicpmv4_6_detail::base(ctx, t);
+    return image_slices::base(ctx, t);
 }
 
 }  // namespace minicpmv4_7_detail

@@ -9,23 +9,8 @@ namespace llmcost::arch {
 
 namespace minimax_m2_detail {
 
-/// Sigmoids in float32; experts are picked by corrected ones, and weighed by their own, normed to one.
-constexpr tensor_pair pick(const layer_context& ctx, trace& t, const tensor& tokens) {
-    const moe_config& moe = ctx.config.moe;
-    const tensor logits = t.linear(tokens, t.param("weight", {moe.num_experts, ctx.config.hidden_size}));
-    const tensor scores = t.sigmoid(t.to(logits, dtype::float32));
-    tensor weights = select_with_correction(t, scores, trace::buffer({moe.num_experts}), moe.num_experts_per_tok);
-    t.div_(weights, t.sum(weights, -1, true));
-    return {logits, weights};
-}
-
-constexpr tensor sparse_moe_block(const layer_context& ctx, trace& t, const tensor& x) {
-    const tensor tokens = x.view({-1, ctx.config.hidden_size});
-    return call_experts(ctx, t, tokens, call_custom_router(ctx, t, pick, tokens)).view({x.dim(0), x.dim(1), -1});
-}
-
 constexpr tensor mlp(const layer_context& ctx, trace& t, const tensor& x) {
-    return moe_or_dense_mlp(ctx, t, sparse_moe_block, x);
+    return moe_or_dense_mlp(ctx, t, routed_experts_block<route_by_corrected_sigmoid>, x);
 }
 
 /// Old files write the rotated part of a head as `rotary_dim` elements.

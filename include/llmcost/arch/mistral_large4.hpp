@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/arch/deepseek_v32.hpp>
+#include <llmcost/arch/glm_moe_dsa.hpp>
 #include <llmcost/arch/mistral3.hpp>
+#include <llmcost/forward/merged_patches.hpp>
+#include <llmcost/forward/sparse_attention.hpp>
 
 namespace llmcost::arch {
 
@@ -11,10 +13,11 @@ namespace mistral_large4_detail {
 
 // the first three are those of DeepSeek V3.2, as its reader of indexers looks for them
 enum family_config_index : std::uint8_t { index_heads, index_head_dim, index_top_k };
-static_assert(std::uint8_t{index_top_k} == std::uint8_t{deepseek_v32_detail::index_top_k});
+
+static_assert(std::uint8_t{index_top_k} == std::uint8_t{sparse_attention::index_top_k});
 
 // layer flags (`family_tag`)
-inline constexpr std::uint8_t shares_picks = deepseek_v32_detail::shares_picks, unturned = 2, reuses = 4, stores = 8;
+inline constexpr std::uint8_t shares_picks = sparse_attention::shares_picks, unturned = 2, reuses = 4, stores = 8;
 
 /// Latents and turned keys that later layers read, of layers with positions and of those without.
 struct stored_latents {
@@ -183,6 +186,7 @@ constexpr tensor sparse_moe_block(const layer_context& ctx, trace& t, const tens
     const tensor routed = call_experts(ctx, t, tokens, weights).view({x.dim(0), x.dim(1), ctx.config.hidden_size});
     return t.add(routed, call_mlp(ctx, t, "shared_experts", ctx.config.moe.shared_intermediate_size, x));
 }
+
 constexpr tensor mlp(const layer_context& ctx, trace& t, const tensor& x) {
     return moe_or_dense_mlp(ctx, t, sparse_moe_block, x);
 }
@@ -219,9 +223,9 @@ constexpr void parse_text_config(config_view json, model_config& config) {
     parse_latent_attention(json, config);
     config.mla.q_lora_rank = 0;
     config.mlp_bias = false;
-    deepseek_v32_detail::check_indexed_layers(json, config);
-    const std::int64_t dense = deepseek_v32_detail::parse_moe_config(json, config, 1);
-    if (!deepseek_v32_detail::has_indexer(json, config, 0))
+    sparse_attention::check_indexed_layers(json, config);
+    const std::int64_t dense = sparse_attention::parse_moe_config(json, config, 1);
+    if (!sparse_attention::has_indexer(json, config, 0))
         throw_invalid_value(json, "indexer_types", "a first layer that is full");
     const auto no_rope_layers = json.optional_array("no_rope_layers");
     if (no_rope_layers && static_cast<std::int64_t>(no_rope_layers->size()) < config.num_hidden_layers)
@@ -238,7 +242,7 @@ constexpr void parse_text_config(config_view json, model_config& config) {
             throw_unsupported(json, "kv_source_layers",
                               "a layer reuses latents that no earlier layer of its kind has stored");
         stored[turns] = stored[turns] || read;
-        unsigned family_tag = deepseek_v32_detail::has_indexer(json, config, i) ? 0U : shares_picks;
+        unsigned family_tag = sparse_attention::has_indexer(json, config, i) ? 0U : shares_picks;
         if (!turns) family_tag |= unturned;
         if (!owns_latents) family_tag |= reuses;
         if (read) family_tag |= stores;
@@ -253,7 +257,7 @@ inline constexpr submodel_spec text = [](model_spec spec) {
     spec.base_model = text_base;
     spec.mlp = mlp;
     spec.parse_config = parse_text_config;
-    spec.family_keys = deepseek_v32_detail::glm_keys;
+    spec.family_keys = sparse_attention::glm_keys;
     spec.supported_heads = {};
     spec.dropout_keys = {};
     spec.supported_layers.max_family_tag = shares_picks | unturned | reuses | stores;
@@ -284,10 +288,10 @@ inline constexpr submodel_spec tower = [](model_spec spec) {
     spec.defaults.num_attention_heads = 16;
     spec.defaults.hidden_act = activation::silu;
     return spec;
-}(mistral3_detail::tower);
+}(mistral3_vision_encoder);
 
 constexpr void parse_config(config_view json, model& m) {
-    mistral3_detail::parse_config(json, m);
+    merged_patches::parse_config(json, m);
     m.config.logits_soft_cap = true;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <llmcost/arch/bert.hpp>
+#include <llmcost/forward/encoder_model.hpp>
 
 namespace llmcost::arch {
 
@@ -220,7 +221,7 @@ constexpr tensor score(const layer_context& ctx, trace& t, const tensor_pair& ou
     return forward_encoder_head(ctx, t, out, score_in_cls);
 }
 constexpr tensor forward(const layer_context& ctx, trace& t) {
-    return forward_encoder_model(ctx, t, {score, bert_detail::heads.pooled, pool});
+    return forward_encoder_model(ctx, t, {score, bert_heads.pooled, pool});
 }
 
 constexpr void parse_config(config_view json, model_config& config) {

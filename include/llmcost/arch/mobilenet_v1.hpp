@@ -4,21 +4,18 @@
 
 #include <llmcost/config/image_stages.hpp>
 #include <llmcost/forward/images.hpp>
+#include <llmcost/forward/mobile_convolution.hpp>
 
 namespace llmcost::arch {
 
 namespace mobilenet_v1_detail {
 
+using mobile_convolution::same_padding;
+
 enum family_config_index : std::uint8_t { tf_padding, min_depth, ratio };
+
 inline constexpr family_key family_keys[]{
     {"tf_padding", 1, family_key_type::boolean}, {"min_depth", 8}, {.type = family_key_type::computed}};
-
-/// Rows or columns of zeros that TensorFlow's "SAME" adds (`apply_tf_padding`).
-[[nodiscard]] constexpr std::int64_t same_padding(std::int64_t size, std::int64_t kernel,
-                                                  std::int64_t stride) noexcept {
-    const std::int64_t rest = size % stride, padding = kernel - (rest == 0 ? stride : rest);
-    return padding > 0 ? padding : 0;
-}
 
 /// Padding, convolution, batch norm and activation.
 struct block {

@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/arch/mobilenet_v1.hpp>
+#include <llmcost/forward/mobile_convolution.hpp>
 
 namespace llmcost::arch {
 
 namespace mobilenet_v2_detail {
+
+using mobile_convolution::rounded;
 
 enum family_config_index : std::uint8_t {
     tf_padding,
@@ -18,6 +20,7 @@ enum family_config_index : std::uint8_t {
     ratio,
     expansion
 };
+
 inline constexpr family_key family_keys[]{
     {"tf_padding", 1, family_key_type::boolean},
     {"min_depth", 8, family_key_type::non_negative},
@@ -29,12 +32,6 @@ inline constexpr family_key family_keys[]{
     {.type = family_key_type::computed},
 };
 
-/// Python's `round`: halves go to the even neighbour.
-[[nodiscard]] constexpr std::int64_t rounded(double x) {
-    const auto below = static_cast<std::int64_t>(x);
-    const double rest = x - static_cast<double>(below);
-    return below + (rest > 0.5 || (rest == 0.5 && below % 2 != 0) ? 1 : 0);
-}
 /// `make_divisible` of a width times a ratio.
 [[nodiscard]] constexpr std::int64_t width_of(const model_config& config, std::size_t ratio_index,
                                               std::int64_t channels) {
@@ -49,7 +46,7 @@ inline constexpr family_key family_keys[]{
 struct block {
     const layer_context& ctx;
     std::int64_t in, out;
-    std::int64_t kernel = 1, stride = 1, groups = 1, dilation = 1;
+    std::int64_t kernel_size = 1, stride = 1, groups = 1, dilation = 1;
     maybe<activation> act{};
     bool norms = true;
 
@@ -57,51 +54,47 @@ struct block {
     static constexpr bool is_leaf = false;
     [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("ConvLayer"); }
     constexpr tensor forward(trace& t, tensor x) const {
-        using mobilenet_v1_detail::same_padding;
+        using mobile_convolution::same_padding;
         const bool pads = ctx.config.family[tf_padding] != 0;
         if (pads)
-            x = t.pad_images(x, same_padding(x.dim(2), kernel, stride) * dilation,
-                             same_padding(x.dim(3), kernel, stride) * dilation);
-        const convolution_2d convolution{in,     out,    kernel,  stride, pads ? 0 : (kernel - 1) / 2 * dilation,
-                                         groups, !norms, dilation};
+            x = t.pad_images(x, same_padding(x.dim(2), kernel_size, stride) * dilation,
+                             same_padding(x.dim(3), kernel_size, stride) * dilation);
+        const convolution_2d convolution{
+            in, out, kernel_size, stride, pads ? 0 : (kernel_size - 1) / 2 * dilation, groups, !norms, dilation};
         tensor h = t.call("convolution", convolution, x);
         if (norms) h = t.call("normalization", batch_norm_2d{out}, h);
         return act ? t.call("activation", activation_module{*act}, h) : h;
     }
 };
 
-/// Three convolutions: wider, over places channel by channel, narrower.
+/// An inverted residual in a module.
 constexpr tensor add_residual(const layer_context& ctx, trace& t, const module_info& m, std::int64_t in,
                               std::int64_t out, std::int64_t stride, std::int64_t dilation, const tensor& x) {
-    const std::int64_t expanded_width = width_of(ctx.config, expansion, in);
-    const activation act = ctx.config.hidden_act;
     t.enter(m);
-    tensor h = t.call("expand_1x1", block{.ctx = ctx, .in = in, .out = expanded_width, .act = act}, x);
-    const block over_places{.ctx = ctx,
-                            .in = expanded_width,
-                            .out = expanded_width,
-                            .kernel = 3,
-                            .stride = stride,
-                            .groups = expanded_width,
-                            .dilation = dilation,
-                            .act = act};
-    h = t.call("conv_3x3", over_places, h);
-    h = t.call("reduce_1x1", block{.ctx = ctx, .in = expanded_width, .out = out}, h);
-    return t.leave(m, stride == 1 && in == out ? t.add(x, h) : h);
+    return t.leave(m, mobile_convolution::forward_inverted_residual<block>(
+                          ctx, t, in, width_of(ctx.config, expansion, in), out, stride, dilation, x));
 }
 
 constexpr tensor stem(const layer_context& ctx, trace& t, std::int64_t out) {
     const std::int64_t expanded_width = width_of(ctx.config, ratio, 32);
     const activation act = ctx.config.hidden_act;
     const module_info m{.name = "conv_stem", .class_of_module = ctx.class_of("Stem")};
-    const block first{
-        .ctx = ctx, .in = ctx.config.vision.num_channels, .out = expanded_width, .kernel = 3, .stride = 2, .act = act};
+    const block first{.ctx = ctx,
+                      .in = ctx.config.vision.num_channels,
+                      .out = expanded_width,
+                      .kernel_size = 3,
+                      .stride = 2,
+                      .act = act};
     t.enter(m);
     tensor h = t.call("first_conv", first, image_input(ctx, t));
     if (ctx.config.family[expands_first] == 0)
         h = t.call("expand_1x1", block{.ctx = ctx, .in = expanded_width, .out = expanded_width, .act = act}, h);
-    const block over_places{
-        .ctx = ctx, .in = expanded_width, .out = expanded_width, .kernel = 3, .groups = expanded_width, .act = act};
+    const block over_places{.ctx = ctx,
+                            .in = expanded_width,
+                            .out = expanded_width,
+                            .kernel_size = 3,
+                            .groups = expanded_width,
+                            .act = act};
     h = t.call("conv_3x3", over_places, h);
     return t.leave(m, t.call("reduce_1x1", block{.ctx = ctx, .in = expanded_width, .out = out}, h));
 }
@@ -149,6 +142,7 @@ constexpr tensor segment(const layer_context& ctx, trace& t, const tensor& x) {
     h = t.call("dropout", identity{"Dropout2d"}, t.call("conv_projection", projection, h));
     return t.leave(head, t.call("classifier", labels, h));
 }
+
 constexpr tensor score(const layer_context& ctx, trace& t, const tensor& x) {
     return ctx.config.head == head_kind::semantic_segmentation ? segment(ctx, t, x) : classify_with_dropout(ctx, t, x);
 }
@@ -164,6 +158,7 @@ constexpr tensor forward_mobilenet_v2(const layer_context& ctx, trace& t) {
 
 constexpr void parse_mobilenet_v2(config_view json, model_config& config) {
     using namespace mobilenet_v2_detail;
+    using namespace mobile_convolution;
     config.vision = parse_image_size(json, 224);
     parse_ratio(json, "depth_multiplier", 1.0, config.family, ratio);
     parse_ratio(json, "expand_ratio", 6.0, config.family, expansion);

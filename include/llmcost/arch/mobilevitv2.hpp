@@ -2,19 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/arch/mobilevit.hpp>
+#include <llmcost/forward/mobile_vit.hpp>
 
 namespace llmcost::arch {
 
 namespace mobilevitv2_detail {
 
-using mobilevit_detail::block;
-using mobilevit_detail::family_config_index;
-using mobilevit_detail::neck;
+using mobile_vit::block, mobile_vit::family_config_index, mobile_vit::neck;
 
 /// In the order of MobileViT's, whose blocks read them; then how many layers each stage's transformer has.
 inline constexpr std::size_t depths = family_config_index::rates + 3;
+
 inline constexpr std::size_t inner = family_config_index::heads;  // `ffn_multiplier`, as there are no heads
+
 inline constexpr family_key family_keys[]{
     {"ffn_multiplier", 2},      {"conv_kernel_size", 3}, {"output_stride", 32}, {.type = family_key_type::computed},
     {"aspp_out_channels", 512},
@@ -105,7 +105,7 @@ constexpr tensor forward_layer(const layer_context& ctx, trace& t, std::int64_t 
                        n = of_stage(ctx.config, depths, index - 2);
     const module_info layer{.name = "layer", .index = index, .class_of_module = ctx.class_of("Layer")};
     const bool dilates = dilation > 1;
-    const mobilevit_detail::inverted_residual shrinks{ctx, in, out, dilates ? 1 : 2, dilates ? dilation / 2 : 1};
+    const mobile_vit::inverted_residual shrinks{ctx, in, out, dilates ? 1 : 2, dilates ? dilation / 2 : 1};
     const block local_conv{.ctx = ctx,
                            .in = out,
                            .out = out,
@@ -131,8 +131,8 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
                      .act = config.hidden_act};
     tensor x = t.call("conv_stem", stem, image_input(ctx, t));
     t.enter(encoder);
-    x = mobilevit_detail::convolve(ctx, t, 0, 1, 1, x);
-    x = mobilevit_detail::convolve(ctx, t, 1, 2, 2, x);
+    x = mobile_vit::convolve(ctx, t, 0, 1, 1, x);
+    x = mobile_vit::convolve(ctx, t, 1, 2, 2, x);
     x = forward_layer(ctx, t, 2, 1, x);
     x = forward_layer(ctx, t, 3, to == 8 ? 2 : 1, x);
     x = forward_layer(ctx, t, 4, to == 8 ? 4 : to == 16 ? 2 : 1, x);
@@ -142,9 +142,10 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
     const tensor pooled = t.mean_of_images(x);
     return config.head == head_kind::none ? x : pooled;
 }
+
 constexpr tensor score(const layer_context& ctx, trace& t, const tensor& x) {
     if (ctx.config.head != head_kind::semantic_segmentation) return classify_linear(ctx, t, x);
-    return mobilevit_detail::segment(ctx, t, neck(ctx.config, 5), x);
+    return mobile_vit::segment(ctx, t, neck(ctx.config, 5), x);
 }
 
 /// `make_divisible` of a width.
@@ -175,8 +176,9 @@ constexpr void parse_mobilevitv2(config_view json, model_config& config) {
                  first = 32 * multiplier;
     config.family[family_config_index::necks] = divisible(first < 16 ? 16 : first > 64 ? 64 : first, 8, 16);
     config.family[family_config_index::necks + 1] = divisible(64 * multiplier, 16, 16);
-    std::size_t at = family_config_index::necks + 2;
-    for (const double width : {128.0, 256.0, 384.0, 512.0}) config.family[at++] = divisible(width * multiplier, 8, 8);
+    std::size_t offset = family_config_index::necks + 2;
+    for (const double width : {128.0, 256.0, 384.0, 512.0})
+        config.family[offset++] = divisible(width * multiplier, 8, 8);
     for (std::size_t i = family_config_index::widths; i < family_config_index::widths + 3; ++i) {
         config.family[i] = divisible(static_cast<double>(config.family[i]) * multiplier, 8, 8);
         if (checked_size(json, "ffn_multiplier", config.family[inner], config.family[i]) < 16)
@@ -184,7 +186,7 @@ constexpr void parse_mobilevitv2(config_view json, model_config& config) {
     }
     if (config.family[family_config_index::kernel] % 2 == 0)
         throw_invalid_value(json, "conv_kernel_size", "an odd number");
-    mobilevit_detail::parse_segmenter(json, config);
+    mobile_vit::parse_segmenter(json, config);
     std::int64_t side =
         config.vision.image_height < config.vision.image_width ? config.vision.image_height : config.vision.image_width;
     for (std::int64_t shrunk = 1; shrunk < config.family[family_config_index::reduction]; shrunk *= 2)

@@ -5,41 +5,27 @@
 #include <llmcost/config/encoder.hpp>
 #include <llmcost/config/reader.hpp>
 #include <llmcost/forward/encoder_model.hpp>
+#include <llmcost/forward/prediction_head.hpp>
 
 namespace llmcost::arch {
 
 namespace modernbert_detail {
-
-enum family_config_index : std::uint8_t {
-    norm_bias,
-    classifier_bias,
-    decoder_bias,
-    classifier_act,
-    pools_mean,
-    drops_attention
-};
-inline constexpr family_key family_keys[]{
-    {"norm_bias", 0, family_key_type::boolean},
-    {"classifier_bias", 0, family_key_type::boolean},
-    {"decoder_bias", 1, family_key_type::boolean},
-    {.default_value = static_cast<std::int64_t>(activation::gelu), .type = family_key_type::computed},
-    {.type = family_key_type::computed},  // `classifier_pooling`
-    {.type = family_key_type::computed},  // dropout after attention, otherwise nothing
-};
 
 /// Layer flag: the first layer, whose input is already normalized.
 inline constexpr std::uint8_t first = 1;
 
 constexpr tensor call_norm(const layer_context& ctx, trace& t, literal name, const tensor& x) {
     return llmcost::call_norm(t, name, norm_kind::layer, ctx.config.hidden_size, {}, x,
-                              ctx.config.family[norm_bias] != 0);
+                              ctx.config.family[modernbert_heads::norm_bias] != 0);
 }
 
 constexpr tensor embed_normed_tokens(const layer_context& ctx, trace& t) {
     const tensor token_embeddings = embedding_lookup(ctx, t, "tok_embeddings", ctx.config.vocab_size);
     return dropout(t, "drop", call_norm(ctx, t, "norm", token_embeddings), dropout_position::embeddings);
 }
+
 constexpr tensor embed(const layer_context& ctx, trace& t) { return embed_in_module(ctx, t, embed_normed_tokens); }
+
 constexpr decoder_inputs prepare_inputs(const layer_context& ctx, trace& t) {
     return bidirectional_or_local(ctx, t, ctx.config.sliding_window);
 }
@@ -52,7 +38,7 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     transpose_heads(qkv);
     apply_rotary(ctx, t, qkv);
     const tensor out = t.call("Wo", linear{width, width, bias}, bidirectional_sdpa(ctx, t, qkv, true));
-    if (ctx.config.family[drops_attention] == 0) return t.call("out_drop", identity{}, out);
+    if (ctx.config.family[modernbert_heads::drops_attention] == 0) return t.call("out_drop", identity{}, out);
     return dropout(t, "out_drop", out, dropout_position::attention);
 }
 
@@ -77,45 +63,34 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
     return call_norm(ctx, t, "final_norm", forward_layers(ctx, t, shared, x));
 }
 
-/// The first state of a text, or the mean of all by a mask of ones.
-constexpr tensor pool(const layer_context& ctx, trace& t, const tensor& x) {
-    if (ctx.config.family[pools_mean] == 0) return t.select(x, 1);
-    return t.div(t.sum(t.mul(x, empty_tensor({x.dim(0), x.dim(1), 1}, x.type)), 1),
-                 empty_tensor({x.dim(0), 1}, x.type));
-}
-
-/// A dense layer, an activation and a norm under every head.
-constexpr tensor transform(const layer_context& ctx, trace& t, const tensor& x) {
-    const module_info head{
-        .name = "head", .class_of_module = ctx.class_of("PredictionHead"), .module_role = role::head};
-    const std::int64_t width = ctx.config.hidden_size;
-    t.enter(head);
-    tensor h = t.call("dense", linear{width, width, ctx.config.family[classifier_bias] != 0}, x);
-    h = t.call("act", activation_module{static_cast<activation>(ctx.config.family[classifier_act])}, h);
-    return t.leave(head, call_norm(ctx, t, "norm", h));
-}
-
 constexpr tensor score(const layer_context& ctx, trace& t, const tensor_pair& out) {
     const model_config& config = ctx.config;
     const auto classify = [&](std::int64_t labels, const tensor& x) {
-        const tensor h = dropout(t, "drop", transform(ctx, t, x), dropout_position::classifier);
+        const tensor h =
+            dropout(t, "drop", modernbert_heads::transform(ctx, t, "head", x), dropout_position::classifier);
         return t.call("classifier", head_linear{{config.hidden_size, labels, true}}, h);
     };
     switch (config.head) {
-        case head_kind::sequence_classification: return classify(config.num_labels, pool(ctx, t, out.first));
+        case head_kind::sequence_classification:
+            return classify(config.num_labels,
+                            modernbert_heads::pool(t, out.first, config.family[modernbert_heads::pools_mean] != 0));
         case head_kind::token_classification: return classify(config.num_labels, out.first);
         // the first states are copied, picked by an index
         case head_kind::multiple_choice:
             return classify(1, t.gather(out.first, {out.first.dim(0), config.hidden_size}));
         case head_kind::question_answering:
-            return question_answering_logits(
-                t, dropout(t, "drop", transform(ctx, t, out.first), dropout_position::classifier), "classifier");
+            return question_answering_logits(t,
+                                             dropout(t, "drop", modernbert_heads::transform(ctx, t, "head", out.first),
+                                                     dropout_position::classifier),
+                                             "classifier");
         default: break;
     }
-    const linear lm_head{config.hidden_size, config.vocab_size, config.family[decoder_bias] != 0,
+    const linear lm_head{config.hidden_size, config.vocab_size, config.family[modernbert_heads::decoder_bias] != 0,
                          config.tie_word_embeddings};
-    return t.call("decoder", head_linear{lm_head}, transform(ctx, t, logits_to_keep(t, out.first)));
+    return t.call("decoder", head_linear{lm_head},
+                  modernbert_heads::transform(ctx, t, "head", logits_to_keep(t, out.first)));
 }
+
 constexpr tensor forward(const layer_context& ctx, trace& t) { return forward_encoder_model(ctx, t, {.score = score}); }
 
 /// Sets the layer kinds. Without a list, one in every `global_attn_every_n_layers` layers (default 3) has full
@@ -137,21 +112,16 @@ constexpr void parse_config(config_view json, model_config& config) {
     plan(json, config);
     config.rotary_dim = config.head_dim;
     if (const auto name = json.optional_string("classifier_activation"))
-        config.family[classifier_act] =
+        config.family[modernbert_heads::classifier_act] =
             static_cast<std::int64_t>(activation_named(json, "classifier_activation", *name));
     const string_ref pooling = json.string("classifier_pooling", "cls");
-    config.family[pools_mean] = pooling == "mean";
+    config.family[modernbert_heads::pools_mean] = pooling == "mean";
     if (pooling != "mean" && pooling != "cls") throw_invalid_value(json, "classifier_pooling", "\"cls\" or \"mean\"");
     if (config.head == head_kind::multiple_choice && pooling == "mean")
         throw_unsupported(json, "classifier_pooling",
                           "mean pooling without a mask is not supported by the reference for multiple choice");
-    config.family[drops_attention] = json.real("attention_dropout", 0) > 0;
+    config.family[modernbert_heads::drops_attention] = json.real("attention_dropout", 0) > 0;
 }
-
-inline constexpr dropout_key dropout_rates[]{{dropout_position::embeddings, "embedding_dropout"},
-                                             {dropout_position::mlp, "mlp_dropout"},
-                                             {dropout_position::attention, "attention_dropout"},
-                                             {dropout_position::classifier, "classifier_dropout"}};
 
 }  // namespace modernbert_detail
 
@@ -161,7 +131,7 @@ inline constexpr model_spec modernbert = [](model_spec spec) {
     spec.class_prefix = "ModernBert";
     spec.forward = modernbert_detail::forward;
     spec.parse_config = modernbert_detail::parse_config;
-    spec.family_keys = modernbert_detail::family_keys;
+    spec.family_keys = modernbert_heads::family_keys;
     spec.base_model = modernbert_detail::base;
     spec.embed_tokens = modernbert_detail::embed;
     spec.prepare_inputs = modernbert_detail::prepare_inputs;
@@ -192,7 +162,7 @@ inline constexpr model_spec modernbert = [](model_spec spec) {
     spec.defaults.head = head_kind::masked_lm;
     spec.defaults.tie_word_embeddings = true;
     spec.config_keys.add("num_key_value_heads", key_rule::absent);
-    spec.dropout_keys = modernbert_detail::dropout_rates;
+    spec.dropout_keys = modernbert_heads::dropout_rates;
     return spec;
 }(shared_encoder);
 

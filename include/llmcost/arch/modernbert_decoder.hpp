@@ -4,12 +4,14 @@
 
 #include <llmcost/config/reader.hpp>
 #include <llmcost/forward/decoder.hpp>
+#include <llmcost/forward/prediction_head.hpp>
 
 namespace llmcost::arch {
 
 namespace modernbert_decoder_detail {
 
 enum family_config_index : std::uint8_t { norm_bias, classifier_bias, classifier_activation };
+
 inline constexpr family_key family_keys[]{
     {"norm_bias", 0, family_key_type::boolean},
     {"classifier_bias", 0, family_key_type::boolean},
@@ -36,6 +38,7 @@ struct embeddings {
         return dropout(t, "drop", norm_named(ctx, t, "norm", x), dropout_position::embeddings);
     }
 };
+
 constexpr tensor embed(const layer_context& ctx, trace& t) {
     return t.call("embeddings", embeddings{ctx}, shape{t.load().batch, t.load().sequence});
 }
@@ -108,6 +111,7 @@ struct mlp_block {
         return t.call("Wo", linear{inner, width, ctx.config.mlp_bias}, dropout(t, "drop", h, dropout_position::mlp));
     }
 };
+
 constexpr tensor mlp(const layer_context& ctx, trace& t, const tensor& x) { return t.call("mlp", mlp_block{ctx}, x); }
 
 constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor& x) {
@@ -123,31 +127,23 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
     return norm_named(ctx, t, "final_norm", forward_layers(ctx, t, shared, x));
 }
 
-/// A dense layer, its activation and a norm, before scores.
-struct prediction_head {
-    layer_context ctx;
-
-    static constexpr role module_role = role::head;
-    static constexpr bool is_leaf = false;
-    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("PredictionHead"); }
-    constexpr tensor forward(trace& t, const tensor& x) const {
-        const std::int64_t width = ctx.config.hidden_size;
-        const auto act = static_cast<activation>(ctx.config.family[classifier_activation]);
-        const tensor h = t.call("dense", linear{width, width, ctx.config.family[classifier_bias] != 0}, x);
-        return norm_named(ctx, t, "norm", t.call("act", activation_module{act}, h));
-    }
-};
+constexpr tensor transform(const layer_context& ctx, trace& t, literal name, const tensor& x) {
+    const family_config& family = ctx.config.family;
+    return modernbert_heads::transform_with(ctx, t, name, x, family[classifier_bias] != 0,
+                                            static_cast<activation>(family[classifier_activation]),
+                                            family[norm_bias] != 0);
+}
 
 constexpr tensor scores(const layer_context& ctx, trace& t, const tensor& x) {
     const recorder::not_executed_guard unused{t, t.load().head == logits::none};
     const model_config& config = ctx.config;
     if (config.head == head_kind::causal_lm) {
-        const tensor h = t.call("lm_head", prediction_head{ctx}, logits_to_keep(t, x));
+        const tensor h = transform(ctx, t, "lm_head", logits_to_keep(t, x));
         return t.call(
             "decoder",
             head_linear{{config.hidden_size, config.vocab_size, config.head_bias, config.tie_word_embeddings}}, h);
     }
-    const tensor h = dropout(t, "drop", t.call("head", prediction_head{ctx}, x), dropout_position::classifier);
+    const tensor h = dropout(t, "drop", transform(ctx, t, "head", x), dropout_position::classifier);
     const linear classifier{config.hidden_size, config.num_labels, config.family[classifier_bias] != 0};
     return t.gather(t.call("classifier", head_linear{classifier}, h), {x.dim(0), config.num_labels});
 }
@@ -189,11 +185,6 @@ constexpr void parse_config(config_view json, model_config& config) {
     });
 }
 
-inline constexpr dropout_key dropout_rates[]{{dropout_position::embeddings, "embedding_dropout"},
-                                             {dropout_position::mlp, "mlp_dropout"},
-                                             {dropout_position::attention, "attention_dropout"},
-                                             {dropout_position::classifier, "classifier_dropout"}};
-
 }  // namespace modernbert_decoder_detail
 
 // transformers/models/modernbert_decoder: ModernBERT's blocks, causal, with projections of their own for q, k and v
@@ -228,7 +219,7 @@ inline constexpr model_spec modernbert_decoder = [](model_spec spec) {
     spec.defaults.max_position_embeddings = 8192;
     spec.defaults.hidden_act = activation::gelu;
     spec.defaults.tie_word_embeddings = true;
-    spec.dropout_keys = modernbert_decoder_detail::dropout_rates;
+    spec.dropout_keys = modernbert_heads::dropout_rates;
     return spec;
 }(default_decoder);
 

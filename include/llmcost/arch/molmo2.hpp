@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/arch/chameleon.hpp>
 #include <llmcost/arch/llama.hpp>
 #include <llmcost/forward/multimodal.hpp>
+#include <llmcost/forward/swin_norm_layer.hpp>
 #include <llmcost/forward/tiles.hpp>
 #include <llmcost/forward/vision_encoder.hpp>
 
@@ -16,12 +16,14 @@ namespace molmo2_detail {
 inline constexpr std::uint8_t unscaled = 1;
 
 enum text_config_index : std::uint8_t { norms_after, additional_vocab_size, has_full_qk_norm };
+
 inline constexpr family_key text_keys[]{
     {"norm_after", 0, family_key_type::boolean},  // where `chameleon_detail::layer` looks for it
     {"additional_vocab_size", 128, family_key_type::non_negative},
     {.type = family_key_type::computed},  // queries and keys over all heads together; else per head
 };
-static_assert(std::uint8_t{norms_after} == std::uint8_t{chameleon_detail::norms_after});
+
+static_assert(std::uint8_t{norms_after} == std::uint8_t{swin_norm_layer::norms_after});
 
 constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
     const std::int64_t d = ctx.config.head_dim;
@@ -51,7 +53,7 @@ inline constexpr submodel_spec text = [](model_spec spec) {
     spec.model_type = "molmo2_text";
     spec.class_prefix = "Molmo2";
     spec.attention = attention;
-    spec.decoder_layer = chameleon_detail::decoder_layer;
+    spec.decoder_layer = swin_norm_layer::decoder_layer;
     spec.parse_config = parse_text_config;
     spec.family_keys = text_keys;
     spec.supported_layers.max_family_tag = unscaled;
@@ -75,6 +77,7 @@ inline constexpr submodel_spec text = [](model_spec spec) {
 // ---- images
 
 enum tower_config_index : std::uint8_t { places };
+
 inline constexpr family_key tower_keys[]{{.type = family_key_type::computed}};  // learned, one for each patch
 
 /// Embeds pre-cut patches of crops with learned positions, runs the layers, and also computes the mean of the states.
@@ -138,6 +141,7 @@ inline constexpr submodel_spec tower = [](model_spec spec) {
 }(shared_tower);
 
 enum adapter_config_index : std::uint8_t { text_width, layers_read };
+
 inline constexpr family_key adapter_keys[]{{"text_hidden_size", 3584},
                                            {.default_value = 2, .type = family_key_type::computed}};
 
@@ -230,6 +234,7 @@ constexpr tensor adapt(const layer_context& ctx, trace& t, const tensor& states,
 
 /// Patches on a side of what so many crops overlap to.
 inline constexpr std::int64_t margins = 8;
+
 [[nodiscard]] constexpr std::int64_t overlapped(const model& m, std::int64_t crops) noexcept {
     const vision_config& vision = m.components[0].config.vision;
     return crops * (vision.image_height / vision.patch_size - margins) + margins;
@@ -336,8 +341,8 @@ constexpr void parse_config(config_view json, model& m) {
     const auto listed = adapter_json ? adapter_json->optional_array(layers_key(*adapter_json)) : maybe<config_view>{};
     const std::int64_t n = image.num_hidden_layers;
     std::int64_t deepest = 0;
-    const auto reads = [&](config_view at, std::int64_t layer) {
-        if (!legacy && (layer < -n || layer >= n)) throw_invalid_value(at, "a layer of vision_config");
+    const auto reads = [&](config_view node, std::int64_t layer) {
+        if (!legacy && (layer < -n || layer >= n)) throw_invalid_value(node, "a layer of vision_config");
         const std::int64_t i = (layer % n + n) % n;
         deepest = i > deepest ? i : deepest;
     };

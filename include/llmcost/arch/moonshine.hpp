@@ -194,14 +194,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
 }
 
 constexpr tensor forward(const layer_context& ctx, trace& t) {
-    const class_name type = ctx.class_of("Model");
-    if (ctx.config.head == head_kind::none)
-        return forward_in_module({.class_of_module = type}, ctx.spec.base_model, ctx, t);
-    const module_info model_info{.class_of_module = {ctx.spec.class_prefix, name_of(ctx.config.head)}};
-    t.enter(model_info);
-    const tensor x = forward_in_module({.name = "model", .class_of_module = type}, ctx.spec.base_model, ctx, t);
-    const recorder::not_executed_guard unused{t, t.load().head == logits::none};
-    return t.leave(model_info, t.select_model_output(x, lm_head_logits(ctx, t, x)));
+    return forward_with_logits(ctx, t, [&](const tensor& x) { return lm_head_logits(ctx, t, x); });
 }
 
 constexpr media_shapes show(const model& m, const workload& load) {
@@ -239,7 +232,7 @@ inline constexpr model_spec moonshine = [](model_spec spec) {
     spec.parse_config = moonshine_detail::parse_config;
     spec.family_keys = moonshine_detail::family_keys;
     spec.compute_media_shapes = moonshine_detail::show;
-    spec.parse_feature_extractor = parse_samples<of_wav2vec2>;
+    spec.parse_feature_extractor = parse_samples<wav2vec2_extractor>;
     spec.modalities.has_audio = true;
     spec.has_partial_rotary = true;
     spec.supported_heads = {head_kind::none, head_kind::conditional_generation};

@@ -2,27 +2,53 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/arch/qwen2_audio.hpp>
 #include <llmcost/arch/qwen3.hpp>
+#include <llmcost/arch/voxtral.hpp>
+#include <llmcost/forward/audio_language.hpp>
+#include <llmcost/forward/composite.hpp>
 #include <llmcost/forward/not_executed.hpp>
 
 namespace llmcost::arch {
 
 namespace moss_transcribe_diarize_detail {
 
+/// Attention without a bias of keys, and a feed-forward block, as Whisper has them.
+constexpr void declare_layer(const layer_context& ctx, not_executed_modules& not_executed, literal attention,
+                             bool key_bias) {
+    const std::int64_t in = ctx.config.hidden_size, inner = ctx.config.intermediate_size;
+    not_executed.module("self_attn", {ctx.spec.class_prefix, attention}, [&] {
+        not_executed.linear("k_proj", in, in, key_bias);
+        for (const literal name : {"v_proj", "q_proj", "out_proj"}) not_executed.linear(name, in, in);
+    });
+    not_executed.layer_norm("self_attn_layer_norm", in);
+    not_executed.act("activation_fn", ctx.config.hidden_act);
+    not_executed.linear("fc1", in, inner);
+    not_executed.linear("fc2", inner, in);
+    not_executed.layer_norm("final_layer_norm", in);
+}
+
+/// Runs the audio encoder, which text inputs do not execute, then the text model.
+constexpr tensor forward_audio_language(const layer_context& ctx, trace& t) {
+    (void)forward_encoder_component(ctx, t, 0, "audio_tower", role::audio);
+    return forward_text_model(ctx, t, "language_model");
+}
+
 enum model_config_index : std::uint8_t { act, biased, merge };
+
 inline constexpr family_key family_keys[]{
     {.default_value = static_cast<std::int64_t>(activation::silu), .type = family_key_type::computed},
     {"projector_bias", 1, family_key_type::boolean},
     {"audio_merge_size", 4},  // states that are joined to one
 };
+
 // as in Qwen2-Audio's encoder
 inline constexpr family_key audio_keys[]{{"num_mel_bins", 80}, {"max_source_positions", 1500}};
-static_assert(act == std::uint8_t{qwen2_audio_detail::act});
+
+static_assert(act == std::uint8_t{audio_language::act});
 
 /// Whisper's encoder without a pool.
 constexpr tensor encode_audio(const layer_context& ctx, trace& t) {
-    using namespace qwen2_audio_detail;
+    using namespace audio_language;
     const family_config& family = ctx.config.family;
     const std::int64_t in = ctx.config.hidden_size;
     not_executed_modules not_executed{t};
@@ -36,7 +62,7 @@ constexpr tensor encode_audio(const layer_context& ctx, trace& t) {
 }
 
 constexpr tensor base(const layer_context& ctx, trace& t) {
-    const tensor x = qwen2_audio_detail::forward_audio_language(ctx, t);
+    const tensor x = forward_audio_language(ctx, t);
     const family_config& family = ctx.model.family;
     const std::int64_t merged_size = ctx.component(0).config.hidden_size * family[merge], out = ctx.config.hidden_size;
     not_executed_modules not_executed{t};
@@ -87,7 +113,7 @@ inline constexpr model_spec moss_transcribe_diarize = [](model_spec spec) {
     spec.text_model = {.key = "text_config", .default_spec = &qwen3, .spec_if_absent = &moss_transcribe_diarize_text};
     spec.components[0] = {
         .key = "audio_config", .default_spec = &moss_transcribe_diarize_audio, .ignores_model_type = true};
-    spec.parse_composite_config = qwen2_audio_detail::parse_projector_act;
+    spec.parse_composite_config = audio_language::parse_projector_act;
     spec.defaults.tie_word_embeddings = true;
     return spec;
 }(shared_composite);

@@ -44,14 +44,6 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     return t.call("out_proj", linear{width, width}, alibi_attention(ctx, t, qkv).view({batch, sequence, width}));
 }
 
-/// PyTorch's own module of the function.
-struct gelu {
-    static constexpr role module_role = role::none;
-    static constexpr bool is_leaf = true;
-    [[nodiscard]] constexpr class_name type_name() const { return {"", "GELU"}; }
-    constexpr tensor forward(trace& t, const tensor& x) const { return activate(t, activation::gelu, x); }
-};
-
 /// The feed-forward block adds the residual itself.
 constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor& x) {
     const std::int64_t width = ctx.config.hidden_size, inner = ctx.config.intermediate_size;
@@ -61,7 +53,7 @@ constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor&
     h = t.call("norm_2", without_bias, middle);
     const module_info block{.name = "ffn", .class_of_module = ctx.class_of("MLP"), .module_role = role::mlp};
     t.enter(block);
-    h = t.call("act", gelu{}, t.call("up_proj", linear{width, inner}, h));
+    h = t.call("act", gelu_module{}, t.call("up_proj", linear{width, inner}, h));
     h = functional_dropout(t, t.call("down_proj", linear{inner, width}, h), dropout_position::attention);
     return t.leave(block, t.add(h, middle));
 }

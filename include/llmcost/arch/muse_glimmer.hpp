@@ -2,38 +2,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/arch/kimi_k25.hpp>
 #include <llmcost/arch/llama.hpp>
 #include <llmcost/config/processor.hpp>
+#include <llmcost/forward/fitted_images.hpp>
+#include <llmcost/forward/moon_vit.hpp>
 
 namespace llmcost::arch {
 
 namespace muse_glimmer_detail {
 
+using fitted_images::frames, fitted_images::max_image_tokens, fitted_images::merged, fitted_images::place_images,
+    fitted_images::project_rotated_qkv, fitted_images::table_columns, fitted_images::table_rows,
+    fitted_images::without_scale;
+
 // ---- text
-
-inline constexpr std::uint8_t unturned = 1;  // layer flag: queries and keys without RoPE
-
-constexpr tensor without_scale(const layer_context& ctx, trace& t, literal name, std::int64_t width, const tensor& x) {
-    return t.call(name, norm_module{norm_kind::rms_power, width, ctx.class_of("RMSNorm"), false}, x);
-}
-
-/// Projects queries, keys and values, applies one QK-norm, scales queries by a constant, applies RoPE in layers with
-/// positions, and updates the KV cache.
-constexpr query_key_value project_rotated_qkv(const layer_context& ctx, trace& t, const tensor& x) {
-    const std::int64_t d = ctx.config.head_dim;
-    query_key_value qkv = project_qkv(ctx, t, x);
-    split_heads(ctx, qkv);
-    transpose_heads(qkv);
-    qkv.query = t.mul_scalar(without_scale(ctx, t, "qk_norm", d, qkv.query));
-    {
-        const recorder::shared_parameters_guard shared_parameters{t};
-        qkv.key = without_scale(ctx, t, "qk_norm", d, qkv.key);
-    }
-    if (ctx.layer.family_tag != unturned) apply_rotary(ctx, t, qkv);
-    update_kv_cache(ctx, t, qkv);
-    return qkv;
-}
 
 /// What attention finds is gated by the layer's input.
 constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
@@ -62,29 +44,8 @@ constexpr tensor text_base(const layer_context& ctx, trace& t) {
     return t.call("norm", norm_module{norm_kind::rms_power, ctx.config.hidden_size, ctx.class_of("RMSNorm")}, states);
 }
 
-/// Parses the text configuration. Without lists, every fourth layer, counted from the last one, has full attention and
-/// no positions.
-constexpr void parse_text_config(config_view json, model_config& config) {
-    const bool listed = parse_layer_types(json, config);
-    const layer_plan listed_layers = config.layers;
-    const auto thetas = json.optional_array("layer_rope_theta");
-    if (thetas && static_cast<std::int64_t>(thetas->size()) != config.num_hidden_layers)
-        throw_invalid_value(json, "layer_rope_theta", "a list with one number per hidden layer");
-    set_layers(json, config, [&](std::int64_t i) {
-        const bool is_full_attention = (config.num_hidden_layers - 1 - i) % 4 == 0;
-        layer_spec kind{.token_mixer =
-                            is_full_attention ? token_mixer_kind::full_attention : token_mixer_kind::sliding_attention};
-        if (listed) kind.token_mixer = listed_layers[i].token_mixer;
-        const bool turns = thetas ? (*thetas)[static_cast<std::uint32_t>(i)].as_real() != 0 : !is_full_attention;
-        kind.family_tag = turns ? std::uint8_t{} : unturned;
-        return kind;
-    });
-    config.logits_soft_cap = true;
-}
-
 // ---- tower
 
-enum tower_config_index : std::uint8_t { table_rows, table_columns, merged, frames };
 inline constexpr family_key tower_keys[]{
     {"pos_emb_height", 32}, {"pos_emb_width", 32}, {"merge_size", 2}, {"patch_temporal", 2}};
 
@@ -137,7 +98,7 @@ constexpr tensor tower_base(const layer_context& ctx, trace& t) {
     inputs.cos = t.to(tables.first, x.type);
     inputs.sin = t.to(tables.second, x.type);
     for (loop layer_loop = t.loop_modules(ctx.config.num_hidden_layers, ctx.config.layers, x); layer_loop.next();)
-        x = t.call({"layers", layer_loop.index()}, kimi_k25_detail::layer{ctx.for_layer(layer_loop, inputs)}, x);
+        x = t.call({"layers", layer_loop.index()}, moon_vit::layer{ctx.for_layer(layer_loop, inputs)}, x);
     x = t.call("ln_post", norm_module{norm_kind::layer, width}, t.gather(x, {n, width}));
     const tensor squares = t.gather(x, {n, width}).view({-1, m * m, width});
     return t.reshape(squares.permute({0, 2, 1}), {n / (m * m), width * m * m});
@@ -164,15 +125,38 @@ constexpr void parse_vision_config(config_view json, model_config& config) {
     });
 }
 
-inline constexpr submodel_spec tower = [](model_spec spec) {
+// ---- images
+
+inline constexpr family_key family_keys[]{
+    {"out_hidden_size", 6144},
+    {"projector_hidden_size", 4096},
+    {.default_value = static_cast<std::int64_t>(activation::gelu), .type = family_key_type::computed},
+    {.default_value = 4096, .type = family_key_type::computed}};
+
+constexpr void parse_processor_config(config_view json, model& m) {
+    expect_patches(json, m.components[0].config.vision.patch_size, m.components[0].config.family[merged]);
+    m.family[max_image_tokens] = json.positive("max_image_tokens", m.family[max_image_tokens]);
+}
+
+// ---- the complete model
+
+constexpr tensor base(const layer_context& ctx, trace& t) {
+    return forward_text_after_encoder(ctx, t, "language_model", [&](const tensor& token_embeddings) {
+        return place_images(ctx, t, token_embeddings);
+    });
+}
+
+}  // namespace muse_glimmer_detail
+
+inline constexpr submodel_spec muse_glimmer_vision_encoder = [](model_spec spec) {
     spec.model_type = "muse_glimmer_vision";
     spec.class_prefix = "MuseGlimmer";
-    spec.base_model = tower_base;
-    spec.parse_config = parse_vision_config;
-    spec.family_keys = tower_keys;
+    spec.base_model = muse_glimmer_detail::tower_base;
+    spec.parse_config = muse_glimmer_detail::parse_vision_config;
+    spec.family_keys = muse_glimmer_detail::tower_keys;
     spec.supported_heads = {};
-    spec.attention = attend_patches;
-    spec.supported_layers.max_family_tag = windowed;
+    spec.attention = muse_glimmer_detail::attend_patches;
+    spec.supported_layers.max_family_tag = muse_glimmer_detail::windowed;
     spec.names.attention_class = "VisionAttention";
     spec.defaults.hidden_size = 1536;
     spec.defaults.intermediate_size = 8960;
@@ -182,171 +166,12 @@ inline constexpr submodel_spec tower = [](model_spec spec) {
     return spec;
 }(shared_tower);
 
-// ---- images
-
-/// A grid of squares of patches.
-struct grid {
-    std::int64_t rows;
-    std::int64_t columns;
-
-    [[nodiscard]] constexpr bool operator==(const grid&) const noexcept = default;
-    /// What CPython 3 makes of a tuple of two small integers, of 64 bits (Objects/tupleobject.c, `tuplehash`).
-    [[nodiscard]] constexpr std::uint64_t hash() const noexcept {
-        constexpr std::uint64_t p1 = 11400714785074694791ULL, p2 = 14029467366897019727ULL, p5 = 2870177450012600261ULL;
-        std::uint64_t out = p5;
-        for (const std::int64_t n : {rows, columns}) {
-            out += static_cast<std::uint64_t>(n) * p2;
-            out = (out << 31) | (out >> 33);
-            out *= p1;
-        }
-        return out + (2 ^ (p5 ^ 3527539ULL));
-    }
-};
-
-/// At most four distinct grids in the iteration order of a Python set (Objects/setobject.c). Of two equally good grids,
-/// the first one is used.
-class grid_set {
-public:
-    constexpr void insert(const grid& one) noexcept {
-        std::uint64_t perturb = one.hash(), at = perturb % places;
-        while (is_occupied_[at] && !(all_[at] == one)) {
-            perturb >>= 5;
-            at = (at * 5 + 1 + perturb) % places;
-        }
-        is_occupied_[at] = true;
-        all_[at] = one;
-    }
-    template <class Visit>
-    constexpr void for_each(const Visit& visit) const {
-        for (std::uint64_t i = 0; i < places; ++i)
-            if (is_occupied_[i]) visit(all_[i]);
-    }
-
-private:
-    static constexpr std::uint64_t places = 8;
-    grid all_[places]{};
-    bool is_occupied_[places]{};
-};
-
-/// The grid whose aspect is nearest to the image's, of at most so many squares.
-///
-/// Source: transformers/models/muse_glimmer/image_processing_muse_glimmer.py, `smart_resize`.
-[[nodiscard]] constexpr grid fitted(image_size image, std::int64_t step, std::int64_t maximum) {
-    const auto real = [](std::int64_t n) { return static_cast<double>(n); };
-    const auto floor = [](double x) { return static_cast<std::int64_t>(x); };
-    const auto ceil = [&](double x) { return floor(x) + (real(floor(x)) < x ? 1 : 0); };
-    double rows = real(image.height) / real(step), columns = real(image.width) / real(step);
-    const double ratio = columns / rows;
-    if (rows * columns > real(maximum)) {
-        rows = __builtin_sqrt(real(maximum) / ratio);
-        columns = rows * ratio;
-    }
-    grid_set candidates;
-    for (const std::int64_t down : {floor(rows), ceil(rows)})
-        for (const std::int64_t num_columns : {floor(columns), ceil(columns)}) candidates.insert({down, num_columns});
-    const double aspect = real(image.height) / real(image.width);
-    grid best{};
-    double minimum = -1;
-    candidates.for_each([&](const grid& one) {
-        if (one.rows < 1 || one.columns < 1 || one.rows * one.columns > maximum) return;
-        const double difference = real(one.rows) / real(one.columns) - aspect,
-                     distance = difference < 0 ? -difference : difference;
-        if (minimum < 0 || distance < minimum) {
-            minimum = distance;
-            best = one;
-        }
-    });
-    const auto rounded = [&](double x) {  // halves to even, and at least one
-        const std::int64_t below = floor(x);
-        const double rest = x - real(below);
-        const std::int64_t n = below + (rest > 0.5 || (rest == 0.5 && below % 2 != 0) ? 1 : 0);
-        return n < 1 ? 1 : n;
-    };
-    return minimum < 0 ? grid{rounded(rows), rounded(columns)} : best;
-}
-
-enum family_config_index : std::uint8_t { out_hidden_size, inner, act, max_image_tokens };
-inline constexpr family_key family_keys[]{
-    {"out_hidden_size", 6144},
-    {"projector_hidden_size", 4096},
-    {.default_value = static_cast<std::int64_t>(activation::gelu), .type = family_key_type::computed},
-    {.default_value = 4096, .type = family_key_type::computed}};
-
-constexpr media_shapes show(const model& m, const workload& load) {
-    if (load.images == 0) return {};
-    if (load.image_height == 0)
-        throw_description_error("this model accepts images of any size; use --image WIDTHxHEIGHT");
-    const model_config& vision = m.components[0].config;
-    const std::int64_t step = vision.vision.patch_size * vision.family[merged];
-    const grid to = fitted({load.image_height, load.image_width}, step, m.family[max_image_tokens]);
-    return {.image = {.num_tokens = to.rows * to.columns, .height = to.rows * step, .width = to.columns * step}};
-}
-
-constexpr void parse_processor_config(config_view json, model& m) {
-    expect_patches(json, m.components[0].config.vision.patch_size, m.components[0].config.family[merged]);
-    m.family[max_image_tokens] = json.positive("max_image_tokens", m.family[max_image_tokens]);
-}
-
-// ---- the complete model
-
-/// Two projections, each followed by the activation module.
-struct adapter {
-    layer_context ctx;
-
-    static constexpr role module_role = role::projector;
-    static constexpr bool is_leaf = false;
-    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("VisionAdapter"); }
-    constexpr tensor forward(trace& t, const tensor& x) const {
-        const std::int64_t in = ctx.model.family[out_hidden_size], expanded_width = ctx.model.family[inner];
-        const activation_module act_fn{static_cast<activation>(ctx.model.family[act])};
-        const tensor h = t.call("act", act_fn, t.call("fc1", linear{in, expanded_width}, x));
-        const tensor out = t.call("fc2", linear{expanded_width, expanded_width}, h);
-        const recorder::shared_parameters_guard shared_parameters{t};
-        return t.call("act", act_fn, out);
-    }
-};
-
-/// Inserts image features at the image token positions.
-constexpr tensor place_images(const layer_context& ctx, trace& t, const tensor& token_embeddings) {
-    const bool has_image_inputs = has_images(t);
-    const recorder::not_executed_guard no_pixels{t, !has_image_inputs};
-    const model_config& vision = ctx.model.components[0].config;
-    const media_shape shape =
-        has_image_inputs ? ctx.model.spec->compute_media_shapes(ctx.model, t.load()).image : media_shape{};
-    const recorder::workload_guard encoder_workload{
-        t, packed_workload(t, shape, vision.vision.patch_size * vision.family[merged])};
-    const std::int64_t width = ctx.config.hidden_size;
-    const tensor encoded_features =
-        t.call("vision_adapter", adapter{ctx}, forward_encoder_component(ctx, t, 0, "vision_tower", role::vision));
-    const tensor features =
-        t.call("vision_projection", projector_linear{ctx.model.family[inner], width}, encoded_features);
-    const tensor normed = without_scale(ctx, t, "perception_emb_norm", width, features);
-    return has_image_inputs ? t.masked_scatter(token_embeddings, t.cat({normed}, 0)) : token_embeddings;
-}
-
-constexpr tensor base(const layer_context& ctx, trace& t) {
-    return forward_text_after_encoder(ctx, t, "language_model", [&](const tensor& token_embeddings) {
-        return place_images(ctx, t, token_embeddings);
-    });
-}
-
-constexpr void parse_config(config_view json, model& m) {
-    const model_config& vision = m.components[0].config;
-    if (vision.hidden_size * vision.family[merged] * vision.family[merged] != m.family[out_hidden_size])
-        throw_invalid_value(json, "out_hidden_size", "the width of a square of patches");
-    m.config.logits_soft_cap = true;
-    if (const auto name = json.find("projector_hidden_act"))
-        m.family[act] = static_cast<std::int64_t>(activation_named(json, "projector_hidden_act", name->as_string()));
-}
-
-}  // namespace muse_glimmer_detail
-
 // transformers/models/muse_glimmer: norms around blocks, gated attention, positions in layers with windows alone
 inline constexpr model_spec muse_glimmer_text = [](model_spec spec) {
     spec.dropout_keys = {};
     spec.model_type = "muse_glimmer_text";
     spec.class_prefix = "MuseGlimmer";
-    spec.parse_config = muse_glimmer_detail::parse_text_config;
+    spec.parse_config = fitted_images::parse_text_config;
     spec.supported_heads = {};
     spec.base_model = muse_glimmer_detail::text_base;
     spec.embed_tokens = muse_glimmer_detail::embed;
@@ -354,7 +179,7 @@ inline constexpr model_spec muse_glimmer_text = [](model_spec spec) {
     spec.attention = muse_glimmer_detail::attention;
     spec.norm = norm_kind::rms_plus_one;
     spec.mask_policy = mask_kind::full_and_sliding;
-    spec.supported_layers.max_family_tag = muse_glimmer_detail::unturned;
+    spec.supported_layers.max_family_tag = fitted_images::unturned;
     spec.process_logits = scale_logits;
     spec.names.pre_mlp_norm = "pre_feedforward_layernorm";
     spec.names.model_class = "TextModel";
@@ -383,14 +208,14 @@ inline constexpr model_spec muse_glimmer = [](model_spec spec) {
     spec.class_prefix = "MuseGlimmer";
     spec.base_model = muse_glimmer_detail::base;
     spec.family_keys = muse_glimmer_detail::family_keys;
-    spec.parse_composite_config = muse_glimmer_detail::parse_config;
+    spec.parse_composite_config = fitted_images::parse_config;
     spec.process_logits = scale_logits;
-    spec.compute_media_shapes = muse_glimmer_detail::show;
+    spec.compute_media_shapes = fitted_images::show;
     spec.parse_image_processor = muse_glimmer_detail::parse_processor_config;
     spec.modalities.has_images = true;
     spec.text_model = {.key = "text_config", .default_spec = &muse_glimmer_text};
     spec.components[0] = {
-        .key = "vision_config", .default_spec = &muse_glimmer_detail::tower, .ignores_model_type = true};
+        .key = "vision_config", .default_spec = &muse_glimmer_vision_encoder, .ignores_model_type = true};
     return spec;
 }(shared_composite);
 

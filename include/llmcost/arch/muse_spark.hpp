@@ -6,6 +6,7 @@
 #include <llmcost/config/experts.hpp>
 #include <llmcost/config/feature_extractor.hpp>
 #include <llmcost/forward/audio.hpp>
+#include <llmcost/forward/fitted_images.hpp>
 #include <llmcost/forward/images.hpp>
 #include <llmcost/forward/packed_sequences.hpp>
 
@@ -18,6 +19,7 @@ namespace muse_spark_detail {
 // ---- text
 
 enum text_config_index : std::uint8_t { expert_width };
+
 inline constexpr family_key text_keys[]{{"moe_hidden_size", 4096}};
 
 /// x times (1 + weight), rounded, then normed (`MuseSparkTextInputScaledRMSNorm`).
@@ -55,10 +57,10 @@ struct residual_gate {
 /// Attention as Muse Glimmer has it, what each head finds normed before the gate.
 constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
     const std::int64_t d = ctx.config.head_dim, expanded_width = ctx.config.num_attention_heads * d;
-    const query_key_value qkv = muse_glimmer_detail::project_rotated_qkv(ctx, t, x);
+    const query_key_value qkv = fitted_images::project_rotated_qkv(ctx, t, x);
     const tensor mixed =
         attention_forward(t, qkv.query, qkv.key, qkv.value, ctx.inputs->pattern, {.mask = &ctx.inputs->mask});
-    const tensor normed = muse_glimmer_detail::without_scale(ctx, t, "o_norm", d, mixed);
+    const tensor normed = fitted_images::without_scale(ctx, t, "o_norm", d, mixed);
     const tensor found = t.contiguous(t.reshape(normed, {x.dim(0), x.dim(1), -1}));
     return output_projection(
         ctx, t, t.mul(found, t.sigmoid(t.call("gate_proj", linear{ctx.config.hidden_size, expanded_width}, x))));
@@ -68,7 +70,7 @@ constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor&
     const decoder_module_names& n = ctx.spec.names;
     const std::int64_t width = ctx.config.hidden_size;
     tensor h = ctx.spec.token_mixer(ctx, t, apply_norm(ctx, t, n.pre_attention_norm, x));
-    h = muse_glimmer_detail::without_scale(ctx, t, n.post_attention_norm, width, h);
+    h = fitted_images::without_scale(ctx, t, n.post_attention_norm, width, h);
     const tensor middle = t.call("post_attention_residual_gate", residual_gate{ctx}, x, h);
     h = ctx.spec.mlp(ctx, t, apply_norm(ctx, t, n.pre_mlp_norm, middle));
     h = t.call(n.post_mlp_norm, input_scaled_norm{ctx, width}, h);
@@ -98,8 +100,8 @@ struct normed_experts : routed_experts_base {
     const layer_context& ctx;
 
     static constexpr bool is_leaf = false;
-    constexpr normed_experts(const routed_experts_base& all, const layer_context& at)
-        : routed_experts_base(all), ctx(at) {}
+    constexpr normed_experts(const routed_experts_base& all, const layer_context& layer_ctx)
+        : routed_experts_base(all), ctx(layer_ctx) {}
     constexpr tensor forward(trace& t, const tensor& x, const tensor& weights) const {
         const recorder::fused_kernel_guard fused{t, make_fused_kernel(x.dim(0))};
         const tensor rows = dispatch_tokens(t, x),
@@ -129,12 +131,13 @@ constexpr tensor sparse_moe_block(const layer_context& ctx, trace& t, const tens
     const tensor mixed = t.call("experts", normed_experts{all, ctx}, h, weights);
     return t.call("post_expert_proj", linear{expert_dim, width}, mixed).view({x.dim(0), x.dim(1), width});
 }
+
 constexpr tensor mlp(const layer_context& ctx, trace& t, const tensor& x) {
     return moe_or_dense_mlp(ctx, t, sparse_moe_block, x);
 }
 
 constexpr void parse_text_config(config_view json, model_config& config) {
-    muse_glimmer_detail::parse_text_config(json, config);
+    fitted_images::parse_text_config(json, config);
     parse_experts(json, config, "num_local_experts");
     validate_experts(json, config);
     const sparse_layer_selection sparse(json, config, 0);
@@ -149,6 +152,7 @@ constexpr void parse_text_config(config_view json, model_config& config) {
 // ---- the tower for sound
 
 inline constexpr std::size_t max_stages = 6;
+
 enum audio_config_index : std::uint8_t {
     kernel,
     out_width,
@@ -158,6 +162,7 @@ enum audio_config_index : std::uint8_t {
     depths = widths + max_stages,
     end_of_depths = depths + max_stages
 };
+
 inline constexpr struct audio_table {
     family_key entries[end_of_depths]{};
 } audio_keys = [] {
@@ -171,13 +176,13 @@ inline constexpr struct audio_table {
 constexpr void parse_audio_config(config_view json, model_config& config) {
     if (config.num_hidden_layers > static_cast<std::int64_t>(max_stages))
         throw_unsupported(json, "num_hidden_layers", "unsupported number of stages");
-    const auto parse_config = [&](literal key, std::size_t at, std::initializer_list<std::int64_t> otherwise) {
+    const auto parse_config = [&](literal key, std::size_t offset, std::initializer_list<std::int64_t> defaults) {
         const auto list = json.optional_array(key);
-        const std::size_t n = list ? list->size() : otherwise.size();
+        const std::size_t n = list ? list->size() : defaults.size();
         if (static_cast<std::int64_t>(n) != config.num_hidden_layers)
             throw_invalid_value(json, key, "a list with one number per layer");
         for (std::size_t i = 0; i < n; ++i)
-            config.family[at + i] = list ? (*list)[i].as_positive() : otherwise.begin()[i];
+            config.family[offset + i] = list ? (*list)[i].as_positive() : defaults.begin()[i];
     };
     parse_config("patch_sizes", patches, {16, 6, 5, 4});
     parse_config("hidden_sizes", widths, {256, 512, 1024, 2048});
@@ -291,7 +296,7 @@ constexpr void parse_audio_config(config_view json, model& m) {
 }
 
 constexpr media_shapes show(const model& m, const workload& load) {
-    media_shapes all = muse_glimmer_detail::show(m, load);
+    media_shapes all = fitted_images::show(m, load);
     const model_config& audio = m.components[1].config;
     if (load.audio_milliseconds == 0) return all;
     const std::int64_t tokens = tokens_of(audio, m.audio_preprocessing, load.audio_milliseconds);
@@ -315,7 +320,7 @@ constexpr tensor place_sound(const layer_context& ctx, trace& t, const tensor& t
     const recorder::shared_parameters_guard shared_parameters{t};
     t.enter(model);
     t.enter(table);
-    const tensor normed = muse_glimmer_detail::without_scale(text, t, "embed_norm", width, selected_states);
+    const tensor normed = fitted_images::without_scale(text, t, "embed_norm", width, selected_states);
     (void)t.leave(table, normed);
     (void)t.leave(model, normed);
     return t.masked_scatter(token_embeddings, normed);
@@ -323,12 +328,12 @@ constexpr tensor place_sound(const layer_context& ctx, trace& t, const tensor& t
 
 constexpr tensor base(const layer_context& ctx, trace& t) {
     return forward_text_after_encoder(ctx, t, "language_model", [&](const tensor& token_embeddings) {
-        return place_sound(ctx, t, muse_glimmer_detail::place_images(ctx, t, token_embeddings));
+        return place_sound(ctx, t, fitted_images::place_images(ctx, t, token_embeddings));
     });
 }
 
 constexpr void parse_config(config_view json, model& m) {
-    muse_glimmer_detail::parse_config(json, m);
+    fitted_images::parse_config(json, m);
     if (m.components[1].config.family[out_width] != m.config.hidden_size)
         throw_invalid_value(json, "audio_config", "an out_hidden_size of the text's hidden_size");
 }
@@ -337,7 +342,7 @@ inline constexpr submodel_spec tower = [](model_spec spec) {
     spec.model_type = "muse_spark_vision";
     spec.class_prefix = "MuseSpark";
     return spec;
-}(muse_glimmer_detail::tower);
+}(muse_glimmer_vision_encoder);
 
 inline constexpr submodel_spec audio_tower{
     .model_type = "muse_spark_audio",

@@ -4,18 +4,16 @@
 
 #include <llmcost/arch/encodec.hpp>
 #include <llmcost/arch/t5.hpp>
+#include <llmcost/forward/codebook_decoder.hpp>
 #include <llmcost/forward/composite.hpp>
+#include <llmcost/forward/t5_stacks.hpp>
 
 namespace llmcost::arch {
 
 namespace musicgen_detail {
 
-enum family_config_index : std::uint8_t { codebooks, crosses };
-inline constexpr family_key family_keys[]{
-    {"num_codebooks", 4},
-    {.default_value = 1, .type = family_key_type::computed},  // layers hold attention to an encoder
-};
-inline constexpr family_key melody_keys[]{family_keys[0], {.type = family_key_type::computed}};
+using codebook_decoder::codebooks, codebook_decoder::crosses, codebook_decoder::encode_text,
+    codebook_decoder::forward_causal_lm, codebook_decoder::forward_conditioned_decoder, codebook_decoder::widened;
 
 /// Looks up rows of a frozen sinusoidal table, one for each new position.
 struct positions {
@@ -108,60 +106,15 @@ constexpr tensor decoder(const layer_context& ctx, trace& t) {
     shared.full.family_tensors[0] = states;
     return apply_norm(ctx, t, ctx.spec.names.norm, forward_layers(ctx, t, shared, x));
 }
+
 constexpr tensor base(const layer_context& ctx, trace& t) {
     return forward_in_module({.name = "decoder", .class_of_module = ctx.class_of("Decoder")}, decoder, ctx, t);
-}
-
-/// Returns the logits of each codebook: (B · codebooks, S, vocabulary).
-constexpr tensor compute_logits(const layer_context& ctx, trace& t, const tensor& x) {
-    const std::int64_t n = ctx.config.family[codebooks], vocab_size = ctx.config.vocab_size;
-    const tensor selected_states = logits_to_keep(t, x);
-    tensor scores;
-    const head_linear head{{ctx.config.hidden_size, vocab_size}};
-    for (std::int64_t i = 0; i < n; ++i) scores = t.call({"lm_heads", i}, head, selected_states);
-    // as large as all of them stacked
-    const tensor all = scores.unsqueeze(1).expand({x.dim(0), n, selected_states.dim(1), vocab_size});
-    return t.copy(all).view({-1, selected_states.dim(1), vocab_size});
-}
-
-/// A language model of codes, under this name.
-constexpr tensor forward_causal_lm(const layer_context& ctx, trace& t, literal name, role module_role) {
-    const module_info bare{.name = "model", .class_of_module = ctx.class_of("Model")};
-    const module_info model_info{
-        .name = name, .class_of_module = ctx.class_of("ForCausalLM"), .module_role = module_role};
-    t.enter(model_info);
-    const tensor x = forward_in_module(bare, ctx.spec.base_model, ctx, t);
-    const recorder::not_executed_guard unused{t, t.load().head == logits::none};
-    return t.leave(model_info, t.select_model_output(x, compute_logits(ctx, t, x)));
 }
 
 constexpr tensor forward(const layer_context& ctx, trace& t) {
     if (ctx.config.head == head_kind::none)
         return forward_in_module({.class_of_module = ctx.class_of("Model")}, ctx.spec.base_model, ctx, t);
     return forward_causal_lm(ctx, t, "", role::none);
-}
-
-/// A text's states.
-constexpr tensor encode_text(const layer_context& ctx, trace& t) {
-    const recorder::workload_guard text_workload{t, encoder_workload(t.load())};
-    const layer_context component_ctx = ctx.component(0);
-    const module_info encoder{.name = "text_encoder",
-                              .class_of_module = component_ctx.class_of("EncoderModel"),
-                              .module_role = role::encoder};
-    return forward_in_module(encoder, component_ctx.spec.base_model, component_ctx, t);
-}
-/// Projects conditioning states to the decoder's hidden size: (B, S, in) -> (B, S, hidden).
-constexpr tensor widened(const layer_context& ctx, trace& t, const tensor& states) {
-    const std::int64_t to = ctx.config.hidden_size;
-    return states.dim(2) == to ? states : t.call("enc_to_dec_proj", linear{states.dim(2), to, true}, states);
-}
-
-/// A decoder under what conditions it; the codec is not called where codes are given.
-constexpr tensor forward_conditioned_decoder(const layer_context& ctx, trace& t, const tensor& states) {
-    (void)forward_encoder_component(ctx, t, 1, "audio_encoder", role::audio);
-    attention_inputs read;
-    read.family_tensors[0] = states;
-    return forward_causal_lm({ctx.model, *ctx.model.text_spec, ctx.config, &read}, t, "decoder", role::decoder);
 }
 
 /// Codes that a text's states condition, which are projected in every pass.
@@ -178,30 +131,9 @@ constexpr tensor forward_conditional_generation(const layer_context& ctx, trace&
     return t.leave(model_info, forward_conditioned_decoder(ctx, t, widened(ctx, t, states)));
 }
 
-enum melody_config_index : std::uint8_t { chroma, chroma_length };
-inline constexpr family_key keys_of_melody[]{{"num_chroma", 12}, {"chroma_length", 235}};
-
-/// A melody, one frame repeated where none is given, and a text's states, before the codes of the first pass.
-constexpr tensor forward_melody_model(const layer_context& ctx, trace& t) {
-    const std::int64_t batch = t.load().batch, width = ctx.config.hidden_size, pitches = ctx.model.family[chroma];
-    const std::int64_t frames = ctx.model.family[chroma_length];
-    const module_info model_info{.class_of_module = ctx.class_of("ForConditionalGeneration")};
-    t.enter(model_info);
-    tensor states;
-    {
-        const recorder::not_executed_guard done{t, is_encoder_cached(t.load())};
-        states = widened(ctx, t, encode_text(ctx, t));
-        tensor melody = t.full({batch, 1, pitches}, t.activation_type());
-        if (pitches != width) melody = t.call("audio_enc_to_dec_proj", linear{pitches, width, true}, melody);
-        if (frames > 1) melody = t.copy(melody.expand({batch, frames, width}));
-        states = t.cat({melody, states}, 1);
-    }
-    return t.leave(model_info, forward_conditioned_decoder(ctx, t, states));
-}
-
 /// T5 as what reads the text: its encoder.
 inline constexpr submodel_spec t5_reading = [](model_spec spec) {
-    spec.base_model = t5_detail::forward_encoder_only;
+    spec.base_model = t5_stacks::forward_encoder_only;
     return spec;
 }(t5);
 
@@ -236,7 +168,7 @@ inline constexpr model_spec musicgen_decoder = [](model_spec spec) {
     spec.model_type = "musicgen_decoder";
     spec.class_prefix = "Musicgen";
     spec.parse_config = musicgen_detail::parse_config;
-    spec.family_keys = musicgen_detail::family_keys;
+    spec.family_keys = codebook_decoder::family_keys;
     spec.forward = musicgen_detail::forward;
     spec.base_model = musicgen_detail::base;
     spec.embed_tokens = musicgen_detail::embed;
@@ -262,14 +194,6 @@ inline constexpr model_spec musicgen_decoder = [](model_spec spec) {
     return spec;
 }(default_decoder);
 
-// transformers/models/musicgen_melody: Musicgen with conditioning states before the tokens instead of cross-attention
-inline constexpr model_spec musicgen_melody_decoder = [](model_spec spec) {
-    spec.model_type = "musicgen_melody_decoder";
-    spec.class_prefix = "MusicgenMelody";
-    spec.family_keys = musicgen_detail::melody_keys;
-    return spec;
-}(musicgen_decoder);
-
 // transformers/models/musicgen: the decoder reads a text's states
 inline constexpr model_spec musicgen = [](model_spec spec) {
     spec.model_type = "musicgen";
@@ -282,15 +206,5 @@ inline constexpr model_spec musicgen = [](model_spec spec) {
     spec.components[1] = {.key = "audio_encoder", .default_spec = &encodec};
     return spec;
 }(shared_composite);
-
-// transformers/models/musicgen_melody: a melody and a text before the codes
-inline constexpr model_spec musicgen_melody = [](model_spec spec) {
-    spec.model_type = "musicgen_melody";
-    spec.class_prefix = "MusicgenMelody";
-    spec.forward = musicgen_detail::forward_melody_model;
-    spec.family_keys = musicgen_detail::keys_of_melody;
-    spec.text_model.default_spec = &musicgen_melody_decoder;
-    return spec;
-}(musicgen);
 
 }  // namespace llmcost::arch

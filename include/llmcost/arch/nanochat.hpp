@@ -8,17 +8,6 @@ namespace llmcost::arch {
 
 namespace nanochat_detail {
 
-/// Self-attention with QK-norm after RoPE: (batch, sequence, hidden) -> (batch, sequence, hidden).
-constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
-    query_key_value qkv = project_qkv(ctx, t, x);
-    split_heads(ctx, qkv);
-    transpose_heads(qkv);
-    apply_rotary(ctx, t, qkv);
-    apply_qk_norm(ctx, t, qkv, ctx.config.head_dim, ctx.config.head_dim);
-    update_kv_cache(ctx, t, qkv);
-    return output_projection(ctx, t, scaled_dot_product_attention(ctx, t, qkv));
-}
-
 /// Base model with one shared norm before and after the layers.
 constexpr tensor base(const layer_context& ctx, trace& t) {
     const tensor token_embeddings = ctx.spec.embed_tokens(ctx, t);
@@ -42,7 +31,7 @@ inline constexpr model_spec nanochat = [](model_spec spec) {
     spec.class_prefix = "NanoChat";
     spec.parse_config = nanochat_detail::parse_config;
     spec.base_model = nanochat_detail::base;
-    spec.attention = nanochat_detail::attention;
+    spec.attention = attention_with_norm_after_rotary;
     spec.norm = norm_kind::rms_weightless;
     spec.dense_mlp = mlp_kind::plain;
     spec.names.mlp_modules = {.up = "fc1", .down = "fc2", .act = "activation_fn"};

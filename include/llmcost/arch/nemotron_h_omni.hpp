@@ -5,12 +5,14 @@
 #include <llmcost/arch/nemotron_h.hpp>
 #include <llmcost/arch/radio.hpp>
 #include <llmcost/config/processor.hpp>
+#include <llmcost/forward/radio_config.hpp>
 
 namespace llmcost::arch {
 
 namespace nemotron_h_omni_detail {
 
 enum family_config_index : std::uint8_t { inner, vision_hidden_size, merged, normed, fewest_patches, max_patches };
+
 inline constexpr family_key family_keys[]{
     {"projector_hidden_size", 4096},
     {"vision_hidden_size", 1280},
@@ -179,7 +181,7 @@ constexpr void parse_config(config_view json, model& m) {
     (void)checked_size(json, "vision_hidden_size", checked_product(m.family[vision_hidden_size], m.family[merged]),
                        m.family[merged]);
     const std::int64_t pairs = json.positive("video_temporal_patch_size", 2);
-    if (m.components[0].config.family[radio_detail::frames] != pairs)
+    if (m.components[0].config.family[radio_config::frames] != pairs)
         throw_invalid_value(json, "video_temporal_patch_size", "the tower's video_temporal_patch_size");
     if (const auto text = json.optional_object("text_config"))
         m.family[normed] = text->non_negative("num_nextn_predict_layers", 0) > 0 ? 1 : 0;
@@ -187,7 +189,7 @@ constexpr void parse_config(config_view json, model& m) {
 
 /// Vision encoder configuration; frames are encoded in pairs where it does not specify them.
 inline constexpr submodel_spec tower = [](model_spec spec) {
-    spec.family_keys = radio_detail::keys_of_pairs;
+    spec.family_keys = radio_config::keys_of_pairs;
     return spec;
 }(radio);
 

@@ -11,7 +11,9 @@ namespace llmcost::arch {
 namespace neomme_detail {
 
 inline constexpr std::int64_t max_windows = 8;
+
 enum family_config_index : std::uint8_t { rank, patch_size, full_rotary_dim, sliding_rotary_dim, windows };
+
 inline constexpr family_key family_keys[]{
     {"embedding_rank", 256},
     {"patch_size", 32},
@@ -30,13 +32,10 @@ inline constexpr family_key family_keys[]{
 
 /// Layer flags: whether value embeddings are added per token, and the window index, counted from 1.
 inline constexpr std::uint8_t adds_values = 1, window_step = 2;
+
 constexpr std::int64_t window_of(const model_config& config, const layer_spec& kind) {
     const std::size_t number = kind.family_tag / window_step;
     return number == 0 ? 0 : config.family[windows + number - 1];
-}
-
-constexpr tensor norm_without_weight(const layer_context& ctx, trace& t, literal name, const tensor& x) {
-    return t.call(name, norm_module{norm_kind::rms_power, x.dim(-1), ctx.class_of("RMSNorm"), false}, x);
 }
 
 /// Rows and columns as positions, which alternate: (batch, sequence, dim) twice; of a text both are its places.
@@ -209,6 +208,7 @@ constexpr tensor score(const layer_context& ctx, trace& t, const tensor_pair& ou
     const tensor h = t.matmul_operator(logits_to_keep(t, out.first), weight);
     return t.call("lm_head", head_linear{{embedding_rank, ctx.config.vocab_size, false, tied}}, h);
 }
+
 constexpr tensor forward(const layer_context& ctx, trace& t) { return forward_encoder_model(ctx, t, {.score = score}); }
 
 // ---- a configuration
@@ -237,11 +237,11 @@ constexpr std::int64_t parse_window(config_view json, const model_config& config
     return window;
 }
 
-constexpr std::int64_t parse_rotary_dim(config_view json, const model_config& config, literal kind, double otherwise) {
+constexpr std::int64_t parse_rotary_dim(config_view json, const model_config& config, literal kind, double default_value) {
     const auto all = json.optional_object("rope_parameters");
-    if (all && !all->contains(kind)) return static_cast<std::int64_t>(static_cast<double>(config.head_dim) * otherwise);
+    if (all && !all->contains(kind)) return static_cast<std::int64_t>(static_cast<double>(config.head_dim) * default_value);
     const auto kind_json = all ? all->optional_object(kind) : all;
-    const double part = kind_json ? detail::rotated_part_in(*kind_json, otherwise) : otherwise;
+    const double part = kind_json ? detail::rotated_part_in(*kind_json, default_value) : default_value;
     return static_cast<std::int64_t>(static_cast<double>(config.head_dim) * part);
 }
 

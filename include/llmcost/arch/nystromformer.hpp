@@ -3,27 +3,23 @@
 #pragma once
 
 #include <llmcost/arch/bert.hpp>
+#include <llmcost/forward/encoder_model.hpp>
 
 namespace llmcost::arch {
 
 namespace nystromformer_detail {
 
 enum family_config_index : std::uint8_t { kernel, landmarks, segments };
+
 inline constexpr family_key family_keys[]{
     {"conv_kernel_size", 65},
     {"num_landmarks", 64},
     {"segment_means_seq_len", 64},
 };
 
-/// Sums embeddings; positions are offset by two rows of the table.
-constexpr tensor sum_embeddings(const layer_context& ctx, trace& t) {
-    tensor x = t.add(word_embeddings(ctx, t), segment_embeddings(ctx, t));
-    t.add_(x, position_embeddings(ctx, t));
-    return norm_embeddings(ctx, t, x);
-}
 constexpr tensor embed(const layer_context& ctx, trace& t) {
     make_padding_mask(t);
-    return embed_in_module(ctx, t, sum_embeddings);
+    return embed_in_module(ctx, t, sum_embeddings_in_place);
 }
 
 /// With as many landmarks as tokens in a segment all scores are made; values are convolved over neighbours besides.
@@ -48,22 +44,19 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     return t.contiguous(mixed.permute({0, 2, 1, 3})).view({batch, sequence, width});
 }
 
-constexpr tensor lm_head_logits(const layer_context& ctx, trace& t, const tensor_pair& out) {
-    const module_info cls{.name = "cls", .class_of_module = ctx.class_of("OnlyMLMHead"), .module_role = role::head};
-    t.enter(cls);
-    return t.leave(cls, transform_and_score(ctx, t, out.first));
-}
 constexpr tensor choose(const layer_context& ctx, trace& t, const tensor& x) {
     const std::int64_t width = ctx.config.hidden_size;
     const tensor h = t.relu(t.call("pre_classifier", linear{width, width, true}, t.select(x, 1)));
     return t.call("classifier", head_linear{{width, 1, true}}, h);
 }
+
 constexpr tensor score(const layer_context& ctx, trace& t, const tensor_pair& out) {
     if (ctx.config.head == head_kind::sequence_classification)
         return classify_first_state(ctx, t, out.first, ctx.config.hidden_act);
     if (ctx.config.head == head_kind::multiple_choice) return choose(ctx, t, out.first);
-    return forward_encoder_head(ctx, t, out, lm_head_logits, false);
+    return forward_encoder_head(ctx, t, out, score_in_mlm_cls, false);
 }
+
 constexpr tensor forward(const layer_context& ctx, trace& t) { return forward_encoder_model(ctx, t, {.score = score}); }
 
 constexpr void parse_config(config_view json, model_config& config) {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/arch/olmo.hpp>
+#include <llmcost/arch/olmo2.hpp>
 #include <llmcost/layers/gated_delta_net.hpp>
 
 namespace llmcost::arch {
@@ -95,9 +95,9 @@ constexpr bool denies_rope(config_view json) {
 
 constexpr void parse_config(config_view json, model_config& config) {
     gated_delta_net_config& d = config.delta;
-    const auto parse_or_default = [&](literal key, std::int64_t otherwise) {
+    const auto parse_or_default = [&](literal key, std::int64_t default_value) {
         const auto found = json.find(key);
-        return found && !found->is_null() ? found->as_positive() : otherwise;
+        return found && !found->is_null() ? found->as_positive() : default_value;
     };
     d.num_key_heads = parse_or_default("linear_num_key_heads", config.num_attention_heads);
     d.num_value_heads = parse_or_default("linear_num_value_heads", config.num_attention_heads);

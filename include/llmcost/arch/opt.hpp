@@ -4,22 +4,12 @@
 
 #include <llmcost/config/reader.hpp>
 #include <llmcost/forward/decoder.hpp>
+#include <llmcost/forward/inline_mlp.hpp>
+#include <llmcost/forward/opt_decoder.hpp>
 
 namespace llmcost::arch {
 
 namespace opt_detail {
-
-enum family_config_index : std::uint8_t { norm_affine, norms_after_sums, final_norm };
-inline constexpr family_key family_keys[]{
-    {"layer_norm_elementwise_affine", 1, family_key_type::boolean},  // norms have parameters
-    {.type = family_key_type::computed},                             // norms follow the residual sums
-    {.type = family_key_type::computed},                             // a norm after the last layer
-};
-
-constexpr tensor call_layer_norm(const layer_context& ctx, trace& t, literal name, const tensor& x) {
-    const bool affine = ctx.config.family[norm_affine] != 0;
-    return t.call(name, norm_module{norm_kind::layer, ctx.config.hidden_size, {}, affine, affine}, x);
-}
 
 /// Queries are scaled before they meet keys, and scores again.
 constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
@@ -33,64 +23,26 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
                   scaled_dot_product_attention(ctx, t, qkv));
 }
 
-/// A layer of the reference has the feed-forward block's children among its own.
-template <class L>
-struct mlp_child : L {
-    static constexpr role module_role = role::mlp;
-};
-
 /// Attention and feed-forward block, the latter over rows of tokens.
 constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor& x) {
     const model_config& config = ctx.config;
     const std::int64_t width = config.hidden_size, inner = config.intermediate_size;
-    const bool is_post_norm = config.family[norms_after_sums] != 0;
-    tensor h = is_post_norm ? x : call_layer_norm(ctx, t, "self_attn_layer_norm", x);
+    const bool is_post_norm = config.family[opt_decoder::norms_after_sums] != 0;
+    tensor h = is_post_norm ? x : opt_decoder::call_layer_norm(ctx, t, "self_attn_layer_norm", x);
     h = t.add(x, functional_dropout(t, mix_tokens(ctx, t, h), dropout_position::hidden));
-    if (is_post_norm) h = call_layer_norm(ctx, t, "self_attn_layer_norm", h);
+    if (is_post_norm) h = opt_decoder::call_layer_norm(ctx, t, "self_attn_layer_norm", h);
     const tensor rows = t.reshape(h, {-1, width});
-    h = is_post_norm ? rows : call_layer_norm(ctx, t, "final_layer_norm", rows);
+    h = is_post_norm ? rows : opt_decoder::call_layer_norm(ctx, t, "final_layer_norm", rows);
     h = t.call("fc1", mlp_child<linear>{{width, inner, config.mlp_bias}}, h);
     h = t.call("activation_fn", mlp_child<activation_module>{{config.hidden_act}}, h);
     h = t.call("fc2", mlp_child<linear>{{inner, width, config.mlp_bias}}, h);
     h = t.add(rows, functional_dropout(t, h, dropout_position::hidden)).view({x.dim(0), x.dim(1), width});
-    return is_post_norm ? call_layer_norm(ctx, t, "final_layer_norm", h) : h;
+    return is_post_norm ? opt_decoder::call_layer_norm(ctx, t, "final_layer_norm", h) : h;
 }
 
-/// A mask of ones makes the positions, in floats unless a caller has made it of integers; the table has two rows more.
-constexpr tensor positions(const layer_context& ctx, trace& t, bool has_mask) {
-    const workload& load = t.load();
-    const std::int64_t max_positions = ctx.config.max_position_embeddings;
-    if (!has_mask) {
-        const tensor ones = t.full({load.batch, load.past + load.sequence});
-        (void)t.add_scalar(t.mul(t.cumsum(ones, 1), ones));
-    }
-    t.check_positions(max_positions, load.past + load.sequence);
-    const embedding table{.num_embeddings = max_positions + 2,
-                          .embedding_dim = ctx.config.hidden_size,
-                          .named = ctx.class_of("LearnedPositionalEmbedding"),
-                          .creates_indices = true};
-    return t.call("embed_positions", table, shape{load.batch, load.sequence});
+constexpr tensor decoder(const layer_context& ctx, trace& t) {
+    return opt_decoder::decode(ctx, t, opt_decoder::embed_input_ids(ctx, t));
 }
-
-constexpr tensor embed_input_ids(const layer_context& ctx, trace& t) {
-    const workload& load = t.load();
-    return t.call("embed_tokens", embedding{ctx.config.vocab_size, ctx.config.embedding_size},
-                  shape{load.batch, load.sequence});
-}
-
-/// Runs the decoder on token embeddings, which multimodal inputs may replace.
-constexpr tensor decode(const layer_context& ctx, trace& t, tensor x, bool has_mask = false) {
-    const model_config& config = ctx.config;
-    const decoder_inputs shared = prepare_decoder_inputs(ctx, t);
-    const tensor places = positions(ctx, t, has_mask);
-    const bool projects = config.embedding_size != config.hidden_size;
-    if (projects) x = t.call("project_in", linear{config.embedding_size, config.hidden_size}, x);
-    x = forward_layers(ctx, t, shared, t.add(x, places));
-    if (config.family[final_norm]) x = call_layer_norm(ctx, t, "final_layer_norm", x);
-    return projects ? t.call("project_out", linear{config.hidden_size, config.embedding_size}, x) : x;
-}
-
-constexpr tensor decoder(const layer_context& ctx, trace& t) { return decode(ctx, t, embed_input_ids(ctx, t)); }
 
 constexpr tensor base(const layer_context& ctx, trace& t) {
     return forward_in_module({.name = "decoder", .class_of_module = ctx.class_of("Decoder")}, decoder, ctx, t);
@@ -101,9 +53,9 @@ constexpr void parse_config(config_view json, model_config& config) {
     divide_by_heads(json, config, {"num_attention_heads"});
     config.embedding_size = json.positive("word_embed_proj_dim", config.hidden_size);
     config.attention_bias = config.output_bias = config.mlp_bias = json.boolean("enable_bias", true);
-    config.family[norms_after_sums] = !json.boolean("do_layer_norm_before", true);
-    config.family[final_norm] =
-        config.family[norms_after_sums] == 0 && !json.boolean("_remove_final_layer_norm", false);
+    config.family[opt_decoder::norms_after_sums] = !json.boolean("do_layer_norm_before", true);
+    config.family[opt_decoder::final_norm] =
+        config.family[opt_decoder::norms_after_sums] == 0 && !json.boolean("_remove_final_layer_norm", false);
 }
 
 inline constexpr dropout_key dropout_rates[]{{dropout_position::hidden, "dropout", 0.1},
@@ -117,7 +69,7 @@ inline constexpr model_spec opt = [](model_spec spec) {
     spec.model_type = "opt";
     spec.class_prefix = "OPT";
     spec.parse_config = opt_detail::parse_config;
-    spec.family_keys = opt_detail::family_keys;
+    spec.family_keys = opt_decoder::family_keys;
     spec.dropout_keys = opt_detail::dropout_rates;
     spec.base_model = opt_detail::base;
     spec.decoder_layer = opt_detail::decoder_layer;

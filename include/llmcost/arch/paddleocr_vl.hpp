@@ -2,19 +2,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/arch/qwen2_vl.hpp>
+#include <llmcost/config/layer_types.hpp>
+#include <llmcost/config/rope.hpp>
+#include <llmcost/forward/qwen_vision.hpp>
 
 namespace llmcost::arch {
 
 namespace paddleocr_vl_detail {
 
-using qwen2_vl_detail::patch, qwen2_vl_detail::channels, qwen2_vl_detail::merge;
-enum family_config_index : std::uint8_t { image = qwen2_vl_detail::width };
+using qwen_vision::channels, qwen_vision::merge, qwen_vision::patch;
+
+enum family_config_index : std::uint8_t { image = qwen_vision::width };
+
 inline constexpr family_key family_keys[]{
     {"patch_size", 14},  {.default_value = 1, .type = family_key_type::computed},  // a patch is of one frame
     {"num_channels", 3}, {"spatial_merge_size", 2},
     {"image_size", 384},
 };
+
 inline constexpr family_key bound_keys[]{
     {.default_value = 384 * 384, .type = family_key_type::computed},
     {.default_value = 1536 * 1536, .type = family_key_type::computed},
@@ -39,7 +44,7 @@ constexpr tensor embed(const layer_context& ctx, trace& t, std::int64_t patches)
 /// Patches with learned and rotary positions, layers, a norm.
 constexpr tensor encode_images(const layer_context& ctx, trace& t) {
     const std::int64_t in = ctx.config.hidden_size;
-    packed_attention_pattern made{.pictures = qwen2_vl_detail::grid_of(ctx, t)};
+    packed_attention_pattern made{.pictures = qwen_vision::grid_of(ctx, t)};
     const module_info model{.name = "vision_model", .class_of_module = ctx.class_of("VisionTransformer")};
     const module_info encoder{.name = "encoder", .class_of_module = ctx.class_of("VisionEncoder")};
     t.enter(model);
@@ -85,7 +90,7 @@ constexpr media_shapes show(const model& m, const workload& load) {
     };
     enlarge(enlarged.image_height, enlarged.image_width);
     enlarge(enlarged.image_width, enlarged.image_height);
-    return qwen2_vl_detail::show_within(m, enlarged, {});
+    return qwen_vision::show_within(m, enlarged, {});
 }
 
 /// Runs the vision encoder, the patch merger and the text model.
@@ -96,7 +101,7 @@ constexpr tensor forward_vision_language(const layer_context& ctx, trace& t) {
             const std::int64_t merged = ctx.component(0).config.family[merge];
             return t.call("projector", projector_of_patches{merged, ctx.config.hidden_size}, features);
         });
-        qwen2_vl_detail::place_in_time(ctx, t);
+        qwen_vision::place_in_time(ctx, t);
         return token_embeddings;
     });
 }
@@ -166,7 +171,7 @@ inline constexpr model_spec paddleocr_vl = [](model_spec spec) {
                        .is_flat = true};
     spec.components[0] = {.key = "vision_config", .default_spec = &paddleocr_vl_vision, .ignores_model_type = true};
     spec.compute_media_shapes = paddleocr_vl_detail::show;
-    spec.parse_image_processor = qwen2_vl_detail::parse_processor_config;
+    spec.parse_image_processor = qwen_vision::parse_processor_config;
     spec.modalities.has_images = true;
     spec.family_keys = paddleocr_vl_detail::bound_keys;
     spec.parse_composite_config = paddleocr_vl_detail::tie;

@@ -5,26 +5,17 @@
 #include <llmcost/arch/gemma.hpp>
 #include <llmcost/arch/siglip.hpp>
 #include <llmcost/config/processor.hpp>
+#include <llmcost/forward/linear_image_projector.hpp>
 #include <llmcost/forward/multimodal.hpp>
+#include <llmcost/forward/siglip_heads.hpp>
 
 namespace llmcost::arch {
 
 namespace paligemma_detail {
 
-enum family_config_index : std::uint8_t { projection_dim };
+using linear_image_projector::projection_dim, linear_image_projector::projector;
+
 inline constexpr family_key family_keys[]{{"projection_dim", 2048}};
-
-/// What brings patches to the width of the text.
-struct projector {
-    layer_context ctx;
-
-    static constexpr role module_role = role::projector;
-    static constexpr bool is_leaf = false;
-    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("MultiModalProjector"); }
-    constexpr tensor forward(trace& t, const tensor& x) const {
-        return t.call("linear", linear{x.dim(-1), ctx.model.family[projection_dim], true}, x);
-    }
-};
 
 constexpr tensor base(const layer_context& ctx, trace& t) {
     return forward_masked_text_after_encoder(ctx, t, "language_model", [&](const tensor& token_embeddings) {
@@ -47,8 +38,10 @@ constexpr void parse_config(config_view json, model& m) {
         throw_invalid_value(json, "projection_dim", "the width of the text, into which patches are put");
 }
 
+}  // namespace paligemma_detail
+
 // what it takes where it names no text model or tower (configuration_paligemma.py, `sub_configs_defaults`)
-inline constexpr submodel_spec text = [](model_spec spec) {
+inline constexpr submodel_spec paligemma_text_decoder = [](model_spec spec) {
     spec.defaults.vocab_size = 257152;
     spec.defaults.hidden_size = 2048;
     spec.defaults.intermediate_size = 16384;
@@ -57,10 +50,11 @@ inline constexpr submodel_spec text = [](model_spec spec) {
     spec.defaults.num_key_value_heads = 1;
     return spec;
 }(gemma);
-inline constexpr submodel_spec tower = [](model_spec spec) {
+
+inline constexpr submodel_spec paligemma_vision_encoder = [](model_spec spec) {
     spec.parse_config = [](config_view json, model_config& config) {
         parse_square_image(json, config, 224, 14);
-        config.family[siglip_detail::uses_head] = 0;
+        config.family[siglip_heads::uses_head] = 0;
         divide_by_heads(json, config, {"num_attention_heads"});
     };
     spec.defaults.hidden_size = 1152;
@@ -69,8 +63,6 @@ inline constexpr submodel_spec tower = [](model_spec spec) {
     spec.defaults.num_attention_heads = 16;
     return spec;
 }(siglip_vision_model);
-
-}  // namespace paligemma_detail
 
 // transformers/models/paligemma: SigLIP and Gemma with bidirectional attention among image tokens; the multimodal model
 // builds the masks
@@ -85,10 +77,10 @@ inline constexpr model_spec paligemma = [](model_spec spec) {
     spec.modalities.has_images = true;
     spec.text_model = {.key = "text_config",
                        .default_spec = &gemma,
-                       .spec_if_absent = &paligemma_detail::text,
+                       .spec_if_absent = &paligemma_text_decoder,
                        .ties_embeddings = true};
     spec.components[0] = {
-        .key = "vision_config", .default_spec = &siglip_vision_model, .spec_if_absent = &paligemma_detail::tower};
+        .key = "vision_config", .default_spec = &siglip_vision_model, .spec_if_absent = &paligemma_vision_encoder};
     spec.defaults.tie_word_embeddings = true;
     return spec;
 }(shared_composite);

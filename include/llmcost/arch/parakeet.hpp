@@ -6,6 +6,7 @@
 #include <llmcost/config/reader.hpp>
 #include <llmcost/forward/attention.hpp>
 #include <llmcost/forward/conformer.hpp>
+#include <llmcost/forward/fast_conformer.hpp>
 #include <llmcost/forward/vision_encoder.hpp>
 
 // Fast Conformer: convolutions over time and frequency leave every eighth frame, a conformer reads them.
@@ -13,43 +14,9 @@ namespace llmcost::arch {
 
 namespace parakeet_detail {
 
-enum family_config_index : std::uint8_t { mels, channels, kernel, step_kernel, step, factor, biased };
-inline constexpr family_key family_keys[]{
-    {"num_mel_bins", 80},
-    {"subsampling_conv_channels", 256},
-    {"conv_kernel_size", 9},
-    {"subsampling_conv_kernel_size", 3},
-    {"subsampling_conv_stride", 2},
-    {"subsampling_factor", 8},
-    {"convolution_bias", 1, family_key_type::boolean},
-};
-
-/// Returns the frames of a recording, including one that starts after its end; and those that the mask leaves.
-[[nodiscard]] constexpr std::int64_t frames_of(const audio_preprocessing_config& sound, const workload& load) {
-    return sound.num_centered_frames(num_audio_samples(sound, load));
-}
-[[nodiscard]] constexpr std::int64_t steps_of(const model_config& config) noexcept {
-    std::int64_t n = 0;
-    for (std::int64_t left = config.family[factor]; left > 1; left /= 2) ++n;
-    return n;
-}
-/// What the convolutions leave of so many frames.
-[[nodiscard]] constexpr std::int64_t states_of(const model_config& config, std::int64_t frames) {
-    const std::int64_t k = config.family[step_kernel];
-    for (std::int64_t i = steps_of(config); i > 0; --i)
-        frames = (frames + (k - 1) / 2 * 2 - k) / config.family[step] + 1;
-    return frames;
-}
-[[nodiscard]] constexpr std::int64_t states_of(const model_config& config, const audio_preprocessing_config& sound,
-                                               const workload& load) {
-    return states_of(config, frames_of(sound, load));
-}
-/// Whether the last states are hidden from who reads them.
-[[nodiscard]] constexpr bool hides_last(const model_config& config, const audio_preprocessing_config& sound,
-                                        const workload& load) {
-    const std::int64_t frames = frames_of(sound, load);
-    return states_of(config, frames - 1) < states_of(config, frames);
-}
+using fast_conformer::biased, fast_conformer::channels, fast_conformer::encoder_feed_forward, fast_conformer::factor,
+    fast_conformer::frames_of, fast_conformer::kernel, fast_conformer::mels, fast_conformer::step,
+    fast_conformer::step_kernel, fast_conformer::steps_of;
 
 /// A convolution over (B, channels, frames, frequencies). Outputs after the end of the recording are set to zero in
 /// place.
@@ -96,21 +63,6 @@ struct distance_table {
         const tensor angles = t.mul(t.full({n, 1}), trace::buffer({half})).expand({batch, n, half});
         const tensor sin = t.sin(angles), cos = t.cos(angles);
         return t.cat({sin.unsqueeze(-1), cos.unsqueeze(-1)}, -1).view({batch, n, 2 * half});
-    }
-};
-
-struct encoder_feed_forward {
-    const layer_context& ctx;
-
-    static constexpr role module_role = role::mlp;
-    static constexpr bool is_leaf = false;
-    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("EncoderFeedForward"); }
-    constexpr tensor forward(trace& t, const tensor& x) const {
-        const std::int64_t width = ctx.config.hidden_size, inner = ctx.config.intermediate_size;
-        const bool bias = ctx.config.attention_bias;
-        const tensor h = t.call("activation", activation_module{ctx.config.hidden_act},
-                                t.call("linear1", linear{width, inner, bias}, x));
-        return t.call("linear2", linear{inner, width, bias}, functional_dropout(t, h, dropout_position::mlp));
     }
 };
 
@@ -201,29 +153,6 @@ constexpr void parse_encoder_config(config_view json, model_config& config) {
     if (config.hidden_size % 2 != 0) throw_invalid_value(json, "hidden_size", "an even number");
 }
 
-constexpr media_shapes show(const model& m, const workload& load) {
-    return {.audio = {.num_samples = num_audio_samples(m.audio_preprocessing, load),
-                      .num_frames = frames_of(m.audio_preprocessing, load)}};
-}
-
-/// Sizes of the tower, which may be a part.
-[[nodiscard]] constexpr const model_config& tower_of(const model& m) noexcept {
-    return m.components[0].spec != nullptr ? m.components[0].config : m.config;
-}
-constexpr maybe<config_view> parse_spectrum(config_view json, model& m, literal named, std::int64_t bands) {
-    const auto nested_json = find_feature_extractor_config(json);
-    if (!nested_json) return {};
-    expect_extractor(*nested_json, named);
-    expect_bands(*nested_json, {"feature_size"}, bands);
-    expect_rate(*nested_json, m.audio_preprocessing.sampling_rate, sixteen_thousand);
-    parse_frames(*nested_json, m.audio_preprocessing);
-    return nested_json;
-}
-/// Source: transformers/models/parakeet/feature_extraction_parakeet.py.
-constexpr void parse_audio_config(config_view json, model& m) {
-    (void)parse_spectrum(json, m, "ParakeetFeatureExtractor", tower_of(m).family[mels]);
-}
-
 /// Scores of letters by a convolution of one place.
 struct letter_head {
     std::int64_t width;
@@ -258,9 +187,9 @@ inline constexpr model_spec parakeet_encoder{
     .forward = forward_without_head,
     .base_model = parakeet_detail::encode,
     .parse_config = parakeet_detail::parse_encoder_config,
-    .parse_feature_extractor = parakeet_detail::parse_audio_config,
-    .family_keys = parakeet_detail::family_keys,
-    .compute_media_shapes = parakeet_detail::show,
+    .parse_feature_extractor = fast_conformer::parse_audio_config,
+    .family_keys = fast_conformer::family_keys,
+    .compute_media_shapes = fast_conformer::show,
     .modalities = {.has_text = false, .has_audio = true},
     .audio_preprocessing = {.n_fft = 512},
     .rotary = rotary_style::none,
@@ -281,10 +210,10 @@ inline constexpr model_spec parakeet_ctc = [](model_spec spec) {
     spec.model_type = "parakeet_ctc";
     spec.class_prefix = "Parakeet";
     spec.forward = parakeet_detail::forward;
-    spec.compute_media_shapes = parakeet_detail::show;
+    spec.compute_media_shapes = fast_conformer::show;
     spec.modalities = {.has_text = false, .has_audio = true};
     spec.rotary = rotary_style::none;
-    spec.parse_feature_extractor = parakeet_detail::parse_audio_config;
+    spec.parse_feature_extractor = fast_conformer::parse_audio_config;
     spec.audio_preprocessing = {.n_fft = 512};
     spec.components[0] = {.key = "encoder_config", .default_spec = &parakeet_encoder};
     spec.supported_heads = {head_kind::ctc};

@@ -216,9 +216,9 @@ constexpr tensor forward(const layer_context& ctx, trace& t) {
 constexpr void parse_config(config_view json, model_config& config) {
     const std::int64_t width = config.hidden_size, side = json.positive("image_size", 56);
     config.vision = {side, side, 1, 3};
-    const auto channels = [&](literal key, std::int64_t otherwise) {
+    const auto channels = [&](literal key, std::int64_t default_value) {
         const auto found = json.find(key);
-        return found && !found->is_null() ? found->as_positive() : otherwise;
+        return found && !found->is_null() ? found->as_positive() : default_value;
     };
     const string_ref shape = json.string("cross_attention_shape_for_attention", "kv");
     if (shape != "kv" && shape != "q") throw_invalid_value(json, "cross_attention_shape_for_attention", "kv or q");

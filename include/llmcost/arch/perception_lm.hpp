@@ -3,23 +3,26 @@
 #pragma once
 
 #include <llmcost/arch/llama.hpp>
-#include <llmcost/arch/timm_eva.hpp>
+#include <llmcost/arch/timm_wrapper_eva.hpp>
 #include <llmcost/forward/multimodal.hpp>
 #include <llmcost/forward/tiles.hpp>
+#include <llmcost/forward/timm_eva_config.hpp>
 
 namespace llmcost::arch {
 
 namespace perception_lm_detail {
 
 enum family_config_index : std::uint8_t { leaves_first, pooled };
+
 inline constexpr family_key family_keys[]{{"vision_use_cls_token", 1, family_key_type::boolean},
                                           {"projector_pooling_ratio", 1}};
 
 /// Patches of a tile that are read, along a side; a class token before them is left out, or a patch.
 [[nodiscard]] constexpr std::int64_t states_of(const model& m) noexcept {
     const model_config& tower = m.components[0].config;
-    return patches_of(tower.vision) + tower.family[timm_eva_detail::tokens_ahead] - m.family[leaves_first];
+    return patches_of(tower.vision) + tower.family[timm_eva_config::tokens_ahead] - m.family[leaves_first];
 }
+
 [[nodiscard]] constexpr std::int64_t side_of(const model& m) noexcept {
     std::int64_t side = 0;
     while ((side + 1) * (side + 1) <= states_of(m)) ++side;

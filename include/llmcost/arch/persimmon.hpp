@@ -38,11 +38,6 @@ constexpr void parse_config(config_view json, model_config& config) {
     set_single_mask(json, config);
 }
 
-inline constexpr dropout_key dropout_rates[]{{dropout_position::hidden, "hidden_dropout"},
-                                             {dropout_position::attention, "attention_dropout"},
-                                             {dropout_position::classifier, "hidden_dropout", 0},
-                                             {dropout_position::classifier, "classifier_dropout", same_as_previous}};
-
 }  // namespace persimmon_detail
 
 // transformers/models/persimmon: configuration_persimmon.py, modeling_persimmon.py; half of each head rotated, squared
@@ -71,7 +66,7 @@ inline constexpr model_spec persimmon = [](model_spec spec) {
                                  .num_attention_heads = 64,
                                  .max_position_embeddings = 16384,
                                  .hidden_act = activation::relu2};
-    spec.dropout_keys = persimmon_detail::dropout_rates;
+    spec.dropout_keys = hidden_and_attention_dropout;
     return spec;
 }(llama);
 

@@ -11,14 +11,7 @@ namespace phi_detail {
 
 /// Self-attention with optional QK-norm per head after the transposition.
 constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
-    const std::int64_t d = ctx.config.head_dim;
-    query_key_value qkv = project_qkv(ctx, t, x);
-    split_heads(ctx, qkv);
-    transpose_heads(qkv);
-    if (ctx.config.qk_norm) apply_qk_norm(ctx, t, qkv, d, d);
-    apply_rotary(ctx, t, qkv);
-    update_kv_cache(ctx, t, qkv);
-    return output_projection(ctx, t, scaled_dot_product_attention(ctx, t, qkv));
+    return attention_with_transposed_norm(ctx, t, project_qkv(ctx, t, x));
 }
 
 /// Attention and feed-forward block side by side, summed before the residual; one dropout serves both.

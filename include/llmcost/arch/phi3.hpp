@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/arch/mistral.hpp>
+#include <llmcost/arch/llama.hpp>
 
 namespace llmcost::arch {
 

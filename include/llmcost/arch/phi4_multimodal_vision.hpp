@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/arch/idefics3.hpp>
-#include <llmcost/arch/siglip.hpp>
+#include <llmcost/forward/bucketed_positions.hpp>
 #include <llmcost/forward/dual_encoder.hpp>
 #include <llmcost/forward/packed_sequences.hpp>
+#include <llmcost/forward/siglip_heads.hpp>
 
 // The vision encoder of Phi-4 multimodal: crops plus the full image through SigLIP; a separator token ends each row of
 // patches.
@@ -16,9 +16,11 @@ namespace phi4_multimodal_detail {
 // ---- what the processor makes of an image
 
 enum family_config_index : std::uint8_t { max_crops };
+
 inline constexpr family_key family_keys[]{{.default_value = 36, .type = family_key_type::computed}};
 
 enum vision_config_index : std::uint8_t { crop, feature };
+
 inline constexpr family_key vision_keys[]{
     {"crop_size", 448}, {.type = family_key_type::computed},  // layers before the states that are read
 };
@@ -99,7 +101,7 @@ constexpr void parse_vision_config(config_view json, model_config& config) {
 /// SigLIP's encoder and pooling head; returns the states before its last layers. `family_tensors[0]` is the boolean
 /// mask of hidden patches, (images, patches).
 constexpr tensor encode_images(const layer_context& ctx, trace& t) {
-    const tensor embedded = idefics3_detail::embed(ctx, t, image_input(ctx, t));
+    const tensor embedded = bucketed_positions::embed(ctx, t, image_input(ctx, t));
     const bool hides = ctx.inputs != nullptr && ctx.inputs->family_tensors[0].rank > 0;
     attention_inputs inputs{.pattern = full_pattern(embedded.dim(1)).pattern};
     if (hides) inputs.mask = eager_mask(t, inputs.pattern, embedded.dim(0));
@@ -113,7 +115,7 @@ constexpr tensor encode_images(const layer_context& ctx, trace& t) {
     const recorder::detach_guard unread{t};
     x = t.call("post_layernorm", norm_module{norm_kind::layer, ctx.config.hidden_size}, x);
     t.enter(head);
-    (void)t.leave(head, siglip_detail::pooling_head{ctx, true}.forward(t, x, nullptr));
+    (void)t.leave(head, siglip_heads::pooling_head{ctx, true}.forward(t, x, nullptr));
     return read.states[0];
 }
 

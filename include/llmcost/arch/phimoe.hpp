@@ -28,13 +28,8 @@ constexpr tensor_pair pick(const layer_context& ctx, trace& t, const tensor& tok
     return {logits, t.cat({first, weight_of_best(t, logits, others)}, -1)};
 }
 
-constexpr tensor sparse_moe_block(const layer_context& ctx, trace& t, const tensor& x) {
-    const tensor tokens = t.reshape(x, {-1, ctx.config.hidden_size});
-    return call_experts(ctx, t, tokens, call_custom_router(ctx, t, pick, tokens)).view({x.dim(0), x.dim(1), -1});
-}
-
 constexpr tensor mlp(const layer_context& ctx, trace& t, const tensor& x) {
-    return moe_or_dense_mlp(ctx, t, sparse_moe_block, x);
+    return moe_or_dense_mlp(ctx, t, routed_experts_block<pick>, x);
 }
 
 /// Rotary tables whose frequencies are made anew in every pass, on the CPU, and copied to the model's device

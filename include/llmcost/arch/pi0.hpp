@@ -3,6 +3,7 @@
 #pragma once
 
 #include <llmcost/arch/paligemma.hpp>
+#include <llmcost/forward/linear_image_projector.hpp>
 
 namespace llmcost::arch {
 
@@ -10,11 +11,13 @@ namespace pi0_detail {
 
 // the first is PaliGemma's
 enum family_config_index : std::uint8_t { projection_dim, chunk, state_width, action_width };
+
 inline constexpr family_key family_keys[]{{.default_value = 2048, .type = family_key_type::computed},
                                           {"chunk_size", 50},
                                           {"max_state_dim", 32},
                                           {"max_action_dim", 32}};
-static_assert(std::uint8_t{projection_dim} == std::uint8_t{paligemma_detail::projection_dim});
+
+static_assert(std::uint8_t{projection_dim} == std::uint8_t{linear_image_projector::projection_dim});
 
 /// Embeds the robot state and noisy actions at one time step: (B, 1 + actions, width).
 constexpr tensor embed_actions(const layer_context& ctx, trace& t) {
@@ -52,7 +55,7 @@ constexpr void read_prefix(const layer_context& ctx, trace& t) {
         const recorder::not_executed_guard no_pixels{t, !has_images(t)};
         const recorder::workload_guard encoder_workload{t, image_workload(t.load(), images_in(t), 0, 0)};
         const tensor states = forward_encoder_component(ctx, t, 0, "vision_tower", role::vision);
-        features = t.call("multi_modal_projector", paligemma_detail::projector{model_ctx}, states);
+        features = t.call("multi_modal_projector", linear_image_projector::projector{model_ctx}, states);
     }
     t.leave(vlm, features);
     if (has_images(t)) {
@@ -127,7 +130,7 @@ constexpr tensor forward(const layer_context& ctx, trace& t) {
     return t.leave(model_info, t.select_model_output(x, t.call("action_out_proj", out, t.slice(x, 1, n))));
 }
 
-/// The sizes of Gemma that `otherwise` holds, where a part is left out.
+/// The default sizes of Gemma, for a part that is missing.
 inline constexpr submodel_spec expert = [](model_spec spec) {
     spec.defaults.hidden_size = 1024;
     spec.defaults.intermediate_size = 4096;
@@ -136,10 +139,11 @@ inline constexpr submodel_spec expert = [](model_spec spec) {
     spec.defaults.num_key_value_heads = 1;
     return spec;
 }(gemma);
+
 inline constexpr submodel_spec tower = [](model_spec spec) {
     spec.defaults.intermediate_size = 4304;
     return spec;
-}(paligemma_detail::tower);
+}(paligemma_vision_encoder);
 
 /// Parses `config.json`; `vlm_config` contains the vision encoder and the text model of this spec.
 constexpr void parse_config(config_view json, model& m) {
@@ -155,8 +159,8 @@ constexpr void parse_config(config_view json, model& m) {
                             : component_model{&missing, parse_sizes(missing, empty_json, true)};
     };
     m.components[1] = {m.text_spec, m.config};
-    m.components[0] = part("vision_config", siglip_vision_model, vlm ? paligemma_detail::tower : tower);
-    const component_model text = part("text_config", gemma, paligemma_detail::text);
+    m.components[0] = part("vision_config", siglip_vision_model, vlm ? paligemma_vision_encoder : tower);
+    const component_model text = part("text_config", gemma, paligemma_text_decoder);
     const head_kind head = m.config.head;
     const dtype type = m.config.dtype_of_weights;
     m.text_spec = text.spec;
@@ -167,7 +171,7 @@ constexpr void parse_config(config_view json, model& m) {
     if (m.family[projection_dim] != m.config.hidden_size)
         throw_invalid_value(json, "vlm_config", "a projection_dim as wide as the text, into which patches are put");
     const model_config& acts = m.components[1].config;
-    if (m.text_spec != &gemma && m.text_spec != &paligemma_detail::text)
+    if (m.text_spec != &gemma && m.text_spec != &paligemma_text_decoder)
         throw_unsupported(json, "vlm_config", "unsupported text model; expected Gemma");
     if (acts.num_hidden_layers != m.config.num_hidden_layers ||
         acts.num_key_value_heads != m.config.num_key_value_heads || acts.head_dim != m.config.head_dim)

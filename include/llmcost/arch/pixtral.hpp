@@ -7,30 +7,12 @@
 #include <llmcost/forward/decoder.hpp>
 #include <llmcost/forward/images.hpp>
 #include <llmcost/forward/multimodal.hpp>
+#include <llmcost/forward/pixtral_images.hpp>
 #include <llmcost/forward/vision_encoder.hpp>
 
 namespace llmcost::arch {
 
 namespace pixtral_detail {
-
-/// Returns the image size: the longest side is limited to `longest`, and both sides are rounded up to multiples of
-/// `step`.
-///
-/// Source: transformers/models/pixtral/image_processing_pixtral.py, `get_resize_output_image_size`.
-[[nodiscard]] constexpr image_size resized(image_size image, std::int64_t longest, std::int64_t step) {
-    const auto share = [](std::int64_t side, std::int64_t maximum) {
-        return static_cast<double>(side) / static_cast<double>(maximum);
-    };
-    const double by_height = share(image.height, longest), by_width = share(image.width, longest);
-    const double ratio = by_height > by_width ? by_height : by_width;
-    const auto round_to_patch = [&](std::int64_t side) {
-        const auto scaled = ratio > 1 ? static_cast<std::int64_t>(static_cast<double>(side) / ratio) : side;
-        if (scaled < 1)
-            throw_description_error("the aspect ratio of the image is too large: a side is rounded to zero");
-        return (scaled - 1) / step * step + step;
-    };
-    return {round_to_patch(image.height), round_to_patch(image.width)};
-}
 
 /// Encodes the patches of all images in one sequence with a block-diagonal mask.
 constexpr tensor base(const layer_context& ctx, trace& t) {
@@ -52,13 +34,6 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
     return t.leave(transformer, forward_layers(ctx, t, shared, x));
 }
 
-constexpr void parse_config(config_view json, model_config& config) {
-    parse_square_image(json, config, 1024, 16);
-    divide_by_heads(json, config, {"num_attention_heads"});
-    config.attention_bias = config.output_bias = false;
-    config.rotary_dim = config.head_dim;
-}
-
 }  // namespace pixtral_detail
 
 // transformers/models/pixtral: Mistral's layers over patches of all images at once
@@ -66,7 +41,7 @@ inline constexpr model_spec pixtral = [](model_spec spec) {
     spec.model_type = "pixtral";
     spec.class_prefix = "Pixtral";
     spec.base_model = pixtral_detail::base;
-    spec.parse_config = pixtral_detail::parse_config;
+    spec.parse_config = pixtral_images::parse_config;
     spec.rotary = rotary_style::rotate_half;
     spec.accepts_any_image_size = true;
     spec.decoder_layer = pre_norm_layer;

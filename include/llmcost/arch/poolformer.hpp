@@ -172,17 +172,13 @@ constexpr void parse_poolformer(config_view json, model_config& config) {
 }
 
 // transformers/models/poolformer: configuration_poolformer.py, modeling_poolformer.py
-inline constexpr model_spec poolformer{
-    .model_type = "poolformer",
-    .class_prefix = "PoolFormer",
-    .forward = forward_poolformer,
-    .parse_config = parse_poolformer,
-    .family_keys = poolformer_detail::family_keys,
-    .dropout_keys = dropout_key_table::none(),
-    .rotary = rotary_style::none,
-    .accepts_any_image_size = true,
-    .supported_heads = {head_kind::none, head_kind::image_classification},
-    .defaults = image_defaults(activation::gelu),
-};
+inline constexpr model_spec poolformer = [](model_spec spec) {
+    spec.model_type = "poolformer";
+    spec.class_prefix = "PoolFormer";
+    spec.forward = forward_poolformer;
+    spec.parse_config = parse_poolformer;
+    spec.family_keys = poolformer_detail::family_keys;
+    return spec;
+}(image_classifier(activation::gelu));
 
 }  // namespace llmcost::arch

@@ -2,30 +2,33 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/arch/bart.hpp>
+#include <llmcost/arch/mbart.hpp>
 #include <llmcost/arch/sam.hpp>
 #include <llmcost/forward/composite.hpp>
 #include <llmcost/forward/multimodal.hpp>
+#include <llmcost/forward/sam_encoder.hpp>
 
 namespace llmcost::arch {
 
 namespace pp_formulanet_detail {
 
 enum tower_config_index : std::size_t {
-    middle = sizeof sam_detail::family_keys / sizeof *sam_detail::family_keys,
+    middle = sizeof sam_encoder::family_keys / sizeof *sam_encoder::family_keys,
     last
 };
+
 inline constexpr family_key tower_keys[]{
-    sam_detail::family_keys[0],       sam_detail::family_keys[1], sam_detail::family_keys[2],
-    sam_detail::family_keys[3],       sam_detail::family_keys[4], {"post_conv_mid_channels", 512},
+    sam_encoder::family_keys[0],      sam_encoder::family_keys[1], sam_encoder::family_keys[2],
+    sam_encoder::family_keys[3],      sam_encoder::family_keys[4], {"post_conv_mid_channels", 512},
     {"post_conv_out_channels", 1024},
 };
+
 static_assert(last + 1 == sizeof tower_keys / sizeof *tower_keys);
 
 /// Two convolutions that make the grid smaller, and two projections.
 constexpr tensor tower_base(const layer_context& ctx, trace& t) {
     const family_config& family = ctx.config.family;
-    const tensor features = sam_detail::forward_vision_encoder(ctx, t);
+    const tensor features = sam_encoder::forward_vision_encoder(ctx, t);
     const std::int64_t mid_channels = family[middle], out = family[last];
     const module_info projector{.name = "multi_modal_projector",
                                 .class_of_module = ctx.class_of("MultiModalProjector"),
@@ -38,9 +41,9 @@ constexpr tensor tower_base(const layer_context& ctx, trace& t) {
 }
 
 constexpr void parse_vision_config(config_view json, model_config& config) {
-    sam_detail::parse_windows(json, config);
+    sam_encoder::parse_windows(json, config);
     if (!json.contains("image_size")) config.vision.image_height = config.vision.image_width = 512;
-    if (json.positive("post_conv_in_channels", 256) != config.family[sam_detail::output_channels])
+    if (json.positive("post_conv_in_channels", 256) != config.family[sam_encoder::output_channels])
         throw_invalid_value(json, "post_conv_in_channels", "output_channels");
 }
 
@@ -54,17 +57,19 @@ inline constexpr submodel_spec tower = [](model_spec spec) {
     spec.config_keys.remove("intermediate_size");
     spec.config_keys.add("intermediate_size", "mlp_dim", key_rule::family_name_only);
     return spec;
-}(sam_detail::tower);
+}(sam_vision_encoder);
 
 inline constexpr stack_style style{.norm_first = true,
                                    .norm_last = "layer_norm",
                                    .decoder_type = "TextModel",
                                    .positions = learned_positions_after_two};
+
 inline constexpr family_key text_keys[]{
     {"decoder_layers", 8},
     {"decoder_attention_heads", 16},
     {"decoder_ffn_dim", 2048},
     {.default_value = 1, .type = family_key_type::computed}};  // no encoder of texts
+
 inline constexpr submodel_spec texts = [](model_spec spec) {
     spec.class_prefix = "PPFormulaNet";
     spec.family_keys = text_keys;

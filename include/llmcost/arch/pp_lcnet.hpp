@@ -112,12 +112,13 @@ constexpr tensor encode_blocks_of_stages(const layer_context& ctx, trace& t) {
     t.enter(encoder);
     const convolution_2d first{3, ctx.config.family[stem], 3, ctx.config.family[stem_stride], 1, 1, false};
     tensor x = t.call("convolution", convolved{ctx, first}, image_input(ctx, t));
-    std::int64_t at = 0;
+    std::int64_t index = 0;
     for (std::int64_t i = 0; i < stages; ++i) {
         const module_info stage{.name = "blocks", .index = i, .class_of_module = ctx.class_of("Block")};
         t.enter(stage);
-        for (std::int64_t n = 0; at < ctx.config.family[num_blocks] && block_of(ctx.config, at).stage == i; ++n, ++at)
-            x = t.call({"layers", n}, block{ctx, block_of(ctx.config, at)}, x);
+        for (std::int64_t n = 0; index < ctx.config.family[num_blocks] && block_of(ctx.config, index).stage == i;
+             ++n, ++index)
+            x = t.call({"layers", n}, block{ctx, block_of(ctx.config, index)}, x);
         t.leave(stage, x);
     }
     return t.leave(encoder, x);
@@ -201,17 +202,14 @@ constexpr void parse_pp_lcnet(config_view json, model_config& config) {
 }
 
 // transformers/models/pp_lcnet: configuration_pp_lcnet.py, modeling_pp_lcnet.py
-inline constexpr model_spec pp_lcnet{
-    .model_type = "pp_lcnet",
-    .class_prefix = "PPLCNet",
-    .forward = forward_pp_lcnet,
-    .parse_config = parse_pp_lcnet,
-    .family_keys = pp_lcnet_detail::family_keys,
-    .dropout_keys = dropout_key_table::none(),
-    .rotary = rotary_style::none,
-    .accepts_any_image_size = true,
-    .supported_heads = {head_kind::image_classification},
-    .defaults = image_defaults(activation::hardswish),
-};
+inline constexpr model_spec pp_lcnet = [](model_spec spec) {
+    spec.model_type = "pp_lcnet";
+    spec.class_prefix = "PPLCNet";
+    spec.forward = forward_pp_lcnet;
+    spec.parse_config = parse_pp_lcnet;
+    spec.family_keys = pp_lcnet_detail::family_keys;
+    spec.supported_heads = {head_kind::image_classification};
+    return spec;
+}(image_classifier(activation::hardswish));
 
 }  // namespace llmcost::arch

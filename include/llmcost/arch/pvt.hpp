@@ -4,6 +4,7 @@
 
 #include <llmcost/config/image_stages.hpp>
 #include <llmcost/forward/images.hpp>
+#include <llmcost/forward/spatial_reduction.hpp>
 #include <llmcost/layers/attention.hpp>
 #include <llmcost/layers/norm.hpp>
 
@@ -11,32 +12,16 @@ namespace llmcost::arch {
 
 namespace pvt_detail {
 
-inline constexpr std::int64_t maximum = 4;  // stages: five lists of numbers, two of them in one
+using spatial_reduction::depths, spatial_reduction::drops, spatial_reduction::heads, spatial_reduction::inners,
+    spatial_reduction::patch, spatial_reduction::reduction, spatial_reduction::stride, spatial_reduction::widths;
 
-enum family_config_index : std::uint8_t {
-    drops,
-    widths,
-    depths = widths + maximum,
-    heads = depths + maximum,
-    inners = heads + maximum,
-    reductions = inners + maximum,  ///< with the stage's patch size and stride: three numbers of 20 bits
-};
 inline constexpr family_key family_keys[]{{.type = family_key_type::computed}};
-
-[[nodiscard]] constexpr std::int64_t reduction(const model_config& config, std::int64_t i) {
-    return of_stage(config, reductions, i) >> 40;
-}
-[[nodiscard]] constexpr std::int64_t patch(const model_config& config, std::int64_t i) {
-    return of_stage(config, reductions, i) >> 20 & 0xfffff;
-}
-[[nodiscard]] constexpr std::int64_t stride(const model_config& config, std::int64_t i) {
-    return of_stage(config, reductions, i) & 0xfffff;
-}
 
 /// Patches along each side of a stage's table of positions.
 [[nodiscard]] constexpr std::int64_t places_of(const model_config& config, std::int64_t i) {
     return (i == 0 ? config.vision.image_height : config.vision.image_height >> (i + 1)) / patch(config, i);
 }
+
 /// Those that its convolution makes of so many pixels: kernel and stride change roles (`PvtPatchEmbeddings`).
 [[nodiscard]] constexpr std::int64_t made_of(const model_config& config, std::int64_t i, std::int64_t pixels) {
     if (patch(config, i) == 0) throw_description_error("pvt: more stages than sizes");
@@ -110,10 +95,8 @@ struct attention {
     static constexpr bool is_leaf = false;
     [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("Attention"); }
     constexpr tensor forward(trace& t, const tensor& x) const {
-        const module_info output{.name = "output", .class_of_module = ctx.class_of("SelfOutput")};
         const tensor h = t.call("self", self_attention{ctx, stage, rows, columns}, x);
-        t.enter(output);
-        return t.leave(output, dropout(t, "dropout", t.call("dense", linear{h.dim(2), h.dim(2), true}, h)));
+        return project_in_output(ctx, t, "SelfOutput", h.dim(2), h.dim(2), h);
     }
 };
 
@@ -126,19 +109,9 @@ struct layer {
     static constexpr bool is_leaf = false;
     [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("Layer"); }
     constexpr tensor forward(trace& t, const tensor& x) const {
-        const std::int64_t width = x.dim(2), inner = of_stage(ctx.config, inners, stage);
-        const norm_module layer_norm{norm_kind::layer, width};
-        const drop_path_module path{ctx.spec.class_prefix, drops_path};
-        const module_info mlp{.name = "mlp", .class_of_module = ctx.class_of("FFN"), .module_role = role::mlp};
-        tensor h = t.call("attention", attention{ctx, stage, rows, columns}, t.call("layer_norm_1", layer_norm, x));
-        const tensor middle = t.add(t.call("drop_path", path, h), x);
-        h = t.call("layer_norm_2", layer_norm, middle);
-        t.enter(mlp);
-        h = t.call("intermediate_act_fn", activation_module{ctx.config.hidden_act},
-                   t.call("dense1", linear{width, inner, true}, h));
-        h = t.call("dense2", linear{inner, width, true}, dropout(t, "dropout", h));
-        h = t.leave(mlp, dropout(t, "dropout", h));
-        return t.add(middle, t.call("drop_path", path, h));
+        const auto same = [](const tensor& h) { return h; };
+        return spatial_reduction::pvt_layer(ctx, t, attention{ctx, stage, rows, columns}, "FFN", drops_path,
+                                            of_stage(ctx.config, inners, stage), same, x);
     }
 };
 
@@ -182,38 +155,21 @@ constexpr tensor forward_pvt(const layer_context& ctx, trace& t) {
 
 constexpr void parse_pvt(config_view json, model_config& config) {
     using namespace pvt_detail;
+    using namespace spatial_reduction;
     config.vision = parse_image_size(json, 224);
     if (config.vision.image_height != config.vision.image_width)
         throw_unsupported(json, "image_size", "non-square images are not supported");
-    const std::int64_t n = config.num_hidden_layers =
-        parse_stages(json, "hidden_sizes", {64, 128, 320, 512}, config.family, widths, maximum);
-    if (json.positive("num_encoder_blocks", 4) != n)
-        throw_invalid_value(json, "num_encoder_blocks", "as many as hidden_sizes has");
-    parse_stages_of(json, "depths", {2, 2, 2, 2}, config.family, depths, n, maximum);
-    parse_stages_of(json, "num_attention_heads", {1, 2, 5, 8}, config.family, heads, n, maximum);
-    parse_stages_of(json, "mlp_ratios", {8, 8, 4, 4}, config.family, inners, n, maximum);
-    family_config sr_ratios, patches, steps;
-    parse_stages_of(json, "sequence_reduction_ratios", {8, 4, 2, 1}, sr_ratios, 0, n, maximum);
-    parse_stages_of(json, "patch_sizes", {4, 2, 2, 2}, patches, 0, n, maximum);
-    parse_stages_of(json, "strides", {4, 2, 2, 2}, steps, 0, n, maximum);
+    parse_stage_sizes(json, config, "sequence_reduction_ratios", {64, 128, 320, 512}, {8, 8, 4, 4}, {4, 2, 2, 2});
     std::int64_t pixels = config.vision.image_height;
-    for (std::int64_t i = 0; i < n; ++i) {
-        const auto at = static_cast<std::size_t>(i);
-        for (const std::int64_t factor : {sr_ratios[at], patches[at], steps[at]})
-            if (factor > 0xfffff) throw_unsupported(json, "strides", "strides above 1048575 are not supported");
-        config.family[inners + at] =
-            checked_size(json, "mlp_ratios", config.family[inners + at], config.family[widths + at]);
-        config.family[reductions + at] = (sr_ratios[at] << 20 | patches[at]) << 20 | steps[at];
-        if (config.family[widths + at] % config.family[heads + at] != 0)
-            throw_invalid_value(json, "num_attention_heads", "divisors of hidden_sizes");
-        if (pixels < steps[at]) throw_invalid_value(json, "strides", "no more than there are pixels");
+    for (std::int64_t i = 0; i < config.num_hidden_layers; ++i) {
+        if (pixels < stride(config, i)) throw_invalid_value(json, "strides", "no more than there are pixels");
         pixels = made_of(config, i, pixels);
         if (pixels != places_of(config, i))
             throw_invalid_value(json, "patch_sizes", "what makes as many patches as positions");
-        if (sr_ratios[at] > pixels)
+        if (reduction(config, i) > pixels)
             throw_invalid_value(json, "sequence_reduction_ratios", "at most the number of positions");
     }
-    if (sr_ratios[static_cast<std::size_t>(n - 1)] != 1)
+    if (reduction(config, config.num_hidden_layers - 1) != 1)
         throw_invalid_value(json, "sequence_reduction_ratios", "1 in the last stage, whose class token is no place");
     config.attention_bias = json.boolean("qkv_bias", true);
     config.family[drops] = json.real("drop_path_rate", 0.0) > 0.0;

@@ -3,13 +3,14 @@
 #pragma once
 
 #include <llmcost/arch/segformer.hpp>
+#include <llmcost/forward/spatial_reduction.hpp>
 
 namespace llmcost::arch {
 
 namespace pvt_v2_detail {
 
-using segformer_detail::drops, segformer_detail::heads, segformer_detail::inners, segformer_detail::reductions,
-    segformer_detail::maximum;
+using spatial_reduction::drops, spatial_reduction::heads, spatial_reduction::inners, spatial_reduction::maximum,
+    spatial_reduction::reductions;
 
 enum extra_config_index : std::uint8_t {
     pools = reductions + maximum
@@ -33,7 +34,7 @@ struct attention {
     [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("SelfAttention"); }
     constexpr tensor forward(trace& t, const tensor& x) const {
         const std::int64_t width = x.dim(2), count = of_stage(ctx.config, heads, stage), batch = x.dim(0);
-        const std::int64_t sr_ratio = pvt_detail::reduction(ctx.config, stage);
+        const std::int64_t sr_ratio = spatial_reduction::reduction(ctx.config, stage);
         const bool means = ctx.config.family[pools] != 0;
         const auto split = [&](literal name, const tensor& h) {
             const tensor all = t.call(name, linear{width, width, ctx.config.attention_bias}, h);
@@ -73,23 +74,16 @@ struct layer {
     static constexpr bool is_leaf = false;
     [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("BlockLayer"); }
     constexpr tensor forward(trace& t, const tensor& x) const {
-        const std::int64_t width = x.dim(2), inner = of_stage(ctx.config, inners, stage);
-        const norm_module layer_norm{norm_kind::layer, width};
-        const drop_path_module path{ctx.spec.class_prefix, drops_path};
-        const module_info mlp{
-            .name = "mlp", .class_of_module = ctx.class_of("ConvFeedForwardNetwork"), .module_role = role::mlp};
-        const segformer_detail::depth_wise depth_wise{ctx.class_of("DepthWiseConv"), inner, rows, columns};
-        tensor h = t.call("attention", attention{ctx, stage, rows, columns}, t.call("layer_norm_1", layer_norm, x));
-        const tensor middle = t.add(t.call("drop_path", path, h), x);
-        h = t.call("layer_norm_2", layer_norm, middle);
-        t.enter(mlp);
-        h = t.call("dense1", linear{width, inner, true}, h);
-        h = ctx.config.family[pools] != 0 ? t.call("relu", activation_module{activation::relu}, h)
-                                          : t.call("relu", identity{}, h);
-        h = t.call("intermediate_act_fn", activation_module{ctx.config.hidden_act}, t.call("dwconv", depth_wise, h));
-        h = t.call("dense2", linear{inner, width, true}, dropout(t, "dropout", h));
-        h = t.leave(mlp, dropout(t, "dropout", h));
-        return t.add(middle, t.call("drop_path", path, h));
+        const std::int64_t inner = of_stage(ctx.config, inners, stage);
+        const spatial_reduction::depth_wise depth_wise{ctx.class_of("DepthWiseConv"), inner, rows, columns};
+        const auto convolve = [&](const tensor& expanded) {
+            const tensor h = ctx.config.family[pools] != 0
+                                 ? t.call("relu", activation_module{activation::relu}, expanded)
+                                 : t.call("relu", identity{}, expanded);
+            return t.call("dwconv", depth_wise, h);
+        };
+        return spatial_reduction::pvt_layer(ctx, t, attention{ctx, stage, rows, columns}, "ConvFeedForwardNetwork",
+                                            drops_path, inner, convolve, x);
     }
 };
 
@@ -101,16 +95,16 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
         const module_info stage{.name = "layers", .index = i, .class_of_module = ctx.class_of("EncoderLayer")};
         std::int64_t rows = 0, columns = 0;
         t.enter(stage);
-        x = segformer_detail::embed(ctx, t, i, "patch_embedding", x, rows, columns);
-        x = segformer_detail::layers_of<layer>(ctx, t, i, rows, columns, x);
+        x = spatial_reduction::embed(ctx, t, i, "patch_embedding", x, rows, columns);
+        x = spatial_reduction::layers_of<layer>(ctx, t, i, rows, columns, x);
         x = t.leave(stage, t.call("layer_norm", norm_module{norm_kind::layer, x.dim(2)}, x));
-        x = segformer_detail::as_image(t, x, rows, columns);
+        x = spatial_reduction::as_image(t, x, rows, columns);
     }
     return t.leave(encoder, x);
 }
 
 constexpr void parse_config(config_view json, model_config& config) {
-    segformer_detail::parse_stages_into(json, config, {8, 8, 4, 4});
+    spatial_reduction::parse_stages_into(json, config, {8, 8, 4, 4});
     config.attention_bias = json.boolean("qkv_bias", true);
     config.family[drops] = json.real("drop_path_rate", 0.0) > 0.0;
     config.family[pools] = json.boolean("linear_attention", false);

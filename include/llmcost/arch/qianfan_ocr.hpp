@@ -4,15 +4,18 @@
 
 #include <llmcost/arch/internvl.hpp>
 #include <llmcost/arch/qwen3.hpp>
+#include <llmcost/forward/internvl_layers.hpp>
 
 namespace llmcost::arch {
 
 namespace qianfan_ocr_detail {
 
-using namespace internvl_vision_detail;
+using internvl_layers::attention, internvl_layers::drops_projection, internvl_layers::embed,
+    internvl_layers::family_keys, internvl_layers::mean_pooling, internvl_layers::rms;
 
 // after the keys of InternVL
 enum more_config_index : std::uint8_t { drops_path = drops_projection + 1 };
+
 inline constexpr family_key tower_keys[]{
     family_keys[0],
     family_keys[1],
@@ -65,7 +68,7 @@ inline constexpr submodel_spec tower = [](model_spec spec) {
     spec.class_prefix = "QianfanOCRVision";
     spec.base_model = tower_base;
     spec.parse_config = [](config_view json, model_config& config) {
-        internvl_vision_detail::parse_config(json, config);
+        internvl_layers::parse_config(json, config);
         config.attention_bias = json.boolean("attention_bias", true);
         config.family[drops_path] = json.real("drop_path_rate", 0.1) > 0 ? 1 : 0;
     };

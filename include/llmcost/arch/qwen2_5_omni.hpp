@@ -2,12 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <llmcost/arch/qwen2_5_vl.hpp>
 #include <llmcost/arch/qwen2_audio.hpp>
 #include <llmcost/arch/qwen2_vl.hpp>
+#include <llmcost/forward/audio_chunks.hpp>
+#include <llmcost/forward/qwen_vision.hpp>
 
 namespace llmcost::arch {
 
 namespace qwen2_5_omni_detail {
+
+using audio_chunks::audio_layer, audio_chunks::half_chunk, audio_chunks::mels, audio_chunks::output_dim,
+    audio_chunks::places;
 
 // ---- vision encoder: that of Qwen2.5-VL, whose queries, keys and values have projections of their own
 
@@ -37,18 +43,16 @@ struct vision_attention {
 };
 
 constexpr tensor encode_images(const layer_context& ctx, trace& t) {
-    constexpr qwen2_vl_detail::window_names names{
-        {"Qwen2_5_", "VisionPatchEmbed"}, "Qwen2_5Omni", "Qwen2_5OmniRMSNorm"};
-    return qwen2_vl_detail::encode_windowed_images(
+    constexpr qwen_vision::window_names names{{"Qwen2_5_", "VisionPatchEmbed"}, "Qwen2_5Omni", "Qwen2_5OmniRMSNorm"};
+    return qwen_vision::encode_windowed_images(
         ctx, t, names, ctx.config.hidden_size / ctx.config.num_attention_heads,
-        [](const layer_context& at, const packed_attention_pattern& made, const packed_sequences& runs) {
-            return vision_attention{at, made, runs};
+        [](const layer_context& layer_ctx, const packed_attention_pattern& made, const packed_sequences& runs) {
+            return vision_attention{layer_ctx, made, runs};
         });
 }
 
 // ---- audio encoder: chunks of two seconds, with attention within each chunk
 
-enum audio_config_index : std::uint8_t { mels, places, half_chunk, output_dim };
 inline constexpr family_key audio_keys[]{
     {"num_mel_bins", 128}, {"max_source_positions", 1500}, {"n_window", 100}, {"output_dim", 3584}};
 
@@ -60,38 +64,9 @@ inline constexpr family_key audio_keys[]{
                        maximum = s.padded_samples() / s.hop_length;
     return started_frames < maximum ? started_frames : maximum;
 }
+
 /// States that a convolution makes of two frames each.
 [[nodiscard]] constexpr std::int64_t states_of(std::int64_t frames) noexcept { return (frames + 1) / 2; }
-
-/// A block over all states in one row, without positions: norm, attention within chunks, residual; norm, two layers,
-/// residual.
-struct audio_layer {
-    layer_context ctx;
-    packed_sequences runs;
-    bool key_bias = false;
-
-    static constexpr role module_role = role::none;
-    static constexpr bool is_leaf = false;
-    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("AudioEncoderLayer"); }
-    constexpr tensor forward(trace& t, const tensor& x) const {
-        const std::int64_t rows = x.dim(0), width = x.dim(1), inner = ctx.config.intermediate_size;
-        const norm_module layer_norm{norm_kind::layer, width};
-        const linear projection{width, width, true};
-        const tensor normed = t.call("self_attn_layer_norm", layer_norm, x);
-        const module_info attention{
-            .name = "self_attn", .class_of_module = ctx.class_of("AudioAttention"), .module_role = role::attn};
-        t.enter(attention);
-        const auto heads = [&](literal name, bool bias) {
-            return t.call(name, linear{width, width, bias}, normed).view({rows, ctx.config.num_attention_heads, -1});
-        };
-        const tensor q = heads("q_proj", true), k = heads("k_proj", key_bias), v = heads("v_proj", true);
-        const tensor mixed = t.call("out_proj", projection, packed_scaled_dot_product_attention(t, q, k, v, runs));
-        const tensor middle = t.add(x, t.leave(attention, mixed));
-        const tensor hidden = t.call("fc1", linear{width, inner, true}, t.call("final_layer_norm", layer_norm, middle));
-        const tensor h = t.call("activation_fn", activation_module{ctx.config.hidden_act}, hidden);
-        return t.add(middle, t.call("fc2", linear{inner, width, true}, h));
-    }
-};
 
 /// Declares modules that are never called: two token embeddings, a position table, a pooling module.
 constexpr void hold_uncalled(const layer_context& ctx, trace& t) {
@@ -150,7 +125,7 @@ inline constexpr family_key bound_keys[]{
 };
 
 constexpr media_shapes show(const model& m, const workload& load) {
-    media_shapes shapes = qwen2_vl_detail::show(m, load);
+    media_shapes shapes = qwen_vision::show(m, load);
     if (load.audio_milliseconds == 0) return shapes;
     const std::int64_t frames = frames_of(m.audio_preprocessing, load), tokens = states_of(frames) / 2;
     if (tokens < 1) throw_description_error("the recording is too short: it has no audio token");
@@ -160,14 +135,6 @@ constexpr media_shapes show(const model& m, const workload& load) {
                     .num_samples = m.audio_preprocessing.samples_from_milliseconds(load.audio_milliseconds),
                     .num_frames = frames};
     return shapes;
-}
-constexpr void parse_audio_config(config_view json, model& m) {
-    const auto nested_json = find_feature_extractor_config(json);
-    if (!nested_json) return;
-    expect_extractor(*nested_json, "WhisperFeatureExtractor");
-    expect_bands(*nested_json, {"feature_size"}, m.components[1].config.family[mels]);
-    expect_rate(*nested_json, m.audio_preprocessing.sampling_rate, sixteen_thousand);
-    parse_filled(*nested_json, m.audio_preprocessing);
 }
 
 /// Selects unpadded audio frames, then inserts audio features and image features at their token positions.
@@ -195,12 +162,6 @@ constexpr void parse_text_config(config_view json, model_config& config) {
         fail_sections(json, "frequencies per axis that add up to half of a head");
     config.attention_bias = true;
     config.output_bias = false;
-}
-
-constexpr void parse_audio_config(config_view json, model_config& config) {
-    divide_by_heads(json, config, {"encoder_attention_heads"});
-    if (config.family[places] < config.family[half_chunk])
-        throw_invalid_value(json, "max_source_positions", "at least n_window");
 }
 
 }  // namespace qwen2_5_omni_detail
@@ -235,7 +196,7 @@ inline constexpr submodel_spec qwen2_5_omni_audio = [](model_spec spec) {
     spec.model_type = "qwen2_5_omni_audio_encoder";
     spec.class_prefix = "Qwen2_5Omni";
     spec.base_model = qwen2_5_omni_detail::encode_audio;
-    spec.parse_config = qwen2_5_omni_detail::parse_audio_config;
+    spec.parse_config = audio_chunks::parse_audio_config;
     spec.family_keys = qwen2_5_omni_detail::audio_keys;
     spec.names.model_class = "AudioEncoder";
     return spec;
@@ -248,8 +209,8 @@ inline constexpr model_spec qwen2_5_omni_thinker = [](model_spec spec) {
     spec.base_model = qwen2_5_omni_detail::forward_multimodal;
     spec.family_keys = qwen2_5_omni_detail::bound_keys;
     spec.compute_media_shapes = qwen2_5_omni_detail::show;
-    spec.parse_image_processor = qwen2_vl_detail::parse_processor_config;
-    spec.parse_feature_extractor = qwen2_5_omni_detail::parse_audio_config;
+    spec.parse_image_processor = qwen_vision::parse_processor_config;
+    spec.parse_feature_extractor = audio_chunks::parse_audio_config;
     spec.modalities.has_images = spec.modalities.has_videos = spec.modalities.has_audio = true;
     spec.text_model = {.key = "text_config", .default_spec = &qwen2_5_omni_text, .ignores_model_type = true};
     spec.components[0] = {.key = "vision_config", .default_spec = &qwen2_5_omni_vision, .ignores_model_type = true};

@@ -4,6 +4,7 @@
 
 #include <llmcost/arch/qwen3_next.hpp>
 #include <llmcost/arch/qwen3_vl.hpp>
+#include <llmcost/forward/gated_delta_net.hpp>
 
 namespace llmcost::arch {
 
@@ -22,18 +23,6 @@ constexpr void parse_qwen3_5(config_view json, model_config& config) {
     set_gated_delta_layers(json, config, expert_layer_selection(false));
 }
 
-/// Every layer has experts, whose router always norms its weights.
-constexpr void parse_qwen3_5_moe(config_view json, model_config& config) {
-    parse_experts(json, config, "num_experts");
-    parse_load_balancing(json, config);
-    validate_experts(json, config);
-    config.moe.norm_topk_prob = true;
-    config.moe.shared_intermediate_size = json.positive("shared_expert_intermediate_size", 512);
-    parse_gated_delta_net(json, config);
-    check_three_axes(json);
-    set_gated_delta_layers(json, config, expert_layer_selection(true));
-}
-
 // transformers/models/qwen3_5: delta nets with a projection for each part, positions of three axes, no experts
 inline constexpr model_spec qwen3_5_text = [](model_spec spec) {
     spec.model_type = "qwen3_5_text";
@@ -41,7 +30,7 @@ inline constexpr model_spec qwen3_5_text = [](model_spec spec) {
     spec.parse_config = parse_qwen3_5;
     spec.supported_heads = classifying_decoder_heads;
     spec.forward = forward_text_decoder;
-    spec.recurrent_block = qwen3_next_detail::recurrent_block<true>;
+    spec.recurrent_block = gated_delta_net_block<true>;
     spec.rotary_axes = rotary_axis_layout::interleaved;
     spec.router = router_kind::none;
     spec.shared_experts = shared_expert_kind::none;
@@ -59,21 +48,6 @@ inline constexpr model_spec qwen3_5_text = [](model_spec spec) {
     return spec;
 }(qwen3_next);
 
-// transformers/models/qwen3_5_moe: experts in every layer, as wide as `moe_intermediate_size`
-inline constexpr model_spec qwen3_5_moe_text = [](model_spec spec) {
-    spec.model_type = "qwen3_5_moe_text";
-    spec.class_prefix = "Qwen3_5Moe";
-    spec.parse_config = parse_qwen3_5_moe;
-    spec.supported_heads = language_heads;
-    spec.router = qwen3_next.router;
-    spec.shared_experts = qwen3_next.shared_experts;
-    spec.defaults.hidden_size = 2048;
-    spec.defaults.num_hidden_layers = 40;
-    spec.defaults.num_key_value_heads = 2;
-    spec.defaults.moe = {.num_experts = 256, .num_experts_per_tok = 8, .intermediate_size = 512};
-    return spec;
-}(qwen3_5_text);
-
 // transformers/models/qwen3_5, Qwen3_5VisionConfig: Qwen3-VL's without what it hands to early layers
 inline constexpr submodel_spec qwen3_5_vision = [](model_spec spec) {
     spec.model_type = "qwen3_5_vision";
@@ -82,11 +56,6 @@ inline constexpr submodel_spec qwen3_5_vision = [](model_spec spec) {
     spec.family_keys = qwen3_5_detail::vision_keys;
     return spec;
 }(qwen3_vl_vision);
-inline constexpr submodel_spec qwen3_5_moe_vision = [](model_spec spec) {
-    spec.model_type = "qwen3_5_moe_vision";
-    spec.class_prefix = "Qwen3_5Moe";
-    return spec;
-}(qwen3_5_vision);
 
 // transformers/models/qwen3_5
 inline constexpr model_spec qwen3_5 = [](model_spec spec) {
@@ -98,16 +67,5 @@ inline constexpr model_spec qwen3_5 = [](model_spec spec) {
                             head_kind::token_classification};
     return spec;
 }(qwen3_vl);
-
-// transformers/models/qwen3_5_moe
-inline constexpr model_spec qwen3_5_moe = [](model_spec spec) {
-    spec.model_type = "qwen3_5_moe";
-    spec.class_prefix = "Qwen3_5Moe";
-    spec.supported_heads = qwen3_vl.supported_heads;
-    spec.parse_composite_config = weigh_balance_of_text;
-    spec.text_model.default_spec = &qwen3_5_moe_text;
-    spec.components[0].default_spec = &qwen3_5_moe_vision;
-    return spec;
-}(qwen3_5);
 
 }  // namespace llmcost::arch

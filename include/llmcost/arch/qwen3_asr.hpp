@@ -11,6 +11,7 @@ namespace llmcost::arch {
 namespace qwen3_asr_detail {
 
 enum family_config_index : std::uint8_t { mels, out_width, planes, half_chunk, window };
+
 inline constexpr family_key family_keys[]{{"num_mel_bins", 128},
                                           {"output_dim", 3584},
                                           {"downsample_hidden_size", 480},
@@ -55,6 +56,7 @@ constexpr media_shapes show(const model& m, const workload& load) {
                       .num_samples = frames * m.audio_preprocessing.hop_length,
                       .num_frames = frames}};
 }
+
 /// Whisper's extractor, which other repositories name, cuts off what does not fit into `chunk_length`.
 constexpr void parse_audio_config(config_view json, model& m) {
     const model_config& audio = m.components[0].config;
@@ -153,7 +155,7 @@ constexpr tensor encode_audio(const layer_context& ctx, trace& t) {
 }
 
 constexpr tensor base(const layer_context& ctx, trace& t) {
-    using namespace qwen2_audio_detail;
+    using namespace audio_language;
     return forward_text_with_audio(ctx, t, false, true, [&] {
         const tensor x = forward_encoder_component(ctx, t, 0, "audio_tower", role::audio);
         const model_config& audio = ctx.component(0).config;

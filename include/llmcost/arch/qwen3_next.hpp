@@ -4,6 +4,7 @@
 
 #include <llmcost/arch/qwen2_moe.hpp>
 #include <llmcost/config/gated_delta_net.hpp>
+#include <llmcost/forward/gated_delta_net.hpp>
 #include <llmcost/forward/multi_token_prediction.hpp>
 #include <llmcost/layers/gated_delta_net.hpp>
 
@@ -23,15 +24,6 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     qkv.value = project(ctx, t, n.v_proj, kv_width, x);
     const tensor found = attention_from_qkv(ctx, t, qkv);
     return output_projection(ctx, t, t.mul(found, t.sigmoid(gate)));
-}
-
-/// A gated delta net; `Apart`: a projection for each of its parts (Qwen3.5).
-template <bool Apart>
-constexpr tensor recurrent_block(const layer_context& ctx, trace& t, const tensor& x) {
-    const gated_delta_net_config& d = ctx.config.delta;
-    const gated_delta_net_dims rule{ctx.config.hidden_size, d.num_key_heads, d.num_value_heads,    d.key_head_dim,
-                                    d.value_head_dim,       d.conv_kernel,   ctx.config.hidden_act};
-    return t.call(ctx.spec.names.recurrent_block, gated_delta_net{rule, ctx.spec.class_prefix, Apart}, x);
 }
 
 }  // namespace qwen3_next_detail
@@ -54,7 +46,7 @@ inline constexpr model_spec qwen3_next = [](model_spec spec) {
     spec.names.base_model_for_question_answering = "transformer";
     spec.mask_policy = mask_kind::full_and_present;
     spec.has_partial_rotary = true;
-    spec.recurrent_block = qwen3_next_detail::recurrent_block<false>;
+    spec.recurrent_block = gated_delta_net_block<false>;
     spec.attention = qwen3_next_detail::attention;
     spec.supported_layers = attention_layers | token_mixer_kind::recurrent;
     spec.multi_token_prediction = mtp_with_last_layer_spec;

@@ -4,12 +4,16 @@
 
 #include <llmcost/arch/qwen2_5_omni.hpp>
 #include <llmcost/arch/qwen3_vl.hpp>
+#include <llmcost/arch/qwen3_vl_moe.hpp>
+#include <llmcost/forward/audio_chunks.hpp>
+#include <llmcost/forward/deepstack.hpp>
+#include <llmcost/forward/qwen_vision.hpp>
 
 namespace llmcost::arch {
 
 namespace qwen3_omni_moe_detail {
 
-using qwen3_vl_detail::merge, qwen3_vl_detail::out_width, qwen3_vl_detail::places, qwen3_vl_detail::deep;
+using deepstack::deep, deepstack::merge, deepstack::out_width, deepstack::places;
 
 // ---- vision encoder: that of Qwen3-VL, whose mergers have other names
 
@@ -34,34 +38,35 @@ struct merger {
 };
 
 /// Patches of several frames with learned and rotary positions, mergers; the last one and those of `deep` layers.
-constexpr qwen3_vl_detail::deepstack_features encode_deepstack(const layer_context& ctx, trace& t) {
-    namespace vl = qwen3_vl_detail;
+constexpr deepstack::deepstack_features encode_deepstack(const layer_context& ctx, trace& t) {
     const model_config& config = ctx.config;
-    packed_attention_pattern made{.pictures = qwen2_vl_detail::grid_of(ctx, t)};
+    packed_attention_pattern made{.pictures = qwen_vision::grid_of(ctx, t)};
     const std::int64_t in = config.hidden_size, rows = made.pictures.patches();
-    const qwen2_vl_detail::patch_embed embed{ctx, ctx.class_of("VisionPatchEmbed"), in, true};
-    tensor x = t.call("patch_embed", embed, qwen2_vl_detail::patches_in(ctx, t, made.pictures));
+    const qwen_vision::patch_embed embed{ctx, ctx.class_of("VisionPatchEmbed"), in, true};
+    tensor x = t.call("patch_embed", embed, qwen_vision::patches_in(ctx, t, made.pictures));
     x = t.add(x, resampled_positions(t, "pos_embed", config.family[places], in, rows));
     const packed_position_table table{in / config.num_attention_heads, ctx.class_of("VisionRotaryEmbedding")};
     const tensor_pair turns = t.call("rotary_pos_emb", table, rows);
     made.cos = turns.first;
     made.sin = turns.second;
     const attention_inputs none{};
-    vl::deepstack_features out;
+    deepstack::deepstack_features out;
     for (loop layer_loop = t.loop_modules(config.num_hidden_layers, config.layers, x); layer_loop.next();) {
-        x = t.call({"blocks", layer_loop.index()}, vl::block{ctx.for_layer(layer_loop, none), made}, x);
-        if (layer_loop.layer().family_tag != vl::deep_layer) continue;
-        const std::int64_t place = vl::deep_place(config, layer_loop.index());
+        x = t.call({"blocks", layer_loop.index()}, deepstack::block_of(ctx.for_layer(layer_loop, none), made), x);
+        if (layer_loop.layer().family_tag != deepstack::deep_layer) continue;
+        const std::int64_t place = deepstack::deep_place(config, layer_loop.index());
         out.deep[place < 3 ? place : 2] = t.call({"merger_list", place}, merger{ctx, true}, x);
     }
     out.last = t.call("merger", merger{ctx, false}, x);
     return out;
 }
+
 constexpr tensor encode_images(const layer_context& ctx, trace& t) { return encode_deepstack(ctx, t).last; }
 
 // ---- audio encoder: chunks of one second through three convolutions, with windowed attention
 
 enum audio_config_index : std::uint8_t { mels, positions, half_chunk, window, planes, output_dim };
+
 inline constexpr family_key audio_keys[]{
     {"num_mel_bins", 128},   {"max_source_positions", 1500},  {"n_window", 50},
     {"n_window_infer", 800}, {"downsample_hidden_size", 480}, {"output_dim", 3584}};
@@ -71,12 +76,14 @@ inline constexpr family_key audio_keys[]{
     for (int i = 0; i < 3; ++i) frames = (frames + 1) / 2;
     return frames;
 }
+
 /// Returns the complete frames of a recording of any length. Without audio, a few frames declare the encoder.
 ///
 /// Source: transformers/models/qwen3_omni_moe/processing_qwen3_omni_moe.py, `audio_kwargs`.
 [[nodiscard]] constexpr std::int64_t frames_of(const audio_preprocessing_config& s, const workload& load) noexcept {
     return load.audio_milliseconds == 0 ? 8 : s.samples_from_milliseconds(load.audio_milliseconds) / s.hop_length;
 }
+
 [[nodiscard]] constexpr std::int64_t tokens_of(const family_config& family, std::int64_t frames) noexcept {
     const std::int64_t chunk = 2 * family[half_chunk];
     return frames / chunk * eighth(chunk) + eighth(frames % chunk);
@@ -111,7 +118,7 @@ constexpr tensor encode_audio(const layer_context& ctx, trace& t) {
     runs.add(tokens_per_window, batch * (tokens / tokens_per_window));
     runs.add(tokens % tokens_per_window, batch);
     for (loop layer_loop = t.loop_modules(ctx.config.num_hidden_layers, x); layer_loop.next();)
-        x = t.call({"layers", layer_loop.index()}, qwen2_5_omni_detail::audio_layer{ctx, runs, true}, x);
+        x = t.call({"layers", layer_loop.index()}, audio_chunks::audio_layer{ctx, runs, true}, x);
     x = t.call("proj1", linear{width, width, true}, t.call("ln_post", norm_module{norm_kind::layer, width}, x));
     return t.call("proj2", linear{width, family[output_dim], true},
                   t.call("act", activation_module{ctx.config.hidden_act}, x));
@@ -129,15 +136,14 @@ constexpr void parse_audio_config(config_view json, model_config& config) {
 
 /// Qwen3-VL's text model with a last norm of a class of its own.
 constexpr tensor read_base(const layer_context& ctx, trace& t) {
-    namespace vl = qwen3_vl_detail;
     tensor x = ctx.spec.embed_tokens(ctx, t);
     const decoder_inputs shared = ctx.spec.prepare_inputs(ctx, t);
     for (loop layer_loop = t.loop_modules(ctx.config.num_hidden_layers, ctx.config.layers, x); layer_loop.next();) {
         x = t.call({ctx.spec.names.layers, layer_loop.index()},
                    decoder_layer{ctx.for_layer(layer_loop, shared.for_layer(layer_loop.layer()))}, x);
-        if (layer_loop.layer().family_tag != vl::deep_layer || ctx.inputs == nullptr) continue;
+        if (layer_loop.layer().family_tag != deepstack::deep_layer || ctx.inputs == nullptr) continue;
         const tensor& features = ctx.inputs->family_tensors[layer_loop.index() < 3 ? layer_loop.index() + 1 : 3];
-        if (features.rank > 0) x = vl::add_deep(t, x, features);  // of sound alone there is none
+        if (features.rank > 0) x = deepstack::add_deep(t, x, features);  // of sound alone there is none
     }
     return call_norm(t, "norm", norm_kind::rms, ctx.config.hidden_size, ctx.class_of("TextRMSNorm"), x);
 }
@@ -158,7 +164,7 @@ inline constexpr family_key bound_keys[]{
 };
 
 constexpr media_shapes show(const model& m, const workload& load) {
-    media_shapes shapes = qwen2_vl_detail::show(m, load);
+    media_shapes shapes = qwen_vision::show(m, load);
     if (load.audio_milliseconds == 0) return shapes;
     const std::int64_t frames = frames_of(m.audio_preprocessing, load),
                        tokens = tokens_of(m.components[1].config.family, frames);
@@ -173,7 +179,6 @@ constexpr media_shapes show(const model& m, const workload& load) {
 
 /// Inserts audio features, then image features, at their token positions. The first text layers add some of them.
 constexpr tensor forward_multimodal(const layer_context& ctx, trace& t) {
-    namespace vl = qwen3_vl_detail;
     return forward_text_with_features(ctx, t, "language_model", [&](attention_inputs& placed) {
         {
             const recorder::not_executed_guard silent{t, !has_audio(t)};
@@ -187,10 +192,10 @@ constexpr tensor forward_multimodal(const layer_context& ctx, trace& t) {
         const module_info visual{.name = "visual",
                                  .class_of_module = tower.class_of(tower.spec.names.model_class),
                                  .module_role = role::vision};
-        vl::deepstack_features found[2];
+        deepstack::deepstack_features found[2];
         int n = 0;
         encode_images(ctx, t, [&] {
-            vl::deepstack_features& now = found[n++];
+            deepstack::deepstack_features& now = found[n++];
             t.enter(visual);
             now = encode_deepstack(tower, t);
             const tensor last = t.leave(visual, now.last);
@@ -201,7 +206,7 @@ constexpr tensor forward_multimodal(const layer_context& ctx, trace& t) {
         for (std::int64_t i = 0; i < layers; ++i) {
             const std::int64_t level = i < 3 && found[0].deep[i].rank > 0 ? i : 0;
             placed.family_tensors[i < 3 ? i + 1 : 3] =
-                vl::merge_deepstack_features(t, found[0].deep[level], found[1].deep[level]);
+                deepstack::merge_deepstack_features(t, found[0].deep[level], found[1].deep[level]);
         }
     });
 }
@@ -263,7 +268,7 @@ inline constexpr model_spec qwen3_omni_moe_thinker = [](model_spec spec) {
     spec.compute_media_shapes = qwen3_omni_moe_detail::show;
     spec.family_keys = qwen3_omni_moe_detail::bound_keys;
     spec.modalities.has_audio = true;
-    spec.parse_feature_extractor = qwen2_5_omni_detail::parse_audio_config;
+    spec.parse_feature_extractor = audio_chunks::parse_audio_config;
     spec.text_model.default_spec = &qwen3_omni_moe_text;
     spec.components[0].default_spec = &qwen3_omni_moe_vision;
     spec.components[1] = {.key = "audio_config", .default_spec = &qwen3_omni_moe_audio, .ignores_model_type = true};

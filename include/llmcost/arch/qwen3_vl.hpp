@@ -2,14 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/arch/qwen2_vl.hpp>
 #include <llmcost/arch/qwen3.hpp>
+#include <llmcost/config/experts.hpp>
+#include <llmcost/forward/deepstack.hpp>
+#include <llmcost/forward/qwen_vision.hpp>
 
 namespace llmcost::arch {
 
 namespace qwen3_vl_detail {
 
-enum family_config_index : std::uint8_t { patch, frames, channels, merge, out_width, places, deep };
+using deepstack::block_of, deepstack::deep, deepstack::deep_layer, deepstack::deep_place, deepstack::deepstack_features,
+    deepstack::merge, deepstack::merge_deepstack_features, deepstack::out_width, deepstack::places;
+
 inline constexpr family_key family_keys[]{
     {"patch_size", 16},
     {"temporal_patch_size", 2},
@@ -21,17 +25,9 @@ inline constexpr family_key family_keys[]{
      .type = family_key_type::computed},  // layers that hand something to the text model's first layers
 };
 
-// of the complete model: bounds of the pixels of an image, and of all frames of a video
-inline constexpr family_key bound_keys[]{
-    {.default_value = 56 * 56, .type = family_key_type::computed},
-    {.default_value = 28 * 28 * 1280, .type = family_key_type::computed},
-    {.default_value = 128 * 32 * 32, .type = family_key_type::computed},
-    {.default_value = 32 * 32 * 768, .type = family_key_type::computed},
-};
-
 /// What processors make of images and videos: Qwen2-VL's of the former, one of its own of the latter.
 constexpr media_shapes show(const model& m, const workload& load) {
-    return qwen2_vl_detail::show_within(m, load, {.all_frames = true});
+    return qwen_vision::show_within(m, load, {.all_frames = true});
 }
 
 /// Several patches as one: two layers with a norm in front, over a patch or over all of them.
@@ -52,55 +48,14 @@ struct merger {
     }
 };
 
-/// A block: norm, attention, residual; norm, feed-forward, residual.
-struct block {
-    layer_context ctx;
-    const packed_attention_pattern& made;
-
-    static constexpr role module_role = role::none;
-    static constexpr bool is_leaf = false;
-    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("VisionBlock"); }
-    constexpr tensor forward(trace& t, const tensor& x) const {
-        const std::int64_t in = ctx.config.hidden_size;
-        const norm_module layer_norm{norm_kind::layer, in};
-        const packed_attention attention{ctx.class_of("VisionAttention"), ctx.config.num_attention_heads, made,
-                                         made.pictures.full_images()};
-        const tensor middle = t.add(x, t.call("attn", attention, t.call("norm1", layer_norm, x)));
-        const mlp_module vision_mlp{mlp_kind::plain,
-                                    in,
-                                    ctx.config.intermediate_size,
-                                    ctx.config.hidden_act,
-                                    ctx.class_of("VisionMLP"),
-                                    true,
-                                    {.up = "linear_fc1", .down = "linear_fc2", .act = "act_fn"}};
-        return t.add(middle, t.call("mlp", vision_mlp, t.call("norm2", layer_norm, middle)));
-    }
-};
-
-/// Layer flag: the layer outputs DeepStack features, or adds them in the text model.
-constexpr std::uint8_t deep_layer = 1;
-
-/// What a tower hands to a text model: merged patches, and those of `deep` layers.
-struct deepstack_features {
-    tensor last{};
-    tensor deep[3]{};  ///< further layers reuse these entries
-};
-
-/// The place of a layer among those that hand something on.
-[[nodiscard]] constexpr std::int64_t deep_place(const model_config& config, std::int64_t layer) noexcept {
-    std::int64_t n = 0;
-    for (std::int64_t i = 0; i < layer; ++i) n += config.layers[i].family_tag == deep_layer ? 1 : 0;
-    return n;
-}
-
 /// Patches of several frames with learned and rotary positions, mergers; the last one and those of `deep` layers.
 constexpr deepstack_features encode_deepstack(const layer_context& ctx, trace& t) {
     const family_config& family = ctx.config.family;
     const model_config& config = ctx.config;
-    packed_attention_pattern made{.pictures = qwen2_vl_detail::grid_of(ctx, t)};
+    packed_attention_pattern made{.pictures = qwen_vision::grid_of(ctx, t)};
     const std::int64_t in = config.hidden_size, rows = made.pictures.patches();
-    const qwen2_vl_detail::patch_embed embed{ctx, ctx.class_of("VisionPatchEmbed"), in, true};
-    tensor x = t.call("patch_embed", embed, qwen2_vl_detail::patches_in(ctx, t, made.pictures));
+    const qwen_vision::patch_embed embed{ctx, ctx.class_of("VisionPatchEmbed"), in, true};
+    tensor x = t.call("patch_embed", embed, qwen_vision::patches_in(ctx, t, made.pictures));
     x = t.add(x, resampled_positions(t, "pos_embed", family[places], in, rows));
     const packed_position_table table{in / config.num_attention_heads, ctx.class_of("VisionRotaryEmbedding")};
     const tensor_pair turns = t.call("rotary_pos_emb", table, rows);
@@ -109,7 +64,7 @@ constexpr deepstack_features encode_deepstack(const layer_context& ctx, trace& t
     const attention_inputs none{};
     deepstack_features out;
     for (loop layer_loop = t.loop_modules(config.num_hidden_layers, config.layers, x); layer_loop.next();) {
-        x = t.call({"blocks", layer_loop.index()}, block{ctx.for_layer(layer_loop, none), made}, x);
+        x = t.call({"blocks", layer_loop.index()}, block_of(ctx.for_layer(layer_loop, none), made), x);
         if (layer_loop.layer().family_tag != deep_layer) continue;
         const std::int64_t place = deep_place(config, layer_loop.index());
         out.deep[place < 3 ? place : 2] = t.call({"deepstack_merger_list", place}, merger{ctx, true}, x);
@@ -117,6 +72,7 @@ constexpr deepstack_features encode_deepstack(const layer_context& ctx, trace& t
     out.last = t.call("merger", merger{ctx, false}, x);
     return out;
 }
+
 constexpr tensor encode_images(const layer_context& ctx, trace& t) { return encode_deepstack(ctx, t).last; }
 
 constexpr void parse_vision_config(config_view json, model_config& config) {
@@ -131,49 +87,6 @@ constexpr void parse_vision_config(config_view json, model_config& config) {
     set_single_mask(json, config);
     for (std::int64_t i = 0; i < config.num_hidden_layers; ++i)
         (void)config.layers.set(i, {.family_tag = hands_on(i) ? deep_layer : std::uint8_t{0}});
-}
-
-/// The text model's first layers, one for each that hands something on, add it.
-constexpr void parse_config(config_view, model& m) {
-    const layer_plan original_layers = m.config.layers;
-    for (std::int64_t i = 0; i < m.config.num_hidden_layers; ++i) {
-        layer_spec kind = original_layers[i];
-        if (i < m.components[0].config.family[deep]) kind.family_tag = deep_layer;
-        (void)m.config.layers.set(i, kind);
-    }
-}
-
-/// Adds DeepStack features to the states of visual tokens, in a copy (`_deepstack_process`).
-constexpr tensor add_deep(trace& t, const tensor& x, const tensor& features) {
-    tensor out = t.copy(x);
-    const tensor visual_states = t.gather(out.view({-1, x.dim(-1)}), {features.dim(0), features.dim(1)});
-    t.copy_into_slice(out, t.add(visual_states, features));
-    t.add_to_encoder_cache(features);
-    return out;
-}
-
-/// A text model whose first layers add DeepStack features of the vision encoder.
-constexpr tensor read_base(const layer_context& ctx, trace& t) {
-    tensor x = ctx.spec.embed_tokens(ctx, t);
-    const decoder_inputs shared = ctx.spec.prepare_inputs(ctx, t);
-    for (loop layer_loop = t.loop_modules(ctx.config.num_hidden_layers, ctx.config.layers, x); layer_loop.next();) {
-        x = t.call({ctx.spec.names.layers, layer_loop.index()},
-                   decoder_layer{ctx.for_layer(layer_loop, shared.for_layer(layer_loop.layer()))}, x);
-        if (layer_loop.layer().family_tag == deep_layer && ctx.inputs != nullptr)
-            x = add_deep(t, x, ctx.inputs->family_tensors[layer_loop.index() < 3 ? layer_loop.index() + 1 : 3]);
-    }
-    return apply_norm(ctx, t, ctx.spec.names.norm, x);
-}
-
-/// Returns the DeepStack features of one layer for images and videos, concatenated if the input has both.
-constexpr tensor merge_deepstack_features(trace& t, const tensor& images, const tensor& videos) {
-    const tensor first = t.cat({images}, 0);
-    if (videos.rank == 0) return first;
-    const tensor second = t.cat({videos}, 0);
-    tensor merged = t.full({first.dim(0) + second.dim(0), first.dim(1)}, first.type);
-    t.copy_into_slice(merged, first);
-    t.copy_into_slice(merged, second);
-    return merged;
 }
 
 /// Runs the vision encoder, then the text model.
@@ -192,7 +105,7 @@ constexpr tensor forward_vision_language(const layer_context& ctx, trace& t) {
             placed.family_tensors[0] =
                 t.masked_scatter(placed.family_tensors[0], t.cat({t.leave(visual, now.last)}, 0));
         });
-        qwen2_vl_detail::place_in_time(ctx, t);
+        qwen_vision::place_in_time(ctx, t);
         const std::int64_t layers = has_vision_inputs(t) ? tower.config.family[deep] : 0;
         for (std::int64_t i = 0; i < layers; ++i) {
             const std::int64_t level = i < 3 && found[0].deep[i].rank > 0 ? i : 0;
@@ -231,8 +144,8 @@ inline constexpr model_spec qwen3_vl_text = [](model_spec spec) {
     spec.class_prefix = "Qwen3VL";
     spec.parse_config = parse_qwen3_vl;
     spec.supported_heads = {head_kind::none};
-    spec.base_model = qwen3_vl_detail::read_base;
-    spec.supported_layers.max_family_tag = qwen3_vl_detail::deep_layer;
+    spec.base_model = deepstack::read_base;
+    spec.supported_layers.max_family_tag = deepstack::deep_layer;
     spec.rotary_axes = rotary_axis_layout::interleaved;
     spec.mask_policy = mask_kind::by_window;
     spec.names.model_class = "TextModel";
@@ -247,26 +160,6 @@ inline constexpr model_spec qwen3_vl_text = [](model_spec spec) {
     return spec;
 }(qwen3);
 
-// transformers/models/qwen3_vl_moe: experts as in Qwen3-MoE
-inline constexpr model_spec qwen3_vl_moe_text = [](model_spec spec) {
-    spec.model_type = "qwen3_vl_moe_text";
-    spec.class_prefix = "Qwen3VLMoe";
-    spec.parse_config = parse_qwen3_vl_moe;
-    spec.router = router_kind::softmax_top_k;
-    spec.names.moe_class = "TextSparseMoeBlock";
-    spec.names.experts_class = "TextExperts";
-    spec.names.router_class = "TextTopKRouter";
-    spec.defaults.hidden_size = 2048;
-    spec.defaults.intermediate_size = 5632;
-    spec.defaults.num_hidden_layers = 24;
-    spec.defaults.num_attention_heads = 16;
-    spec.defaults.num_key_value_heads = 16;
-    spec.defaults.head_dim = 0;
-    spec.defaults.moe = {.num_experts = 60, .num_experts_per_tok = 4, .intermediate_size = 1408};
-    spec.defaults.tie_word_embeddings = true;
-    return spec;
-}(qwen3_vl_text);
-
 // transformers/models/qwen3_vl, Qwen3VLVisionConfig
 inline constexpr submodel_spec qwen3_vl_vision{
     .model_type = "qwen3_vl_vision",
@@ -274,7 +167,7 @@ inline constexpr submodel_spec qwen3_vl_vision{
     .base_model = qwen3_vl_detail::encode_images,
     .parse_config = qwen3_vl_detail::parse_vision_config,
     .family_keys = qwen3_vl_detail::family_keys,
-    .supported_layers = {.max_family_tag = qwen3_vl_detail::deep_layer},
+    .supported_layers = {.max_family_tag = deepstack::deep_layer},
     .rotary = rotary_style::none,
     .names = {.model_class = "VisionModel"},
     .config_keys = {{"num_hidden_layers", "depth", key_rule::standard_name_first},
@@ -285,38 +178,20 @@ inline constexpr submodel_spec qwen3_vl_vision{
                  .num_attention_heads = 16,
                  .hidden_act = activation::gelu_pytorch_tanh},
 };
-inline constexpr submodel_spec qwen3_vl_moe_vision = [](model_spec spec) {
-    spec.model_type = "qwen3_vl_moe_vision";
-    spec.class_prefix = "Qwen3VLMoe";
-    return spec;
-}(qwen3_vl_vision);
 
 // transformers/models/qwen3_vl
 inline constexpr model_spec qwen3_vl = [](model_spec spec) {
     spec.model_type = "qwen3_vl";
     spec.class_prefix = "Qwen3VL";
     spec.base_model = qwen3_vl_detail::forward_vision_language;
-    spec.parse_composite_config = qwen3_vl_detail::parse_config;
+    spec.parse_composite_config = deepstack::parse_config;
     spec.compute_media_shapes = qwen3_vl_detail::show;
     spec.modalities.has_images = spec.modalities.has_videos = true;
-    spec.parse_image_processor = qwen2_vl_detail::parse_processor_config;
-    spec.family_keys = qwen3_vl_detail::bound_keys;
+    spec.parse_image_processor = qwen_vision::parse_processor_config;
+    spec.family_keys = deepstack::bound_keys;
     spec.text_model = {.key = "text_config", .default_spec = &qwen3_vl_text, .ignores_model_type = true};
     spec.components[0] = {.key = "vision_config", .default_spec = &qwen3_vl_vision, .ignores_model_type = true};
     return spec;
 }(shared_composite);
-
-// transformers/models/qwen3_vl_moe
-inline constexpr model_spec qwen3_vl_moe = [](model_spec spec) {
-    spec.model_type = "qwen3_vl_moe";
-    spec.class_prefix = "Qwen3VLMoe";
-    spec.parse_composite_config = [](config_view json, model& m) {
-        weigh_balance_of_text(json, m);
-        qwen3_vl_detail::parse_config(json, m);
-    };
-    spec.text_model.default_spec = &qwen3_vl_moe_text;
-    spec.components[0].default_spec = &qwen3_vl_moe_vision;
-    return spec;
-}(qwen3_vl);
 
 }  // namespace llmcost::arch

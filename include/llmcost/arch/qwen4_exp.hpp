@@ -3,6 +3,7 @@
 #pragma once
 
 #include <llmcost/arch/qwen3_5.hpp>
+#include <llmcost/arch/qwen3_5_moe.hpp>
 #include <llmcost/arch/qwen4_exp_layers.hpp>
 
 namespace llmcost::arch {
@@ -58,9 +59,9 @@ struct visible_blocks {
 };
 constexpr visible_blocks count_blocks(trace& t, const attention_pattern& pattern, std::int64_t rate,
                                       std::int64_t maximum) {
-    const auto add_block_edges = [&](workload_axis a, std::int64_t at) {
-        t.add_region_edge(a, at / rate * rate);
-        t.add_region_edge(a, (at / rate + 1) * rate);
+    const auto add_block_edges = [&](workload_axis a, std::int64_t position) {
+        t.add_region_edge(a, position / rate * rate);
+        t.add_region_edge(a, (position / rate + 1) * rate);
     };
     add_block_edges(workload_axis::past, pattern.cached_length);
     add_block_edges(workload_axis::total, pattern.key_length());

@@ -5,26 +5,15 @@
 #include <llmcost/config/image.hpp>
 #include <llmcost/forward/images.hpp>
 #include <llmcost/forward/native_resolution.hpp>
+#include <llmcost/forward/radio_config.hpp>
 #include <llmcost/forward/vision_encoder.hpp>
 
 namespace llmcost::arch {
 
 namespace radio_detail {
 
-enum family_config_index : std::uint8_t { largest, summaries, registers, frames, swiglu, biased, drops, picked };
-inline constexpr family_key family_keys[]{
-    {"max_img_size", 2048},
-    {"num_cls_tokens", 3, family_key_type::non_negative},
-    {"num_registers", 7, family_key_type::non_negative},
-    {"video_temporal_patch_size", 0, family_key_type::non_negative},  // 0: no videos
-    {"use_swiglu_ffn", 0, family_key_type::boolean},
-    {"qkv_bias", 1, family_key_type::boolean},
-    {.type = family_key_type::computed},                      // whether blocks may be dropped in training
-    {.default_value = 2, .type = family_key_type::computed},  // number of summary tokens that are returned
-};
-inline constexpr family_key keys_of_pairs[]{
-    family_keys[0], family_keys[1], family_keys[2], {"video_temporal_patch_size", 2},
-    family_keys[4], family_keys[5], family_keys[6], family_keys[7]};
+using radio_config::biased, radio_config::drops, radio_config::frames, radio_config::largest, radio_config::picked,
+    radio_config::registers, radio_config::summaries, radio_config::swiglu;
 
 /// Self-attention within each image. For several images, the reference also stores the probabilities in one unused
 /// tensor.
@@ -175,7 +164,7 @@ inline constexpr submodel_spec radio = [](model_spec spec) {
     spec.base_model = radio_detail::base;
     spec.parse_config = radio_detail::parse_config;
     spec.supported_heads = {};
-    spec.family_keys = radio_detail::family_keys;
+    spec.family_keys = radio_config::family_keys;
     spec.attention = radio_detail::attention;
     spec.names.model_class = "Model";
     spec.config_keys.add("intermediate_size", key_rule::absent);

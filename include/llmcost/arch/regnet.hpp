@@ -3,6 +3,7 @@
 #pragma once
 
 #include <llmcost/arch/resnet.hpp>
+#include <llmcost/forward/residual_convolution.hpp>
 
 namespace llmcost::arch {
 
@@ -11,11 +12,8 @@ namespace regnet_detail {
 enum family_config_index : std::uint8_t {
     group_width,
     squeezes,
-    first_stage_stride,
-    stages,
-    widths,
-    depths = widths + max_stages
 };
+
 inline constexpr family_key family_keys[]{{"groups_width", 64},
                                           {.default_value = 1, .type = family_key_type::computed},
                                           {.default_value = 2, .type = family_key_type::computed},
@@ -57,13 +55,14 @@ struct layer {
         const std::int64_t shares = out / ctx.config.family[group_width], groups = shares > 1 ? shares : 1;
         const module_info sequence{.name = "layer", .class_of_module = {"", "Sequential"}};
         t.enter(sequence);
-        tensor h = t.call("0", resnet_detail::block{resnet_detail::square(in, out, 1, 1), prefix, true, act}, x);
-        h = t.call("1", resnet_detail::block{{out, out, 3, stride, 1, groups, false}, prefix, true, act}, h);
+        tensor h =
+            t.call("0", residual_convolution::block{residual_convolution::square(in, out, 1, 1), prefix, true, act}, x);
+        h = t.call("1", residual_convolution::block{{out, out, 3, stride, 1, groups, false}, prefix, true, act}, h);
         const bool two = ctx.config.family[squeezes] != 0;
         if (two) h = t.call("2", squeeze{out, quarter(in), prefix}, h);
-        const resnet_detail::block last{resnet_detail::square(out, out, 1, 1), prefix, false, act};
+        const residual_convolution::block last{residual_convolution::square(out, out, 1, 1), prefix, false, act};
         h = t.leave(sequence, t.call(two ? "3" : "2", last, h));
-        const resnet_detail::shortcut shortcut_module{resnet_detail::square(in, out, 1, stride), prefix};
+        const residual_convolution::shortcut shortcut_module{residual_convolution::square(in, out, 1, stride), prefix};
         const bool changes = in != out || stride != 1;
         t.add_(h, changes ? t.call("shortcut", shortcut_module, x) : t.call("shortcut", identity{"Identity"}, x));
         return t.call("activation", activation_module{act}, h);
@@ -74,36 +73,8 @@ struct layer {
     }
 };
 
-constexpr tensor stage(const layer_context& ctx, trace& t, std::int64_t i, std::int64_t in, const tensor& x) {
-    const std::int64_t out = of_stage(ctx.config, widths, i), depth = of_stage(ctx.config, depths, i);
-    const module_info module{.name = "stages", .index = i, .class_of_module = ctx.class_of("Stage")};
-    const module_info layers{.name = "layers", .class_of_module = {"", "Sequential"}};
-    t.enter(module);
-    t.enter(layers);
-    const std::int64_t stride = i == 0 ? ctx.config.family[first_stage_stride] : 2;
-    tensor h = t.call(child_name::indexed(0), layer{ctx, in, out, stride}, x);
-    for (loop layer_loop = t.loop_modules(depth - 1, h, 1); layer_loop.next();)
-        h = t.call(child_name::indexed(layer_loop.index()), layer{ctx, out, out, 1}, h);
-    t.leave(layers);
-    return t.leave(module, h);
-}
-
 constexpr tensor base(const layer_context& ctx, trace& t) {
-    const std::int64_t width = ctx.config.embedding_size;
-    const module_info embedder{
-        .name = "embedder", .class_of_module = ctx.class_of("Embeddings"), .module_role = role::embedding};
-    const module_info encoder{.name = "encoder", .class_of_module = ctx.class_of("Encoder")};
-    t.enter(embedder);
-    const convolution_2d first = resnet_detail::square(ctx.config.vision.num_channels, width, 3, 2);
-    const resnet_detail::block block{first, ctx.spec.class_prefix, true, ctx.config.hidden_act};
-    tensor x = t.leave(embedder, t.call("embedder", block, image_input(ctx, t)));
-    t.enter(encoder);
-    for (std::int64_t i = 0, in = width; i < ctx.config.family[stages]; in = of_stage(ctx.config, widths, i++))
-        x = stage(ctx, t, i, in, x);
-    t.leave(encoder);
-    const recorder::detach_guard unread{t, ctx.config.head == head_kind::none};
-    const tensor pooled = t.call("pooler", global_average_pool{}, x);
-    return ctx.config.head == head_kind::none ? x : pooled;
+    return residual_convolution::forward_stages<layer>(ctx, t, 3, false);
 }
 
 }  // namespace regnet_detail
@@ -117,10 +88,8 @@ constexpr tensor forward_regnet(const layer_context& ctx, trace& t) {
 
 constexpr void parse_regnet(config_view json, model_config& config) {
     using namespace regnet_detail;
-    config.vision = parse_image_size(json, 224);
-    config.embedding_size = json.positive("embedding_size", 32);
-    config.family[stages] = parse_stages(json, "hidden_sizes", {128, 192, 512, 1088}, config.family, widths);
-    parse_stages_of(json, "depths", {2, 6, 12, 2}, config.family, depths, config.family[stages]);
+    using namespace residual_convolution;
+    parse_residual_stages(json, config, 32, {128, 192, 512, 1088}, {2, 6, 12, 2});
     const string_ref type = json.string("layer_type", "y");
     if (type != "x" && type != "y") throw_invalid_value(json, "layer_type", "x or y");
     config.family[squeezes] = type == "y";

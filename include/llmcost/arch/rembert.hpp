@@ -9,18 +9,16 @@ namespace llmcost::arch {
 namespace rembert_detail {
 
 enum family_config_index : std::uint8_t { output_width };
+
 inline constexpr family_key family_keys[]{{"output_embedding_size", 1664}};
 
-constexpr tensor sum_embeddings(const layer_context& ctx, trace& t) {
-    tensor x = t.add(word_embeddings(ctx, t), segment_embeddings(ctx, t));
-    t.add_(x, position_embeddings(ctx, t));
-    return norm_embeddings(ctx, t, x);
-}
-constexpr tensor embed(const layer_context& ctx, trace& t) { return embed_in_module(ctx, t, sum_embeddings); }
+constexpr tensor embed(const layer_context& ctx, trace& t) { return embed_in_module(ctx, t, sum_embeddings_in_place); }
+
 constexpr tensor encode(const layer_context& ctx, trace& t) {
     make_padding_mask(t);
     return forward_encoder_with(ctx, t, {.type = ctx.class_of("Encoder"), .mapping_in = "embedding_hidden_mapping_in"});
 }
+
 constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor& x) {
     return bert_layer_with_norms(ctx, t, x, {}, "SelfAttention");
 }
@@ -37,10 +35,13 @@ constexpr tensor lm_head_logits(const layer_context& ctx, trace& t, const tensor
     h = t.call("LayerNorm", norm_module{norm_kind::layer, width}, h);
     return t.leave(cls, t.leave(predictions, t.call("decoder", linear{width, ctx.config.vocab_size, true}, h)));
 }
+
 constexpr tensor score(const layer_context& ctx, trace& t, const tensor_pair& out) {
     return forward_encoder_head(ctx, t, out, lm_head_logits, false);
 }
+
 inline constexpr head_set pooled{head_kind::none, head_kind::sequence_classification, head_kind::multiple_choice};
+
 constexpr tensor forward(const layer_context& ctx, trace& t) { return forward_encoder_model(ctx, t, {score, pooled}); }
 
 constexpr void parse_config(config_view json, model_config& config) {

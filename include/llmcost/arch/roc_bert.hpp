@@ -3,6 +3,7 @@
 #pragma once
 
 #include <llmcost/arch/bert.hpp>
+#include <llmcost/forward/encoder_model.hpp>
 
 namespace llmcost::arch {
 
@@ -17,6 +18,7 @@ enum family_config_index : std::uint8_t {
     shape_rows,
     concatenates
 };
+
 inline constexpr family_key family_keys[]{
     {"enable_pronunciation", 1, family_key_type::boolean},
     {"enable_shape", 1, family_key_type::boolean},
@@ -57,20 +59,15 @@ constexpr tensor sum_embeddings(const layer_context& ctx, trace& t) {
     t.add_(x, position_embeddings(ctx, t));
     return norm_embeddings(ctx, t, x);
 }
+
 constexpr tensor embed(const layer_context& ctx, trace& t) { return embed_in_module(ctx, t, sum_embeddings); }
 
-/// Scores of words under every head over them; the one for pretraining computes what the pooler gives for its loss
-/// alone.
-constexpr tensor lm_head_logits(const layer_context& ctx, trace& t, const tensor_pair& out) {
-    const module_info cls{.name = "cls", .class_of_module = ctx.class_of("OnlyMLMHead"), .module_role = role::head};
-    t.enter(cls);
-    return t.leave(cls, transform_and_score(ctx, t, out.first));
-}
 constexpr tensor score(const layer_context& ctx, trace& t, const tensor_pair& out) {
-    return forward_encoder_head(ctx, t, out, lm_head_logits, false);
+    return forward_encoder_head(ctx, t, out, score_in_mlm_cls, false);
 }
+
 constexpr tensor forward(const layer_context& ctx, trace& t) {
-    return forward_encoder_model(ctx, t, {score, bert_detail::heads.pooled});
+    return forward_encoder_model(ctx, t, {score, bert_heads.pooled});
 }
 
 constexpr void parse_config(config_view json, model_config& config) {

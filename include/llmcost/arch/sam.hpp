@@ -7,6 +7,7 @@
 #include <llmcost/config/reader.hpp>
 #include <llmcost/forward/decoder.hpp>
 #include <llmcost/forward/images.hpp>
+#include <llmcost/forward/sam_encoder.hpp>
 #include <llmcost/forward/vision_encoder.hpp>
 #include <llmcost/layers/einsum.hpp>
 
@@ -14,17 +15,8 @@ namespace llmcost::arch {
 
 namespace sam_detail {
 
-enum family_config_index : std::uint8_t { output_channels, qkv_bias, learned_places, relative_places, window };
-inline constexpr family_key family_keys[]{
-    {"output_channels", 256},
-    {"qkv_bias", 1, family_key_type::boolean},
-    {"use_abs_pos", 1, family_key_type::boolean},
-    {"use_rel_pos", 1, family_key_type::boolean},
-    {"window_size", 14, family_key_type::non_negative},
-};
-
-/// Layer flag: windowed attention instead of attention over the full image.
-inline constexpr std::uint8_t windowed = 1;
+using sam_encoder::family_keys, sam_encoder::forward_vision_encoder, sam_encoder::qkv_bias,
+    sam_encoder::relative_places, sam_encoder::window, sam_encoder::windowed;
 
 /// A row of a table of distances, resampled to as many as there are, for each query and key: (length, length, d).
 ///
@@ -91,78 +83,23 @@ constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor&
     return t.add(middle, t.call("mlp", block, t.call("layer_norm2", layer_norm, middle)));
 }
 
-/// Two convolutions, each normed over channels: (B, H, W, width) -> (B, out, H, W).
-constexpr tensor forward_neck(trace& t, literal name, class_name type, class_name norm_type, std::int64_t out,
-                              const tensor& x) {
-    const module_info neck{.name = name, .class_of_module = type};
-    const norm_module over_channels{norm_kind::layer, out, norm_type};
-    const auto normed = [&](literal called, const tensor& h) {
-        return t.call(called, over_channels, h.permute({0, 2, 3, 1})).permute({0, 3, 1, 2});
-    };
-    t.enter(neck);
-    tensor h = t.call("conv1", convolution_2d{x.dim(3), out, 1, 1, 0, 1, false}, x.permute({0, 3, 1, 2}));
-    h = t.call("conv2", convolution_2d{out, out, 3, 1, 1, 1, false}, normed("layer_norm1", h));
-    return t.leave(neck, normed("layer_norm2", h));
-}
-
-/// Patches on a grid with learned places, which are resampled to a grid of another side; layers, the neck: (B, out, H,
-/// W).
-constexpr tensor forward_vision_encoder(const layer_context& ctx, trace& t) {
-    const vision_config& image = ctx.config.vision;
-    const std::int64_t side = image.image_height / image.patch_size, width = ctx.config.hidden_size;
-    const module_info patch_embed{
-        .name = "patch_embed", .class_of_module = ctx.class_of("PatchEmbeddings"), .module_role = role::embedding};
-    t.enter(patch_embed);
-    const convolution_2d projection{image.num_channels, width, image.patch_size, image.patch_size};
-    const tensor patches = t.call("projection", projection, image_input(ctx, t)).permute({0, 2, 3, 1});
-    tensor x = t.leave(patch_embed, patches);
-    if (ctx.config.family[learned_places] != 0) {
-        tensor places = t.param("pos_embed", {1, side, side, width});
-        if (x.dim(1) != side || x.dim(2) != side) {
-            const tensor relative_width = t.to(places.permute({0, 3, 1, 2}), dtype::float32);
-            places =
-                t.to(t.resample(op::bicubic, relative_width, {x.dim(1), x.dim(2)}), places.type).permute({0, 2, 3, 1});
-        }
-        x = t.add(x, places);
-    }
-    x = forward_layers(ctx, t, {}, x);
-    return forward_neck(t, "neck", ctx.class_of("VisionNeck"), ctx.class_of("LayerNorm"),
-                        ctx.config.family[output_channels], x);
-}
-
 /// The encoder in a module of its own.
 constexpr tensor base(const layer_context& ctx, trace& t) {
     return forward_in_module({.name = "vision_encoder", .class_of_module = ctx.class_of("VisionEncoder")},
                              forward_vision_encoder, ctx, t);
 }
 
-/// Layers that `global_attn_indexes` lists see everything; so do all without a window.
-constexpr void parse_windows(config_view json, model_config& config) {
-    parse_square_image(json, config, 1024, 16);
-    divide_by_heads(json, config, {"num_attention_heads"});
-    const auto listed = json.optional_array("global_attn_indexes");
-    const auto global = [&](std::int64_t i) { return i == 2 || i == 5 || i == 8 || i == 11; };
-    const layer_set global_layers = listed ? layer_set(*listed) : layer_set{};
-    set_layers(json, config, [&](std::int64_t i) {
-        const bool is_global = config.family[window] == 0 || (listed ? global_layers.has(i) : global(i));
-        return layer_spec{.family_tag = is_global ? std::uint8_t{} : windowed};
-    });
-}
+}  // namespace sam_detail
 
-constexpr void parse_config(config_view json, model_config& config) {
-    parse_windows(json, config);
-    config.intermediate_size = parse_intermediate_size(json, config, "mlp_dim", "mlp_ratio", 4.0);
-}
-
-inline constexpr submodel_spec tower = [](model_spec spec) {
+inline constexpr submodel_spec sam_vision_encoder = [](model_spec spec) {
     spec.class_prefix = "Sam";
-    spec.base_model = base;
-    spec.parse_config = parse_config;
-    spec.family_keys = family_keys;
+    spec.base_model = sam_detail::base;
+    spec.parse_config = sam_encoder::parse_config;
+    spec.family_keys = sam_encoder::family_keys;
     spec.supported_heads = {};
-    spec.decoder_layer = decoder_layer;
-    spec.attention = attention;
-    spec.supported_layers.max_family_tag = windowed;
+    spec.decoder_layer = sam_detail::decoder_layer;
+    spec.attention = sam_detail::attention;
+    spec.supported_layers.max_family_tag = sam_encoder::windowed;
     spec.names.layer_class = "VisionLayer";
     spec.names.attention_class = "VisionAttention";
     spec.config_keys.add("intermediate_size", key_rule::absent);
@@ -171,12 +108,10 @@ inline constexpr submodel_spec tower = [](model_spec spec) {
     return spec;
 }(shared_tower);
 
-}  // namespace sam_detail
-
 // transformers/models/sam: `SamVisionModel` with windowed and global layers; a component of other models
 inline constexpr model_spec sam_vision_model = [](model_spec spec) {
     spec.model_type = "sam_vision_model";
     return spec;
-}(sam_detail::tower);
+}(sam_vision_encoder);
 
 }  // namespace llmcost::arch

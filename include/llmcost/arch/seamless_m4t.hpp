@@ -2,13 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/arch/m2m_100.hpp>
 #include <llmcost/arch/seamless_m4t_speech.hpp>
 #include <llmcost/config/feature_extractor.hpp>
+#include <llmcost/config/sequence_stacks.hpp>
+#include <llmcost/forward/encoder_decoder_stacks.hpp>
+#include <llmcost/forward/seamless_speech.hpp>
+#include <llmcost/forward/sinusoidal_positions.hpp>
 
 namespace llmcost::arch {
 
 namespace seamless_m4t_detail {
+
+using seamless_speech::features;
 
 enum family_config_index : std::uint8_t {
     encoder_layers,
@@ -23,6 +28,7 @@ enum family_config_index : std::uint8_t {
     unit_decoder_heads,
     unit_decoder_inner,
 };
+
 inline constexpr family_key family_keys[]{
     {"encoder_layers", 24},
     {"encoder_attention_heads", 16},
@@ -43,10 +49,12 @@ struct stack {
     std::int64_t heads;
     std::int64_t inner;
 };
+
 constexpr stack encoder_of(const layer_context& ctx) {
     const family_config& family = ctx.config.family;
     return {family[encoder_layers], family[encoder_heads], family[encoder_inner]};
 }
+
 constexpr stack decoder_of(const layer_context& ctx) {
     return {ctx.config.num_hidden_layers, ctx.config.num_attention_heads, ctx.config.intermediate_size};
 }
@@ -133,9 +141,13 @@ constexpr tensor embedded(const layer_context& ctx, trace& t, std::int64_t rows,
     const embedding token_embedding{rows, ctx.config.hidden_size, true, ctx.class_of("ScaledWordEmbedding"), tied};
     return t.call("embed_tokens", token_embedding, shape{t.load().batch, length});
 }
+
 constexpr tensor placed(const layer_context& ctx, trace& t, const tensor& x) {
-    return t.add(x, t.call("embed_positions", m2m_100_detail::sinusoidal_positions{ctx}, x.dim(1)));
+    const sinusoidal_positions table{ctx.config.max_position_embeddings + 2, ctx.config.hidden_size,
+                                     ctx.class_of("SinusoidalPositionalEmbedding")};
+    return t.add(x, t.call("embed_positions", table, t.load().batch, x.dim(1)));
 }
+
 constexpr void check_positions(const layer_context& ctx, trace& t, std::int64_t length) {
     t.check_positions(ctx.config.max_position_embeddings + 1 - ctx.config.family[pad_token], length);
 }
@@ -145,6 +157,7 @@ constexpr tensor encoded(const layer_context& ctx, trace& t, const stack& encode
         x = t.call({"layers", layer_loop.index()}, encoder_layer{ctx, encoder_stack}, x);
     return normed(t, "layer_norm", x);
 }
+
 constexpr tensor decoded(const layer_context& ctx, trace& t, const stack& encoder_stack, const tensor& source,
                          const tensor& token_embeddings) {
     const attention_pattern pattern = attention_pattern_of(t, 0);
@@ -254,6 +267,7 @@ constexpr media_shapes show(const model& m, const workload& load) {
     return {.audio = {.num_samples = num_audio_samples(m.audio_preprocessing, load),
                       .num_frames = places_of(m.audio_preprocessing, load)}};
 }
+
 constexpr void parse_audio_config(config_view json, model& m) {
     parse_stacked_filter_banks(json, m, m.components[0].config.family[features]);
 }
@@ -268,16 +282,13 @@ constexpr void parse_config(config_view json, model_config& config) {
     if (config.family[pad_token] > config.max_position_embeddings)
         throw_invalid_value(json, "pad_token_id", "one of the positions");
 }
+
 /// Parses `config.json`; the speech encoder and the speech synthesis models have separate sizes in one configuration.
 constexpr void parse_config(config_view json, model& m) {
-    m.components[0] = {&speech_encoder, parse_sizes(speech_encoder, json, true)};
+    m.components[0] = {&seamless_m4t_speech_encoder, parse_sizes(seamless_m4t_speech_encoder, json, true)};
     if (m.components[0].config.hidden_size % m.components[0].config.num_attention_heads != 0)
         throw_invalid_value(json, "speech_encoder_attention_heads", "a divisor of hidden_size");
     m.components[1] = {&vocoder, parse_sizes(vocoder, json, true)};
-}
-
-constexpr void parse_second_whole(config_view json, model& m) {
-    m.components[0] = {&second_speech_encoder, parse_sizes(second_speech_encoder, json, true)};
 }
 
 }  // namespace seamless_m4t_detail
@@ -314,15 +325,5 @@ inline constexpr model_spec seamless_m4t = [](model_spec spec) {
     spec.defaults.tie_word_embeddings = true;
     return spec;
 }(model_spec{});
-
-// transformers/models/seamless_m4t_v2: the text-output classes; learned relative positions and chunked speech attention
-inline constexpr model_spec seamless_m4t_v2 = [](model_spec spec) {
-    spec.model_type = "seamless_m4t_v2";
-    spec.class_prefix = "SeamlessM4Tv2";
-    spec.parse_composite_config = seamless_m4t_detail::parse_second_whole;
-    spec.supported_heads = {head_kind::causal_lm, head_kind::conditional_generation};
-    spec.defaults.max_position_embeddings = 4096;
-    return spec;
-}(seamless_m4t);
 
 }  // namespace llmcost::arch

@@ -6,24 +6,20 @@
 #include <llmcost/forward/composite.hpp>
 #include <llmcost/forward/conformer.hpp>
 #include <llmcost/forward/not_executed.hpp>
+#include <llmcost/forward/seamless_speech.hpp>
 
 // Speech encoder and speech synthesis of SeamlessM4T, which a pass over text does not execute.
-namespace llmcost::arch::seamless_m4t_detail {
+namespace llmcost::arch {
+
+namespace seamless_m4t_detail {
+
+using seamless_speech::adapter_kernel, seamless_speech::adapter_layers, seamless_speech::adapter_stride,
+    seamless_speech::chunks, seamless_speech::depth_kernel, seamless_speech::features, seamless_speech::learned_left,
+    seamless_speech::learned_right, seamless_speech::position_kind, seamless_speech::relative,
+    seamless_speech::relative_key, seamless_speech::rotary;
 
 // ---- a conformer over features of sound
 
-enum speech_config_index : std::uint8_t {
-    features,
-    adapter_layers,
-    adapter_kernel,
-    adapter_stride,
-    depth_kernel,
-    learned_left,
-    learned_right,
-    position_kind,
-    chunks
-};
-enum places : std::uint8_t { relative, rotary, no_places, relative_key };
 inline constexpr family_key speech_keys[]{
     {"feature_projection_input_dim", 160},
     {"num_adapter_layers", 1, family_key_type::non_negative},
@@ -40,6 +36,7 @@ inline constexpr family_key speech_keys[]{
 [[nodiscard]] constexpr std::int64_t places_of(const audio_preprocessing_config& sound, const workload& load) {
     return load.audio_milliseconds == 0 ? 499 : stacked_frames(sound, num_audio_samples(sound, load));
 }
+
 /// What adapters leave of them.
 [[nodiscard]] constexpr std::int64_t states_of(const model_config& speech, const audio_preprocessing_config& sound,
                                                const workload& load) {
@@ -114,32 +111,14 @@ constexpr tensor speech_base(const layer_context& ctx, trace& t) {
     return t.call("inner_layer_norm", normed, x);
 }
 
-constexpr void parse_speech(config_view json, model_config& config) {
-    if (!json.boolean("add_adapter", true))
-        config.family[adapter_layers] = 0;
-    else if (config.family[adapter_layers] == 0)
-        throw_invalid_value(json, "num_adapter_layers", "at least 1 where there is an adapter");
-    if (config.family[depth_kernel] % 2 == 0) throw_invalid_value(json, "conv_depthwise_kernel_size", "an odd number");
-    if (config.family[adapter_layers] > 64)
-        throw_unsupported(json, "num_adapter_layers", "more than 64 are not supported");
-    const string_ref kind = json.string("position_embeddings_type", "relative");
-    config.family[position_kind] = kind == "relative" ? relative : kind == "rotary" ? rotary : no_places;
-}
-/// The second version: learned distances or none, and chunks.
-constexpr void parse_second_speech(config_view json, model_config& config) {
-    parse_speech(json, config);
-    const string_ref kind = json.string("position_embeddings_type", "relative_key");
-    config.family[position_kind] = kind == "relative_key" ? relative_key : no_places;
-    const auto size = json.find("speech_encoder_chunk_size");
-    config.family[chunks] = !size || !size->is_null();
-}
+}  // namespace seamless_m4t_detail
 
-inline constexpr submodel_spec speech_encoder = [](model_spec spec) {
+inline constexpr submodel_spec seamless_m4t_speech_encoder = [](model_spec spec) {
     spec.model_type = "seamless_m4t_speech";
     spec.class_prefix = "SeamlessM4T";
-    spec.base_model = speech_base;
-    spec.parse_config = parse_speech;
-    spec.family_keys = speech_keys;
+    spec.base_model = seamless_m4t_detail::speech_base;
+    spec.parse_config = seamless_speech::parse_speech;
+    spec.family_keys = seamless_m4t_detail::speech_keys;
     spec.rotary = rotary_style::none;
     spec.supported_heads = {};
     spec.names.model_class = "SpeechEncoder";
@@ -158,17 +137,14 @@ inline constexpr submodel_spec speech_encoder = [](model_spec spec) {
     return spec;
 }(model_spec{});
 
-inline constexpr submodel_spec second_speech_encoder = [](model_spec spec) {
-    spec.class_prefix = "SeamlessM4Tv2";
-    spec.names.mlp_class_prefix = "SeamlessM4Tv2Conformer";
-    spec.parse_config = parse_second_speech;
-    spec.defaults.family[position_kind] = relative_key;
-    return spec;
-}(speech_encoder);
+namespace seamless_m4t_detail {
+
+using seamless_speech::position_kind, seamless_speech::relative_key;
 
 // ---- waves from units
 
 inline constexpr std::int64_t max_in_list = 7;
+
 enum vocoder_config_index : std::uint8_t {
     first_channels,
     unit_hifi_gan_vocab_size,
@@ -183,7 +159,9 @@ enum vocoder_config_index : std::uint8_t {
     step_kernels,                               ///< from here on, one of each step
     block_kernels = step_kernels + max_in_list  ///< one of each kind of block, separate from the number of convolutions
 };
+
 inline constexpr std::int64_t kernel_multiplier = 4096;  ///< a kernel times this, plus how many convolutions
+
 inline constexpr family_key vocoder_keys[]{
     {"upsample_initial_channel", 512},
     {"unit_hifi_gan_vocab_size", 10000},
@@ -217,16 +195,18 @@ constexpr void waves(const layer_context& ctx, not_executed_modules& m) {
     const class_name conv{"", "Conv1d"};
     const std::int64_t width = family[unit_width] + family[language_width] + family[speaker_width],
                        first = family[first_channels];
-    const auto at = [&](std::size_t offset, std::int64_t i) { return family[offset + static_cast<std::size_t>(i)]; };
+    const auto value_of = [&](std::size_t offset, std::int64_t i) {
+        return family[offset + static_cast<std::size_t>(i)];
+    };
     m.module_with_weight({"conv_pre"}, conv, {first, width, 7});
     for (std::int64_t i = 0; i < family[steps_up]; ++i)
         m.module({"upsampler", i}, {"", "ConvTranspose1d"}, [&] {
-            m.parameter("weight", {first >> i, first >> (i + 1), at(step_kernels, i)});
+            m.parameter("weight", {first >> i, first >> (i + 1), value_of(step_kernels, i)});
             m.parameter("bias", {first >> (i + 1)});
         });
     for (std::int64_t i = 0; i < family[steps_up] * family[kinds_of_block]; ++i) {
         const std::int64_t channels = first >> (i / family[kinds_of_block] + 1);
-        const std::int64_t kind = at(block_kernels, i % family[kinds_of_block]);
+        const std::int64_t kind = value_of(block_kernels, i % family[kinds_of_block]);
         const shape kernel{channels, channels, kind / kernel_multiplier};
         m.module({"resblocks", i}, {"", "HifiGanResidualBlock"}, [&] {
             for (std::int64_t j = 0; j < kind % kernel_multiplier; ++j)
@@ -260,12 +240,13 @@ constexpr tensor vocoder_base(const layer_context& ctx, trace& t) {
 }
 
 /// A list's length, or what it is without one; lists that are read side by side end with the shorter one.
-constexpr std::int64_t length_of(config_view json, literal key, std::int64_t otherwise) {
+constexpr std::int64_t length_of(config_view json, literal key, std::int64_t default_value) {
     const auto list = json.optional_array(key);
-    return list ? static_cast<std::int64_t>(list->size()) : otherwise;
+    return list ? static_cast<std::int64_t>(list->size()) : default_value;
 }
-constexpr std::int64_t shorter(config_view json, literal one, literal other_key, std::int64_t otherwise) {
-    const std::int64_t a = length_of(json, one, otherwise), b = length_of(json, other_key, otherwise),
+
+constexpr std::int64_t shorter(config_view json, literal one, literal other_key, std::int64_t default_value) {
+    const std::int64_t a = length_of(json, one, default_value), b = length_of(json, other_key, default_value),
                        n = a < b ? a : b;
     if (n < 1 || n > max_in_list) throw_unsupported(json, one, "unsupported number of vocoder stages; expected 1 to 7");
     return n;
@@ -282,10 +263,10 @@ constexpr void parse_vocoder(config_view json, model_config& config) {
     const auto dilations = json.optional_array("resblock_dilation_sizes");
     for (std::size_t i = 0; i < static_cast<std::size_t>(family[kinds_of_block]); ++i) {
         std::int64_t& packed = family[block_kernels + i];
-        const auto at = static_cast<std::uint32_t>(i);
-        const std::int64_t kernel = kernels ? (*kernels)[at].as_positive() : packed / kernel_multiplier;
+        const auto index = static_cast<std::uint32_t>(i);
+        const std::int64_t kernel = kernels ? (*kernels)[index].as_positive() : packed / kernel_multiplier;
         const std::int64_t count =
-            dilations ? static_cast<std::int64_t>((*dilations)[at].as_array().size()) : packed % kernel_multiplier;
+            dilations ? static_cast<std::int64_t>((*dilations)[index].as_array().size()) : packed % kernel_multiplier;
         if (count >= kernel_multiplier)
             throw_unsupported(json, "resblock_dilation_sizes", "unsupported number of dilations");
         packed = kernel * kernel_multiplier + count;
@@ -312,4 +293,6 @@ inline constexpr submodel_spec vocoder = [](model_spec spec) {
     return spec;
 }(model_spec{});
 
-}  // namespace llmcost::arch::seamless_m4t_detail
+}  // namespace seamless_m4t_detail
+
+}  // namespace llmcost::arch

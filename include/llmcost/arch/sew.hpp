@@ -3,59 +3,16 @@
 #pragma once
 
 #include <llmcost/arch/wav2vec2.hpp>
+#include <llmcost/forward/squeezed_frames.hpp>
+#include <llmcost/forward/wav2vec2_encoder.hpp>
 
 namespace llmcost::arch {
 
 namespace sew_detail {
 
-using namespace wav2vec2_detail;
+using squeezed_frames::more_places, squeezed_frames::pool_features;
 
-struct config_key_table {
-    family_key family_keys[adapter_width + 1];
-
-    constexpr config_key_table() {
-        for (std::size_t i = 0; i <= adapter_width; ++i) family_keys[i] = wav2vec2_detail::family_keys[i];
-        family_keys[extra_size] = {"squeeze_factor", 2};
-        family_keys[adapter_kernel] = family_keys[adapter_stride] = {.type = family_key_type::computed};
-    }
-};
-inline constexpr config_key_table table{};
-
-/// `nn.AvgPool1d`.
-struct squeeze {
-    std::int64_t stride;
-
-    static constexpr role module_role = role::none;
-    static constexpr bool is_leaf = true;
-    [[nodiscard]] constexpr class_name type_name() const { return {"", "AvgPool1d"}; }
-    constexpr tensor forward(trace& t, const tensor& x) const { return t.pool(op::average_pool, x, stride, stride); }
-};
-
-/// Downsamples by averaging positions, and adds a convolution of equal stride: (B, S, width) -> (B, S / squeeze_factor,
-/// width).
-constexpr tensor pool_features(const layer_context& ctx, trace& t, const tensor& features) {
-    const std::int64_t squeeze_factor = ctx.config.family[extra_size];
-    const tensor x = features.transpose(1, 2),
-                 position_embeddings = conv_position_embeddings(ctx, t, x, squeeze_factor),
-                 pooled = t.call("pool", squeeze{squeeze_factor}, x);
-    const std::int64_t minimum =
-        position_embeddings.dim(-1) < pooled.dim(-1) ? position_embeddings.dim(-1) : pooled.dim(-1);
-    return t.add(t.slice(pooled, -1, minimum), t.slice(position_embeddings, -1, minimum)).transpose(1, 2);
-}
-
-/// As many places as before: each of the fewer becomes so many, and zeros fill up the rest.
-constexpr tensor more_places(const layer_context& ctx, trace& t, const tensor& x, std::int64_t places) {
-    const std::int64_t squeeze_factor = ctx.config.family[extra_size], width = ctx.config.hidden_size;
-    const module_info up{.name = "upsample", .class_of_module = ctx.class_of("Upsampling")};
-    t.enter(up);
-    tensor h = t.call("projection", linear{width, width * squeeze_factor, true}, x);
-    h = t.call("activation", activation_module{act_of(ctx)}, h);
-    if (squeeze_factor > 1)
-        h = t.leave(up, h.view({x.dim(0), x.dim(1) * squeeze_factor, width}));
-    else
-        h = t.leave(up, h);
-    return h.dim(1) < places ? t.pad(h, 1, places - h.dim(1)) : h;
-}
+using namespace wav2vec2_encoder;
 
 constexpr tensor encode(const layer_context& ctx, trace& t, const tensor& features) {
     const module_info encoder{
@@ -64,8 +21,8 @@ constexpr tensor encode(const layer_context& ctx, trace& t, const tensor& featur
     tensor x = dropout(t, "dropout", layer_norm(ctx, t, "layer_norm", pool_features(ctx, t, features)));
     const attention_inputs no_inputs;
     for (loop layer_loop = t.loop_modules(ctx.config.num_hidden_layers, x); layer_loop.next();) {
-        const layer_context at = ctx.for_layer(layer_loop, no_inputs);
-        x = t.call({"layers", layer_loop.index()}, layer_with<attention_module>{at, {at}}, x);
+        const layer_context layer_ctx = ctx.for_layer(layer_loop, no_inputs);
+        x = t.call({"layers", layer_loop.index()}, layer_with<attention_module>{layer_ctx, {layer_ctx}}, x);
     }
     return t.leave(encoder, more_places(ctx, t, x, features.dim(1)));
 }
@@ -79,11 +36,6 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
     return ctx.spec.decoder_layer(ctx, t, dropout(t, "feature_dropout", x));
 }
 
-constexpr void parse_config(config_view json, model_config& config) {
-    parse_shared(json, config, max_convolutions);
-    config.family[switches] &= ~stable;
-}
-
 }  // namespace sew_detail
 
 // transformers/models/sew: layers over fewer places than there are features
@@ -92,9 +44,9 @@ inline constexpr model_spec sew = [](model_spec spec) {
     spec.class_prefix = "SEW";
     spec.names.base_model = "sew";
     spec.base_model = sew_detail::base;
-    spec.parse_config = sew_detail::parse_config;
+    spec.parse_config = squeezed_frames::parse_config;
     spec.decoder_layer = sew_detail::encode;
-    spec.family_keys = sew_detail::table.family_keys;
+    spec.family_keys = squeezed_frames::table.family_keys;
     return spec;
 }(wav2vec2);
 

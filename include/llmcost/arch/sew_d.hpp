@@ -2,33 +2,37 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/arch/deberta_v2.hpp>
 #include <llmcost/arch/sew.hpp>
+#include <llmcost/forward/disentangled_attention.hpp>
+#include <llmcost/forward/squeezed_frames.hpp>
+#include <llmcost/forward/wav2vec2_encoder.hpp>
 
 // SEW whose layers are DeBERTa's.
 namespace llmcost::arch {
 
 namespace sew_d_detail {
 
-using deberta_index = deberta_v2_detail::family_config_index;
+using deberta_index = deberta_layers::family_config_index;
 
 /// In the places of adapters, which these have not.
 enum family_config_index : std::uint8_t {
-    buckets = wav2vec2_detail::adapter_layers,
-    furthest = wav2vec2_detail::adapter_kernel,
-    kinds = wav2vec2_detail::adapter_stride
+    buckets = wav2vec2_encoder::adapter_layers,
+    furthest = wav2vec2_encoder::adapter_kernel,
+    kinds = wav2vec2_encoder::adapter_stride
 };
+
 enum : std::int64_t { content_to_place = 1, place_to_content = 2, shares_projections = 4, norms_places = 8 };
 
 struct config_key_table {
-    family_key family_keys[wav2vec2_detail::adapter_width + 1];
+    family_key family_keys[wav2vec2_encoder::adapter_width + 1];
 
     constexpr config_key_table() {
-        for (std::size_t i = 0; i <= wav2vec2_detail::adapter_width; ++i)
-            family_keys[i] = sew_detail::table.family_keys[i];
+        for (std::size_t i = 0; i <= wav2vec2_encoder::adapter_width; ++i)
+            family_keys[i] = squeezed_frames::table.family_keys[i];
         family_keys[buckets] = family_keys[furthest] = family_keys[kinds] = {.type = family_key_type::computed};
     }
 };
+
 inline constexpr config_key_table table{};
 
 /// The sizes as DeBERTa's layers read them.
@@ -63,8 +67,9 @@ constexpr tensor soften(trace& t, const tensor& scores) {
     t.add_backward_cost({.add = all * count(2) - all / count(out.dim(-1)), .mult = all * count(2)});
     return out;
 }
+
 constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
-    return deberta_v2_detail::disentangled_attention(ctx, t, x, {soften, "StableDropout"});
+    return deberta_layers::disentangled_attention(ctx, t, x, {soften, "StableDropout"});
 }
 
 struct layer {
@@ -73,7 +78,7 @@ struct layer {
     static constexpr role module_role = role::none;
     static constexpr bool is_leaf = false;
     [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("Layer"); }
-    constexpr tensor forward(trace& t, const tensor& x) const { return deberta_v2_detail::decoder_layer(ctx, t, x); }
+    constexpr tensor forward(trace& t, const tensor& x) const { return deberta_layers::decoder_layer(ctx, t, x); }
 };
 
 constexpr tensor encode(const layer_context& ctx, trace& t, const tensor& features) {
@@ -83,20 +88,20 @@ constexpr tensor encode(const layer_context& ctx, trace& t, const tensor& featur
     const model_config config = inner_of(ctx.config);
     const layer_context inner_ctx{ctx.model, ctx.spec, config};
     t.enter(encoder);
-    tensor x = sew_detail::pool_features(ctx, t, features);
+    tensor x = squeezed_frames::pool_features(ctx, t, features);
     t.enter(inner);
-    if (ctx.config.family[buckets] > 0) deberta_v2_detail::make_buckets(t, x.dim(1));
+    if (ctx.config.family[buckets] > 0) deberta_layers::make_buckets(t, x.dim(1));
     attention_inputs inputs;
     inputs.pattern = {.query_length = x.dim(1), .is_causal = false};
-    inputs.family_tensors[0] = deberta_v2_detail::embed_distances(inner_ctx, t);
+    inputs.family_tensors[0] = deberta_layers::embed_distances(inner_ctx, t);
     for (loop layer_loop = t.loop_modules(ctx.config.num_hidden_layers, x); layer_loop.next();)
         x = t.call({"layer", layer_loop.index()}, layer{inner_ctx.for_layer(layer_loop, inputs)}, x);
     x = t.leave(inner, x);
-    return t.leave(encoder, sew_detail::more_places(ctx, t, x, features.dim(1)));
+    return t.leave(encoder, squeezed_frames::more_places(ctx, t, x, features.dim(1)));
 }
 
 constexpr void parse_config(config_view json, model_config& config) {
-    sew_detail::parse_config(json, config);
+    squeezed_frames::parse_config(json, config);
     if (!json.boolean("relative_attention", true))
         throw_unsupported(json, "relative_attention", "layers without relative positions are not supported");
     if (json.non_negative("conv_kernel_size", 0) != 0)
@@ -110,15 +115,15 @@ constexpr void parse_config(config_view json, model_config& config) {
     (void)checked_size(json, "max_relative_positions", 2, config.family[furthest]);
     (void)checked_size(json, "position_buckets", 2, config.family[buckets]);
     const bool has_pos_att_type = json.contains("pos_att_type");
-    const bool from_contents = !has_pos_att_type || deberta_v2_detail::has_kind(json, "c2p");
-    const bool from_places = !has_pos_att_type || deberta_v2_detail::has_kind(json, "p2c");
+    const bool from_contents = !has_pos_att_type || deberta_layers::has_kind(json, "c2p");
+    const bool from_places = !has_pos_att_type || deberta_layers::has_kind(json, "p2c");
     if (!from_contents && !from_places)
         throw_unsupported(json, "pos_att_type", "layers without relative-position scores are not supported");
     config.family[kinds] = 0;
     if (from_contents) config.family[kinds] |= content_to_place;
     if (from_places) config.family[kinds] |= place_to_content;
     if (json.boolean("share_att_key", true)) config.family[kinds] |= shares_projections;
-    if (deberta_v2_detail::contains(json.string("norm_rel_ebd", "layer_norm"), "layer_norm"))
+    if (deberta_layers::contains(json.string("norm_rel_ebd", "layer_norm"), "layer_norm"))
         config.family[kinds] |= norms_places;
 }
 

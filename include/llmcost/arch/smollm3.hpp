@@ -12,12 +12,7 @@ namespace smollm3_detail {
 inline constexpr std::uint8_t unrotated = 1;
 
 constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
-    query_key_value qkv = project_qkv(ctx, t, x);
-    split_heads(ctx, qkv);
-    transpose_heads(qkv);
-    if (ctx.layer.family_tag != unrotated) apply_rotary(ctx, t, qkv);
-    update_kv_cache(ctx, t, qkv);
-    return output_projection(ctx, t, scaled_dot_product_attention(ctx, t, qkv));
+    return attention_with_optional_rotary(ctx, t, x, ctx.layer.family_tag != unrotated);
 }
 
 /// Parses `config.json`. Layers with a 0 in `no_rope_layers`, or one in every `no_rope_layer_interval`, have no RoPE.

@@ -5,13 +5,15 @@
 #include <llmcost/arch/bart.hpp>
 #include <llmcost/arch/wav2vec2.hpp>
 #include <llmcost/forward/composite.hpp>
+#include <llmcost/forward/encoder_decoder_stacks.hpp>
+#include <llmcost/forward/wav2vec2_encoder.hpp>
 
 // A speech encoder and a text decoder with independent model types.
 namespace llmcost::arch {
 
 namespace speech_encoder_decoder_detail {
 
-namespace audio_encoder = wav2vec2_detail;
+namespace audio_encoder = wav2vec2_encoder;
 
 /// Returns the number of encoder output states, after its adapters.
 constexpr std::int64_t states_of(const model_config& config, const audio_preprocessing_config& sound,
@@ -37,7 +39,7 @@ constexpr tensor write(const layer_context& ctx, trace& t, const tensor& states)
     t.enter(decoder);
     t.enter(wrapper);
     const tensor x =
-        t.leave(wrapper, forward_decoder_module(decoder_ctx, t, bart_detail::style, &states, config.vocab_size));
+        t.leave(wrapper, forward_decoder_module(decoder_ctx, t, bart_stack_style, &states, config.vocab_size));
     const recorder::not_executed_guard unused{t, t.load().head == logits::none};
     return t.leave(decoder,
                    t.select_model_output(x, stack_lm_head_logits(decoder_ctx, t, x, config.vocab_size, false)));
@@ -97,8 +99,8 @@ inline constexpr model_spec speech_encoder_decoder = [](model_spec spec) {
     spec.defaults.head = head_kind::none;
     spec.text_model = {.key = "decoder", .default_spec = &speech_encoder_decoder_detail::written};
     spec.components[0] = {.key = "encoder", .default_spec = &wav2vec2};
-    spec.compute_media_shapes = wav2vec2_detail::show;
-    spec.parse_feature_extractor = parse_samples<of_wav2vec2>;
+    spec.compute_media_shapes = wav2vec2_encoder::show;
+    spec.parse_feature_extractor = parse_samples<wav2vec2_extractor>;
     spec.modalities.has_audio = true;
     return spec;
 }(shared_composite);

@@ -3,9 +3,9 @@
 #pragma once
 
 #include <llmcost/arch/bart.hpp>
-#include <llmcost/arch/xglm.hpp>
 #include <llmcost/config/feature_extractor.hpp>
 #include <llmcost/forward/audio.hpp>
+#include <llmcost/forward/sinusoidal_positions.hpp>
 
 // Filter banks through gated convolutions, and the stacks of BART.
 namespace llmcost::arch {
@@ -71,8 +71,8 @@ constexpr std::int64_t states_of(const model_config& config, std::int64_t frames
 
 /// Sines, one row for each position of each sequence; a longer table is made once, which is no pass's work.
 constexpr tensor positions(const layer_context& ctx, trace& t, std::int64_t length, bool) {
-    const xglm_detail::sinusoids table{ctx.config.max_position_embeddings + 2, ctx.config.hidden_size,
-                                       ctx.class_of("SinusoidalPositionalEmbedding")};
+    const sinusoidal_positions table{ctx.config.max_position_embeddings + 2, ctx.config.hidden_size,
+                                     ctx.class_of("SinusoidalPositionalEmbedding")};
     return t.call("embed_positions", table, t.load().batch, length);
 }
 

@@ -3,16 +3,17 @@
 #pragma once
 
 #include <llmcost/arch/wav2vec2.hpp>
-#include <llmcost/arch/xglm.hpp>
 #include <llmcost/forward/conformer.hpp>
 #include <llmcost/forward/encoder_decoder_stacks.hpp>
+#include <llmcost/forward/sinusoidal_positions.hpp>
+#include <llmcost/forward/wav2vec2_encoder.hpp>
 
 // Features of wav2vec 2.0 before an encoder with relative positions, and a text decoder.
 namespace llmcost::arch {
 
 namespace speecht5_detail {
 
-using namespace wav2vec2_detail;
+using namespace wav2vec2_encoder;
 
 enum family_config_index : std::uint8_t {
     reach = summary_width,
@@ -21,11 +22,12 @@ enum family_config_index : std::uint8_t {
     decoder_inner = adapter_stride,
     encoder_inner = adapter_width
 };
+
 struct config_key_table {
     family_key family_keys[adapter_width + 1];
 
     constexpr config_key_table() {
-        for (std::size_t i = 0; i <= adapter_width; ++i) family_keys[i] = wav2vec2_detail::family_keys[i];
+        for (std::size_t i = 0; i <= adapter_width; ++i) family_keys[i] = wav2vec2_encoder::family_keys[i];
         family_keys[reach] = {"encoder_max_relative_position", 160};
         family_keys[decoder_layers] = {"decoder_layers", 6};
         family_keys[decoder_heads] = {"decoder_attention_heads", 12};
@@ -34,7 +36,9 @@ struct config_key_table {
         family_keys[extra_size] = {"pad_token_id", 1, family_key_type::non_negative};
     }
 };
+
 inline constexpr config_key_table table{};
+
 inline constexpr literal extractor = "SpeechT5FeatureExtractor";
 
 /// Scaled queries over keys of all heads in one batch, with a bias that queries and distances make, added in place.
@@ -84,6 +88,7 @@ struct speech_attention {
         return t.call("out_proj", square, t.reshape(mixed, {batch, places, width}));
     }
 };
+
 struct speech_cross_attention : speech_attention {
     static constexpr role module_role = role::cross_attn;
 };
@@ -140,8 +145,8 @@ struct speech_decoder_layer {
 };
 
 constexpr tensor sines(const layer_context& ctx, trace& t, literal name, std::int64_t length) {
-    const xglm_detail::sinusoids rows{ctx.config.max_position_embeddings + ctx.config.family[extra_size] + 3,
-                                      ctx.config.hidden_size, ctx.class_of("SinusoidalPositionalEmbedding")};
+    const sinusoidal_positions rows{ctx.config.max_position_embeddings + ctx.config.family[extra_size] + 3,
+                                    ctx.config.hidden_size, ctx.class_of("SinusoidalPositionalEmbedding")};
     return t.call(name, rows, t.load().batch, length);
 }
 

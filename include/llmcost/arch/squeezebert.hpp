@@ -16,6 +16,7 @@ enum family_config_index : std::uint8_t {
     intermediate_groups,
     output_groups
 };
+
 inline constexpr family_key family_keys[]{
     {"q_groups", 4},      {"k_groups", 4}, {"v_groups", 4}, {"post_attention_groups", 1}, {"intermediate_groups", 4},
     {"output_groups", 4},
@@ -58,17 +59,12 @@ struct product_module {
     [[nodiscard]] constexpr class_name type_name() const { return {"", "MatMulWrapper"}; }
     constexpr tensor forward(trace& t, const tensor& a, const tensor& b) const { return t.matmul(a, b); }
 };
-struct softmax_module {
-    static constexpr role module_role = role::none;
-    static constexpr bool is_leaf = true;
-    [[nodiscard]] constexpr class_name type_name() const { return {"", "Softmax"}; }
-    constexpr tensor forward(trace& t, const tensor& x) const { return t.softmax(x); }
-};
 
 constexpr tensor sum_embeddings(const layer_context& ctx, trace& t) {
     const tensor x = t.add(word_embeddings(ctx, t), position_embeddings(ctx, t));
     return norm_embeddings(ctx, t, t.add(x, segment_embeddings(ctx, t)));
 }
+
 constexpr tensor embed(const layer_context& ctx, trace& t) { return embed_in_module(ctx, t, sum_embeddings); }
 
 /// Attention over (B, channels, S), without an output projection.
@@ -122,14 +118,10 @@ constexpr tensor encode(const layer_context& ctx, trace& t) {
     return t.leave(encoder, forward_layers(ctx, t, shared, x.permute({0, 2, 1})).permute({0, 2, 1}));
 }
 
-constexpr tensor lm_head_logits(const layer_context& ctx, trace& t, const tensor_pair& out) {
-    const module_info cls{.name = "cls", .class_of_module = ctx.class_of("OnlyMLMHead"), .module_role = role::head};
-    t.enter(cls);
-    return t.leave(cls, transform_and_score(ctx, t, out.first));
-}
 constexpr tensor score(const layer_context& ctx, trace& t, const tensor_pair& out) {
-    return forward_encoder_head(ctx, t, out, lm_head_logits);
+    return forward_encoder_head(ctx, t, out, score_in_mlm_cls);
 }
+
 /// Every head has the pooler below it.
 constexpr tensor forward(const layer_context& ctx, trace& t) {
     return forward_encoder_model(ctx, t, {score, ctx.spec.supported_heads});

@@ -31,11 +31,6 @@ constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor&
     return ctx.config.parallel_residual ? parallel_residual_layer(ctx, t, x) : pre_norm_layer(ctx, t, x);
 }
 
-inline constexpr dropout_key dropout_rates[]{{dropout_position::hidden, "hidden_dropout"},
-                                             {dropout_position::attention, "attention_dropout"},
-                                             {dropout_position::classifier, "hidden_dropout", 0},
-                                             {dropout_position::classifier, "classifier_dropout", same_as_previous}};
-
 }  // namespace stablelm_detail
 
 constexpr void parse_stablelm(config_view json, model_config& config) {
@@ -68,7 +63,7 @@ inline constexpr model_spec stablelm = [](model_spec spec) {
     spec.defaults.num_key_value_heads = 32;
     spec.defaults.max_position_embeddings = 4096;
     spec.config_keys.add("mlp_bias", key_rule::absent);
-    spec.dropout_keys = stablelm_detail::dropout_rates;
+    spec.dropout_keys = hidden_and_attention_dropout;
     return spec;
 }(llama);
 

@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/arch/deepseek_ocr2.hpp>
 #include <llmcost/arch/laguna.hpp>
-#include <llmcost/arch/minimax_m2.hpp>
 #include <llmcost/arch/step3p7_vision.hpp>
+#include <llmcost/forward/heads_per_layer.hpp>
+#include <llmcost/forward/local_views.hpp>
+#include <llmcost/forward/mlp.hpp>
 
 namespace llmcost::arch {
 
@@ -14,7 +15,8 @@ namespace step3p7_detail {
 // ---- the text model: Laguna's attention; experts and MLPs with inputs clamped after the activation
 
 constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
-    return laguna_detail::attend_gated(ctx, t, x, true, [&](const tensor& logits, dtype) { return t.sigmoid(logits); });
+    return heads_per_layer::attend_gated(ctx, t, x, true,
+                                         [&](const tensor& logits, dtype) { return t.sigmoid(logits); });
 }
 
 /// Gated product: the gate is clamped after its activation, and the other factor on both sides. Without a limit, the
@@ -23,18 +25,6 @@ constexpr tensor gated(trace& t, activation act, const tensor& gate, const tenso
     const tensor open = t.clamp_max(t.call("act_fn", activation_module{act}, gate));
     return t.mul(open, t.clamp(up));
 }
-
-struct clamped_experts : routed_experts_base {
-    static constexpr bool is_leaf = false;
-    constexpr tensor forward(trace& t, const tensor& x, const tensor& weights) const {
-        const recorder::fused_kernel_guard fused{t, make_fused_kernel(x.dim(0))};
-        const tensor rows = dispatch_tokens(t, x),
-                     up = param(t, "gate_up_proj", {num_experts, 2 * intermediate_size, hidden_size}),
-                     down = param(t, "down_proj", {num_experts, hidden_size, intermediate_size});
-        const tensor half = t.linear(rows, t.select(up, 0)).slice(-1, intermediate_size);
-        return combine_expert_outputs(t, x, weights, t.linear(gated(t, act, half, half), t.select(down, 0)));
-    }
-};
 
 struct clamped_block {
     layer_context ctx;
@@ -57,16 +47,21 @@ constexpr tensor sparse_moe_block(const layer_context& ctx, trace& t, const tens
     const std::int64_t width = ctx.config.hidden_size;
     const tensor tokens = x.view({-1, width});
     const tensor shared_output = t.call("shared_experts", clamped_block{ctx, moe.shared_intermediate_size}, tokens);
-    const tensor weights = call_custom_router(ctx, t, minimax_m2_detail::pick, tokens);
+    const tensor weights = call_custom_router(ctx, t, route_by_corrected_sigmoid, tokens);
     const routed_experts_base all{width,
                                   moe.intermediate_size,
                                   moe.num_experts,
                                   moe.num_experts_per_tok,
                                   ctx.config.hidden_act,
                                   ctx.class_of("Experts")};
-    const tensor routed = t.mul_scalar(t.call("experts", clamped_experts{all}, tokens, weights));
+    const auto gate = [act = ctx.config.hidden_act](trace& tracer, const tensor& gate_up) {
+        const tensor half = gate_up.slice(-1, gate_up.dim(-1) / 2);
+        return gated(tracer, act, half, half);
+    };
+    const tensor routed = t.mul_scalar(t.call("experts", with_custom_gate<false>(all, gate), tokens, weights));
     return t.add(routed, shared_output).view({x.dim(0), x.dim(1), width});
 }
+
 constexpr tensor mlp(const layer_context& ctx, trace& t, const tensor& x) {
     if (ctx.layer.has_experts) return moe_or_dense_mlp(ctx, t, sparse_moe_block, x);
     return t.call("mlp", clamped_block{ctx, ctx.config.intermediate_size}, x);
@@ -97,14 +92,14 @@ public:
         : kinds_(list_of_layers(json, "mlp_layer_types", layers, num_mtp_layers)) {
         const auto older = json.find("moe_layers_enum");
         if (kinds_ || !older || older->is_null()) return;
-        numbered_ = true;
+        has_layer_numbers_ = true;
         if (older->is_array()) {
-            named_ = layer_set(*older);
+            moe_layers_ = layer_set(*older);
             return;
         }
         std::int64_t n = -1;
         const auto add_number = [&] {
-            if (n >= 0 && n < layer_plan::max_layers) listed_[n] = true;
+            if (n >= 0 && n < layer_plan::max_layers) is_listed_[n] = true;
             n = -1;
         };
         for (const char c : older->as_string()) {
@@ -118,7 +113,7 @@ public:
         add_number();
     }
     [[nodiscard]] constexpr bool has(config_view json, std::int64_t layer) const {
-        if (!kinds_) return numbered_ ? named_.has(layer) || listed_[layer] : layer >= 3;
+        if (!kinds_) return has_layer_numbers_ ? moe_layers_.has(layer) || is_listed_[layer] : layer >= 3;
         const string_ref kind = (*kinds_)[static_cast<std::size_t>(layer)].as_string();
         if (kind != "sparse" && kind != "dense")
             throw_invalid_value(json, "mlp_layer_types", "a list of dense and sparse");
@@ -127,40 +122,40 @@ public:
 
 private:
     maybe<config_view> kinds_;
-    layer_set named_{};
-    bool listed_[layer_plan::max_layers]{};
-    bool numbered_ = false;
+    layer_set moe_layers_{};
+    bool is_listed_[layer_plan::max_layers]{};
+    bool has_layer_numbers_ = false;
 };
 
 /// Heads of layers that slide, and of single layers where a saved file lists them.
 class head_numbers {
 public:
     constexpr head_numbers(config_view json, const model_config& config)
-        : all_(config.num_attention_heads),
-          sliding_(json.positive("num_sliding_attention_heads", config.num_attention_heads)),
-          single_(json.optional_object("per_layer_config")) {
+        : default_heads_(config.num_attention_heads),
+          sliding_heads_(json.positive("num_sliding_attention_heads", config.num_attention_heads)),
+          shared_value_(json.optional_object("per_layer_config")) {
         const auto older = json.optional_object("attention_other_setting");
         if (older && !json.contains("num_sliding_attention_heads"))
-            sliding_ = older->positive("num_attention_heads", config.num_attention_heads);
+            sliding_heads_ = older->positive("num_attention_heads", config.num_attention_heads);
     }
     [[nodiscard]] constexpr std::int64_t num_heads(std::int64_t layer, bool slides) const {
-        if (!single_) return slides ? sliding_ : all_;
-        for (const config_view layer_entry : *single_) {
+        if (!shared_value_) return slides ? sliding_heads_ : default_heads_;
+        for (const config_view layer_entry : *shared_value_) {
             std::int64_t n = 0;
             for (const char c : layer_entry.key())
                 n = c >= '0' && c <= '9' && n < 1000000 ? 10 * n + (c - '0') : 1000000;
             if (n != layer) continue;
             for (const config_view entry : layer_entry.as_object())
                 if (entry.key() != "num_attention_heads") throw_unsupported(entry, "not supported per layer");
-            return layer_entry.positive("num_attention_heads", all_);
+            return layer_entry.positive("num_attention_heads", default_heads_);
         }
-        return all_;
+        return default_heads_;
     }
 
 private:
-    std::int64_t all_;
-    std::int64_t sliding_;
-    maybe<config_view> single_;
+    std::int64_t default_heads_;
+    std::int64_t sliding_heads_;
+    maybe<config_view> shared_value_;
 };
 
 /// Rotated elements of heads of a kind of layers, the first of which is `layer`; older files list a part for each
@@ -182,7 +177,7 @@ constexpr std::int64_t parse_rotated(config_view json, const model_config& confi
 }
 
 constexpr void parse_text_config(config_view json, model_config& config) {
-    using namespace laguna_detail;
+    using namespace heads_per_layer;
     const std::int64_t n = config.num_hidden_layers;
     const std::int64_t num_mtp_layers =
         json.non_negative(written(json, "num_nextn_predict_layers", {"num_mtp_layers"}), 0);
@@ -251,6 +246,7 @@ inline constexpr submodel_spec text = [](model_spec spec) {
 // ---- images
 
 enum family_config_index : std::uint8_t { projector_bias };
+
 inline constexpr family_key family_keys[]{{"projector_bias", 0, family_key_type::boolean}};
 
 /// Source: transformers/models/step3p7/image_processing_step3p7.py, `_plan_patches`.
@@ -291,7 +287,7 @@ constexpr media_shapes show(const model& m, const workload& load) {
     const image_size image = image_size_of(load, vision);
     const tile_grid crops = crops_of(image.height, image.width, vision.image_height);
     const auto tokens = [&](std::int64_t side) {
-        const std::int64_t n = deepseek_ocr2_detail::left_of(side, vision.patch_size);
+        const std::int64_t n = local_views::left_of(side, vision.patch_size);
         return n * n;
     };
     return {.image = {.num_tokens = tokens(vision.image_height) + crops.tiles() * tokens(crop_side),
@@ -311,14 +307,13 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
         const auto encode_images = [&] {
             const tensor states = forward_encoder_component(ctx, t, 0, "vision_model", role::vision);
             const linear projection{states.dim(2), width, ctx.model.family[projector_bias] != 0};
-            return t.call("multi_modal_projector", deepseek_ocr2_detail::projector{projection}, states);
+            return t.call("multi_modal_projector", local_views::projector{projection}, states);
         };
         const auto merge_views = [&](const tensor& global_features, const tensor& parts) {
             return parts.rank == 0 ? global_features : t.cat({t.reshape(parts, {-1, width}), global_features}, 0);
         };
         const media_shape shape = has_image_inputs ? show(ctx.model, t.load()).image : media_shape{.num_tiles = 0};
-        return deepseek_ocr2_detail::place_cut_images(t, token_embeddings, shape, crop_side, encode_images,
-                                                      merge_views);
+        return local_views::place_cut_images(t, token_embeddings, shape, crop_side, encode_images, merge_views);
     });
 }
 

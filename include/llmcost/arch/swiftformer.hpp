@@ -206,17 +206,14 @@ constexpr void parse_swiftformer(config_view json, model_config& config) {
 }
 
 // transformers/models/swiftformer: configuration_swiftformer.py, modeling_swiftformer.py
-inline constexpr model_spec swiftformer{
-    .model_type = "swiftformer",
-    .class_prefix = "SwiftFormer",
-    .forward = forward_swiftformer,
-    .parse_config = parse_swiftformer,
-    .family_keys = swiftformer_detail::family_keys,
-    .dropout_keys = swiftformer_detail::dropout_rates,
-    .rotary = rotary_style::none,
-    .accepts_any_image_size = true,
-    .supported_heads = {head_kind::none, head_kind::image_classification},
-    .defaults = image_defaults(activation::gelu),
-};
+inline constexpr model_spec swiftformer = [](model_spec spec) {
+    spec.model_type = "swiftformer";
+    spec.class_prefix = "SwiftFormer";
+    spec.forward = forward_swiftformer;
+    spec.parse_config = parse_swiftformer;
+    spec.family_keys = swiftformer_detail::family_keys;
+    spec.dropout_keys = swiftformer_detail::dropout_rates;
+    return spec;
+}(image_classifier(activation::gelu));
 
 }  // namespace llmcost::arch

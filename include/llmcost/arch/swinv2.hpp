@@ -5,41 +5,26 @@
 #include <llmcost/config/image_stages.hpp>
 #include <llmcost/forward/encoder.hpp>
 #include <llmcost/forward/images.hpp>
+#include <llmcost/forward/swin_window.hpp>
 #include <llmcost/layers/norm.hpp>
 
 namespace llmcost::arch {
 
 namespace swinv2_detail {
 
-enum family_config_index : std::uint8_t { window, qkv_bias, ratio, drops, depths, heads = depths + max_stages };
+using swin_window::blocks_of, swin_window::embed, swin_window::heads, swin_window::mask_of_shift, swin_window::merge,
+    swin_window::part, swin_window::pool, swin_window::qkv_bias, swin_window::ratio, swin_window::roll,
+    swin_window::stage_sizes, swin_window::window;
+
 inline constexpr family_key family_keys[]{{"window_size", 7},
                                           {"qkv_bias", 1, family_key_type::boolean},
                                           {.type = family_key_type::computed},
                                           {.type = family_key_type::computed}};
 
-/// A stage: its width and heads, tokens in rows and columns, and how far a window reaches.
-struct stage_sizes {
-    std::int64_t width, heads, rows, columns, window;
-    bool shifts;  ///< every other block's windows lie between those of the one before
-};
-
 /// `F.normalize`: each row over its length, which is at least the smallest difference.
 constexpr tensor normalize(trace& t, const tensor& x) {
     const tensor length = t.clamp_min(t.vector_norm(x, -1, true));
     return t.div(x, length.expand({x.dim(0), x.dim(1), x.dim(2), x.dim(3)}));
-}
-
-/// (B, rows, columns, C) -> (B · windows, window², C).
-constexpr tensor part(trace& t, const tensor& x, std::int64_t window) {
-    const std::int64_t rows = x.dim(1) / window, columns = x.dim(2) / window, width = x.dim(3);
-    const tensor windows = x.view({x.dim(0), rows, window, columns, window, width}).transpose(2, 3);
-    return t.contiguous(windows).view({x.dim(0) * rows * columns, window * window, width});
-}
-
-/// Scores of places that the shift has brought together from afar, minus a hundred: (windows, window², window²).
-constexpr tensor mask_of_shift(trace& t, std::int64_t rows, std::int64_t columns, std::int64_t window) {
-    const tensor regions = part(t, t.full({1, rows, columns, 1}, t.activation_type()), window).squeeze(-1);
-    return t.masked_fill(t.masked_fill(t.sub(regions.unsqueeze(1), regions.unsqueeze(2))));
 }
 
 /// A bias for each distance in a window, which a small network makes of the distance: (H, window², window²).
@@ -71,8 +56,7 @@ struct self_attention {
         const bool with_bias = ctx.config.family[qkv_bias] != 0;
         const tensor scale = t.param("logit_scale", {heads, 1, 1});
         const auto project = [&](literal name, bool bias) {
-            const tensor all = t.call(name, linear{width, width, bias}, x);
-            return all.view({windows, places, heads, width / heads}).transpose(1, 2);
+            return swin_window::project_heads(t, name, stage, bias, x);
         };
         const tensor q = project("query", with_bias), k = project("key", false), v = project("value", with_bias);
         const tensor biases = continuous_bias(t, heads, stage.window).unsqueeze(0);
@@ -93,17 +77,6 @@ struct self_attention {
     }
 };
 
-/// A linear layer and dropout.
-constexpr tensor project(const layer_context& ctx, trace& t, literal type, std::int64_t in, std::int64_t out,
-                         const tensor& x, dropout_position place = dropout_position::hidden) {
-    const module_info output{.name = "output", .class_of_module = ctx.class_of(type)};
-    t.enter(output);
-    return t.leave(output, dropout(t, "dropout", t.call("dense", linear{in, out, true}, x), place));
-}
-
-/// `torch.roll` of rows and columns.
-constexpr tensor roll(trace& t, const tensor& x) { return t.copy(x); }
-
 struct block {
     const layer_context& ctx;
     const stage_sizes& stage;
@@ -123,7 +96,7 @@ struct block {
         t.enter(intermediate);
         h = t.call("dense", linear{stage.width, inner, true}, middle);
         h = t.leave(intermediate, t.call("intermediate_act_fn", activation_module{ctx.config.hidden_act}, h));
-        h = t.call("layernorm_after", layer_norm, project(ctx, t, "Output", inner, stage.width, h));
+        h = t.call("layernorm_after", layer_norm, project_in_output(ctx, t, "Output", inner, stage.width, h));
         return t.add(middle, t.call("drop_path", path, h));
     }
 
@@ -143,7 +116,7 @@ private:
         t.enter(attention);
         t.enter(self);
         h = t.leave(self, self_attention{ctx, stage}.forward(t, h, shifted ? &mask : nullptr));
-        h = t.leave(attention, project(ctx, t, "SelfOutput", width, width, h, dropout_position::attention));
+        h = t.leave(attention, project_in_output(ctx, t, "SelfOutput", width, width, h, dropout_position::attention));
         const shape parted{batch, rows / window, columns / window, window, window, width};
         h = t.contiguous(h.view(parted).transpose(2, 3)).view({batch, rows, columns, width});
         if (shifted) h = roll(t, h);
@@ -152,24 +125,6 @@ private:
         return t.contiguous(h).view({batch, stage.rows * stage.columns, width});
     }
 };
-
-/// Merges four neighbours into one token of twice the width, with a norm before or after the projection.
-constexpr tensor merge(const layer_context& ctx, trace& t, const stage_sizes& stage, const tensor& x,
-                       bool norm_first = false) {
-    const std::int64_t width = stage.width, rows = (stage.rows + 1) / 2, columns = (stage.columns + 1) / 2,
-                       batch = x.dim(0);
-    const module_info downsample{.name = "downsample", .class_of_module = ctx.class_of("PatchMerging")};
-    t.enter(downsample);
-    tensor h = x.view({batch, stage.rows, stage.columns, width});
-    if (stage.rows % 2 != 0 || stage.columns % 2 != 0) h = t.pad(h, 1, stage.rows % 2, stage.columns % 2);
-    const auto neighbour = [&] { return t.slice(t.slice(h, 1, rows, 2), 2, columns, 2); };
-    const tensor a = neighbour(), b = neighbour(), c = neighbour(), d = neighbour();
-    h = t.cat({a, b, c, d}, -1).view({batch, rows * columns, 4 * width});
-    if (norm_first) h = t.call("norm", norm_module{norm_kind::layer, 4 * width}, h);
-    h = t.call("reduction", linear{4 * width, 2 * width}, h);
-    if (norm_first) return t.leave(downsample, h);
-    return t.leave(downsample, t.call("norm", norm_module{norm_kind::layer, 2 * width}, h));
-}
 
 constexpr stage_sizes size_stage(const model_config& config, std::int64_t i, std::int64_t rows, std::int64_t columns) {
     const std::int64_t patch = config.vision.patch_size, resolution = (config.vision.image_height / patch) >> i;
@@ -182,55 +137,12 @@ constexpr stage_sizes size_stage(const model_config& config, std::int64_t i, std
             resolution > reach && config.family[window] / 2 > 0};
 }
 
-/// The blocks of a stage, of which every other one shifts.
-template <class Block>
-constexpr tensor blocks_of(const layer_context& ctx, trace& t, std::int64_t i, const stage_sizes& stage, tensor x) {
-    const std::int64_t depth = of_stage(ctx.config, depths, i), pairs = depth / 2;
-    // rates grow from zero in the first block of all
-    const bool drops_path = ctx.config.family[drops] != 0;
-    const auto pair = [&](std::int64_t at, bool drops_first) {
-        x = t.call({"blocks", at}, Block{ctx, stage, false, drops_first}, x);
-        x = t.call({"blocks", at + 1}, Block{ctx, stage, stage.shifts, drops_path}, x);
-    };
-    if (pairs > 0) pair(0, drops_path && i > 0);
-    for (loop layer_loop = t.loop_modules(pairs - 1, x, 1); layer_loop.next();)
-        pair(2 * layer_loop.index(), drops_path);
-    if (depth % 2 != 0)
-        x = t.call({"blocks", depth - 1}, Block{ctx, stage, false, drops_path && (i > 0 || depth > 1)}, x);
-    return x;
-}
-
 constexpr tensor stage(const layer_context& ctx, trace& t, std::int64_t i, const stage_sizes& stage, const tensor& x) {
     const module_info module{.name = "layers", .index = i, .class_of_module = ctx.class_of("Stage")};
     t.enter(module);
     tensor h = blocks_of<block>(ctx, t, i, stage, x);
     if (i + 1 < ctx.config.num_hidden_layers) h = merge(ctx, t, stage, h);
     return t.leave(module, h);
-}
-
-constexpr tensor embed(const layer_context& ctx, trace& t, tensor pixels) {
-    const vision_config& image = ctx.config.vision;
-    const std::int64_t width = ctx.config.embedding_size, patch = image.patch_size;
-    const module_info embeddings{
-        .name = "embeddings", .class_of_module = ctx.class_of("Embeddings"), .module_role = role::embedding};
-    const module_info patches{.name = "patch_embeddings", .class_of_module = ctx.class_of("PatchEmbeddings")};
-    t.enter(embeddings);
-    t.enter(patches);
-    if (pixels.dim(3) % patch != 0) pixels = t.pad_images(pixels, 0, patch - pixels.dim(3) % patch);
-    if (pixels.dim(2) % patch != 0) pixels = t.pad_images(pixels, patch - pixels.dim(2) % patch, 0);
-    const tensor h = t.call("projection", convolution_2d{image.num_channels, width, patch, patch}, pixels);
-    const tensor tokens = t.leave(patches, as_tokens(h));
-    return t.leave(embeddings, dropout(t, "dropout", t.call("norm", norm_module{norm_kind::layer, width}, tokens)));
-}
-
-/// Returns the mean of all tokens, which a bare model returns in addition to the tokens.
-constexpr tensor pool(const layer_context& ctx, trace& t, const tensor& x) {
-    const bool bare = ctx.config.head == head_kind::none;
-    const recorder::detach_guard unread{t, bare};
-    const module_info pooler{.name = "pooler", .class_of_module = {"", "AdaptiveAvgPool1d"}, .is_leaf = true};
-    t.enter(pooler);
-    const tensor pooled = t.leave(pooler, t.mean(x.transpose(1, 2), -1));
-    return bare ? x : pooled;
 }
 
 constexpr tensor base(const layer_context& ctx, trace& t) {
@@ -265,6 +177,7 @@ constexpr tensor forward_swinv2(const layer_context& ctx, trace& t) {
 /// Sizes of images, stages, windows, as all of Swin's family write them.
 constexpr void parse_swin(config_view json, model_config& config) {
     using namespace swinv2_detail;
+    using namespace swin_window;
     config.vision = parse_image_size(json, 224);
     config.vision.patch_size = json.positive("patch_size", 4);
     config.embedding_size = json.positive("embed_dim", 96);
@@ -298,17 +211,14 @@ constexpr void parse_swinv2(config_view json, model_config& config) {
 }
 
 // transformers/models/swinv2: configuration_swinv2.py, modeling_swinv2.py
-inline constexpr model_spec swinv2{
-    .model_type = "swinv2",
-    .class_prefix = "Swinv2",
-    .forward = forward_swinv2,
-    .parse_config = parse_swinv2,
-    .family_keys = swinv2_detail::family_keys,
-    .dropout_keys = swinv2_detail::dropout_rates,
-    .rotary = rotary_style::none,
-    .accepts_any_image_size = true,
-    .supported_heads = {head_kind::none, head_kind::image_classification},
-    .defaults = image_defaults(activation::gelu),
-};
+inline constexpr model_spec swinv2 = [](model_spec spec) {
+    spec.model_type = "swinv2";
+    spec.class_prefix = "Swinv2";
+    spec.forward = forward_swinv2;
+    spec.parse_config = parse_swinv2;
+    spec.family_keys = swinv2_detail::family_keys;
+    spec.dropout_keys = swinv2_detail::dropout_rates;
+    return spec;
+}(image_classifier(activation::gelu));
 
 }  // namespace llmcost::arch

@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <llmcost/arch/gemma2.hpp>
 #include <llmcost/arch/gemma3.hpp>
 #include <llmcost/forward/encoder_decoder.hpp>
 #include <llmcost/forward/encoder_model.hpp>
+#include <llmcost/forward/pooled_image_tokens.hpp>
 
 namespace llmcost::arch {
 
@@ -44,6 +46,7 @@ struct text_mlp {
         return t.call("down_proj", linear{inner, width}, dropout(t, "dropout", h));
     }
 };
+
 constexpr tensor mlp(const layer_context& ctx, trace& t, const tensor& x) { return t.call("mlp", text_mlp{ctx}, x); }
 
 /// Decoder layer with norms before and after each block, and one dropout module after both blocks.
@@ -64,6 +67,7 @@ constexpr query_key_value project_qkv_with_rotary(const layer_context& ctx, trac
     apply_rotary(ctx, t, qkv);
     return qkv;
 }
+
 constexpr tensor attend_all(const layer_context& ctx, trace& t, const tensor& x) {
     return output_projection(ctx, t, bidirectional_sdpa(ctx, t, project_qkv_with_rotary(ctx, t, x), true));
 }
@@ -116,7 +120,7 @@ constexpr tensor embed_images(const layer_context& ctx, trace& t, const tensor& 
     const recorder::not_executed_guard no_pixels{t, !has_images(t)};
     const recorder::workload_guard encoder_workload{t, image_workload(t.load(), images_in(t), 0, 0)};
     const tensor states = forward_encoder_component(ctx, t, 0, "vision_tower", role::vision);
-    const tensor features = t.call("multi_modal_projector", gemma3_detail::projector_of_pools{ctx}, states);
+    const tensor features = t.call("multi_modal_projector", pooled_image_tokens::projector_of_pools{ctx}, states);
     return t.masked_scatter(token_embeddings, features);
 }
 
@@ -177,7 +181,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
 /// Returns the workload with image tokens added to the encoder input.
 [[nodiscard]] constexpr workload add_image_tokens(const model& m, workload load) {
     if (load.images == 0) return load;
-    const std::int64_t tokens = load.images * gemma3_detail::show(m, load).image.num_tokens;
+    const std::int64_t tokens = load.images * pooled_image_tokens::show(m, load).image.num_tokens;
     if (load.past == 0) load.sequence -= tokens;
     load.encoder_sequence = encoder_length(load) + tokens;
     return load;
@@ -222,6 +226,7 @@ inline constexpr submodel_spec decoder = [](model_spec spec) {
     spec.defaults.vocab_size = 262208;
     return spec;
 }(gemma3_text);
+
 inline constexpr submodel_spec text_encoder = [](model_spec spec) {
     spec.model_type = "t5gemma2_text";
     spec.attention = attend_all;
@@ -242,7 +247,7 @@ constexpr void parse_config(config_view json, model& m) {
         throw_unsupported(tower, "model_type", "unsupported vision encoder");
     m.components[0] = {&siglip_vision_model, parse_sizes(siglip_vision_model, tower, true)};
     m.components[1] = {&text_encoder, parse_sizes(text_encoder, text ? *text : empty_json, true)};
-    m.family[gemma3_detail::tokens_per_image] = encoder.positive("mm_tokens_per_image", 256);
+    m.family[pooled_image_tokens::tokens_per_image] = encoder.positive("mm_tokens_per_image", 256);
     if (const auto part = json.optional_object("decoder"))
         m.config.logits_soft_cap = part->optional_real("final_logit_softcapping").has_value();
     if (m.components[1].config.hidden_size != m.config.hidden_size ||
@@ -262,8 +267,8 @@ inline constexpr model_spec t5gemma2 = [](model_spec spec) {
     spec.parse_composite_config = t5gemma2_detail::parse_config;
     spec.defaults.tie_word_embeddings = true;
     spec.family_keys = t5gemma2_detail::family_keys;
-    spec.compute_media_shapes = gemma3_detail::show;
-    spec.parse_image_processor = gemma3_detail::parse_processor_config;
+    spec.compute_media_shapes = pooled_image_tokens::show;
+    spec.parse_image_processor = pooled_image_tokens::parse_processor_config;
     spec.modalities.has_images = true;
     spec.text_model = {.key = "decoder", .default_spec = &t5gemma2_detail::decoder, .ignores_model_type = true};
     return spec;

@@ -12,6 +12,7 @@ namespace tapas_detail {
 inline constexpr std::size_t max_kinds = 12;
 
 enum family_config_index : std::uint8_t { resets, kinds, first_kind };
+
 inline constexpr family_key family_keys[first_kind + max_kinds]{
     {"reset_position_index_per_cell", 1, family_key_type::boolean},
     {.type = family_key_type::computed},  // how many entries `type_vocab_sizes` has
@@ -28,6 +29,7 @@ inline constexpr family_key family_keys[first_kind + max_kinds]{
     {.type = family_key_type::computed},
     {.type = family_key_type::computed},
 };
+
 inline constexpr std::int64_t published[]{3, 256, 256, 2, 256, 256, 10};
 
 /// The names of tables, one for each kind of segments.
@@ -55,24 +57,21 @@ constexpr tensor sum_embeddings(const layer_context& ctx, trace& t) {
     const embedding places{maximum, ctx.config.hidden_size};
     tensor x = t.add(token_embeddings, t.call("position_embeddings", places, shape{batch, sequence}));
     for (std::int64_t i = 0; i < ctx.config.family[kinds]; ++i) {
-        const auto at = static_cast<std::size_t>(i);
-        t.add_(x, embedding_lookup(ctx, t, table_names[at], ctx.config.family[first_kind + at]));
+        const auto index = static_cast<std::size_t>(i);
+        t.add_(x, embedding_lookup(ctx, t, table_names[index], ctx.config.family[first_kind + index]));
     }
     return norm_embeddings(ctx, t, x);
 }
+
 constexpr tensor embed(const layer_context& ctx, trace& t) {
     make_padding_mask(t);
     return embed_in_module(ctx, t, sum_embeddings);
 }
 
-constexpr tensor lm_head_logits(const layer_context& ctx, trace& t, const tensor_pair& out) {
-    const module_info cls{.name = "cls", .class_of_module = ctx.class_of("OnlyMLMHead"), .module_role = role::head};
-    t.enter(cls);
-    return t.leave(cls, transform_and_score(ctx, t, out.first));
-}
 constexpr tensor score(const layer_context& ctx, trace& t, const tensor_pair& out) {
-    return forward_encoder_head(ctx, t, out, lm_head_logits);
+    return forward_encoder_head(ctx, t, out, score_in_mlm_cls);
 }
+
 constexpr tensor forward(const layer_context& ctx, trace& t) {
     return forward_encoder_model(ctx, t, {score, {head_kind::none, head_kind::sequence_classification}});
 }

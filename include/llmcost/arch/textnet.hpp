@@ -99,13 +99,13 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
                              : t.call("activation", activation_module{static_cast<activation>(family[stem_act])}, x);
     t.leave(stem, x);
     t.enter(encoder);
-    std::int64_t at = 0;
+    std::int64_t offset = 0;
     for (std::int64_t i = 0; i < ctx.config.num_hidden_layers; ++i) {
         const module_info stage{.name = "stages", .index = i, .class_of_module = ctx.class_of("Stage")};
         const std::int64_t width = of_stage(ctx.config, widths, i + 1);
         t.enter(stage);
         for (std::int64_t n = 0; n < depth_of(ctx.config, i); ++n)
-            x = t.call({"stage", n}, branches{ctx, x.dim(1), width, block_of(ctx.config, at++)}, x);
+            x = t.call({"stage", n}, branches{ctx, x.dim(1), width, block_of(ctx.config, offset++)}, x);
         t.leave(stage, x);
     }
     t.leave(encoder, x);
@@ -137,13 +137,13 @@ constexpr void parse_textnet(config_view json, model_config& config) {
     if (const auto act = json.find("stem_act_func"))
         config.family[stem_act] =
             act->is_null() ? -1 : static_cast<std::int64_t>(activation_named(json, "stem_act_func", act->as_string()));
-    std::int64_t at = 0;
+    std::int64_t offset = 0;
     const auto add = [&](std::int64_t stage, block_sizes b) {
-        if (at == max_blocks) throw_unsupported(json, "conv_layer_kernel_sizes", "unsupported number of blocks");
-        config.family[blocks + static_cast<std::size_t>(at / 2)] |= (b.rows << 16 | b.columns << 8 | b.stride)
-                                                                    << (at % 2 * 24);
+        if (offset == max_blocks) throw_unsupported(json, "conv_layer_kernel_sizes", "unsupported number of blocks");
+        config.family[blocks + static_cast<std::size_t>(offset / 2)] |= (b.rows << 16 | b.columns << 8 | b.stride)
+                                                                        << (offset % 2 * 24);
         config.family[depths] += std::int64_t{1} << (8 * stage);
-        ++at;
+        ++offset;
     };
     const auto kernels = json.optional_array("conv_layer_kernel_sizes"),
                strides = json.optional_array("conv_layer_strides");
@@ -185,17 +185,13 @@ constexpr void parse_textnet(config_view json, model_config& config) {
 }
 
 // transformers/models/textnet: configuration_textnet.py, modeling_textnet.py
-inline constexpr model_spec textnet{
-    .model_type = "textnet",
-    .class_prefix = "TextNet",
-    .forward = forward_textnet,
-    .parse_config = parse_textnet,
-    .family_keys = textnet_detail::family_keys,
-    .dropout_keys = dropout_key_table::none(),
-    .rotary = rotary_style::none,
-    .accepts_any_image_size = true,
-    .supported_heads = {head_kind::none, head_kind::image_classification},
-    .defaults = image_defaults(activation::relu),
-};
+inline constexpr model_spec textnet = [](model_spec spec) {
+    spec.model_type = "textnet";
+    spec.class_prefix = "TextNet";
+    spec.forward = forward_textnet;
+    spec.parse_config = parse_textnet;
+    spec.family_keys = textnet_detail::family_keys;
+    return spec;
+}(image_classifier(activation::relu));
 
 }  // namespace llmcost::arch

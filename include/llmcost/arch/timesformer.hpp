@@ -2,20 +2,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/arch/vit.hpp>
 #include <llmcost/config/image_stages.hpp>
 #include <llmcost/forward/videos.hpp>
+#include <llmcost/forward/vision_transformer.hpp>
 
 namespace llmcost::arch {
 
 namespace timesformer_detail {
 
 enum family_config_index : std::uint8_t { frames, drops };
+
 inline constexpr family_key family_keys[]{{"num_frames", 8}, {.type = family_key_type::computed}};
 
 [[nodiscard]] constexpr video_sizes make_video_sizes(const model_config& config) noexcept {
     return {config.family[frames], config.vision.image_height, config.vision.image_width};
 }
+
 constexpr media_shapes show(const model& m, const workload& load) {
     return validate_single_video(load, make_video_sizes(m.config), false);
 }
@@ -65,21 +67,6 @@ struct self_attention {
     }
 };
 
-struct attention {
-    const layer_context& ctx;
-
-    static constexpr role module_role = role::attn;
-    static constexpr bool is_leaf = false;
-    [[nodiscard]] constexpr class_name type_name() const { return {"TimeSformer", "Attention"}; }
-    constexpr tensor forward(trace& t, const tensor& x) const {
-        const module_info output{.name = "output", .class_of_module = ctx.class_of("SelfOutput")};
-        const std::int64_t width = ctx.config.hidden_size;
-        const tensor h = t.call("attention", self_attention{ctx}, x);
-        t.enter(output);
-        return t.leave(output, dropout(t, "dropout", t.call("dense", linear{width, width, true}, h)));
-    }
-};
-
 /// Attention between the frames of a place, then between the places of a frame, each with a copy of the class token.
 struct layer {
     const layer_context& ctx;
@@ -98,7 +85,9 @@ struct layer {
         const drop_path_module path{ctx.spec.class_prefix, drops_path};
         const shape grid{batch, rows, columns, n, width}, in_line{batch, tokens, width};
         tensor h = t.reshape(t.reshape(t.slice(x, 1, tokens), grid), {batch * rows * columns, n, width});
-        h = t.call("temporal_attention", attention{ctx}, t.call("temporal_layernorm", layer_norm, h));
+        h = t.call("temporal_attention",
+                   attention_with_output<self_attention>{ctx, class_name{"TimeSformer", "Attention"}},
+                   t.call("temporal_layernorm", layer_norm, h));
         h = t.reshape(t.reshape(t.call("drop_path", path, h), grid), in_line);
         h = t.call("temporal_dense", linear{width, width, true}, h);
         const tensor over_time = t.add(t.slice(x, 1, tokens), h);
@@ -107,7 +96,9 @@ struct layer {
         const tensor operand = t.reshape(t.copy(first.expand({batch, n, width})), {batch * n, 1, width});
         h = t.reshape(t.reshape(over_time, grid).permute({0, 3, 1, 2, 4}), {batch * n, rows * columns, width});
         h = t.call("layernorm_before", layer_norm, t.cat({operand, h}, 1));
-        h = t.call("drop_path", path, t.call("attention", attention{ctx}, h));
+        h = t.call(
+            "drop_path", path,
+            t.call("attention", attention_with_output<self_attention>{ctx, class_name{"TimeSformer", "Attention"}}, h));
         const tensor summary = t.mean(t.reshape(t.select(h, 1), {batch, n, width}), 1, true);
         h = t.reshape(t.slice(h, 1, rows * columns), {batch, n, rows, columns, width}).permute({0, 2, 3, 1, 4});
         h = t.reshape(h, in_line);
@@ -141,6 +132,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
     t.leave(encoder);
     return t.call("layernorm", norm_module{norm_kind::layer, ctx.config.hidden_size}, x);
 }
+
 constexpr tensor classify(const layer_context& ctx, trace& t, const tensor& x) {
     return classify_linear(ctx, t, t.select(x, 1));
 }
@@ -170,19 +162,15 @@ constexpr void parse_timesformer(config_view json, model_config& config) {
 }
 
 // transformers/models/timesformer: configuration_timesformer.py, modeling_timesformer.py
-inline constexpr model_spec timesformer{
-    .model_type = "timesformer",
-    .class_prefix = "Timesformer",
-    .forward = forward_timesformer,
-    .parse_config = parse_timesformer,
-    .family_keys = timesformer_detail::family_keys,
-    .dropout_keys = vit_detail::dropout_rates,
-    .compute_media_shapes = timesformer_detail::show,
-    .modalities = {.has_text = false, .has_videos = true},
-    .rotary = rotary_style::none,
-    .supported_heads = {head_kind::none, head_kind::video_classification},
-    .names = {.base_model = "timesformer"},
-    .defaults = video_defaults(activation::gelu),
-};
+inline constexpr model_spec timesformer = [](model_spec spec) {
+    spec.model_type = "timesformer";
+    spec.class_prefix = "Timesformer";
+    spec.forward = forward_timesformer;
+    spec.parse_config = parse_timesformer;
+    spec.family_keys = timesformer_detail::family_keys;
+    spec.compute_media_shapes = timesformer_detail::show;
+    spec.names.base_model = "timesformer";
+    return spec;
+}(video_classifier(activation::gelu));
 
 }  // namespace llmcost::arch

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/arch/timm.hpp>
 #include <llmcost/config/image_stages.hpp>
 #include <llmcost/forward/images.hpp>
+#include <llmcost/forward/timm_modules.hpp>
 
 namespace llmcost::arch {
 
@@ -28,7 +28,7 @@ inline constexpr variant variants[]{
     {"resnet200", true, {3, 24, 36, 3}},
 };
 
-using timm_detail::relu_in_place;
+using timm_modules::relu_in_place;
 
 /// Convolutions with a shortcut, added in place.
 struct block {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <llmcost/arch/dinov2.hpp>
+#include <llmcost/forward/dinov2_layers.hpp>
 #include <llmcost/forward/dual_encoder.hpp>
 
 namespace llmcost::arch {
@@ -59,13 +60,13 @@ inline constexpr submodel_spec texts = [](model_spec spec) {
 
 /// DINOv2's keys; the ratio of a block's inner width may be no integer.
 inline constexpr family_key family_keys[]{
-    dinov2_detail::family_keys[0], {.default_value = 1, .type = family_key_type::computed},
-    dinov2_detail::family_keys[2], dinov2_detail::family_keys[3],
-    dinov2_detail::family_keys[4], {.type = family_key_type::computed}};
+    dinov2_layers::family_keys[0], {.default_value = 1, .type = family_key_type::computed},
+    dinov2_layers::family_keys[2], dinov2_layers::family_keys[3],
+    dinov2_layers::family_keys[4], {.type = family_key_type::computed}};
 
 constexpr void parse_images(config_view json, model_config& config) {
-    using namespace dinov2_detail;
-    dinov2_detail::parse_config(json, config);
+    using namespace dinov2_layers;
+    dinov2_layers::parse_config(json, config);
     if (!json.contains("image_size")) config.vision.image_height = config.vision.image_width = 448;
     if (!json.contains("patch_size")) config.vision.patch_size = 14;
     const double inner = json.real("mlp_ratio", 4.0) * static_cast<double>(config.hidden_size);

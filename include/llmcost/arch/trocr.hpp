@@ -3,7 +3,10 @@
 #pragma once
 
 #include <llmcost/arch/xglm.hpp>
+#include <llmcost/forward/batched_attention.hpp>
 #include <llmcost/forward/encoder_decoder.hpp>
+#include <llmcost/forward/inline_mlp.hpp>
+#include <llmcost/forward/sinusoidal_positions.hpp>
 
 namespace llmcost::arch {
 
@@ -25,7 +28,7 @@ inline constexpr family_key family_keys[]{
 };
 
 constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
-    return xglm_detail::attend_in_one_batch(ctx, t, x, false);
+    return batched_attention(ctx, t, x, false);
 }
 
 /// Attention to an encoder, which a text alone does not call.
@@ -99,7 +102,7 @@ constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor&
     const tensor a =
         apply_norm(ctx, t, "self_attn_layer_norm", add_residual_with_dropout(ctx, t, x, mix_tokens(ctx, t, x)));
     const tensor h = cross(ctx, t, a);
-    const tensor f = xglm_detail::mlp_in_layer(ctx, t, h);
+    const tensor f = mlp_in_layer(ctx, t, h);
     return apply_norm(ctx, t, "final_layer_norm", add_residual_with_dropout(ctx, t, h, f));
 }
 
@@ -111,8 +114,8 @@ constexpr tensor embed(const layer_context& ctx, trace& t) {
     const embedding learned{.num_embeddings = max_positions + 2,
                             .embedding_dim = width,
                             .named = ctx.class_of("LearnedPositionalEmbedding")};
-    const xglm_detail::sinusoids table{max_positions + ctx.config.family[padding] + 1, width,
-                                       ctx.class_of("SinusoidalPositionalEmbedding")};
+    const sinusoidal_positions table{max_positions + ctx.config.family[padding] + 1, width,
+                                     ctx.class_of("SinusoidalPositionalEmbedding")};
     const tensor places = ctx.config.family[learns_positions]
                               ? t.call("embed_positions", learned, shape{load.batch, load.sequence})
                               : t.call("embed_positions", table, load.batch, load.sequence);

@@ -5,15 +5,11 @@
 #include <llmcost/arch/llama.hpp>
 #include <llmcost/config/encoder.hpp>
 #include <llmcost/forward/encoder_model.hpp>
+#include <llmcost/forward/prediction_head.hpp>
 
 namespace llmcost::arch {
 
 namespace ultrabert_detail {
-
-enum family_config_index : std::uint8_t { head_width, pools_mean };
-inline constexpr family_key family_keys[]{
-    {"prediction_head_size", 768}, {.type = family_key_type::computed},  // `classifier_pooling`
-};
 
 constexpr decoder_inputs prepare_inputs(const layer_context& ctx, trace& t) {
     return bidirectional_or_local(ctx, t, ctx.config.sliding_window);
@@ -23,21 +19,12 @@ constexpr decoder_inputs prepare_inputs(const layer_context& ctx, trace& t) {
 constexpr tensor lm_head_logits(const layer_context& ctx, trace& t, const tensor& x) {
     const module_info head{
         .name = "head", .class_of_module = ctx.class_of("PredictionHead"), .module_role = role::head};
-    const std::int64_t width = ctx.config.hidden_size, inner = ctx.config.family[head_width];
-    const activation_module act{activation::gelu_pytorch_tanh};
     t.enter(head);
-    tensor h = t.call("act_fn", act, t.call("linear1", linear{width, inner}, x));
-    h = t.call("act_fn", act, t.call("linear2", linear{inner, width}, h));
-    h = t.leave(head,
-                t.call("decoder", linear{width, ctx.config.vocab_size, false, ctx.config.tie_word_embeddings}, h));
+    tensor h = ultrabert_heads::transform(ctx, t, x);
+    h = t.leave(
+        head, t.call("decoder",
+                     linear{ctx.config.hidden_size, ctx.config.vocab_size, false, ctx.config.tie_word_embeddings}, h));
     return t.call("decoder", identity{"Identity"}, h);
-}
-
-/// The first state of a text, or the mean of all by a mask of ones.
-constexpr tensor pool(const layer_context& ctx, trace& t, const tensor& x) {
-    if (ctx.config.family[pools_mean] == 0) return t.select(x, 1);
-    return t.div(t.sum(t.mul(x, empty_tensor({x.dim(0), x.dim(1), 1}, x.type)), 1),
-                 empty_tensor({x.dim(0), 1}, x.type));
 }
 
 constexpr tensor score(const layer_context& ctx, trace& t, const tensor_pair& out) {
@@ -45,10 +32,14 @@ constexpr tensor score(const layer_context& ctx, trace& t, const tensor_pair& ou
     if (ctx.config.head == head_kind::masked_lm)
         return ultrabert_detail::lm_head_logits(ctx, t, logits_to_keep(t, out.first));
     const bool sequences = ctx.config.head == head_kind::sequence_classification;
-    const tensor x = t.call("head", identity{"Identity"}, sequences ? pool(ctx, t, out.first) : out.first);
+    const tensor x =
+        t.call("head", identity{"Identity"},
+               sequences ? modernbert_heads::pool(t, out.first, ctx.config.family[ultrabert_heads::pools_mean] != 0)
+                         : out.first);
     return t.call("classifier", head_linear{{ctx.config.hidden_size, ctx.config.num_labels, true}},
                   dropout(t, "drop", x));
 }
+
 constexpr tensor forward(const layer_context& ctx, trace& t) { return forward_encoder_model(ctx, t, {.score = score}); }
 
 /// Older files list the window of each layer; without a list, every third layer has full attention.
@@ -75,7 +66,7 @@ constexpr void parse_config(config_view json, model_config& config) {
     if (config.hidden_size % config.num_attention_heads != 0)
         throw_invalid_value(json, "num_attention_heads", "a divisor of hidden_size");
     const string_ref pooling = json.string("classifier_pooling", "cls");
-    config.family[pools_mean] = pooling == "mean";
+    config.family[ultrabert_heads::pools_mean] = pooling == "mean";
     if (pooling != "mean" && pooling != "cls") throw_invalid_value(json, "classifier_pooling", "\"cls\" or \"mean\"");
 }
 
@@ -87,7 +78,7 @@ inline constexpr model_spec ultrabert = [](model_spec spec) {
     spec.class_prefix = "Ultrabert";
     spec.forward = ultrabert_detail::forward;
     spec.parse_config = ultrabert_detail::parse_config;
-    spec.family_keys = ultrabert_detail::family_keys;
+    spec.family_keys = ultrabert_heads::family_keys;
     spec.prepare_inputs = ultrabert_detail::prepare_inputs;
     spec.attention = local_attention;
     spec.has_rotary_per_token_mixer = true;

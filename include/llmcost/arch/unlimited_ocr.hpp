@@ -5,16 +5,18 @@
 #include <llmcost/arch/clip.hpp>
 #include <llmcost/arch/deepseek_ocr2.hpp>
 #include <llmcost/config/processor.hpp>
+#include <llmcost/forward/local_views.hpp>
+#include <llmcost/forward/sam_encoder.hpp>
 
 namespace llmcost::arch {
 
 namespace unlimited_ocr_detail {
 
-inline constexpr family_key sam_keys[]{sam_detail::family_keys[0],
-                                       sam_detail::family_keys[1],
-                                       sam_detail::family_keys[2],
-                                       sam_detail::family_keys[3],
-                                       sam_detail::family_keys[4],
+inline constexpr family_key sam_keys[]{sam_encoder::family_keys[0],
+                                       sam_encoder::family_keys[1],
+                                       sam_encoder::family_keys[2],
+                                       sam_encoder::family_keys[3],
+                                       sam_encoder::family_keys[4],
                                        {.default_value = 512, .type = family_key_type::computed},
                                        {.default_value = 1024, .type = family_key_type::computed}};
 
@@ -22,7 +24,7 @@ inline constexpr submodel_spec sam = [](model_spec spec) {
     spec.class_prefix = "UnlimitedOcrSam";
     spec.family_keys = sam_keys;
     return spec;
-}(deepseek_ocr2_detail::sam);
+}(deepseek_ocr2_sam);
 
 // CLIP without patch embeddings and without a norm after its layers
 inline constexpr submodel_spec encoder = [](model_spec spec) {
@@ -74,13 +76,15 @@ constexpr tensor forward_vision_model(const layer_context& ctx, trace& t) {
 }
 
 enum family_config_index : std::uint8_t { base_size, tile_side, fewest_tiles, max_tiles };
+
 inline constexpr family_key family_keys[]{
     {.default_value = 1024, .type = family_key_type::computed},
     {.default_value = 640, .type = family_key_type::computed},
     {.default_value = 2, .type = family_key_type::computed},
     {.default_value = 32, .type = family_key_type::computed},  // 0: images are not cut
 };
-[[nodiscard]] constexpr deepseek_ocr2_detail::cut_rule rule_of(const model& m) {
+
+[[nodiscard]] constexpr local_views::cut_rule rule_of(const model& m) {
     return {.base_size = m.family[base_size],
             .tile = m.family[tile_side],
             .minimum = m.family[fewest_tiles],
@@ -93,10 +97,10 @@ constexpr media_shapes show(const model& m, const workload& load) {
     if (load.image_height == 0)
         throw_description_error("this model accepts images of any size; use --image WIDTHxHEIGHT");
     const std::int64_t patch = m.components[0].config.vision.patch_size;
-    const deepseek_ocr2_detail::cut_rule rule = rule_of(m);
-    media_shape image = deepseek_ocr2_detail::cut({load.image_height, load.image_width}, rule);
-    const std::int64_t base_grid = deepseek_ocr2_detail::left_of(rule.base_size, patch);
-    const std::int64_t part = deepseek_ocr2_detail::left_of(rule.tile, patch);
+    const local_views::cut_rule rule = rule_of(m);
+    media_shape image = local_views::cut({load.image_height, load.image_width}, rule);
+    const std::int64_t base_grid = local_views::left_of(rule.base_size, patch);
+    const std::int64_t part = local_views::left_of(rule.tile, patch);
     image.num_tokens = base_grid * (base_grid + 1) + 1;
     if (image.num_tiles > 0) image.num_tokens += image.tile_rows * part * (image.tile_columns * part + 1);
     return {.image = image};
@@ -117,12 +121,12 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
     return forward_text_after_encoder(ctx, t, "language_model", [&](const tensor& token_embeddings) {
         const bool has_image_inputs = has_images(t);
         const recorder::not_executed_guard no_pixels{t, !has_image_inputs};
-        const std::int64_t in = ctx.model.components[0].config.family[deepseek_ocr2_detail::last_channels] +
+        const std::int64_t in = ctx.model.components[0].config.family[local_views::last_channels] +
                                 ctx.model.components[1].config.hidden_size;
         const std::int64_t width = ctx.config.hidden_size;
         const tensor separator = t.param("view_separator", {width}), newline = t.param("image_newline", {width});
         const auto encode_images = [&] {
-            return t.call("multi_modal_projector", deepseek_ocr2_detail::projector{{in, width, true}},
+            return t.call("multi_modal_projector", local_views::projector{{in, width, true}},
                           forward_vision_model(ctx, t));
         };
         const media_shape shape = has_image_inputs ? show(ctx.model, t.load()).image : media_shape{.num_tiles = 0};
@@ -132,23 +136,23 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
         };
         const std::int64_t patch = ctx.model.components[0].config.vision.patch_size;
         const auto merge_views = [&](const tensor& global_features, const tensor& parts) {
-            const std::int64_t side = deepseek_ocr2_detail::left_of(ctx.model.family[base_size], patch);
+            const std::int64_t side = local_views::left_of(ctx.model.family[base_size], patch);
             const tensor last = separator.unsqueeze(0),
                          global = append_newlines(global_features.view({side, side, width}));
             if (parts.rank == 0) return t.cat({global, last}, 0);
-            const std::int64_t part = deepseek_ocr2_detail::left_of(ctx.model.family[tile_side], patch);
+            const std::int64_t part = local_views::left_of(ctx.model.family[tile_side], patch);
             const tensor tiles = parts.view({shape.tile_rows, shape.tile_columns, part, part, width}).transpose(1, 2);
             const tensor local =
                 append_newlines(t.reshape(tiles, {shape.tile_rows * part, shape.tile_columns * part, width}));
             return t.cat({local, global, last}, 0);
         };
-        return deepseek_ocr2_detail::place_cut_images(t, token_embeddings, shape, ctx.model.family[tile_side],
-                                                      encode_images, merge_views);
+        return local_views::place_cut_images(t, token_embeddings, shape, ctx.model.family[tile_side], encode_images,
+                                             merge_views);
     });
 }
 
 constexpr void parse_config(config_view json, model& m) {
-    deepseek_ocr2_detail::parse_towers(json, m, sam, "encoder_config", encoder);
+    local_views::parse_towers(json, m, sam, "encoder_config", encoder);
 }
 
 // ---- text
@@ -182,7 +186,7 @@ constexpr void parse_text_config(config_view json, model_config& config) {
         for (const config_view one : *types)
             if (one.as_string() != "reference_sliding_attention")
                 throw_unsupported(json, "layer_types", "layer type not supported by this model type");
-    deepseek_ocr2_detail::parse_text_config(json, config, json.non_negative("first_k_dense_replace", 1));
+    parse_deepseek_ocr_text(json, config, json.non_negative("first_k_dense_replace", 1));
 }
 
 }  // namespace unlimited_ocr_detail

@@ -2,20 +2,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/arch/qwen2_vl.hpp>
+#include <llmcost/arch/qwen2.hpp>
+#include <llmcost/config/keys.hpp>
+#include <llmcost/forward/qwen_vision.hpp>
 #include <llmcost/forward/vision_encoder.hpp>
 
 namespace llmcost::arch {
 
 namespace video_llama_3_detail {
 
-using qwen2_vl_detail::patch, qwen2_vl_detail::channels;
+using qwen_vision::channels, qwen_vision::patch;
+
 inline constexpr family_key family_keys[]{
     {"patch_size", 16},
     {.default_value = 1, .type = family_key_type::computed},  // a patch is of one frame
     {"num_channels", 3},
     {.default_value = 1, .type = family_key_type::computed},  // each patch of an image is a token
 };
+
 inline constexpr family_key bound_keys[]{
     {.default_value = 56 * 56, .type = family_key_type::computed},
     {.default_value = 28 * 28 * 1280, .type = family_key_type::computed},
@@ -28,7 +32,7 @@ inline constexpr family_key bound_keys[]{
 constexpr tensor encode_images(const layer_context& ctx, trace& t) {
     const family_config& family = ctx.config.family;
     const std::int64_t width = ctx.config.hidden_size;
-    packed_attention_pattern made{.pictures = qwen2_vl_detail::grid_of(ctx, t)};
+    packed_attention_pattern made{.pictures = qwen_vision::grid_of(ctx, t)};
     const std::int64_t n = made.pictures.patches();
     const module_info embeddings{
         .name = "embeddings", .class_of_module = ctx.class_of("VisionEmbeddings"), .module_role = role::embedding};
@@ -81,7 +85,7 @@ struct readout {
     }
 };
 
-constexpr media_shapes show(const model& m, const workload& load) { return qwen2_vl_detail::show_within(m, load, {}); }
+constexpr media_shapes show(const model& m, const workload& load) { return qwen_vision::show_within(m, load, {}); }
 
 constexpr tensor base(const layer_context& ctx, trace& t) {
     return forward_text_after_encoder(ctx, t, "language_model", [&](const tensor& token_embeddings) {
@@ -100,7 +104,7 @@ inline constexpr model_spec video_llama_3 = [](model_spec spec) {
     spec.class_prefix = "VideoLlama3";
     spec.base_model = video_llama_3_detail::base;
     spec.compute_media_shapes = video_llama_3_detail::show;
-    spec.parse_image_processor = qwen2_vl_detail::parse_processor_config;
+    spec.parse_image_processor = qwen_vision::parse_processor_config;
     spec.modalities.has_images = true;
     spec.family_keys = video_llama_3_detail::bound_keys;
     spec.text_model = {.key = "text_config", .default_spec = &qwen2, .ties_embeddings = true};

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/arch/vit.hpp>
 #include <llmcost/config/image.hpp>
 #include <llmcost/config/image_stages.hpp>
 #include <llmcost/forward/encoder.hpp>
 #include <llmcost/forward/videos.hpp>
+#include <llmcost/forward/vision_transformer.hpp>
 #include <llmcost/layers/attention.hpp>
 #include <llmcost/layers/norm.hpp>
 
@@ -15,12 +15,14 @@ namespace llmcost::arch {
 namespace videomae_detail {
 
 enum family_config_index : std::uint8_t { frames, tubelet, mean_pooling };
+
 inline constexpr family_key family_keys[]{
     {"num_frames", 16}, {"tubelet_size", 2}, {"use_mean_pooling", 1, family_key_type::boolean}};
 
 [[nodiscard]] constexpr video_sizes make_video_sizes(const model_config& config) noexcept {
     return {config.family[frames], config.vision.image_height, config.vision.image_width};
 }
+
 constexpr media_shapes show(const model& m, const workload& load) {
     return validate_single_video(load, make_video_sizes(m.config), false);
 }
@@ -62,21 +64,6 @@ struct self_attention {
     }
 };
 
-struct attention {
-    const layer_context& ctx;
-
-    static constexpr role module_role = role::attn;
-    static constexpr bool is_leaf = false;
-    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("Attention"); }
-    constexpr tensor forward(trace& t, const tensor& x) const {
-        const module_info output{.name = "output", .class_of_module = ctx.class_of("SelfOutput")};
-        const std::int64_t width = ctx.config.hidden_size;
-        const tensor h = t.call("attention", self_attention{ctx}, x);
-        t.enter(output);
-        return t.leave(output, dropout(t, "dropout", t.call("dense", linear{width, width, true}, h)));
-    }
-};
-
 struct layer {
     const layer_context& ctx;
 
@@ -89,7 +76,10 @@ struct layer {
         const module_info intermediate{
             .name = "intermediate", .class_of_module = ctx.class_of("Intermediate"), .module_role = role::mlp};
         const module_info output{.name = "output", .class_of_module = ctx.class_of("Output"), .module_role = role::mlp};
-        const tensor middle = t.add(t.call("attention", attention{ctx}, t.call("layernorm_before", layer_norm, x)), x);
+        const tensor middle =
+            t.add(t.call("attention", attention_with_output<self_attention>{ctx, ctx.class_of("Attention")},
+                         t.call("layernorm_before", layer_norm, x)),
+                  x);
         tensor h = t.call("layernorm_after", layer_norm, middle);
         t.enter(intermediate);
         h = t.call("dense", linear{width, inner, true}, h);
@@ -140,19 +130,15 @@ constexpr void parse_videomae(config_view json, model_config& config) {
 }
 
 // transformers/models/videomae: configuration_videomae.py, modeling_videomae.py
-inline constexpr model_spec videomae{
-    .model_type = "videomae",
-    .class_prefix = "VideoMAE",
-    .forward = forward_videomae,
-    .parse_config = parse_videomae,
-    .family_keys = videomae_detail::family_keys,
-    .dropout_keys = vit_detail::dropout_rates,
-    .compute_media_shapes = videomae_detail::show,
-    .modalities = {.has_text = false, .has_videos = true},
-    .rotary = rotary_style::none,
-    .supported_heads = {head_kind::none, head_kind::video_classification},
-    .names = {.base_model = "videomae"},
-    .defaults = video_defaults(activation::gelu),
-};
+inline constexpr model_spec videomae = [](model_spec spec) {
+    spec.model_type = "videomae";
+    spec.class_prefix = "VideoMAE";
+    spec.forward = forward_videomae;
+    spec.parse_config = parse_videomae;
+    spec.family_keys = videomae_detail::family_keys;
+    spec.compute_media_shapes = videomae_detail::show;
+    spec.names.base_model = "videomae";
+    return spec;
+}(video_classifier(activation::gelu));
 
 }  // namespace llmcost::arch

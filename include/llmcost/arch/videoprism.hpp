@@ -88,8 +88,8 @@ constexpr tensor layers_of(const layer_context& ctx, trace& t, literal name, std
 /// Layers within frames, then within the places of all frames: (B, frames · places, width).
 constexpr tensor base(const layer_context& ctx, trace& t) {
     const std::int64_t width = ctx.config.hidden_size, n = ctx.config.family[frames];
-    const std::size_t at = tubelet;
-    const std::int64_t rows = ctx.config.family[at + 1], columns = ctx.config.family[at + 2];
+    const std::size_t offset = tubelet;
+    const std::int64_t rows = ctx.config.family[offset + 1], columns = ctx.config.family[offset + 2];
     const std::int64_t places = ctx.config.vision.image_height / rows * (ctx.config.vision.image_width / columns);
     const module_info space{.name = "spatial_embeddings",
                             .class_of_module = ctx.class_of("SpatialEmbeddings"),

@@ -4,7 +4,9 @@
 
 #include <llmcost/arch/bart.hpp>
 #include <llmcost/arch/encoder_decoder.hpp>
+#include <llmcost/arch/mbart.hpp>
 #include <llmcost/arch/trocr.hpp>
+#include <llmcost/forward/encoder_decoder_stacks.hpp>
 #include <llmcost/forward/multimodal.hpp>
 
 namespace llmcost::arch {
@@ -33,7 +35,7 @@ constexpr tensor write_as_stack(const layer_context& ctx, trace& t, const tensor
 
 /// BERT and its relatives (encoder_decoder.hpp).
 constexpr tensor write_as_bert(const layer_context& ctx, trace& t, const tensor& states) {
-    return encoder_decoder_detail::forward_decoder_half(ctx, t, states);
+    return encoder_decoder_blocks::forward_decoder_half(ctx, t, states);
 }
 
 /// Runs TrOCR's decoder; the encoder states have their own width if the configuration contains it.
@@ -59,8 +61,8 @@ struct writing_type {
     writer write;
 };
 inline constexpr writing_type writing_types[]{
-    {&bart, write_as_stack<bart_detail::style>},
-    {&mbart, write_as_stack<bart_detail::mbart_style>},
+    {&bart, write_as_stack<bart_stack_style>},
+    {&mbart, write_as_stack<mbart_stack_style>},
     {&bert, write_as_bert},
     {&bert_generation, write_as_bert},
     {&trocr, write_as_trocr},

@@ -4,6 +4,7 @@
 
 #include <llmcost/arch/vit.hpp>
 #include <llmcost/forward/images.hpp>
+#include <llmcost/forward/vision_transformer.hpp>
 
 namespace llmcost::arch {
 

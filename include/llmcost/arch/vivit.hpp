@@ -2,15 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/arch/vit.hpp>
 #include <llmcost/config/image_stages.hpp>
 #include <llmcost/forward/videos.hpp>
+#include <llmcost/forward/vision_transformer.hpp>
 
 namespace llmcost::arch {
 
 namespace vivit_detail {
 
 enum family_config_index : std::uint8_t { pooler_act, frames, tubelet };
+
 inline constexpr family_key family_keys[]{
     {.default_value = static_cast<std::int64_t>(activation::tanh), .type = family_key_type::computed},
     {"num_frames", 32},
@@ -20,6 +21,7 @@ inline constexpr family_key family_keys[]{
 [[nodiscard]] constexpr video_sizes make_video_sizes(const model_config& config) noexcept {
     return {config.family[frames], config.vision.image_height, config.vision.image_width};
 }
+
 constexpr media_shapes show(const model& m, const workload& load) {
     return validate_single_video(load, make_video_sizes(m.config), false);
 }
@@ -30,10 +32,10 @@ constexpr tensor embed(const layer_context& ctx, trace& t) {
     const module_info embeddings{
         .name = "embeddings", .class_of_module = ctx.class_of("Embeddings"), .module_role = role::embedding};
     const module_info patches{.name = "patch_embeddings", .class_of_module = ctx.class_of("TubeletEmbeddings")};
-    const std::size_t at = tubelet;
+    const std::size_t offset = tubelet;
     const family_config& family = ctx.config.family;
-    const tubelet_convolution tubelets{ctx.config.vision.num_channels, width, family[at], family[at + 1],
-                                       family[at + 2]};
+    const tubelet_convolution tubelets{ctx.config.vision.num_channels, width, family[offset], family[offset + 1],
+                                       family[offset + 2]};
     const video_sizes video = make_video_sizes(ctx.config);
     const std::int64_t places =
         video.frames / tubelets.frames * (video.height / tubelets.rows) * (video.width / tubelets.columns);
@@ -62,6 +64,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
             t.call("activation", activation_module{static_cast<activation>(ctx.config.family[pooler_act])}, first));
     return x;
 }
+
 constexpr tensor classify(const layer_context& ctx, trace& t, const tensor& x) {
     return classify_linear(ctx, t, t.select(x, 1));
 }
@@ -76,11 +79,11 @@ constexpr tensor forward_vivit(const layer_context& ctx, trace& t) {
 }
 
 /// Frames, rows and columns of a tubelet.
-constexpr void parse_tubelet(config_view json, model_config& config, std::initializer_list<std::int64_t> otherwise,
-                             std::size_t at, std::int64_t frames) {
-    parse_stages_of(json, "tubelet_size", otherwise, config.family, at, 3, 3);
-    if (config.family[at] > frames || config.family[at + 1] > config.vision.image_height ||
-        config.family[at + 2] > config.vision.image_width)
+constexpr void parse_tubelet(config_view json, model_config& config, std::initializer_list<std::int64_t> defaults,
+                             std::size_t offset, std::int64_t frames) {
+    parse_stages_of(json, "tubelet_size", defaults, config.family, offset, 3, 3);
+    if (config.family[offset] > frames || config.family[offset + 1] > config.vision.image_height ||
+        config.family[offset + 2] > config.vision.image_width)
         throw_invalid_value(json, "tubelet_size", "at most the video's frames and sides");
 }
 
@@ -97,19 +100,15 @@ constexpr void parse_vivit(config_view json, model_config& config) {
 }
 
 // transformers/models/vivit: configuration_vivit.py, modeling_vivit.py
-inline constexpr model_spec vivit{
-    .model_type = "vivit",
-    .class_prefix = "Vivit",
-    .forward = forward_vivit,
-    .parse_config = parse_vivit,
-    .family_keys = vivit_detail::family_keys,
-    .dropout_keys = vit_detail::dropout_rates,
-    .compute_media_shapes = vivit_detail::show,
-    .modalities = {.has_text = false, .has_videos = true},
-    .rotary = rotary_style::none,
-    .supported_heads = {head_kind::none, head_kind::video_classification},
-    .names = {.base_model = "vivit"},
-    .defaults = video_defaults(activation::gelu_fast),
-};
+inline constexpr model_spec vivit = [](model_spec spec) {
+    spec.model_type = "vivit";
+    spec.class_prefix = "Vivit";
+    spec.forward = forward_vivit;
+    spec.parse_config = parse_vivit;
+    spec.family_keys = vivit_detail::family_keys;
+    spec.compute_media_shapes = vivit_detail::show;
+    spec.names.base_model = "vivit";
+    return spec;
+}(video_classifier(activation::gelu_fast));
 
 }  // namespace llmcost::arch

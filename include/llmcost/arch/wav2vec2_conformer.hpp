@@ -4,21 +4,23 @@
 
 #include <llmcost/arch/wav2vec2.hpp>
 #include <llmcost/forward/conformer.hpp>
+#include <llmcost/forward/wav2vec2_encoder.hpp>
 
 namespace llmcost::arch {
 
 namespace wav2vec2_conformer_detail {
 
-using namespace wav2vec2_detail;
+using namespace wav2vec2_encoder;
 
 struct config_key_table {
     family_key family_keys[adapter_width + 1];
 
     constexpr config_key_table() {
-        for (std::size_t i = 0; i <= adapter_width; ++i) family_keys[i] = wav2vec2_detail::family_keys[i];
+        for (std::size_t i = 0; i <= adapter_width; ++i) family_keys[i] = wav2vec2_encoder::family_keys[i];
         family_keys[extra_size] = {"conv_depthwise_kernel_size", 31};
     }
 };
+
 inline constexpr config_key_table table{};
 
 /// Runs the encoder with positions from a table; the convolutional positions are declared and never called.

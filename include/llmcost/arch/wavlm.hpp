@@ -3,21 +3,23 @@
 #pragma once
 
 #include <llmcost/arch/wav2vec2.hpp>
+#include <llmcost/forward/wav2vec2_encoder.hpp>
 
 namespace llmcost::arch {
 
 namespace wavlm_detail {
 
-using namespace wav2vec2_detail;
+using namespace wav2vec2_encoder;
 
 struct config_key_table {
     family_key family_keys[adapter_width + 1];
 
     constexpr config_key_table() {
-        for (std::size_t i = 0; i <= adapter_width; ++i) family_keys[i] = wav2vec2_detail::family_keys[i];
+        for (std::size_t i = 0; i <= adapter_width; ++i) family_keys[i] = wav2vec2_encoder::family_keys[i];
         family_keys[extra_size] = {"num_buckets", 320};
     }
 };
+
 inline constexpr config_key_table table{};
 
 /// A number for each distance and head, (B · heads, S, S), which the first layer looks up for all.
@@ -95,8 +97,8 @@ constexpr tensor encode(const layer_context& ctx, trace& t, const tensor& featur
     if (!is(ctx, stable)) x = layer_norm(ctx, t, "layer_norm", x);
     x = dropout(t, "dropout", x);
     tensor bias;
-    const auto decoder_layer = [&](const layer_context& at, std::int64_t i) {
-        return t.call({"layers", i}, layer_with<gated_attention>{at, gated_attention{at, bias}}, x);
+    const auto decoder_layer = [&](const layer_context& layer_ctx, std::int64_t i) {
+        return t.call({"layers", i}, layer_with<gated_attention>{layer_ctx, gated_attention{layer_ctx, bias}}, x);
     };
     const attention_inputs no_inputs;
     x = decoder_layer(ctx, 0);

@@ -5,65 +5,21 @@
 #include <llmcost/arch/bart.hpp>
 #include <llmcost/config/feature_extractor.hpp>
 #include <llmcost/forward/audio.hpp>
+#include <llmcost/forward/whisper_layers.hpp>
 
 namespace llmcost::arch {
 
 namespace whisper_detail {
 
+using whisper_layers::style;
+
 enum family_config_index : std::uint8_t { mels = stack_config::count, source_positions, summary_width, weighs_layers };
+
 inline constexpr family_key family_keys[]{
     {"decoder_layers", 4},         {"decoder_attention_heads", 6},
     {"decoder_ffn_dim", 1536},     {"encoder_ffn_dim", 1536},
     {"num_mel_bins", 80},          {"max_source_positions", 1500},
     {"classifier_proj_size", 256}, {"use_weighted_layer_sum", 0, family_key_type::boolean}};
-
-/// Queries scaled and copied, keys without a bias.
-constexpr tensor attention(const layer_context&, trace& t, const stack_sizes& s, const tensor& x, const tensor* source,
-                           const attention_pattern& pattern, const tensor* mask) {
-    const std::int64_t d = s.width / s.heads, batch = x.dim(0), sequence = x.dim(1);
-    const auto split = [&](const tensor& v) { return t.contiguous(v.view({batch, -1, s.heads, d}).transpose(1, 2)); };
-    const tensor q = split(t.mul_scalar(t.call("q_proj", linear{s.width, s.width, true}, x)));
-    const tensor& key_value_states = source != nullptr ? *source : x;
-    const bool from_cache = source != nullptr && is_encoder_cached(t.load());
-    tensor k, v;
-    {
-        const recorder::not_executed_guard unused{t, from_cache};
-        k = split(t.call("k_proj", linear{s.width, s.width}, key_value_states));
-        v = split(t.call("v_proj", linear{s.width, s.width, true}, key_value_states));
-    }
-    if (from_cache) {
-        k = v = trace::buffer({batch, s.heads, key_value_states.dim(1), d});
-        t.add_to_cache(k);
-        t.add_to_cache(v);
-    } else if (s.decodes) {
-        k = update_kv_cache(t, k, pattern);
-        v = update_kv_cache(t, v, pattern);
-    }
-    const tensor mixed = attention_forward(t, q, k, v, pattern, {.mask = mask, .has_float32_softmax = false});
-    const tensor flat = t.contiguous(t.reshape(mixed, {batch, sequence, -1}));
-    return t.call("out_proj", linear{s.width, s.width, true}, flat);
-}
-
-/// Rows of a learned table, indexed by each sequence's positions; an index beyond it is detected only at run time.
-struct position_rows : embedding {
-    constexpr explicit position_rows(const layer_context& ctx)
-        : embedding{ctx.config.max_position_embeddings, ctx.config.hidden_size, false,
-                    ctx.class_of("PositionalEmbedding")} {}
-};
-
-constexpr tensor positions(const layer_context& ctx, trace& t, std::int64_t length, bool) {
-    return t.call("embed_positions", position_rows{ctx}, shape{t.load().batch, length});
-}
-
-inline constexpr stack_style style{.norm_first = true,
-                                   .norm_embedding = "",
-                                   .norm_last = "layer_norm",
-                                   .has_ones_mask = false,
-                                   .uses_shared_embeddings = false,
-                                   .scale = embedding_scaling::none,
-                                   .positions = positions,
-                                   .attend_in_encoder = attention,
-                                   .attend_in_decoder = attention};
 
 /// Looks up the frozen positions of the encoder: (length, width).
 constexpr tensor frozen_table(trace& t, std::int64_t length, std::int64_t width) {
@@ -78,6 +34,7 @@ constexpr media_shapes show(const model& m, const workload&) {
     const std::int64_t frames = 2 * m.config.family[source_positions];
     return {.audio = {.num_samples = frames * m.audio_preprocessing.hop_length, .num_frames = frames}};
 }
+
 constexpr void parse_audio_config(config_view json, model& m) {
     const auto nested_json = find_feature_extractor_config(json);
     if (!nested_json) return;

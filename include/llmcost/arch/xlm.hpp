@@ -11,6 +11,7 @@ namespace llmcost::arch {
 namespace xlm_detail {
 
 enum family_config_index : std::uint8_t { summary, languages, sequences_have_places };
+
 inline constexpr family_key family_keys[]{
     {.type = family_key_type::computed},  // `summary_form`
     {.type = family_key_type::computed},  // rows of a table of languages, 0: none
@@ -135,6 +136,7 @@ constexpr tensor score(const layer_context& ctx, trace& t, const tensor_pair& ou
         default: return xlm_detail::lm_head_logits(ctx, t, logits_to_keep(t, out.first));
     }
 }
+
 constexpr tensor forward(const layer_context& ctx, trace& t) { return forward_encoder_model(ctx, t, {.score = score}); }
 
 constexpr void parse_config(config_view json, model_config& config) {
@@ -155,13 +157,6 @@ constexpr void parse_config(config_view json, model_config& config) {
     if (config.head == head_kind::multiple_choice && config.num_labels != config.hidden_size &&
         !(summary_config.projects && summary_config.to_labels))
         throw_invalid_value(json, "summary_proj_to_labels", "true with this head");
-}
-
-constexpr void parse_flaubert(config_view json, model_config& config) {
-    parse_config(json, config);
-    config.family[sequences_have_places] = 1;
-    if (json.boolean("pre_norm", false))
-        throw_unsupported(json, "pre_norm", "norms before blocks are not supported by the reference");
 }
 
 inline constexpr dropout_key dropout_rates[]{{dropout_position::hidden, "dropout", 0.1},
@@ -200,13 +195,5 @@ inline constexpr model_spec xlm = [](model_spec spec) {
     spec.dropout_keys = xlm_detail::dropout_rates;
     return spec;
 }(shared_encoder);
-
-// transformers/models/flaubert: XLM that looks up positions for every sequence
-inline constexpr model_spec flaubert = [](model_spec spec) {
-    spec.model_type = "flaubert";
-    spec.class_prefix = "Flaubert";
-    spec.parse_config = xlm_detail::parse_flaubert;
-    return spec;
-}(xlm);
 
 }  // namespace llmcost::arch

@@ -309,9 +309,9 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
     return t.call("out_norm", biased_norm{config.hidden_size, false, false, ctx.class_of("RMSNorm")}, x);
 }
 
-constexpr std::int64_t parse_width(config_view json, literal key, double otherwise, std::int64_t hidden_size,
+constexpr std::int64_t parse_width(config_view json, literal key, double default_value, std::int64_t hidden_size,
                                    std::int64_t heads) {
-    const double width = static_cast<double>(hidden_size) * json.real(key, otherwise);
+    const double width = static_cast<double>(hidden_size) * json.real(key, default_value);
     const auto rounded_width =
         width >= 1 && width <= static_cast<double>(max_input) ? static_cast<std::int64_t>(width) : 0;
     if (rounded_width == 0 || rounded_width % 64 != 0 || static_cast<double>(rounded_width) != width ||

@@ -158,7 +158,7 @@ constexpr std::int64_t place_of(config_view json, literal key, string_ref name) 
 }
 
 constexpr void parse_config(config_view json, model_config& config) {
-    roberta_detail::parse_config(json, config);
+    roberta.parse_config(json, config);
     if (config.add_cross_attention)
         throw_unsupported(json, "add_cross_attention", "cross-attention is not supported with adapters");
     if (config.hidden_size < config.family[reduction])

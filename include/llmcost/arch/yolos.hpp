@@ -5,6 +5,7 @@
 #include <llmcost/arch/vit.hpp>
 #include <llmcost/forward/encoder_model.hpp>
 #include <llmcost/forward/images.hpp>
+#include <llmcost/forward/vision_transformer.hpp>
 #include <llmcost/layers/convolution.hpp>
 
 namespace llmcost::arch {

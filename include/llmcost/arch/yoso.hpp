@@ -3,6 +3,7 @@
 #pragma once
 
 #include <llmcost/arch/nystromformer.hpp>
+#include <llmcost/forward/encoder_model.hpp>
 
 namespace llmcost::arch {
 
@@ -45,9 +46,7 @@ constexpr tensor cumulate(const layer_context& ctx, trace& t, const tensor& q, c
     return out;
 }
 
-constexpr tensor embed(const layer_context& ctx, trace& t) {
-    return embed_in_module(ctx, t, nystromformer_detail::sum_embeddings);
-}
+constexpr tensor embed(const layer_context& ctx, trace& t) { return embed_in_module(ctx, t, sum_embeddings_in_place); }
 /// A mask of ones, which layers read.
 constexpr decoder_inputs prepare_inputs(const layer_context& ctx, trace& t) {
     decoder_inputs c = causal_or_bidirectional(ctx, t);

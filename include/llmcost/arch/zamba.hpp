@@ -3,6 +3,7 @@
 #pragma once
 
 #include <llmcost/arch/llama.hpp>
+#include <llmcost/forward/shared_transformer_block.hpp>
 #include <llmcost/layers/state_space.hpp>
 
 namespace llmcost::arch {
@@ -10,6 +11,7 @@ namespace llmcost::arch {
 namespace zamba_detail {
 
 enum family_config_index : std::uint8_t { mixer_act };
+
 inline constexpr family_key family_keys[]{
     {.type = family_key_type::computed},  // `hidden_mamba_act`
 };
@@ -20,21 +22,6 @@ inline constexpr std::uint8_t first = 1, tied = 2;
 constexpr tensor call_linear(const layer_context& ctx, trace& t, literal name, std::int64_t out, const tensor& x) {
     return t.call(name, linear{x.dim(-1), out, false, ctx.layer.family_tag == tied}, x);
 }
-
-/// An RMS norm whose weight may be another layer's.
-struct shared_norm {
-    const layer_context& ctx;
-    std::int64_t width;
-
-    static constexpr role module_role = role::norm;
-    static constexpr bool is_leaf = true;
-    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("RMSNorm"); }
-    constexpr tensor forward(trace& t, const tensor& x) const {
-        const tensor w = ctx.layer.family_tag == tied ? t.tied("weight", {width}) : t.param("weight", {width});
-        const tensor h = t.to(x, dtype::float32);
-        return t.mul(w, t.to(t.mul(h, t.rsqrt(t.add_scalar(t.mean(t.pow(h, 2), -1, true)))), x.type));
-    }
-};
 
 /// Attention without positions over states concatenated with token embeddings.
 struct attention {
@@ -68,22 +55,6 @@ struct mlp_block {
             t.call("act_fn", activation_module{ctx.config.hidden_act}, call_linear(ctx, t, "gate_proj", inner, x));
         const tensor h = t.mul(gate, call_linear(ctx, t, "up_proj", inner, x));
         return call_linear(ctx, t, "down_proj", ctx.config.hidden_size, h);
-    }
-};
-
-/// A transformer block without residuals, which all layers share that have one.
-struct shared_block {
-    const layer_context& ctx;
-
-    static constexpr role module_role = role::none;
-    static constexpr bool is_leaf = false;
-    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("AttentionDecoderLayer"); }
-    constexpr tensor forward(trace& t, const tensor& x) const {
-        tensor h = t.cat({x, ctx.inputs->family_tensors[0]}, -1);
-        h = t.call("input_layernorm", shared_norm{ctx, 2 * ctx.config.hidden_size}, h);
-        h = t.call("self_attn", attention{ctx}, h);
-        return t.call("feed_forward", mlp_block{ctx},
-                      t.call("pre_ff_layernorm", shared_norm{ctx, ctx.config.hidden_size}, h));
     }
 };
 
@@ -139,19 +110,11 @@ struct mixer {
     }
 };
 
-/// A Mamba layer, whose input the shared block may have added to.
-constexpr tensor scan(const layer_context& ctx, trace& t, const tensor& x, const tensor* shared_states) {
-    const tensor h = apply_norm(ctx, t, "input_layernorm", shared_states != nullptr ? t.add(x, *shared_states) : x);
-    return t.add(x, t.call("mamba", mixer{ctx}, h));
-}
-
 constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor& x) {
-    if (ctx.layer.family_tag == 0) return scan(ctx, t, x, nullptr);
-    const std::int64_t width = ctx.config.hidden_size;
-    const tensor shared_states = t.call("linear", linear{width, width}, t.call("shared_transf", shared_block{ctx}, x));
-    const module_info inner{.name = "mamba_decoder", .class_of_module = ctx.class_of("MambaDecoderLayer")};
-    t.enter(inner);
-    return t.leave(inner, scan(ctx, t, x, &shared_states));
+    const mixer mamba{ctx};
+    if (ctx.layer.family_tag == 0) return mamba_layer(ctx, t, x, nullptr, mamba);
+    const shared_transformer_block<attention, mlp_block> block{ctx, ctx.layer.family_tag == tied};
+    return hybrid_layer(ctx, t, x, "shared_transf", block, mamba);
 }
 
 constexpr tensor base(const layer_context& ctx, trace& t) {
@@ -184,20 +147,12 @@ constexpr void parse_mixers(config_view json, model_config& config) {
 /// True if a layer has the shared block. A list names hybrid layers; by default it is the third layer and one per
 /// period after it.
 constexpr bool is_hybrid(config_view json, const model_config& config, std::int64_t i) {
-    for (const literal key : {"layers_block_type", "layer_types"}) {
-        const auto list = json.optional_array(key);
-        if (!list) continue;
-        if (static_cast<std::int64_t>(list->size()) != config.num_hidden_layers)
-            throw_invalid_value(json, key, "a list with one kind per hidden layer");
-        const string_ref name = (*list)[static_cast<std::size_t>(i)].as_string();
-        if (name != "hybrid" && name != "linear_attention" && name != "mamba")
-            throw_unsupported(json, key, "unsupported layer type");
-        return name == "hybrid";
-    }
+    if (const auto listed = listed_as_hybrid(json, config, i, "layers_block_type", "layer_types")) return *listed;
     if (config.num_hidden_layers < 3)
         throw_missing_key(json, "layers_block_type", "a list with one kind per hidden layer");
-    const std::int64_t period = json.positive("attn_layer_period", 6), at = json.non_negative("attn_layer_offset", 4);
-    return i == 2 || (i > 2 && (i - 3) % period == at);
+    const std::int64_t period = json.positive("attn_layer_period", 6),
+                       offset = json.non_negative("attn_layer_offset", 4);
+    return i == 2 || (i > 2 && (i - 3) % period == offset);
 }
 
 constexpr void parse_config(config_view json, model_config& config) {

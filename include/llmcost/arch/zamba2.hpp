@@ -3,6 +3,7 @@
 #pragma once
 
 #include <llmcost/arch/llama.hpp>
+#include <llmcost/forward/shared_transformer_block.hpp>
 #include <llmcost/layers/state_space_dual.hpp>
 
 namespace llmcost::arch {
@@ -10,6 +11,7 @@ namespace llmcost::arch {
 namespace zamba2_detail {
 
 enum family_config_index : std::uint8_t { blocks, rank, attention_adapters, rotates, biases, hybrids };
+
 inline constexpr family_key family_keys[]{
     {"num_mem_blocks", 1},
     {"adapter_rank", 128},
@@ -35,21 +37,6 @@ constexpr tensor call_linear(const layer_context& ctx, trace& t, literal name, s
     const bool is_tied = ctx.layer.family_tag == tied;
     return t.call(name, linear{in, out, bias, is_tied, is_tied}, x);
 }
-
-/// An RMS norm whose weight may be another layer's.
-struct shared_norm {
-    const layer_context& ctx;
-    std::int64_t width;
-
-    static constexpr role module_role = role::norm;
-    static constexpr bool is_leaf = true;
-    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("RMSNorm"); }
-    constexpr tensor forward(trace& t, const tensor& x) const {
-        const tensor w = ctx.layer.family_tag == tied ? t.tied("weight", {width}) : t.param("weight", {width});
-        const tensor h = t.to(x, dtype::float32);
-        return t.mul(w, t.to(t.mul(h, t.rsqrt(t.add_scalar(t.mean(t.pow(h, 2), -1, true)))), x.type));
-    }
-};
 
 /// Two projections by way of a few features.
 struct adapter {
@@ -143,38 +130,12 @@ struct mlp_block {
     }
 };
 
-/// A transformer block without residuals, which several layers share.
-struct shared_block {
-    const layer_context& ctx;
-
-    static constexpr role module_role = role::none;
-    static constexpr bool is_leaf = false;
-    [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("AttentionDecoderLayer"); }
-    constexpr tensor forward(trace& t, const tensor& x) const {
-        const std::int64_t width = ctx.config.hidden_size;
-        tensor h = t.cat({x, ctx.inputs->family_tensors[0]}, -1);
-        h = t.call("input_layernorm", shared_norm{ctx, 2 * width}, h);
-        h = t.call("self_attn", attention{ctx}, h);
-        return t.call("feed_forward", mlp_block{ctx}, t.call("pre_ff_layernorm", shared_norm{ctx, width}, h));
-    }
-};
-
-/// A Mamba-2 layer, whose input a shared block may have added to.
-constexpr tensor scan(const layer_context& ctx, trace& t, const tensor& x, const tensor* shared_states) {
-    const tensor h = apply_norm(ctx, t, "input_layernorm", shared_states != nullptr ? t.add(x, *shared_states) : x);
-    const dual_state_space mixer{ctx.config.hidden_size, ctx.config.ssm, activation::silu, ctx.class_of("MambaMixer"),
-                                 ctx.class_of("RMSNormGated")};
-    return t.add(x, t.call("mamba", mixer, h));
-}
-
 constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor& x) {
-    if (ctx.layer.family_tag == 0) return scan(ctx, t, x, nullptr);
-    const std::int64_t width = ctx.config.hidden_size;
-    const tensor found = t.call("shared_transformer", shared_block{ctx}, x);
-    const tensor shared_states = t.call("linear", linear{width, width}, found);
-    const module_info inner{.name = "mamba_decoder", .class_of_module = ctx.class_of("MambaDecoderLayer")};
-    t.enter(inner);
-    return t.leave(inner, scan(ctx, t, x, &shared_states));
+    const dual_state_space mamba{ctx.config.hidden_size, ctx.config.ssm, activation::silu, ctx.class_of("MambaMixer"),
+                                 ctx.class_of("RMSNormGated")};
+    if (ctx.layer.family_tag == 0) return mamba_layer(ctx, t, x, nullptr, mamba);
+    const shared_transformer_block<attention, mlp_block> block{ctx, ctx.layer.family_tag == tied};
+    return hybrid_layer(ctx, t, x, "shared_transformer", block, mamba);
 }
 
 constexpr tensor base(const layer_context& ctx, trace& t) {
@@ -205,16 +166,7 @@ constexpr void parse_mixers(config_view json, model_config& config) {
 /// Which layers have a shared block: those that a list calls hybrid, or those of the 54 that the configuration class
 /// has.
 constexpr bool is_hybrid(config_view json, const model_config& config, std::int64_t i) {
-    for (const literal key : {"layer_types", "layers_block_type"}) {
-        const auto list = json.optional_array(key);
-        if (!list) continue;
-        if (static_cast<std::int64_t>(list->size()) != config.num_hidden_layers)
-            throw_invalid_value(json, key, "a list with one kind per hidden layer");
-        const string_ref name = (*list)[static_cast<std::size_t>(i)].as_string();
-        if (name != "hybrid" && name != "linear_attention" && name != "mamba")
-            throw_unsupported(json, key, "unsupported layer type");
-        return name == "hybrid";
-    }
+    if (const auto listed = listed_as_hybrid(json, config, i, "layer_types", "layers_block_type")) return *listed;
     if (config.num_hidden_layers != 54)
         throw_missing_key(json, "layers_block_type", "a list with one kind per hidden layer");
     return i < 43 ? i > 0 && i % 6 == 0 : i == 47 || i == 51;

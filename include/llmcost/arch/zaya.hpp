@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/arch/mpt.hpp>
 #include <llmcost/config/experts.hpp>
+#include <llmcost/config/reader.hpp>
+#include <llmcost/forward/decoder.hpp>
 #include <llmcost/layers/causal_convolution.hpp>
 
 namespace llmcost::arch {
@@ -141,8 +142,8 @@ constexpr tensor router_logits(const layer_context& ctx, trace& t, const tensor&
     const module_info block{.name = "router_mlp", .class_of_module = ctx.class_of("RouterMLP")};
     t.enter(block);
     tensor h = call_norm(t, "norm", norm_kind::rms, width, ctx.class_of("RMSNorm"), x);
-    h = t.call("act_fn", mpt_detail::gelu{}, t.call("fc1", linear{width, width, true}, h));
-    h = t.call("act_fn", mpt_detail::gelu{}, t.call("fc2", linear{width, width, true}, h));
+    h = t.call("act_fn", gelu_module{}, t.call("fc1", linear{width, width, true}, h));
+    h = t.call("act_fn", gelu_module{}, t.call("fc2", linear{width, width, true}, h));
     return t.leave(block, t.call("out_proj", linear{width, ctx.config.moe.num_experts + 1}, h));
 }
 
@@ -244,12 +245,12 @@ constexpr void parse_config(config_view json, model_config& config) {
         return layer_spec{name == "hybrid" ? token_mixer_kind::full_attention : token_mixer_kind::sliding_attention,
                           true, static_cast<std::uint8_t>(place)};
     });
-    const double otherwise = json.optional_object("rope_parameters").has_value() ? 1.0 : 0.5;
+    const double default_value = json.optional_object("rope_parameters").has_value() ? 1.0 : 0.5;
     parse_frequencies_of_kinds(json, config, "hybrid", "hybrid_sliding");
     if (config.layers.contains(token_mixer_kind::full_attention, config.num_hidden_layers))
-        config.family[full_rotary] = parse_rotary_dim_of_kind(json, config.head_dim, "hybrid", otherwise);
+        config.family[full_rotary] = parse_rotary_dim_of_kind(json, config.head_dim, "hybrid", default_value);
     if (config.layers.contains(token_mixer_kind::sliding_attention, config.num_hidden_layers))
-        config.family[sliding_rotary] = parse_rotary_dim_of_kind(json, config.head_dim, "hybrid_sliding", otherwise);
+        config.family[sliding_rotary] = parse_rotary_dim_of_kind(json, config.head_dim, "hybrid_sliding", default_value);
 }
 
 }  // namespace zaya_detail

@@ -24,22 +24,23 @@ public:
         constexpr std::size_t longest_pointer = 256;
         detail::bounded_text place(text_, longest_pointer);
         pointer_size_ = place.write(pointer).size();
-        message_at_ = pointer_size_ == 0 ? 0 : pointer_size_ + 2;
+        message_offset_ = pointer_size_ == 0 ? 0 : pointer_size_ + 2;
         if (pointer_size_ != 0) detail::bounded_text(text_ + pointer_size_, 8).write(": ");
-        message_size_ = detail::bounded_text(text_ + message_at_, sizeof text_ - message_at_).write(message).size();
+        message_size_ =
+            detail::bounded_text(text_ + message_offset_, sizeof text_ - message_offset_).write(message).size();
     }
 
     [[nodiscard]] config_problem problem() const noexcept { return problem_; }
     /// JSON pointer of the value; empty for the root of the configuration.
     [[nodiscard]] string_ref pointer() const noexcept { return {text_, pointer_size_}; }
-    [[nodiscard]] string_ref message() const noexcept { return {text_ + message_at_, message_size_}; }
+    [[nodiscard]] string_ref message() const noexcept { return {text_ + message_offset_, message_size_}; }
     /// `pointer: message`.
     [[nodiscard]] const char* what() const noexcept override { return text_; }
 
 private:
     config_problem problem_;
     std::size_t pointer_size_ = 0;
-    std::size_t message_at_ = 0;
+    std::size_t message_offset_ = 0;
     std::size_t message_size_ = 0;
     char text_[768]{};
 };

@@ -31,11 +31,11 @@ public:
     /// Appends a text unchanged. Never splits a UTF-8 character.
     bounded_text& write(string_ref text) noexcept {
         constexpr string_ref mark = "...";
-        while (!cut_ && !text.empty()) {
+        while (!is_truncated_ && !text.empty()) {
             const std::size_t length = utf8_length(text);
             const std::size_t n = length == 0 ? 1 : length;
-            cut_ = size_ + n + mark.size() >= capacity_;
-            append(cut_ ? mark : text.substr(0, n));
+            is_truncated_ = size_ + n + mark.size() >= capacity_;
+            append(is_truncated_ ? mark : text.substr(0, n));
             text.remove_prefix(n);
         }
         return *this;
@@ -89,7 +89,7 @@ private:
     char* buffer_;
     std::size_t capacity_;
     std::size_t size_ = 0;
-    bool cut_ = false;
+    bool is_truncated_ = false;
 };
 
 }  // namespace llmcost::detail

@@ -41,12 +41,12 @@ protected:
 ///
 /// Throws `missing_key` if the object has no such key. The `throw_` functions are not constexpr, so that an invalid
 /// configuration in a constant expression does not compile.
-[[noreturn]] inline void throw_invalid_value(config_view at, literal expected);
+[[noreturn]] inline void throw_invalid_value(config_view node, literal expected);
 [[noreturn]] inline void throw_invalid_value(config_view object, literal key, literal expected);
 /// Throws `missing_key`: `missing; expected <expected>`.
 [[noreturn]] inline void throw_missing_key(config_view object, literal key, literal expected);
 /// Throws `unsupported` with a message and the value, e.g. `unsupported kind: "x"`, for a value or for a key.
-[[noreturn]] inline void throw_unsupported(config_view at, literal message);
+[[noreturn]] inline void throw_unsupported(config_view node, literal message);
 [[noreturn]] inline void throw_unsupported(config_view object, literal key, literal message);
 /// Throws `unknown_model_type` with the value and a message, which may suggest similar types: `"lama" is unknown`.
 [[noreturn]] inline void fail_unknown_model_type(config_view object, literal key, literal message);
@@ -54,7 +54,7 @@ protected:
 namespace detail {
 
 /// Throws `bad_value` for an integer that is too large.
-[[noreturn]] inline void fail_range(config_view at, literal expected, std::int64_t maximum);
+[[noreturn]] inline void fail_range(config_view node, literal expected, std::int64_t maximum);
 
 /// The largest real below which every integer is exact: 2^53.
 inline constexpr double largest_exact_real = 9007199254740992.0;
@@ -314,68 +314,68 @@ namespace detail {
 inline constexpr std::size_t longest_echo = 48;
 
 /// Appends the JSON pointer of a value: one `/name` or `/index` per enclosing container.
-inline void append_pointer(bounded_text& out, config_view at) noexcept {
+inline void append_pointer(bounded_text& out, config_view node) noexcept {
     constexpr std::size_t deepest = 64;
     std::uint32_t path[deepest]{};
     std::size_t depth = 0;
-    std::uint32_t i = at.index();
-    for (; i != 0 && depth < deepest; i = at.nodes()[i].parent) path[depth++] = i;
+    std::uint32_t i = node.index();
+    for (; i != 0 && depth < deepest; i = node.nodes()[i].parent) path[depth++] = i;
     if (i != 0) out.write("...");
     while (depth > 0) {
-        const config_node& n = at.nodes()[path[--depth]];
+        const config_node& n = node.nodes()[path[--depth]];
         out.write("/");
-        if (at.nodes()[n.parent].type == config_node::kind::object) {
+        if (node.nodes()[n.parent].type == config_node::kind::object) {
             out.write(n.key, escaping::pointer, longest_echo);
             continue;
         }
         long long position = 0;
-        for (std::uint32_t sibling = n.parent + 1; sibling != path[depth]; sibling = at.nodes()[sibling].end)
+        for (std::uint32_t sibling = n.parent + 1; sibling != path[depth]; sibling = node.nodes()[sibling].end)
             ++position;
         out.write(position);
     }
 }
 
 /// Appends a shortened description of a value: `"32"`, `-1`, `null`, `an array of 3`.
-inline void append_value(bounded_text& out, config_view at) noexcept {
-    const config_node& n = at.node();
-    if (at.is_null()) out.write("null");
-    if (at.is_boolean()) out.write(n.integer != 0 ? "true" : "false");
+inline void append_value(bounded_text& out, config_view node) noexcept {
+    const config_node& n = node.node();
+    if (node.is_null()) out.write("null");
+    if (node.is_boolean()) out.write(n.integer != 0 ? "true" : "false");
     if (n.type == config_node::kind::integer) out.write(static_cast<long long>(n.integer));
     if (n.type == config_node::kind::real && n.string.empty()) out.write(n.real);
     if (n.type == config_node::kind::real) out.write(n.string, escaping::plain, longest_echo);
-    if (at.is_string()) out.write("\"").write(n.string, escaping::quoted, longest_echo).write("\"");
-    if (at.is_array() && n.size != 0) out.write("an array of ").write(static_cast<long long>(n.size));
-    if (at.is_array() && n.size == 0) out.write("an empty array");
-    if (at.is_object()) out.write(n.size == 0 ? "an empty object" : "an object");
+    if (node.is_string()) out.write("\"").write(n.string, escaping::quoted, longest_echo).write("\"");
+    if (node.is_array() && n.size != 0) out.write("an array of ").write(static_cast<long long>(n.size));
+    if (node.is_array() && n.size == 0) out.write("an empty array");
+    if (node.is_object()) out.write(n.size == 0 ? "an empty object" : "an object");
 }
 
 /// Throws an error that points to a value, or to one of its keys whether it exists or not.
-[[noreturn]] inline void fail_at(config_problem problem, config_view at, maybe<string_ref> key, string_ref message) {
+[[noreturn]] inline void fail_at(config_problem problem, config_view node, maybe<string_ref> key, string_ref message) {
     char buffer[512];
     bounded_text pointer(buffer);
-    append_pointer(pointer, at);
+    append_pointer(pointer, node);
     if (key) pointer.write("/").write(*key, escaping::pointer, longest_echo);
     throw config_error(problem, pointer.view(), message);
 }
 
-[[noreturn]] inline void fail_range(config_view at, literal expected, std::int64_t maximum) {
+[[noreturn]] inline void fail_range(config_view node, literal expected, std::int64_t maximum) {
     char buffer[512];
     bounded_text message(buffer);
     message.write("expected ").write(expected).write(", found ");
-    append_value(message, at);
+    append_value(message, node);
     message.write(" (out of range");
     if (maximum != INT64_MAX) message.write(": at most ").write(static_cast<long long>(maximum));
-    fail_at(config_problem::bad_value, at, {}, message.write(")").view());
+    fail_at(config_problem::bad_value, node, {}, message.write(")").view());
 }
 
 }  // namespace detail
 
-[[noreturn]] inline void throw_invalid_value(config_view at, literal expected) {
+[[noreturn]] inline void throw_invalid_value(config_view node, literal expected) {
     char buffer[512];
     detail::bounded_text message(buffer);
     message.write("expected ").write(expected).write(", found ");
-    detail::append_value(message, at);
-    detail::fail_at(config_problem::bad_value, at, {}, message.view());
+    detail::append_value(message, node);
+    detail::fail_at(config_problem::bad_value, node, {}, message.view());
 }
 
 [[noreturn]] inline void throw_invalid_value(config_view object, literal key, literal expected) {
@@ -391,15 +391,15 @@ inline void append_value(bounded_text& out, config_view at) noexcept {
                     message.write("missing; expected ").write(expected).view());
 }
 
-[[noreturn]] inline void throw_unsupported(config_view at, literal text) {
+[[noreturn]] inline void throw_unsupported(config_view node, literal text) {
     char buffer[512];
     detail::bounded_text message(buffer);
     message.write(text);
-    if (!at.is_array() && !at.is_object()) {
+    if (!node.is_array() && !node.is_object()) {
         message.write(": ");
-        detail::append_value(message, at);
+        detail::append_value(message, node);
     }
-    detail::fail_at(config_problem::unsupported, at, {}, message.view());
+    detail::fail_at(config_problem::unsupported, node, {}, message.view());
 }
 
 [[noreturn]] inline void throw_unsupported(config_view object, literal key, literal text) {

@@ -49,20 +49,20 @@ private:
 /// Thrown if a scope query matches no part of a model, or only a parameter counted under another name.
 class scope_error : public std::exception {
 public:
-    scope_error(const char* scope, std::size_t size, bool tied) noexcept : tied_(tied) {
+    scope_error(const char* scope, std::size_t size, bool tied) noexcept : is_tied_(tied) {
         for (std::size_t i = 0; i < size && i + 1 < sizeof scope_; ++i) scope_[i] = scope[i];
     }
     [[nodiscard]] const char* what() const noexcept override {
-        return tied_ ? "tied parameter: its tensor is counted under its first name"
-                     : "the model has no role, class, module or parameter of this name";
+        return is_tied_ ? "tied parameter: its tensor is counted under its first name"
+                        : "the model has no role, class, module or parameter of this name";
     }
     /// Text of the scope query, truncated to 255 bytes.
     [[nodiscard]] const char* scope() const noexcept { return scope_; }
-    [[nodiscard]] bool tied() const noexcept { return tied_; }
+    [[nodiscard]] bool tied() const noexcept { return is_tied_; }
 
 private:
     char scope_[256]{};
-    bool tied_;
+    bool is_tied_;
 };
 
 // Not constexpr on purpose: reached in a constant expression, the call is the compile error.

@@ -104,4 +104,10 @@ constexpr void validate_experts(config_view json, const model_config& config) {
         if (json.contains(key)) throw_invalid_value(json, key, "a positive integer");
 }
 
+constexpr void parse_local_experts(config_view json, model_config& config) {
+    parse_experts(json, config, "num_local_experts");
+    validate_experts(json, config);
+    config.moe.intermediate_size = config.intermediate_size;
+}
+
 }  // namespace llmcost

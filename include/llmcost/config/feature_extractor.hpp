@@ -56,7 +56,7 @@ constexpr void parse_frames(config_view json, audio_preprocessing_config& s) {
 }
 
 /// The value of a key times `times`, rounded to the nearest integer, half to even.
-constexpr std::int64_t rounded_product(config_view json, literal key, double otherwise, double times) {
+constexpr std::int64_t rounded_product(config_view json, literal key, double default_value, double times) {
     const double exact = json.real(key, otherwise) * times;
     if (!(exact >= 1) || exact > static_cast<double>(max_input))
         throw_invalid_value(json, key, "a duration of at least one sample");
@@ -124,6 +124,6 @@ constexpr void parse_samples(config_view json, model& m) {
     expect_extractor(*nested_json, Named);
     m.audio_preprocessing.sampling_rate = nested_json->positive("sampling_rate", m.audio_preprocessing.sampling_rate);
 }
-inline constexpr literal of_wav2vec2 = "Wav2Vec2FeatureExtractor";
+inline constexpr literal wav2vec2_extractor = "Wav2Vec2FeatureExtractor";
 
 }  // namespace llmcost

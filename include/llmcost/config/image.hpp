@@ -19,9 +19,9 @@ constexpr void parse_square_image(config_view json, model_config& config, std::i
 
 /// The intermediate size of an MLP: the value of `key`, or hidden_size · `ratio`, truncated.
 constexpr std::int64_t parse_intermediate_size(config_view json, const model_config& config, literal key, literal ratio,
-                                               double otherwise) {
+                                               double default_value) {
     if (const auto found = json.find(key); found && !found->is_null()) return json.positive(key);
-    const double inner = json.real(ratio, otherwise) * static_cast<double>(config.hidden_size);
+    const double inner = json.real(ratio, default_value) * static_cast<double>(config.hidden_size);
     if (!(inner >= 1 && inner <= static_cast<double>(max_input)))
         throw_invalid_value(json, ratio, "a ratio that results in a size of at most 2147483647");
     return static_cast<std::int64_t>(inner);
@@ -39,7 +39,7 @@ constexpr std::int64_t count_layers(config_view json, literal key) {
 ///
 /// Negative numbers count from the end. Returns 0 for an invalid layer, for a duplicate, and for more than 40 layers.
 constexpr std::int64_t parse_selected_layers(config_view json, literal key, std::int64_t layers,
-                                             std::initializer_list<std::int64_t> otherwise) {
+                                             std::initializer_list<std::int64_t> defaults) {
     std::int64_t bits = 0, n = 0;
     bool known = true;
     const auto pick = [&](std::int64_t layer) {
@@ -54,7 +54,7 @@ constexpr std::int64_t parse_selected_layers(config_view json, literal key, std:
     };
     const auto found = json.find(key);
     if (!found || found->is_null())
-        for (const std::int64_t layer : otherwise) pick(layer);
+        for (const std::int64_t layer : defaults) pick(layer);
     else if (!found->is_array())
         select_entry(*found);
     else

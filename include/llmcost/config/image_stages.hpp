@@ -29,37 +29,37 @@ constexpr vision_config parse_image_size(config_view json, std::int64_t size) {
     return image;
 }
 
-/// Parses a list with one number per stage, or its default, to family keys from `at`. Returns the number of stages.
-constexpr std::int64_t parse_stages(config_view json, literal key, std::initializer_list<std::int64_t> otherwise,
-                                    family_config& family, std::size_t at, std::int64_t maximum = max_stages,
+/// Parses a list with one number per stage, or its default, to family keys from `offset`. Returns the number of stages.
+constexpr std::int64_t parse_stages(config_view json, literal key, std::initializer_list<std::int64_t> defaults,
+                                    family_config& family, std::size_t offset, std::int64_t maximum = max_stages,
                                     bool zeros = false) {
     const auto found = json.find(key);
     std::int64_t n = 0;
     if (!found || found->is_null()) {
-        for (const std::int64_t stage_value : otherwise) family[at + static_cast<std::size_t>(n++)] = stage_value;
+        for (const std::int64_t stage_value : defaults) family[offset + static_cast<std::size_t>(n++)] = stage_value;
         return n;
     }
     if (!found->is_array()) throw_invalid_value(json, key, "a list with one number per stage");
     if (found->size() == 0) throw_invalid_value(json, key, "a list of at least one stage");
     if (found->size() > maximum) throw_unsupported(json, key, "unsupported number of stages");
     for (const config_view entry : *found)
-        family[at + static_cast<std::size_t>(n++)] = zeros ? entry.as_non_negative() : entry.as_positive();
+        family[offset + static_cast<std::size_t>(n++)] = zeros ? entry.as_non_negative() : entry.as_positive();
     return n;
 }
 
 /// Parses a list that must have one number for each of `stages` stages.
-constexpr void parse_stages_of(config_view json, literal key, std::initializer_list<std::int64_t> otherwise,
-                               family_config& family, std::size_t at, std::int64_t stages,
+constexpr void parse_stages_of(config_view json, literal key, std::initializer_list<std::int64_t> defaults,
+                               family_config& family, std::size_t offset, std::int64_t stages,
                                std::int64_t maximum = max_stages, bool zeros = false) {
-    if (parse_stages(json, key, otherwise, family, at, maximum, zeros) != stages)
+    if (parse_stages(json, key, defaults, family, offset, maximum, zeros) != stages)
         throw_invalid_value(json, key, "one number per stage");
 }
 
 /// Parses a ratio and stores its bits as a family key, so that products equal those of the reference.
-constexpr void parse_ratio(config_view json, literal key, double otherwise, family_config& family, std::size_t at) {
-    const double ratio = json.real(key, otherwise);
+constexpr void parse_ratio(config_view json, literal key, double default_value, family_config& family, std::size_t offset) {
+    const double ratio = json.real(key, default_value);
     if (!(ratio > 0.0 && ratio < 1e6)) throw_invalid_value(json, key, "a positive ratio");
-    family[at] = __builtin_bit_cast(std::int64_t, ratio);
+    family[offset] = __builtin_bit_cast(std::int64_t, ratio);
 }
 
 }  // namespace llmcost

@@ -50,24 +50,24 @@ public:
         return found && !found->is_null() && has_standard_key(standard);
     }
     /// A positive size. Without a default (0), the key is required.
-    [[nodiscard]] constexpr std::int64_t positive(literal standard, std::int64_t otherwise) const {
-        return otherwise > 0 ? config_.positive(family_key_name(standard), otherwise)
+    [[nodiscard]] constexpr std::int64_t positive(literal standard, std::int64_t default_value) const {
+        return default_value > 0 ? config_.positive(family_key_name(standard), default_value)
                              : config_.positive(family_key_name(standard));
     }
-    [[nodiscard]] constexpr std::int64_t non_negative(literal standard, std::int64_t otherwise) const {
-        return config_.non_negative(family_key_name(standard), otherwise);
+    [[nodiscard]] constexpr std::int64_t non_negative(literal standard, std::int64_t default_value) const {
+        return config_.non_negative(family_key_name(standard), default_value);
     }
-    [[nodiscard]] constexpr bool boolean(literal standard, bool otherwise) const {
-        return has_standard_key(standard) ? config_.boolean(family_key_name(standard), otherwise) : otherwise;
+    [[nodiscard]] constexpr bool boolean(literal standard, bool default_value) const {
+        return has_standard_key(standard) ? config_.boolean(family_key_name(standard), default_value) : default_value;
     }
     /// A positive size, or the default if the key is absent or null.
-    [[nodiscard]] constexpr std::int64_t positive_or(literal standard, std::int64_t otherwise) const {
-        return is_present(standard) ? config_.positive(family_key_name(standard)) : otherwise;
+    [[nodiscard]] constexpr std::int64_t positive_or(literal standard, std::int64_t default_value) const {
+        return is_present(standard) ? config_.positive(family_key_name(standard)) : default_value;
     }
     /// An activation function, or the default if the key is absent or null.
-    [[nodiscard]] constexpr activation act(literal standard, activation otherwise) const {
+    [[nodiscard]] constexpr activation act(literal standard, activation default_value) const {
         const literal key = family_key_name(standard);
-        return is_present(standard) ? activation_named(config_, key, config_.string(key)) : otherwise;
+        return is_present(standard) ? activation_named(config_, key, config_.string(key)) : default_value;
     }
 
 private:

@@ -45,4 +45,16 @@ constexpr bool is_sparse(config_view json, const model_config& config, std::int6
     return mlp_type == "sparse";
 }
 
+/// Sets the layers with experts.
+///
+/// `mlp_layer_types` takes precedence. Otherwise one layer in every `moe_layer_freq` has experts, after the first
+/// `first_k_dense_replace` layers.
+constexpr void set_expert_layers(config_view json, model_config& config) {
+    const std::int64_t dense = json.non_negative("first_k_dense_replace", 1);
+    const std::int64_t every = json.positive("moe_layer_freq", 1);
+    set_layers(json, config, [&](std::int64_t i) {
+        return layer_spec{.has_experts = is_sparse(json, config, i, i >= dense && i % every == 0)};
+    });
+}
+
 }  // namespace llmcost

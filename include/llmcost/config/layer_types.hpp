@@ -141,14 +141,19 @@ constexpr void reject_sliding_window(config_view json) {
 }
 
 /// Sets the layer plan of Qwen: with `use_sliding_window`, layers from `max_window_layers` on are sliding.
-constexpr void set_qwen_sliding_window(config_view json, model_config& config, std::int64_t otherwise) {
+constexpr void set_qwen_sliding_window(config_view json, model_config& config, std::int64_t default_value) {
     if (!json.boolean("use_sliding_window", false)) config.sliding_window = 0;
-    const std::int64_t full = json.non_negative("max_window_layers", otherwise);
+    const std::int64_t full = json.non_negative("max_window_layers", default_value);
     if (!parse_layer_types(json, config))
         set_layers(json, config, [&](std::int64_t i) {
             const bool slides = config.sliding_window > 0 && i >= full;
             return layer_spec{slides ? token_mixer_kind::sliding_attention : token_mixer_kind::full_attention};
         });
+}
+
+/// Every layer slides where the configuration has a window, or those that a list names (Mistral, Phi-3, StarCoder2).
+constexpr void parse_window(config_view json, model_config& config) {
+    if (!parse_layer_types(json, config) || !config.layers.is_heterogeneous()) set_single_mask(json, config);
 }
 
 }  // namespace llmcost

@@ -94,9 +94,9 @@ constexpr head_kind parse_head(const model_spec& row, config_view json) {
     return by_default();
 }
 
-constexpr std::int64_t read_labels(const config_keys_reader& k, std::int64_t otherwise) {
+constexpr std::int64_t read_labels(const config_keys_reader& k, std::int64_t default_value) {
     const auto labels = k.view().optional_object("id2label");
-    return k.positive_or("num_labels", labels ? static_cast<std::int64_t>(labels->size()) : otherwise);
+    return k.positive_or("num_labels", labels ? static_cast<std::int64_t>(labels->size()) : default_value);
 }
 
 constexpr dtype parse_dtype(config_view json) {

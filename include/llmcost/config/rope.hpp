@@ -71,19 +71,19 @@ constexpr void check_rope_of_kinds(config_view json, bool has_separate_tables) {
 }
 
 /// The partial rotary factor in this object.
-constexpr double rotated_part_in(config_view place, double otherwise) {
+constexpr double rotated_part_in(config_view place, double default_value) {
     constexpr literal key = "partial_rotary_factor";
-    const double factor = place.real(key, otherwise);
+    const double factor = place.real(key, default_value);
     if (!(factor > 0 && factor <= 1)) throw_invalid_value(place, key, "a fraction above 0 and at most 1");
     return factor;
 }
 
 /// The partial rotary factor, in all versions of the configuration format.
-constexpr double parse_partial_rotary_factor(config_view json, double otherwise) {
+constexpr double parse_partial_rotary_factor(config_view json, double default_value) {
     constexpr literal key = "partial_rotary_factor";
     if (has_rope_type(json, "proportional")) return 1;  // the other elements are rotated, by zero
     const auto rope = rope_parameters(json);
-    return rotated_part_in(rope && rope->contains(key) ? *rope : json, otherwise);
+    return rotated_part_in(rope && rope->contains(key) ? *rope : json, default_value);
 }
 
 }  // namespace detail
@@ -97,13 +97,13 @@ constexpr std::int64_t round_rotary_dim(std::int64_t head_dim, double part) noex
 
 /// Number of rotated elements of a head in layers of one type, if `rope_parameters` has an object per layer type.
 ///
-/// `otherwise`: the default factor of default frequencies. All other frequencies have the default factor 1
+/// `default_value`: the default factor of default frequencies. All other frequencies have the default factor 1
 /// (modeling_rope_utils.py).
 constexpr std::int64_t parse_rotary_dim_of_kind(config_view json, std::int64_t head_dim, literal kind,
-                                                double otherwise) {
+                                                double default_value) {
     const auto all = json.optional_object("rope_parameters");
     if (!all) {
-        const std::int64_t rotated = round_rotary_dim(head_dim, otherwise);
+        const std::int64_t rotated = round_rotary_dim(head_dim, default_value);
         if (rotated >= 2 && rotated <= head_dim) return rotated;
         throw_unsupported(json, "head_dim", "the number of rotated elements per head is not even");
     }
@@ -114,7 +114,7 @@ constexpr std::int64_t parse_rotary_dim_of_kind(config_view json, std::int64_t h
         known = known || detail::has_type_of_rope(place, type);
     if (!known) throw_unsupported(place, "rope_type", "unsupported RoPE type for a layer type");
     constexpr literal key = "partial_rotary_factor";
-    const double part = place.real(key, plain ? otherwise : 1.0);
+    const double part = place.real(key, plain ? default_value : 1.0);
     if (!(part > 0 && part <= 1) || round_rotary_dim(head_dim, part) < 2 || round_rotary_dim(head_dim, part) > head_dim)
         throw_invalid_value(place, key, "a fraction with an even number of rotated elements");
     return round_rotary_dim(head_dim, part);
@@ -129,11 +129,11 @@ constexpr void parse_frequencies_of_kinds(config_view json, model_config& config
 }
 
 /// True if layers of a type have RoPE. Each type must have parameters of its own; null: none.
-constexpr bool rotates_layers(config_view json, literal kind, bool otherwise) {
+constexpr bool rotates_layers(config_view json, literal kind, bool default_value) {
     if (const auto older = json.optional_object("rope_scaling"); older && older->size() > 0)
         throw_unsupported(json, "rope_scaling", "this model type requires rope_parameters per layer type");
     const auto rope = json.optional_object("rope_parameters");
-    if (!rope) return otherwise;
+    if (!rope) return default_value;
     const auto found = rope->find(kind);
     if (!found) throw_missing_key(*rope, kind, "the RoPE parameters of these layers, or null");
     return !found->is_null();
@@ -144,10 +144,10 @@ struct rotary_sections {
     std::int64_t axes;
     std::int64_t frequencies;
 };
-constexpr rotary_sections parse_sections(config_view json, rotary_sections otherwise) {
+constexpr rotary_sections parse_sections(config_view json, rotary_sections default_value) {
     const auto rope = detail::rope_parameters(json);
     const auto list = rope ? rope->optional_array("mrope_section") : maybe<config_view>{};
-    if (!list) return otherwise;
+    if (!list) return default_value;
     rotary_sections found{static_cast<std::int64_t>(list->size()), 0};
     for (const config_view entry : *list) {
         const std::int64_t n = entry.as_integer();

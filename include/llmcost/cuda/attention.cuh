@@ -82,14 +82,14 @@ namespace detail {
 template <class T, int Threads>
 __global__ void masked_softmax(T* scores, int length, int fresh, int window, bool causal, float scale) {
     T* row = scores + static_cast<std::size_t>(blockIdx.x) * length;
-    const int at = causal ? length - fresh + static_cast<int>(blockIdx.x) % fresh : length - 1;
-    const int first_key = window > 0 && at >= window ? at - window + 1 : 0;
+    const int query_position = causal ? length - fresh + static_cast<int>(blockIdx.x) % fresh : length - 1;
+    const int first_key = window > 0 && query_position >= window ? query_position - window + 1 : 0;
     float2 max_and_sum{-INFINITY, 0};
-    for (int i = first_key + static_cast<int>(threadIdx.x); i <= at; i += Threads)
+    for (int i = first_key + static_cast<int>(threadIdx.x); i <= query_position; i += Threads)
         max_and_sum = maximum_and_sum{}(max_and_sum, {static_cast<float>(row[i]) * scale, 1});
     max_and_sum = block_reduce<Threads>(max_and_sum, maximum_and_sum{});
     for (int i = threadIdx.x; i < length; i += Threads)
-        row[i] = i < first_key || i > at
+        row[i] = i < first_key || i > query_position
                      ? T(0.0f)
                      : T(__expf(static_cast<float>(row[i]) * scale - max_and_sum.x) / max_and_sum.y);
 }
@@ -102,25 +102,28 @@ __global__ void masked_softmax(T* scores, int length, int fresh, int window, boo
 /// Queries of the heads that share keys are adjacent, so that a product of theirs is one of a batch.
 class eager_attention final : public device_operator {
 public:
-    eager_attention(const workplace& at, const operator_shape& shape)
-        : is_(shape), scores_of_(at.lt, product(is_, true)), values_of_(at.lt, product(is_, false)) {
-        const std::size_t scores = 2 * is_.scores();
+    eager_attention(const workplace& resources, const operator_shape& shape)
+        : shape_(shape),
+          scores_product_(resources.lt, product(shape_, true)),
+          values_product_(resources.lt, product(shape_, false)) {
+        const std::size_t scores = 2 * shape_.scores();
         std::size_t available = 0, all = 0;
         check(cudaMemGetInfo(&available, &all), "cudaMemGetInfo");
         if (scores > available / 4) throw not_supported("scores of more than a quarter of free memory");
-        sets_ = at.sets(2 * (2 * is_.queries() + 2 * is_.keys()), scores + product_plan::workspace_bytes);
-        buffers_.fill(is_, sets_, [&](std::size_t bytes) { return hold(bytes); });
+        sets_ = resources.sets(2 * (2 * shape_.queries() + 2 * shape_.keys()), scores + product_plan::workspace_bytes);
+        buffers_.fill(shape_, sets_, [&](std::size_t bytes) { return hold(bytes); });
         scores_ = hold(scores);
         workspace_ = hold(product_plan::workspace_bytes);
     }
     void launch(int copy, cudaStream_t cuda_stream) override {
         const auto i = static_cast<std::size_t>(copy % sets_);
-        scores_of_.launch(buffers_.q[i].get(), buffers_.k[i].get(), scores_.get(), workspace_.get(), cuda_stream);
-        if (is_.type == CUDA_R_16BF)
+        scores_product_.launch(buffers_.q[i].get(), buffers_.k[i].get(), scores_.get(), workspace_.get(), cuda_stream);
+        if (shape_.type == CUDA_R_16BF)
             softmax(static_cast<__nv_bfloat16*>(scores_.get()), cuda_stream);
         else
             softmax(static_cast<__half*>(scores_.get()), cuda_stream);
-        values_of_.launch(scores_.get(), buffers_.v[i].get(), buffers_.out[i].get(), workspace_.get(), cuda_stream);
+        values_product_.launch(scores_.get(), buffers_.v[i].get(), buffers_.out[i].get(), workspace_.get(),
+                               cuda_stream);
     }
     [[nodiscard]] std::string kernel() const override { return "eager"; }
 
@@ -137,14 +140,14 @@ private:
     }
     template <class T>
     void softmax(T* scores, cudaStream_t cuda_stream) const {
-        const auto rows = static_cast<unsigned>(is_.batch * is_.heads * is_.fresh);
-        cuda::launch(detail::masked_softmax<T, 256>, rows, 256, cuda_stream, scores, static_cast<int>(is_.length),
-                     static_cast<int>(is_.fresh), static_cast<int>(is_.window), is_.causal,
-                     1 / std::sqrt(static_cast<float>(is_.width)));
+        const auto rows = static_cast<unsigned>(shape_.batch * shape_.heads * shape_.fresh);
+        cuda::launch(detail::masked_softmax<T, 256>, rows, 256, cuda_stream, scores, static_cast<int>(shape_.length),
+                     static_cast<int>(shape_.fresh), static_cast<int>(shape_.window), shape_.causal,
+                     1 / std::sqrt(static_cast<float>(shape_.width)));
     }
 
-    attention_shape is_;
-    product_plan scores_of_, values_of_;
+    attention_shape shape_;
+    product_plan scores_product_, values_product_;
     int sets_ = 1;
     attention_buffers buffers_;
     memory scores_, workspace_;

@@ -60,7 +60,7 @@ private:
 /// of what each sends to all, or gets from all.
 class collective final : public device_operator {
 public:
-    collective(const workplace& at, const operator_shape& shape) {
+    collective(const workplace& resources, const operator_shape& shape) {
         const cudaDataType_t type = detail::type_of(*shape.operand);
         type_ = type == CUDA_R_32F ? ncclFloat32 : type == CUDA_R_16F ? ncclFloat16 : ncclBfloat16;
         if (type == CUDA_R_8F_E4M3) throw not_supported("sums of eight bits");
@@ -74,7 +74,7 @@ public:
         if (name_ != "all_reduce" && part_ == 0) throw not_supported("fewer elements than GPUs");
         if (name_ != "all_reduce" && name_ != "all_gather" && name_ != "reduce_scatter" && name_ != "alltoall")
             throw not_supported("a collective " + name_);
-        for (const communicator& c : at.nccl_communicators->get(devices_)) comms_.push_back(c.get());
+        for (const communicator& c : resources.nccl_communicators->get(devices_)) comms_.push_back(c.get());
         for (int i = 0; i < devices_; ++i) {
             const on_device device_guard(i);
             streams_.push_back(make_stream());
@@ -121,10 +121,10 @@ private:
         } else {
             const std::size_t step = part_ * (type_ == ncclFloat32 ? 4 : 2);
             for (int peer = 0; peer < devices_; ++peer) {
-                const std::size_t at = static_cast<std::size_t>(peer) * step;
-                check(ncclSend(static_cast<const char*>(send_buffer) + at, part_, type_, peer, comm, cuda_stream),
+                const std::size_t offset = static_cast<std::size_t>(peer) * step;
+                check(ncclSend(static_cast<const char*>(send_buffer) + offset, part_, type_, peer, comm, cuda_stream),
                       "ncclSend");
-                check(ncclRecv(static_cast<char*>(to) + at, part_, type_, peer, comm, cuda_stream), "ncclRecv");
+                check(ncclRecv(static_cast<char*>(to) + offset, part_, type_, peer, comm, cuda_stream), "ncclRecv");
             }
         }
     }

@@ -26,8 +26,8 @@ static __global__ void gated_halves(const uint4* gate_up, uint4* out, std::size_
     for (std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x; i < all;
          i += std::size_t{gridDim.x} * blockDim.x) {
         const std::size_t row = i / static_cast<std::size_t>(packs),
-                          at = 2 * row * packs + i % static_cast<std::size_t>(packs);
-        const uint4 gate = gate_up[at], up = gate_up[at + static_cast<std::size_t>(packs)];
+                          index = 2 * row * packs + i % static_cast<std::size_t>(packs);
+        const uint4 gate = gate_up[index], up = gate_up[index + static_cast<std::size_t>(packs)];
         uint4 result;
         for (int k = 0; k < 8; ++k)
             reinterpret_cast<__nv_bfloat16*>(&result)[k] =
@@ -43,10 +43,10 @@ static __global__ void combined(const uint4* in, const float* weights, uint4* ou
     const std::size_t all = tokens * static_cast<std::size_t>(packs);
     for (std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x; i < all;
          i += std::size_t{gridDim.x} * blockDim.x) {
-        const std::size_t token = i / static_cast<std::size_t>(packs), at = i % static_cast<std::size_t>(packs);
+        const std::size_t token = i / static_cast<std::size_t>(packs), column = i % static_cast<std::size_t>(packs);
         float sums[8]{};
         for (std::size_t row = token; row < rows; row += tokens) {
-            const uint4 v = in[row * static_cast<std::size_t>(packs) + at];
+            const uint4 v = in[row * static_cast<std::size_t>(packs) + column];
             for (int k = 0; k < 8; ++k)
                 sums[k] += weights[row] * static_cast<float>(reinterpret_cast<const __nv_bfloat16*>(&v)[k]);
         }
@@ -118,7 +118,7 @@ private:
 /// Experts of one device in bfloat16, as `moe` counts them; weights of all that live on it.
 class routed_experts final : public device_operator {
 public:
-    routed_experts(const workplace& at, const operator_shape& shape) : blas_(at.blas) {
+    routed_experts(const workplace& resources, const operator_shape& shape) : blas_(resources.blas) {
         if (detail::type_of(*shape.operand) != CUDA_R_16BF)
             throw not_supported("experts of " + std::string(shape.operand->name));
         tokens_ = static_cast<std::size_t>(shape.sizes[0]);
@@ -134,7 +134,7 @@ public:
         const std::size_t up = mine.size() * 2 * inner_ * hidden_, down = mine.size() * inner_ * hidden_;
         const std::size_t intermediate_bytes =
             2 * (tokens_ * hidden_ * 2 + rows_ * (2 * hidden_ + 3 * inner_)) + 8 * rows_;
-        sets_ = at.sets(2 * (up + down), intermediate_bytes + workspace_bytes);
+        sets_ = resources.sets(2 * (up + down), intermediate_bytes + workspace_bytes);
         x_ = hold(2 * tokens_ * hidden_);
         out_ = hold(2 * tokens_ * hidden_);
         gathered_ = hold(2 * rows_ * hidden_);

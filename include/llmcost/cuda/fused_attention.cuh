@@ -118,8 +118,8 @@ private:
     cudnnBackendDescriptor_t make_virtual_tensor(const extents& e, cudnnDataType_t type = CUDNN_DATA_FLOAT) {
         return tensor(e, type, kind::between_kernels, next_number_++);
     }
-    cudnnBackendDescriptor_t value(cudnnDataType_t type, void* at) {
-        by_value_.emplace_back(next_number_, at);
+    cudnnBackendDescriptor_t value(cudnnDataType_t type, void* data) {
+        by_value_.emplace_back(next_number_, data);
         return tensor({{1, 1, 1, 1}, {1, 1, 1, 1}}, type, kind::by_value, next_number_++);
     }
 
@@ -165,9 +165,9 @@ private:
     /// Sets masked scores to minus infinity: a query attends to keys up to its own position, within its window.
     cudnnBackendDescriptor_t masked(cudnnBackendDescriptor_t scores, const extents& e, const attention_shape& is) {
         const auto places = [&](std::int64_t axis) {
-            const cudnnBackendDescriptor_t at = make_virtual_tensor(e, CUDNN_DATA_INT32);
-            pointwise(CUDNN_POINTWISE_GEN_INDEX, CUDNN_DATA_FLOAT, scores, nullptr, at, nullptr, axis);
-            return at;
+            const cudnnBackendDescriptor_t index = make_virtual_tensor(e, CUDNN_DATA_INT32);
+            pointwise(CUDNN_POINTWISE_GEN_INDEX, CUDNN_DATA_FLOAT, scores, nullptr, index, nullptr, axis);
+            return index;
         };
         const auto selected = [&](cudnnPointwiseMode_t mode, cudnnBackendDescriptor_t a, cudnnBackendDescriptor_t b) {
             const cudnnBackendDescriptor_t mask = make_virtual_tensor(e, CUDNN_DATA_BOOLEAN),
@@ -285,9 +285,10 @@ private:
 /// Attention by cuDNN's fused kernel; tokens of a sequence are consecutive, their heads adjacent.
 class fused_attention final : public device_operator {
 public:
-    fused_attention(const workplace& at, const operator_shape& shape) : is_(shape), plan_(is_, at.cudnn) {
-        sets_ = at.sets(2 * (2 * is_.queries() + 2 * is_.keys()), plan_.workspace_bytes());
-        buffers_.fill(is_, sets_, [&](std::size_t bytes) { return hold(bytes); });
+    fused_attention(const workplace& resources, const operator_shape& shape)
+        : shape_(shape), plan_(shape_, resources.cudnn) {
+        sets_ = resources.sets(2 * (2 * shape_.queries() + 2 * shape_.keys()), plan_.workspace_bytes());
+        buffers_.fill(shape_, sets_, [&](std::size_t bytes) { return hold(bytes); });
         workspace_ = hold(plan_.workspace_bytes());
     }
     void launch(int copy, cudaStream_t cuda_stream) override {
@@ -298,7 +299,7 @@ public:
     [[nodiscard]] std::string kernel() const override { return "cudnn"; }
 
 private:
-    attention_shape is_;
+    attention_shape shape_;
     attention_plan plan_;
     int sets_ = 1;
     attention_buffers buffers_;

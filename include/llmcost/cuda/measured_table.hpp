@@ -41,7 +41,7 @@ public:
             while (std::getline(existing_file, line)) {
                 is_complete = !existing_file.eof();  // a run that was killed may have left half of a row
                 if (is_complete) {
-                    known_.insert(line.substr(0, line.rfind(',')));
+                    measured_rows_.insert(line.substr(0, line.rfind(',')));
                     valid_bytes += line.size() + 1;
                 }
             }
@@ -50,7 +50,7 @@ public:
         } else {
             std::ofstream(path_, std::ios::binary) << header << '\n';
         }
-        for (std::ifstream failed(failures()); std::getline(failed, line);) failed_.insert(line);
+        for (std::ifstream failed(failures()); std::getline(failed, line);) failed_rows_.insert(line);
         out_.open(path_, std::ios::binary | std::ios::app);
         if (!out_) throw std::runtime_error(path_ + ": cannot be written");
     }
@@ -58,21 +58,21 @@ public:
     /// Whether it was measured, or given up.
     [[nodiscard]] bool has(const operator_shape& shape, string_ref kernel) const {
         const std::string row = key(shape, kernel);
-        return known_.contains(row) || failed_.contains(row);
+        return measured_rows_.contains(row) || failed_rows_.contains(row);
     }
-    [[nodiscard]] std::size_t size() const noexcept { return known_.size(); }
+    [[nodiscard]] std::size_t size() const noexcept { return measured_rows_.size(); }
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
     /// Writes a row so that it is there whatever happens next.
     void add(const operator_shape& shape, string_ref kernel, double seconds) {
         const std::string row = key(shape, kernel);
         out_ << row << ',' << 1e6 * seconds << '\n';
         if (!out_.flush()) throw std::runtime_error(path_ + ": cannot be written");
-        known_.insert(row);
+        measured_rows_.insert(row);
     }
     /// Records the shape and kernel that broke the device in a file next to the table, so that a later run skips it.
     void mark_failed(const operator_shape& shape, string_ref kernel) {
         const std::string row = key(shape, kernel);
-        failed_.insert(row);
+        failed_rows_.insert(row);
         std::ofstream out(failures(), std::ios::binary | std::ios::app);
         if (!(out << row << '\n').flush()) throw std::runtime_error(failures() + ": cannot be written");
     }
@@ -88,7 +88,7 @@ private:
 
     std::string path_;
     const operator_type& family_;
-    std::set<std::string> known_, failed_;
+    std::set<std::string> measured_rows_, failed_rows_;
     std::ofstream out_;
 };
 

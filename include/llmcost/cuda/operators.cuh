@@ -33,18 +33,19 @@ public:
         check(cudaDeviceGetAttribute(&cache, cudaDevAttrL2CacheSize, device), "cudaDeviceGetAttribute");
         std::size_t available = 0, all = 0;
         check(cudaMemGetInfo(&available, &all), "cudaMemGetInfo");
-        at_.lt = lt_.get(), at_.blas = blas_.get(), at_.cache_bytes = static_cast<std::size_t>(cache);
-        at_.memory_limit = memory_limit != 0 ? memory_limit : available / 2;
+        resources_.lt = lt_.get(), resources_.blas = blas_.get(),
+        resources_.cache_bytes = static_cast<std::size_t>(cache);
+        resources_.memory_limit = memory_limit != 0 ? memory_limit : available / 2;
 #if defined(CUDNN_VERSION) && CUDNN_VERSION >= 90700
-        cudnn_ = make_cudnn(), at_.cudnn = cudnn_.get();
+        cudnn_ = make_cudnn(), resources_.cudnn = cudnn_.get();
 #endif
 #if defined(NCCL_MAJOR)
-        at_.nccl_communicators = communicators_.get();
+        resources_.nccl_communicators = communicators_.get();
 #endif
     }
     /// The context of an operator that is launched with so many copies of its buffers.
     [[nodiscard]] workplace place(int copies) const {
-        workplace w = at_;
+        workplace w = resources_;
         w.copies = copies;
         return w;
     }
@@ -63,7 +64,7 @@ private:
 #if defined(NCCL_MAJOR)
     std::unique_ptr<communicators> communicators_ = std::make_unique<communicators>();
 #endif
-    workplace at_;
+    workplace resources_;
 };
 
 namespace detail {
@@ -71,22 +72,22 @@ namespace detail {
 using made_operator = std::unique_ptr<device_operator>;
 
 template <class Operator>
-made_operator made(const workplace& at, const operator_shape& shape) {
-    return std::make_unique<Operator>(at, shape);
+made_operator made(const workplace& resources, const operator_shape& shape) {
+    return std::make_unique<Operator>(resources, shape);
 }
 template <bool Several>
-made_operator made_primitive(const workplace& at, const operator_shape& shape) {
-    return std::make_unique<primitive_operator>(at, shape, Several);
+made_operator made_primitive(const workplace& resources, const operator_shape& shape) {
+    return std::make_unique<primitive_operator>(resources, shape, Several);
 }
 template <std::size_t Row>
-made_operator made_row(const workplace& at, const operator_shape& shape) {
-    return std::make_unique<row_operator>(at, shape, row_kernels[Row]);
+made_operator made_row(const workplace& resources, const operator_shape& shape) {
+    return std::make_unique<row_operator>(resources, shape, row_kernels[Row]);
 }
-inline made_operator made_fused(const workplace& at, const operator_shape& shape) {
+inline made_operator made_fused(const workplace& resources, const operator_shape& shape) {
 #if defined(CUDNN_VERSION) && CUDNN_VERSION >= 90700
-    if (at.cudnn != nullptr) return made<fused_attention>(at, shape);
+    if (resources.cudnn != nullptr) return made<fused_attention>(resources, shape);
 #endif
-    (void)at, (void)shape;
+    (void)resources, (void)shape;
     throw not_supported("cuDNN is not there");
 }
 

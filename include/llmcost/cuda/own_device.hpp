@@ -59,11 +59,11 @@ inline constexpr rates_of_capability rates_table[]{
 /// The datasheet whose name the GPU's own name contains: `NVIDIA H200` is `h200_sxm`'s `H200`; null where none is.
 [[nodiscard]] inline const device* datasheet_of(std::string name) {
     for (const char* prefix : {"NVIDIA ", "Tesla ", "GeForce "})
-        if (const std::size_t at = name.find(prefix); at != std::string::npos)
-            name.erase(at, std::string(prefix).size());
+        if (const std::size_t position = name.find(prefix); position != std::string::npos)
+            name.erase(position, std::string(prefix).size());
     for (const auto& [driver_name, ours] : {std::pair("SXM4-", "SXM-"), std::pair("80GB PCIe", "PCIe 80GB")})
-        if (const std::size_t at = name.find(driver_name); at != std::string::npos)
-            name.replace(at, std::strlen(driver_name), ours);
+        if (const std::size_t position = name.find(driver_name); position != std::string::npos)
+            name.replace(position, std::strlen(driver_name), ours);
     for (; !name.empty(); name.resize(name.find_last_of(" -") == std::string::npos ? 0 : name.find_last_of(" -")))
         if (const device* known = find_device(name)) return known;
     return nullptr;

@@ -142,7 +142,7 @@ inline constexpr primitive_row primitives[]{
 /// n operations in each thread: `chained` in one dependent chain, `interleaved` in several independent chains.
 class primitive_operator final : public device_operator {
 public:
-    primitive_operator(const workplace& /*at*/, const operator_shape& shape, bool is_interleaved)
+    primitive_operator(const workplace& /*resources*/, const operator_shape& shape, bool is_interleaved)
         : is_interleaved_(is_interleaved) {
         const cudaDataType_t type = detail::type_of(*shape.operand);
         const int type_index = type == CUDA_R_32F ? 0 : type == CUDA_R_16F ? 1 : 2;
@@ -185,7 +185,7 @@ private:
 /// A kernel that does nothing, as a node of a graph or issued by the host.
 class empty_kernel final : public device_operator {
 public:
-    empty_kernel(const workplace& /*at*/, const operator_shape& shape)
+    empty_kernel(const workplace& /*resources*/, const operator_shape& shape)
         : blocks_(static_cast<unsigned>(shape.sizes[1])),
           issued_(shape.variant == "graph" ? issued_by::graph : issued_by::host) {}
     void launch(int /*copy*/, cudaStream_t cuda_stream) override {

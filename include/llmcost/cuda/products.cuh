@@ -84,13 +84,13 @@ private:
 /// A product of rows with a weight, or a batch of products of activations; second operands are rotated.
 class matrix_product final : public device_operator {
 public:
-    matrix_product(const workplace& at, const operator_shape& shape) : plan_(at.lt, shape_of(shape)) {
+    matrix_product(const workplace& resources, const operator_shape& shape) : plan_(resources.lt, shape_of(shape)) {
         const product_shape p = shape_of(shape);
         const std::size_t batch = static_cast<std::size_t>(p.batch);
         const std::size_t first = batch * p.m * p.k, second = batch * p.n * p.k, out = batch * p.m * p.n;
         const std::size_t shared =
             first * detail::width_of(p.in) + out * detail::width_of(p.out) + product_plan::workspace_bytes;
-        sets_ = at.sets(second * detail::width_of(p.in), shared);
+        sets_ = resources.sets(second * detail::width_of(p.in), shared);
         for (int i = 0; i < sets_; ++i) {
             second_.push_back(hold(second * detail::width_of(p.in)));
             detail::fill(second_.back(), second, p.in, 0.5f);
@@ -108,12 +108,12 @@ public:
 
 private:
     static product_shape shape_of(const operator_shape& shape) {
-        const std::size_t at = shape.size("batch_size") != 0 ? 1 : 0;
+        const std::size_t first_size = shape.size("batch_size") != 0 ? 1 : 0;
         product_shape p;
-        p.m = static_cast<std::uint64_t>(shape.sizes[at]);
-        p.n = static_cast<std::uint64_t>(shape.sizes[at + 1]);
-        p.k = static_cast<std::uint64_t>(shape.sizes[at + 2]);
-        p.batch = at == 1 ? static_cast<int>(shape.sizes[0]) : 1;
+        p.m = static_cast<std::uint64_t>(shape.sizes[first_size]);
+        p.n = static_cast<std::uint64_t>(shape.sizes[first_size + 1]);
+        p.k = static_cast<std::uint64_t>(shape.sizes[first_size + 2]);
+        p.batch = first_size == 1 ? static_cast<int>(shape.sizes[0]) : 1;
         p.in = detail::type_of(*shape.operand);
         p.out = p.in == CUDA_R_8F_E4M3 ? CUDA_R_16BF : p.in;
         return p;

@@ -164,8 +164,8 @@ static __global__ void gathered(const uint4* table, const std::int32_t* numbers,
     const std::size_t all = rows * static_cast<std::size_t>(packs);
     for (std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x; i < all;
          i += std::size_t{gridDim.x} * blockDim.x) {
-        const std::size_t row = i / static_cast<std::size_t>(packs), at = i % static_cast<std::size_t>(packs);
-        out[i] = table[static_cast<std::size_t>(numbers[row]) * static_cast<std::size_t>(packs) + at];
+        const std::size_t row = i / static_cast<std::size_t>(packs), column = i % static_cast<std::size_t>(packs);
+        out[i] = table[static_cast<std::size_t>(numbers[row]) * static_cast<std::size_t>(packs) + column];
     }
 }
 

@@ -132,7 +132,7 @@ inline constexpr row_kernel row_kernels[]{
 /// One of these kernels on m rows of k elements.
 class row_operator final : public device_operator {
 public:
-    row_operator(const workplace& at, const operator_shape& shape, const row_kernel& kernel_spec)
+    row_operator(const workplace& resources, const operator_shape& shape, const row_kernel& kernel_spec)
         : kernel_spec_(kernel_spec) {
         const string_ref type = shape.operand->name;
         const bool is_float32 = type == "float32";
@@ -142,40 +142,44 @@ public:
         if (launch_ == nullptr || (!is_float32 && !quantises && shape.operand->weight_bytes != 2))
             throw not_supported(std::string(kernel_spec.name) + " of " + std::string(type));
         const std::size_t element_bytes = is_float32 ? 4 : 2;
-        go_.rows = static_cast<std::size_t>(shape.sizes[0]);
-        go_.width = static_cast<std::size_t>(shape.sizes[1]);
+        arguments_.rows = static_cast<std::size_t>(shape.sizes[0]);
+        arguments_.width = static_cast<std::size_t>(shape.sizes[1]);
         // scores have as many columns as there are keys, of which a last pack reads eight all the same
-        if (kernel_spec.packs == row_packs::last_may_be_part) go_.width = (go_.width + 7) / 8 * 8;
-        go_.elements = go_.rows * go_.width;
+        if (kernel_spec.packs == row_packs::last_may_be_part) arguments_.width = (arguments_.width + 7) / 8 * 8;
+        arguments_.elements = arguments_.rows * arguments_.width;
         if (kernel_spec.packs == row_packs::none)
             set_map_size(shape);
         else if (broadcasts(shape))
             throw not_supported("an operand that is shorter than the others");
         const std::size_t unit =
             kernel_spec.auxiliary == row_auxiliary::angles ? detail::rotary_width : 16 / element_bytes;
-        if (go_.width % unit != 0) throw not_supported("rows of " + std::to_string(go_.width) + " elements");
+        if (arguments_.width % unit != 0)
+            throw not_supported("rows of " + std::to_string(arguments_.width) + " elements");
         const bool gathers = kernel_spec.auxiliary == row_auxiliary::numbers;
-        const std::size_t table = gathers ? table_rows(at, element_bytes) : 0;
-        const std::size_t in = gathers ? 0 : go_.elements * element_bytes * static_cast<std::size_t>(kernel_spec.reads);
-        const std::size_t out = kernel_spec.result == row_result::number
-                                    ? sizeof(int)
-                                    : go_.elements * (kernel_spec.result == row_result::eight_bits ? 1 : element_bytes);
-        const std::size_t auxiliary_bytes = compute_auxiliary_bytes(at, element_bytes);
-        const int cold_sets = at.sets(in + out, auxiliary_bytes + table * go_.width * element_bytes);
+        const std::size_t table = gathers ? table_rows(resources, element_bytes) : 0;
+        const std::size_t in =
+            gathers ? 0 : arguments_.elements * element_bytes * static_cast<std::size_t>(kernel_spec.reads);
+        const std::size_t out =
+            kernel_spec.result == row_result::number
+                ? sizeof(int)
+                : arguments_.elements * (kernel_spec.result == row_result::eight_bits ? 1 : element_bytes);
+        const std::size_t auxiliary_bytes = compute_auxiliary_bytes(resources, element_bytes);
+        const int cold_sets = resources.sets(in + out, auxiliary_bytes + table * arguments_.width * element_bytes);
         sets_ = kernel_spec.cold ? cold_sets : 1;
         const cudaDataType_t element = is_float32 ? CUDA_R_32F : CUDA_R_16BF;
         for (int i = 0; i < sets_; ++i) {
             for (int k = 0; k < kernel_spec.reads && (!gathers || i == 0); ++k) {
-                const std::size_t n = gathers ? table * go_.width : go_.elements;
-                in_.push_back(hold(n * element_bytes));
-                detail::fill(in_.back(), n, element, 1.0f);
+                const std::size_t n = gathers ? table * arguments_.width : arguments_.elements;
+                inputs_.push_back(hold(n * element_bytes));
+                detail::fill(inputs_.back(), n, element, 1.0f);
             }
-            out_.push_back(hold(out));
-            if (kernel_spec.result == row_result::number) check(cudaMemset(out_.back().get(), 0, out), "cudaMemset");
+            outputs_.push_back(hold(out));
+            if (kernel_spec.result == row_result::number)
+                check(cudaMemset(outputs_.back().get(), 0, out), "cudaMemset");
         }
         auxiliary_ = hold(auxiliary_bytes);
         if (gathers)
-            number_rows(table, static_cast<std::size_t>(at.copies));
+            number_rows(table, static_cast<std::size_t>(resources.copies));
         else if (auxiliary_bytes != 0)
             detail::fill(auxiliary_, auxiliary_bytes / element_bytes, element, 1.0f);
         check(cudaDeviceSynchronize(), "fill");
@@ -183,14 +187,14 @@ public:
     void launch(int copy, cudaStream_t cuda_stream) override {
         const auto i = static_cast<std::size_t>(copy % sets_);
         const auto reads = static_cast<std::size_t>(kernel_spec_.reads);
-        detail::row_arguments now = go_;
+        detail::row_arguments now = arguments_;
         const bool gathers = kernel_spec_.auxiliary == row_auxiliary::numbers;
-        now.first = in_[gathers ? 0 : i * reads].get();
-        now.second = reads == 2 ? in_[i * reads + 1].get() : nullptr;
+        now.first = inputs_[gathers ? 0 : i * reads].get();
+        now.second = reads == 2 ? inputs_[i * reads + 1].get() : nullptr;
         now.auxiliary = gathers ? static_cast<const std::int32_t*>(auxiliary_.get()) +
-                                      static_cast<std::size_t>(copy) % numbered_ * go_.rows
+                                      static_cast<std::size_t>(copy) % numbered_ * arguments_.rows
                                 : auxiliary_.get();
-        now.out = out_[i].get();
+        now.out = outputs_[i].get();
         now.cuda_stream = cuda_stream;
         launch_(now);
     }
@@ -199,28 +203,29 @@ public:
 private:
     /// Whether less is moved than by tensors of one size, as where a mask is added to the scores of all heads.
     [[nodiscard]] bool broadcasts(const operator_shape& shape) const {
-        const auto moved_elements = static_cast<double>(go_.elements) * (kernel_spec_.reads + 1);
+        const auto moved_elements = static_cast<double>(arguments_.elements) * (kernel_spec_.reads + 1);
         return shape.sizes[2] != 0 && moved_elements > 1.05 * static_cast<double>(shape.sizes[2]);
     }
     /// A map of all that is moved, half of it read; additions beyond the product are executed, products of sums are
     /// not.
     void set_map_size(const operator_shape& shape) {
         if (shape.sizes[4] != 0) throw not_supported("sums of products in a map");
-        if (shape.sizes[2] != 0) go_.elements = static_cast<std::size_t>(shape.sizes[2]) / 2 / 8 * 8;
-        go_.elements = std::max<std::size_t>(go_.elements, 8);  // fewer are one pack all the same
-        go_.additions = static_cast<int>(static_cast<std::size_t>(shape.sizes[3]) / go_.elements);
-        go_.width = 8;  // it has no rows
+        if (shape.sizes[2] != 0) arguments_.elements = static_cast<std::size_t>(shape.sizes[2]) / 2 / 8 * 8;
+        arguments_.elements = std::max<std::size_t>(arguments_.elements, 8);  // fewer are one pack all the same
+        arguments_.additions = static_cast<int>(static_cast<std::size_t>(shape.sizes[3]) / arguments_.elements);
+        arguments_.width = 8;  // it has no rows
     }
     /// Rows of a vocabulary, in a gigabyte or half of the free memory.
-    [[nodiscard]] std::size_t table_rows(const workplace& at, std::size_t element_bytes) const {
-        const std::size_t row = go_.width * element_bytes;
-        return std::clamp<std::size_t>(std::min(at.memory_limit / 2, std::size_t{1} << 30) / row, 1, 131072);
+    [[nodiscard]] std::size_t table_rows(const workplace& resources, std::size_t element_bytes) const {
+        const std::size_t row = arguments_.width * element_bytes;
+        return std::clamp<std::size_t>(std::min(resources.memory_limit / 2, std::size_t{1} << 30) / row, 1, 131072);
     }
-    [[nodiscard]] std::size_t compute_auxiliary_bytes(const workplace& at, std::size_t element_bytes) const {
+    [[nodiscard]] std::size_t compute_auxiliary_bytes(const workplace& resources, std::size_t element_bytes) const {
         switch (kernel_spec_.auxiliary) {
-            case row_auxiliary::weights: return 2 * go_.width * element_bytes;
-            case row_auxiliary::angles: return go_.rows * detail::rotary_width * element_bytes;
-            case row_auxiliary::numbers: return go_.rows * static_cast<std::size_t>(at.copies) * sizeof(std::int32_t);
+            case row_auxiliary::weights: return 2 * arguments_.width * element_bytes;
+            case row_auxiliary::angles: return arguments_.rows * detail::rotary_width * element_bytes;
+            case row_auxiliary::numbers:
+                return arguments_.rows * static_cast<std::size_t>(resources.copies) * sizeof(std::int32_t);
             case row_auxiliary::none: break;
         }
         return 0;
@@ -228,7 +233,7 @@ private:
     /// Numbers of rows without an order, others for each copy.
     void number_rows(std::size_t table, std::size_t copies) {
         numbered_ = copies;
-        std::vector<std::int32_t> numbers(go_.rows * copies);
+        std::vector<std::int32_t> numbers(arguments_.rows * copies);
         std::uint64_t h = 1;
         for (std::int32_t& n : numbers) {
             h = h * 6364136223846793005ULL + 1442695040888963407ULL;  // Knuth's MMIX, its upper bits
@@ -241,10 +246,10 @@ private:
 
     const row_kernel& kernel_spec_;
     void (*launch_)(const detail::row_arguments&) = nullptr;
-    detail::row_arguments go_;
+    detail::row_arguments arguments_;
     int sets_ = 1;
     std::size_t numbered_ = 1;
-    std::vector<memory> in_, out_;
+    std::vector<memory> inputs_, outputs_;
     memory auxiliary_;
 };
 

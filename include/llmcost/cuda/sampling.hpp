@@ -26,20 +26,21 @@ public:
 
     /// One sample: its time, and the clock of the units at its end in MHz (0: unknown).
     void add(double seconds, double clock) {
-        spent_ += seconds;
-        all_.push_back({seconds, clock});
+        elapsed_seconds_ += seconds;
+        samples_.push_back({seconds, clock});
         if (clock > fastest_) fastest_ = clock;
     }
     /// Whether more samples would not improve the result, or take too long.
     [[nodiscard]] bool done() const {
-        if (all_.size() >= rule_.maximum || spent_ >= rule_.longest) return true;  // the fastest clock's sample counts
+        if (samples_.size() >= rule_.maximum || elapsed_seconds_ >= rule_.longest)
+            return true;  // the fastest clock's sample counts
         const std::vector<double> counted = times();
         if (counted.size() < rule_.minimum) return false;
-        return spread() <= rule_.spread || spent_ >= rule_.seconds;
+        return spread() <= rule_.spread || elapsed_seconds_ >= rule_.seconds;
     }
     /// Samples that were not throttled.
     [[nodiscard]] std::size_t counted() const { return times().size(); }
-    [[nodiscard]] std::size_t dropped() const { return all_.size() - counted(); }
+    [[nodiscard]] std::size_t dropped() const { return samples_.size() - counted(); }
     [[nodiscard]] double median() const { return median_of(times()); }
     /// Relative standard error of the median, from the median absolute deviation: 1.2533 · 1.4826 · MAD / √n / median.
     [[nodiscard]] double spread() const {
@@ -57,7 +58,7 @@ private:
     };
     [[nodiscard]] std::vector<double> times() const {
         std::vector<double> counted;
-        for (const sample& s : all_)
+        for (const sample& s : samples_)
             if (s.clock == 0 || s.clock >= rule_.min_clock_share * fastest_) counted.push_back(s.seconds);
         return counted;
     }
@@ -69,8 +70,8 @@ private:
     }
 
     sampling_rule rule_;
-    std::vector<sample> all_;
-    double spent_ = 0, fastest_ = 0;
+    std::vector<sample> samples_;
+    double elapsed_seconds_ = 0, fastest_ = 0;
 };
 
 /// Samples a timer until its rule is met. `timer()` gives seconds and the clock in MHz: `{seconds, clock}`.

@@ -75,7 +75,7 @@ namespace detail {
     }
     std::sort(places.begin(), places.end());
     std::vector<sweep_point> out;
-    for (const auto& [share, at] : places) out.push_back(all[at]);
+    for (const auto& [share, index] : places) out.push_back(all[index]);
     return out;
 }
 

@@ -6,6 +6,8 @@
 #include <cstdint>
 
 #include <llmcost/base/string_ref.hpp>
+#include <llmcost/trace/scope.hpp>
+#include <llmcost/trace/tensor.hpp>
 #include <llmcost/trace/trace.hpp>
 
 // Arguments of the layers and functions of a custom model.
@@ -33,7 +35,7 @@ struct argument_row {
     literal name = "";
     argument_kind kind = argument_kind::size;
     bool required = true;
-    std::int64_t otherwise = 0;  ///< default value
+    std::int64_t default_value = 0;  ///< default value
     bool is_list = false;        ///< one number per dimension; a single number applies to all
     literal choices = "";        ///< valid names, separated by spaces, in the order of their numbers
 };
@@ -44,11 +46,11 @@ constexpr argument_row required_argument(literal name, argument_kind kind = argu
 constexpr argument_row required_argument_list(literal name, argument_kind kind = argument_kind::size) {
     return {.name = name, .kind = kind, .is_list = true};
 }
-constexpr argument_row optional_argument(literal name, argument_kind kind, std::int64_t otherwise) {
-    return {.name = name, .kind = kind, .required = false, .otherwise = otherwise};
+constexpr argument_row optional_argument(literal name, argument_kind kind, std::int64_t default_value) {
+    return {.name = name, .kind = kind, .required = false, .default_value = default_value};
 }
-constexpr argument_row optional_argument_list(literal name, argument_kind kind, std::int64_t otherwise) {
-    return {.name = name, .kind = kind, .required = false, .otherwise = otherwise, .is_list = true};
+constexpr argument_row optional_argument_list(literal name, argument_kind kind, std::int64_t default_value) {
+    return {.name = name, .kind = kind, .required = false, .default_value = default_value, .is_list = true};
 }
 constexpr argument_row optional_argument_name(literal name, literal choices) {
     return {.name = name, .kind = argument_kind::choice, .required = false, .choices = choices};
@@ -57,7 +59,7 @@ constexpr argument_row accept_and_ignore(literal name) {
     return {.name = name, .kind = argument_kind::no_figure, .required = false};
 }
 constexpr argument_row dropout_rate(literal name = "p") {
-    return {.name = name, .kind = argument_kind::rate, .required = false, .otherwise = 1};
+    return {.name = name, .kind = argument_kind::rate, .required = false, .default_value = 1};
 }
 
 /// Evaluated arguments of a call.
@@ -67,52 +69,27 @@ public:
     [[nodiscard]] bool has(std::size_t i) const noexcept { return count_[i] != 0; }
     [[nodiscard]] int size(std::size_t i) const noexcept { return count_[i]; }
     [[nodiscard]] std::int64_t operator[](std::size_t i) const noexcept {
-        return has(i) ? numbers_[first_[i]] : rows_[i].otherwise;
+        return has(i) ? numbers_[first_[i]] : rows_[i].default_value;
     }
     [[nodiscard]] std::int64_t at(std::size_t i, int k) const noexcept {
-        return has(i) ? numbers_[first_[i] + k] : rows_[i].otherwise;
+        return has(i) ? numbers_[first_[i] + k] : rows_[i].default_value;
     }
     /// The argument with one number per dimension.
-    [[nodiscard]] shape expand_to_rank(std::size_t i, int rank) const {
-        shape out;
-        out.rank = rank;
-        if (count_[i] > 1 && count_[i] != rank)
-            throw_description_error("expected one number per dimension, or one for all");
-        for (int k = 0; k < rank; ++k) out.size[k] = at(i, count_[i] > 1 ? k : 0);
-        return out;
-    }
+    [[nodiscard]] shape expand_to_rank(std::size_t i, int rank) const;
     /// The argument as a list of its given length.
-    [[nodiscard]] shape shape_argument(std::size_t i) const {
-        shape out;
-        if (count_[i] > max_rank) throw_description_error("expected at most six dimensions");
-        for (int k = 0; k < count_[i]; ++k) out.size[out.rank++] = at(i, k);
-        return out;
-    }
+    [[nodiscard]] shape shape_argument(std::size_t i) const;
     /// Number of results that the description names.
     [[nodiscard]] int results() const noexcept { return results_; }
 
-    void begin(const argument_row* rows, int results) noexcept {
-        rows_ = rows;
-        results_ = results;
-        used_ = 0;
-        for (auto& n : count_) n = 0;
-    }
-    void open(std::size_t i) noexcept {
-        first_[i] = used_;
-        count_[i] = 0;
-        open_ = i;
-    }
-    void push(std::int64_t n) {
-        if (used_ == max_numbers) throw_description_error("expected fewer numbers");
-        numbers_[used_++] = n;
-        ++count_[open_];
-    }
+    void begin(const argument_row* rows, int results) noexcept;
+    void open(std::size_t i) noexcept;
+    void push(std::int64_t n);
 
 private:
     const argument_row* rows_ = nullptr;
     std::int64_t numbers_[max_numbers];
-    std::uint8_t first_[max_arguments], count_[max_arguments], used_ = 0;
-    std::size_t open_ = 0;
+    std::uint8_t first_[max_arguments], count_[max_arguments], num_numbers_ = 0;
+    std::size_t open_argument_ = 0;
     int results_ = 1;
 };
 
@@ -156,3 +133,7 @@ struct layer_row {
 };
 
 }  // namespace llmcost::custom
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/custom/impl/arguments.ipp>  // IWYU pragma: export
+#endif

@@ -2,13 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
-
-#include <llmcost/base/count.hpp>
-#include <llmcost/base/workload.hpp>
 
 // Integer expressions in a description: `4 * hidden_size`, `channels[i] if i < 3 else 512`.
 namespace llmcost::custom {
@@ -77,7 +73,7 @@ struct expression {
     std::uint32_t first = 0;     ///< index of the first instruction in the store
     std::uint32_t count = 0;     ///< number of instructions; 0: a constant
     bool uses_workload = false;  ///< depends on the workload
-    bool bends = false;          ///< not a polynomial of its variables
+    bool is_nonlinear = false;          ///< not a polynomial of its variables
 
     [[nodiscard]] bool constant() const noexcept { return count == 0; }
 };
@@ -100,73 +96,15 @@ public:
     /// The value of an expression.
     ///
     /// Throws: `description_error` if it is undefined, `overflow_error` if it exceeds 64 bits.
-    [[nodiscard]] std::int64_t evaluate(const expression& e, const variable_frame& f) const {
-        if (e.constant()) return e.number;
-        std::int64_t stack[deepest_stack]{};
-        std::size_t n = 0;
-        for (std::uint32_t at = e.first; at < e.first + e.count; ++at) {
-            const instruction& i = code[at];
-            switch (i.kind) {
-                case instruction_kind::number: stack[n++] = i.operand; break;
-                case instruction_kind::variable: stack[n++] = f.variables[i.operand]; break;
-                case instruction_kind::workload: stack[n++] = f.workload_values[i.operand]; break;
-                case instruction_kind::item: stack[n - 1] = item(i.operand, stack[n - 1]); break;
-                case instruction_kind::contained: {
-                    const std::vector<std::int64_t>& all = lists[static_cast<std::size_t>(i.operand)];
-                    stack[n - 1] = std::find(all.begin(), all.end(), stack[n - 1]) != all.end();
-                    break;
-                }
-                case instruction_kind::negate:
-                    stack[n - 1] = of_two(instruction_kind::subtract, 0, stack[n - 1]);
-                    break;
-                case instruction_kind::negation: stack[n - 1] = stack[n - 1] == 0; break;
-                case instruction_kind::jump: at += static_cast<std::uint32_t>(i.operand); break;
-                case instruction_kind::jump_unless:
-                    if (stack[--n] == 0) at += static_cast<std::uint32_t>(i.operand);
-                    break;
-                default: --n; stack[n - 1] = of_two(i.kind, stack[n - 1], stack[n]);
-            }
-        }
-        return stack[0];
-    }
+    [[nodiscard]] std::int64_t evaluate(const expression& e, const variable_frame& f) const;
 
 private:
-    [[nodiscard]] std::int64_t item(std::int64_t list, std::int64_t at) const {
-        const std::vector<std::int64_t>& all = lists[static_cast<std::size_t>(list)];
-        const auto size = static_cast<std::int64_t>(all.size());
-        if (at < -size || at >= size) throw_description_error("list index out of range");
-        return all[static_cast<std::size_t>(at < 0 ? at + size : at)];
-    }
-    [[nodiscard]] static std::int64_t of_two(instruction_kind kind, std::int64_t a, std::int64_t b) {
-        std::int64_t out = 0;
-        switch (kind) {
-            case instruction_kind::add:
-                if (__builtin_add_overflow(a, b, &out)) throw_overflow_error();
-                return out;
-            case instruction_kind::subtract:
-                if (__builtin_sub_overflow(a, b, &out)) throw_overflow_error();
-                return out;
-            case instruction_kind::multiply:
-                if (__builtin_mul_overflow(a, b, &out)) throw_overflow_error();
-                return out;
-            case instruction_kind::smallest: return a < b ? a : b;
-            case instruction_kind::largest: return a < b ? b : a;
-            case instruction_kind::less_than: return a < b;
-            case instruction_kind::less_or_equal: return a <= b;
-            case instruction_kind::equal: return a == b;
-            case instruction_kind::unequal: return a != b;
-            default: break;
-        }
-        if (b == 0) throw_description_error("a division by zero");
-        if (b == -1) return kind == instruction_kind::remainder ? 0 : of_two(instruction_kind::subtract, 0, a);
-        const std::int64_t rest = a % b;
-        const bool has_sign_mismatch = rest != 0 && (rest < 0) != (b < 0);
-        if (kind == instruction_kind::remainder) return has_sign_mismatch ? rest + b : rest;
-        if (kind == instruction_kind::divide && rest != 0)
-            throw_description_error("the division / has a remainder; use // to round down");
-        if (kind == instruction_kind::divide_up) return a / b + (rest != 0 && !has_sign_mismatch);
-        return a / b - has_sign_mismatch;
-    }
+    [[nodiscard]] std::int64_t item(std::int64_t list, std::int64_t index) const;
+    [[nodiscard]] static std::int64_t apply_binary(instruction_kind kind, std::int64_t a, std::int64_t b);
 };
 
 }  // namespace llmcost::custom
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/custom/impl/expression.ipp>  // IWYU pragma: export
+#endif

@@ -4,9 +4,18 @@
 
 #include <cstdint>
 
+#include <llmcost/base/count.hpp>
+#include <llmcost/base/workload.hpp>
+#include <llmcost/custom/arguments.hpp>
 #include <llmcost/custom/layer_table.hpp>
 #include <llmcost/forward/decoder.hpp>
 #include <llmcost/layers/attention.hpp>
+#include <llmcost/layers/rotary.hpp>
+#include <llmcost/trace/trace.hpp>
+#include <llmcost/trace/ops.hpp>
+#include <llmcost/trace/recorder.hpp>
+#include <llmcost/trace/scope.hpp>
+#include <llmcost/trace/tensor.hpp>
 
 // Functions of custom models: those of `torch`, `torch.nn.functional` and `torch.Tensor`, and the attention functions
 // of Transformers.
@@ -31,21 +40,10 @@ void binary(trace& t, const arguments& a, const operands& x) {
     }
 }
 /// Conversion to float32. For integers, the result is always a new tensor.
-inline void as_float(trace& t, const arguments& a, const operands& x) {
-    shape sizes;
-    for (int i = 0; i < x[0].rank; ++i) sizes.size[sizes.rank++] = x[0].size[i];
-    *x.out = a[0] != 0 ? t.full(sizes) : t.to(x[0], dtype::float32);
-}
+void as_float(trace& t, const arguments& a, const operands& x);
 inline void type_as(trace& t, const arguments&, const operands& x) { *x.out = t.to(x[0], x[1].type); }
 /// Power with an integer exponent. Without an exponent: a number to the power of each element.
-inline void pow(trace& t, const arguments& a, const operands& x) {
-    if (!a.has(0)) {
-        *x.out = t.unary(op::power, x[0]);
-        return;
-    }
-    if (a[0] < 0) throw_description_error("negative exponents are not supported");
-    *x.out = t.pow(x[0], static_cast<unsigned>(a[0]));
-}
+void pow(trace& t, const arguments& a, const operands& x);
 inline void matmul(trace& t, const arguments&, const operands& x) { *x.out = t.matmul(x[0], x[1]); }
 inline void bmm(trace& t, const arguments&, const operands& x) { *x.out = t.bmm(x[0], x[1]); }
 inline void linear(trace& t, const arguments&, const operands& x) {
@@ -75,41 +73,14 @@ void reduce(trace& t, const arguments& a, const operands& x) {
 inline void cat(trace& t, const arguments& a, const operands& x) {
     *x.out = t.cat(x.in, x.count, static_cast<int>(a[0]));
 }
-inline void stack(trace& t, const arguments& a, const operands& x) {
-    tensor unsqueezed[trace::max_cat_inputs];
-    if (x.count > trace::max_cat_inputs) throw_description_error("stack: too many parts");
-    const int dim = static_cast<int>(a[0] < 0 ? a[0] + x[0].rank + 1 : a[0]);
-    for (int i = 0; i < x.count; ++i) unsqueezed[i] = x[i].unsqueeze(dim);
-    *x.out = t.cat(unsqueezed, x.count, dim);
-}
+void stack(trace& t, const arguments& a, const operands& x);
 /// Splits a tensor into equal parts, one per named result. Their gradients are concatenated, as those of `split`.
-inline void chunk(trace&, const arguments& a, const operands& x) {
-    const int d = x[0].normalize_dim(static_cast<int>(a[0])), n = a.results();
-    if (x[0].size[d] % n != 0)
-        throw_description_error("chunk: the number of results does not divide the size of the dimension");
-    for (int i = 0; i < n; ++i) x.out[i] = x[0].slice(d, x[0].size[d] / n);
-}
-inline void split(trace&, const arguments& a, const operands& x) {
-    const int d = x[0].normalize_dim(static_cast<int>(a[1]));
-    std::int64_t left = x[0].size[d];
-    if (a.size(0) != 1 && a.size(0) != a.results()) throw_description_error("split: expected one result name per size");
-    for (int i = 0; i < a.results(); ++i) {
-        const std::int64_t n = a.size(0) == 1 && left < a[0] ? left : a.at(0, a.size(0) == 1 ? 0 : i);
-        x.out[i] = x[0].slice(d, n);
-        left -= n;
-    }
-    if (left != 0) throw_description_error("split: the sizes do not add up to the size of the dimension");
-}
+void chunk(trace&, const arguments& a, const operands& x);
+void split(trace&, const arguments& a, const operands& x);
 
 inline void view(trace&, const arguments& a, const operands& x) { *x.out = x[0].view(a.shape_argument(0)); }
 inline void reshape(trace& t, const arguments& a, const operands& x) { *x.out = t.reshape(x[0], a.shape_argument(0)); }
-inline void expand(trace&, const arguments& a, const operands& x) {
-    shape to = a.shape_argument(0);
-    if (to.rank < x[0].rank) throw_description_error("expand: expected a size for each dimension");
-    for (int i = 0; i < to.rank; ++i)
-        if (to.size[i] == -1) to.size[i] = x[0].dim(i - to.rank);
-    *x.out = x[0].expand(to);
-}
+void expand(trace&, const arguments& a, const operands& x);
 inline void transpose(trace&, const arguments& a, const operands& x) {
     *x.out = x[0].transpose(static_cast<int>(a[0]), static_cast<int>(a[1]));
 }
@@ -119,46 +90,16 @@ inline void unsqueeze(trace&, const arguments& a, const operands& x) {
 inline void squeeze(trace&, const arguments& a, const operands& x) { *x.out = x[0].squeeze(static_cast<int>(a[0])); }
 inline void contiguous(trace& t, const arguments&, const operands& x) { *x.out = t.contiguous(x[0]); }
 inline void clone(trace& t, const arguments&, const operands& x) { *x.out = t.clone(x[0]); }
-inline void slice(trace& t, const arguments& a, const operands& x) {
-    const int d = x[0].normalize_dim(static_cast<int>(a[0]));
-    const std::int64_t size = x[0].size[d];
-    const auto clamp_index = [&](std::int64_t at) {
-        return at < 0 ? (at + size < 0 ? 0 : at + size) : at > size ? size : at;
-    };
-    const std::int64_t begin = clamp_index(a[1]), end = a.has(2) ? clamp_index(a[2]) : size, step = a[3];
-    *x.out = t.slice(x[0], d, end <= begin ? 0 : (end - begin + step - 1) / step, step);
-}
+void slice(trace& t, const arguments& a, const operands& x);
 inline void select(trace& t, const arguments& a, const operands& x) { *x.out = t.select(x[0], static_cast<int>(a[0])); }
 inline void roll(trace& t, const arguments&, const operands& x) { *x.out = t.copy(x[0]); }
 /// `F.pad`: pairs of sizes, starting with the last dimension.
-inline void pad(trace& t, const arguments& a, const operands& x) {
-    const shape padding = a.shape_argument(0);
-    if (padding.rank % 2 != 0 || padding.rank / 2 > x[0].rank)
-        throw_description_error("pad: expected a pair for each dimension");
-    shape to;
-    for (int i = 0; i < x[0].rank; ++i) to.size[to.rank++] = x[0].size[i];
-    for (int i = 0; i < padding.rank; i += 2) to.size[to.rank - 1 - i / 2] += padding.size[i] + padding.size[i + 1];
-    for (int i = 0; i < to.rank; ++i)
-        if (to.size[i] < 0) throw_description_error("pad: the resulting size is negative");
-    *x.out = t.pad_to_shape(x[0], to);
-}
+void pad(trace& t, const arguments& a, const operands& x);
 /// `x[indices]`: a gather of entries of the first dimension.
-inline void index(trace& t, const arguments&, const operands& x) {
-    shape to;
-    if (x[0].rank < 1 || x[0].rank + x[1].rank - 1 > max_rank)
-        throw_description_error("index: expected at most six dimensions");
-    for (int i = 0; i < x[1].rank; ++i) to.size[to.rank++] = x[1].size[i];
-    for (int i = 1; i < x[0].rank; ++i) to.size[to.rank++] = x[0].size[i];
-    *x.out = t.gather(x[0], to);
-}
+void index(trace& t, const arguments&, const operands& x);
 inline void masked_fill(trace& t, const arguments&, const operands& x) { *x.out = t.masked_fill(x[0]); }
 /// `F.normalize`: x / max(‖x‖₂, ε).
-inline void normalize(trace& t, const arguments& a, const operands& x) {
-    const tensor length = t.unary(op::compare, t.vector_norm(x[0], static_cast<int>(a[0]), true));
-    shape to;
-    for (int i = 0; i < x[0].rank; ++i) to.size[to.rank++] = x[0].size[i];
-    *x.out = t.div(x[0], length.expand(to));
-}
+void normalize(trace& t, const arguments& a, const operands& x);
 inline void constant(trace& t, const arguments& a, const operands& x) { *x.out = t.full(a.shape_argument(0)); }
 /// Positions, as integers or in float32.
 inline void arange(trace& t, const arguments& a, const operands& x) {
@@ -166,11 +107,7 @@ inline void arange(trace& t, const arguments& a, const operands& x) {
 }
 
 /// The pattern of attention to all tokens or to a window.
-inline attention_pattern make_attention_pattern(trace& t, std::int64_t window, bool causal) {
-    attention_pattern c = attention_pattern_of(t, window);
-    c.is_causal = causal;
-    return c;
-}
+attention_pattern make_attention_pattern(trace& t, std::int64_t window, bool causal);
 inline void create_causal_mask(trace& t, const arguments& a, const operands& x) {
     *x.out = eager_mask(t, make_attention_pattern(t, a[0], true), t.load().batch);
 }
@@ -181,17 +118,9 @@ inline void update_cache(trace& t, const arguments& a, const operands& x) {
 ///
 /// Shapes: q (batch, heads, sequence, width), k and v (batch, kv heads, length, width), optional mask -> (batch,
 /// sequence, heads, width).
-inline void attention(trace& t, const arguments& a, const operands& x) {
-    const attention_pattern c = make_attention_pattern(t, a[0], a[1] != 0);
-    const attention_options options{.mask = x.count > 3 ? &x[3] : nullptr};
-    *x.out = attention_forward(t, x[0], x[1], x[2], c, options);
-}
+void attention(trace& t, const arguments& a, const operands& x);
 /// `F.scaled_dot_product_attention`, with heads before positions in its result.
-inline void scaled_dot_product_attention(trace& t, const arguments& a, const operands& x) {
-    const attention_pattern all{
-        .query_length = x[0].dim(2), .cached_length = x[1].dim(2) - x[0].dim(2), .is_causal = a[0] != 0};
-    *x.out = sdpa_attention_heads(t, x[0], x[1], x[2], all, {});
-}
+void scaled_dot_product_attention(trace& t, const arguments& a, const operands& x);
 inline void apply_rotary(trace& t, const arguments&, const operands& x) {
     *x.out = rotate<rotary_style::rotate_half>(t, x[0], x[1], x[2]);
 }
@@ -254,3 +183,7 @@ inline constexpr layer_row function_table[]{
 // clang-format on
 
 }  // namespace llmcost::custom
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/custom/impl/function_table.ipp>  // IWYU pragma: export
+#endif

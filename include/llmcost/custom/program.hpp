@@ -9,9 +9,11 @@
 #include <utility>
 #include <vector>
 
+#include <llmcost/base/string_ref.hpp>
 #include <llmcost/custom/arguments.hpp>
 #include <llmcost/custom/expression.hpp>
 #include <llmcost/model/model_spec.hpp>
+#include <llmcost/trace/scope.hpp>
 
 // A parsed description: steps whose tensor names are resolved to slots.
 namespace llmcost::custom {
@@ -101,21 +103,18 @@ struct step {
 struct block_contents {
     bool modules = false, functions = false;
 
-    void add(const block_contents& c) noexcept {
-        modules = modules || c.modules;
-        functions = functions || c.functions;
-    }
+    void add(const block_contents& c) noexcept;
 };
 
 /// A block of a description: arguments and steps.
 struct block {
     std::string name;
     std::vector<std::string> arguments{};
-    std::vector<std::vector<expression>> otherwise{};  ///< default values; empty: required
+    std::vector<std::vector<expression>> default_arguments{};  ///< default values; empty: required
     std::vector<tensor_reference> inputs{};
     std::vector<tensor_reference> outputs{};  ///< empty: the output of the last step
     std::uint16_t variables = 0, slots = 0, lists = 0;
-    bool bends = false;  ///< a number is not a polynomial of the arguments
+    bool is_nonlinear = false;  ///< a number is not a polynomial of the arguments
     steps body{};
     block_contents contents{};
 };
@@ -136,15 +135,15 @@ struct program {
     std::vector<library_part> parts{};
     std::deque<std::string> names{};  ///< storage of the names in steps
     std::int64_t image_height = 0, image_width = 0;
-    bool bends = false;      ///< a number is not a polynomial of the workload
+    bool is_nonlinear = false;      ///< a number is not a polynomial of the workload
     literal type = "Model";  ///< class name of the model
     std::string file{};      ///< file name, for messages
 
-    [[nodiscard]] literal keep(std::string_view text) {
-        if (text.empty()) return "";
-        names.emplace_back(text);
-        return names.back().c_str();
-    }
+    [[nodiscard]] literal keep(std::string_view text);
 };
 
 }  // namespace llmcost::custom
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/custom/impl/program.ipp>  // IWYU pragma: export
+#endif

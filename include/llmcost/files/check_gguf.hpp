@@ -2,9 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <string>
-#include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include <llmcost/files/check_tensors.hpp>
@@ -16,34 +13,13 @@
 namespace llmcost {
 
 /// Compares names and sizes of a GGUF file's tensors with the predicted ones (`gguf_tensors`).
-[[nodiscard]] inline tensor_check check_gguf(const std::vector<gguf_tensor>& predicted, const stored_tensors& stored) {
-    std::unordered_map<std::string, const gguf_tensor*> names;
-    for (const gguf_tensor& p : predicted) names.emplace(p.name, &p);
-    std::unordered_set<std::string> stored_names;
-    tensor_check out;
-    for (const stored_tensor& t : stored.tensors) {
-        stored_names.insert(t.name);
-        const auto named = names.find(t.name);
-        out.parameters.push_back(named == names.end() ? std::string() : named->second->parameter);
-        if (named == names.end())
-            (t.name.starts_with("rope_") ? out.buffers : out.not_predicted).push_back(t.name);
-        else if (named->second->sizes == t.sizes)
-            ++out.agree;
-        else
-            out.other_sizes.push_back({t.name, named->second->sizes, t.sizes});
-    }
-    for (const gguf_tensor& p : predicted)
-        if (stored_names.count(p.name) == 0) out.absent.push_back(p.name);
-    return out;
-}
+[[nodiscard]] tensor_check check_gguf(const std::vector<gguf_tensor>& predicted, const stored_tensors& stored);
 
 /// The bytes of a file's tensors by the parameters that they hold.
-[[nodiscard]] inline stored_bytes stored_bytes_of(const std::vector<stored_tensor>& stored, const tensor_check& found) {
-    stored_bytes out;
-    for (std::size_t i = 0; i < stored.size(); ++i)
-        out.add(i < found.parameters.size() ? found.parameters[i] : std::string(), count(stored[i].bytes),
-                stored[i].type);
-    return out;
-}
+[[nodiscard]] stored_bytes stored_bytes_of(const std::vector<stored_tensor>& stored, const tensor_check& found);
 
 }  // namespace llmcost
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/files/impl/check_gguf.ipp>  // IWYU pragma: export
+#endif

@@ -2,99 +2,45 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include <llmcost/json.hpp>
-#include <llmcost/text/error.hpp>
-#include <llmcost/text/messages.hpp>
 
 // Where calibrations lie, what is in their folders, and what llmcost-calibrate left of the GPU at hand.
 namespace llmcost {
 
 /// Whether a path leads to a folder, or to anything.
-[[nodiscard]] inline bool is_folder_at(const std::string& path) {
-    std::error_code none;
-    return std::filesystem::is_directory(path, none);
-}
-[[nodiscard]] inline bool exists_at(const std::string& path) {
-    std::error_code none;
-    return std::filesystem::exists(path, none);
-}
+[[nodiscard]] bool is_folder_at(const std::string& path);
+[[nodiscard]] bool exists_at(const std::string& path);
 
 /// The names of what lies in a folder, in their order; none where there is no folder.
-[[nodiscard]] inline std::vector<std::string> list_directory(const std::string& folder) {
-    std::vector<std::string> names;
-    std::error_code problem;
-    for (std::filesystem::directory_iterator i(folder, problem), end; !problem && i != end; i.increment(problem))
-        names.push_back(i->path().filename().string());
-    std::sort(names.begin(), names.end());
-    return names;
-}
+[[nodiscard]] std::vector<std::string> list_directory(const std::string& folder);
 
 /// Reads a file that an option names or that lies in a folder of measurements; a pipe would be waited for, and is
 /// refused.
-[[nodiscard]] inline config_document read_regular_file(const std::string& path) {
-    std::error_code none;
-    const std::filesystem::file_status found = std::filesystem::status(path, none);
-    if (std::filesystem::exists(found) && !std::filesystem::is_regular_file(found))
-        throw error(errc::io, printable(path), "expected a regular file");
-    return read_config_file(path);
-}
+[[nodiscard]] config_document read_regular_file(const std::string& path);
 
 /// The folder of the user's own measurements: `$XDG_DATA_HOME/llmcost`, else `~/.local/share/llmcost`; empty where
 /// there is no home (XDG Base Directory Specification).
-[[nodiscard]] inline std::filesystem::path user_directory() {
-    const auto variable = [](const char* name) {
-        const char* const text = std::getenv(name);
-        return std::filesystem::path(text == nullptr ? "" : text);
-    };
-    if (const auto data = variable("XDG_DATA_HOME"); data.is_absolute()) return data / "llmcost";
-    const auto home = variable("HOME");
-    return home.is_absolute() ? home / ".local" / "share" / "llmcost" : std::filesystem::path();
-}
+[[nodiscard]] std::filesystem::path user_directory();
 
 /// The device that `ctx` names: the one that llmcost-calibrate measured last; empty where it has not run.
-[[nodiscard]] inline std::string local_device() {
-    std::string name;
-    std::getline(std::ifstream(user_directory() / "here"), name);
-    return name;
-}
+[[nodiscard]] std::string local_device();
 
 /// The file of a device that has no datasheet but was measured; empty where there is none.
-[[nodiscard]] inline std::string user_device_file(const std::string& name) {
-    const bool plain = name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string::npos;
-    const auto file = user_directory() / "devices" / (name + ".json");
-    std::error_code none;
-    return plain && !name.empty() && std::filesystem::is_regular_file(file, none) ? file.string() : std::string();
-}
+[[nodiscard]] std::string user_device_file(const std::string& name);
 
 /// The folder that a program that is not installed was built with; its `main` sets it.
 inline const char* built_calibrations = nullptr;
 
 /// Folders of calibrations, in the order of lookup: only the one that a variable names, if any. Otherwise the user's
 /// own folder, and the one that the program was installed or built with.
-[[nodiscard]] inline std::vector<std::string> default_calibration_paths() {
-    if (const char* named = std::getenv("LLMCOST_CALIBRATIONS"); named != nullptr && *named != '\0') return {named};
-    std::vector<std::string> all;
-    std::error_code none;
-    const auto offer = [&](const std::filesystem::path& folder) {
-        const bool is_usable = folder.is_absolute() && std::filesystem::is_directory(folder, none);
-        if (is_usable) all.push_back(folder.string());
-        return is_usable;
-    };
-    offer(user_directory() / "calibrations");
-#ifdef __linux__
-    const auto program = std::filesystem::read_symlink("/proc/self/exe", none);
-    if (!none && offer(program.parent_path().parent_path() / "share" / "llmcost" / "calibrations")) return all;
-#endif
-    if (built_calibrations != nullptr) offer(built_calibrations);
-    return all;
-}
+[[nodiscard]] std::vector<std::string> default_calibration_paths();
 
 }  // namespace llmcost
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/files/impl/user_files.ipp>  // IWYU pragma: export
+#endif

@@ -9,6 +9,17 @@
 #include <vector>
 
 #include <llmcost/analysis/counts.hpp>
+#include <llmcost/base/count.hpp>
+#include <llmcost/base/string_ref.hpp>
+#include <llmcost/base/workload.hpp>
+#include <llmcost/model/model_spec.hpp>
+#include <llmcost/trace/function_call.hpp>
+#include <llmcost/trace/listener.hpp>
+#include <llmcost/trace/ops.hpp>
+#include <llmcost/trace/recorder.hpp>
+#include <llmcost/trace/scope.hpp>
+#include <llmcost/trace/tensor.hpp>
+#include <llmcost/trace/trace_totals.hpp>
 
 // A forward pass as FLOP counters observe it: PyTorch functions with their Python names, and module classes.
 namespace llmcost {
@@ -29,22 +40,7 @@ struct call_amounts {
     count rows{};              ///< softmax reductions
     count path_flops{};        ///< FLOPs in numpy's `einsum_path`: 2 per product, four significant digits
 
-    call_amounts& operator+=(const call_amounts& o) {
-        calls += o.calls;
-        products += o.products;
-        by_columns += o.by_columns;
-        inputs += o.inputs;
-        outputs += o.outputs;
-        added += o.added;
-        biased_outputs += o.biased_outputs;
-        addmm_outputs += o.addmm_outputs;
-        affine_inputs += o.affine_inputs;
-        path_flops += o.path_flops;
-        rows += o.rows;
-        places += o.places;
-        unfused_products += o.unfused_products;
-        return *this;
-    }
+    call_amounts& operator+=(const call_amounts& o);
 };
 
 /// Calls of one function inside leaf modules of one class, or outside of leaf modules.
@@ -158,15 +154,6 @@ namespace detail {
 /// Source: torch/_decomp/decompositions.py, `addmm`.
 inline constexpr std::string_view decomposed_addmm = "torch.mm inside addmm";
 
-[[nodiscard]] inline count flops_of(op kind, count work, count rows) {
-    const op_cost& p = op_cost_of(kind);
-    count plus, minus;
-    for (const int coefficient : {p.per_work.add, p.per_work.mult}) add_cost(plus, minus, coefficient, work);
-    for (const int coefficient : {p.per_row.add, p.per_row.mult}) add_cost(plus, minus, coefficient, rows);
-    // The negative cost per row never exceeds the cost of a row.
-    return plus - minus;
-}
-
 /// Names of the parameters that torchinfo multiplies by module outputs.
 ///
 /// Source: torchinfo/layer_info.py, `calculate_macs`.
@@ -175,187 +162,41 @@ inline constexpr std::string_view weights_by_name[]{"weight", "bias"};
 /// Records the calls and modules of a pass.
 class call_observer final : public listener {
 public:
-    explicit call_observer(observed_pass& out) : out_(out) {
-        out_.places.push_back({.called = true});
-        children_.emplace_back();
-    }
+    explicit call_observer(observed_pass& out);
 
-    void on_module_enter(const recorder& r, const module_info& m) override {
-        const bool called = !m.is_leaf && !r.is_not_executed();
-        std::vector<std::int32_t>& siblings = children_[static_cast<std::size_t>(at_)];
-        for (std::size_t i = siblings.size(); i-- > 0;) {
-            module_node& known = out_.places[static_cast<std::size_t>(siblings[i])];
-            if (known.index != m.index || known.name != std::string_view(m.name)) continue;
-            known.called = known.called || called;
-            at_ = siblings[i];
-            return;
-        }
-        module_node place{.parent = at_, .name = m.name, .index = m.index, .is_leaf = m.is_leaf, .called = called};
-        place.type.append(m.class_of_module.prefix).append(m.class_of_module.suffix);
-        at_ = static_cast<std::int32_t>(out_.places.size());
-        siblings.push_back(at_);
-        out_.places.push_back(std::move(place));
-        children_.emplace_back();
-    }
-    void on_module_leave(const recorder&, const module_info&) override { at_ = current_module().parent; }
-    void on_parameter(const recorder&, literal name, const tensor& v, bool tied) override {
-        add_parameter(name, v, tied);
-        if (tied) return;
-        out_.parameters += count(v.numel);
-        if (v.requires_grad) out_.trainable += count(v.numel);
-    }
-    void on_module_output(const recorder& r, const tensor& v) override {
-        module_node& m = current_module();
-        m.called = true;
-        if (m.parameters.empty()) return;
-        observed_module& row = find_or_add_module(m.type);
-        const count times = r.multiplier();
-        count plain, other_elements;
-        for (const module_node::owned_parameter& p : m.parameters) {
-            bool is_exact_match = false, part = false;
-            for (const std::string_view name : weights_by_name) {
-                is_exact_match = is_exact_match || p.name == name;
-                part = part || p.name.find(name) != p.name.npos;
-            }
-            if (is_exact_match) plain += p.elements;
-            if (part && !is_exact_match) other_elements += p.elements;
-        }
-        const auto dim = [&](int i) { return i < v.rank ? count(v.size[i]) : count(1); };
-        row.calls += times;
-        row.outputs += count(v.numel) * times;
-        row.weight_elements_times_batch += plain * dim(0) * times;
-        count places = dim(0);
-        for (int i = 2; i < v.rank; ++i) places = places * dim(i);
-        row.weight_elements_times_positions += plain * places * times;
-        row.other_elements_times_positions += other_elements * dim(0) * dim(1) * times;
-    }
-    void on_function_begin(const recorder& r, const function_call& call) override {
-        if (depth_++ > 0) return;
-        function_ = call.function;
-        amounts_ = {};
-        inside_flops_ = {};
-        inside_torch_ = {};
-        muls_ = {};
-        amounts_.inputs = count(call.inputs[0]->numel);
-        if (call.input_count > 1) amounts_.by_columns = amounts_.inputs * count(call.inputs[1]->dim(-1));
-        if (call.bias != nullptr) amounts_.added = count(call.bias->numel);
-        biased_ = call.bias != nullptr;
-        if (function_ != torch_function::scaled_dot_product_attention) return;
-        const tensor &q = *call.inputs[0], &k = *call.inputs[1], &v = *call.inputs[2];
-        amounts_.products = count(q.numel) * count(k.dim(-2)) + count(q.numel / static_cast<std::uint64_t>(q.dim(-1))) *
-                                                                    count(k.dim(-2)) * count(v.dim(-1));
-        if (q.dim(-1) != v.dim(-1)) amounts_.unfused_products = amounts_.products;
-        previous_sums_ = r.totals();
-    }
-    void on_function_end(const recorder& r) override {
-        if (--depth_ > 0) return;
-        observed_call& row = find_or_add_call(python_name_of(function_));
-        row.has_weight = function_ == torch_function::linear || function_ == torch_function::addmm;
-        const count times = r.multiplier();
-        if (function_ == torch_function::scaled_dot_product_attention) {
-            const trace_totals call_sums = r.totals().difference_from(previous_sums_);
-            const primitives<count> executed = primitives_of(call_sums);
-            row.flops += executed.add + executed.mult;
-            row.torch_flops += llmcost::torch_flops(call_sums);
-        }
-        const bool adds = function_ == torch_function::baddbmm || function_ == torch_function::baddbmm_beta_zero;
-        // The added tensor has the size of the result.
-        if (adds && !biased_) amounts_.added = amounts_.outputs;
-        if (function_ == torch_function::einsum)
-            amounts_.path_flops = to_four_digits(amounts_.products == count{} ? muls_ : amounts_.products * count(2));
-        amounts_.calls = count(1);
-        row.flops += inside_flops_ * times;
-        row.torch_flops += inside_torch_ * times;
-        row.amounts += scaled(amounts_, times);
-    }
-    void on_op(const recorder& r, const operation& o) override {
-        const op_cost& p = op_cost_of(o.kind);
-        const count done = flops_of(o.kind, o.work, o.rows), torch = o.work * count(p.torch_flops);
-        const count times = r.multiplier();
-        if (o.kind == op::matmul_bias)
-            find_or_add_call(decomposed_addmm).amounts += scaled({.calls = count(1), .products = o.work}, times);
-        const bool multiplies = p.torch_flops != 0;
-        if (depth_ > 0) {
-            inside_flops_ += done;
-            inside_torch_ += torch;
-            if (function_ == torch_function::scaled_dot_product_attention) return;
-            if (multiplies) amounts_.products += o.work;
-            if (o.kind == op::mul) muls_ += o.work;
-            amounts_.outputs = count(o.output.numel);
-            if (biased_) amounts_.biased_outputs = amounts_.outputs;
-            if (o.kind == op::matmul_bias || o.kind == op::convolution_bias) amounts_.addmm_outputs += o.rows;
-            if (o.kind == op::convolution_bias) amounts_.biased_outputs = o.rows;
-            return;
-        }
-        call_amounts a{.calls = count(1), .outputs = count(o.output.numel)};
-        if (o.input_count > 0) a.inputs = count(o.inputs[0]->numel);
-        if (multiplies) a.products = o.work;
-        if (o.kind == op::convolution_bias) a.biased_outputs = a.addmm_outputs = o.rows;
-        if (o.kind == op::layer_norm_weight || o.kind == op::layer_norm_affine || o.kind == op::group_norm_affine ||
-            o.kind == op::batch_norm_affine)
-            a.affine_inputs = a.inputs;
-        if (o.kind == op::softmax) a.rows = o.rows;
-        if (o.kind == op::bilinear) a.places = count(o.output.dim(2)) * count(o.output.dim(3));
-        observed_call& row = find_or_add_call(python_name_of(o.kind));
-        row.has_weight = o.kind == op::convolution || o.kind == op::convolution_bias;
-        row.amounts += scaled(a, times);
-        row.flops += done * times;
-        row.torch_flops += torch * times;
-    }
+    void on_module_enter(const recorder& r, const module_info& m) override;
+    void on_module_leave(const recorder&, const module_info&) override { module_index_ = current_module().parent; }
+    void on_parameter(const recorder&, literal name, const tensor& v, bool tied) override;
+    void on_module_output(const recorder& r, const tensor& v) override;
+    void on_function_begin(const recorder& r, const function_call& call) override;
+    void on_function_end(const recorder& r) override;
+    void on_op(const recorder& r, const operation& o) override;
 
 private:
-    [[nodiscard]] module_node& current_module() { return out_.places[static_cast<std::size_t>(at_)]; }
-    [[nodiscard]] static call_amounts scaled(call_amounts a, count times) {
-        if (times == count(1)) return a;
-        for (count* amount :
-             {&a.calls, &a.products, &a.by_columns, &a.inputs, &a.outputs, &a.added, &a.biased_outputs,
-              &a.addmm_outputs, &a.affine_inputs, &a.unfused_products, &a.rows, &a.places, &a.path_flops})
-            *amount = *amount * times;
-        return a;
-    }
-    void add_parameter(literal name, const tensor& v, bool tied) {
-        module_node& m = current_module();
-        for (const module_node::owned_parameter& p : m.parameters)
-            if (p.name == std::string_view(name)) return;
-        std::vector<std::int64_t> sizes;
-        for (int i = 0; i < v.rank; ++i) sizes.push_back(v.size[i]);
-        m.parameters.push_back({name, count(v.numel), std::move(sizes), tied, v.requires_grad});
-    }
-    observed_call& find_or_add_call(std::string_view name) {
-        const module_node& m = current_module();
-        const std::string_view module_class = m.is_leaf ? std::string_view(m.type) : std::string_view{};
-        for (observed_call& row : out_.calls)
-            if (row.name == name && row.module_class == module_class) return row;
-        return out_.calls.emplace_back(observed_call{name, std::string(module_class)});
-    }
-    observed_module& find_or_add_module(std::string_view type) {
-        for (observed_module& row : out_.modules)
-            if (row.type == type) return row;
-        return out_.modules.emplace_back(observed_module{std::string(type)});
-    }
+    [[nodiscard]] module_node& current_module() { return out_.places[static_cast<std::size_t>(module_index_)]; }
+    [[nodiscard]] static call_amounts scaled(call_amounts a, count times);
+    void add_parameter(literal name, const tensor& v, bool tied);
+    observed_call& find_or_add_call(std::string_view name);
+    observed_module& find_or_add_module(std::string_view type);
 
     observed_pass& out_;
-    std::int32_t at_ = 0;
+    std::int32_t module_index_ = 0;
     std::vector<std::vector<std::int32_t>> children_{};  ///< of each module
     int depth_ = 0;
     torch_function function_{};
-    bool biased_ = false;
+    bool has_bias_ = false;
     call_amounts amounts_{};
-    count inside_flops_{}, inside_torch_{}, muls_{};
+    count nested_flops_{}, nested_torch_flops_{}, multiplications_{};
     trace_totals previous_sums_{};
 };
 
 }  // namespace detail
 
 /// A forward pass of a model as FLOP counters observe it. All scores count, because counters ignore causality.
-[[nodiscard]] inline observed_pass observe(const model& m, workload load) {
-    load.attention = attention_scores::full;
-    observed_pass out;
-    detail::call_observer listener(out);
-    trace t{load, &listener};
-    m.trace_with_loss(t);
-    out.total = full_model_metrics_of(t.totals());
-    return out;
-}
+[[nodiscard]] observed_pass observe(const model& m, workload load);
 
 }  // namespace llmcost
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/flop_counters/impl/observed_pass.ipp>  // IWYU pragma: export
+#endif

@@ -175,4 +175,46 @@ constexpr tensor latent_attention_token_mixer(const layer_context& ctx, trace& t
     return t.call(ctx.spec.names.attention, make_latent_attention(ctx), x);
 }
 
+/// Self-attention with QK-norm after RoPE: (batch, sequence, hidden) -> (batch, sequence, hidden).
+constexpr tensor attention_with_norm_after_rotary(const layer_context& ctx, trace& t, const tensor& x) {
+    query_key_value qkv = project_qkv(ctx, t, x);
+    split_heads(ctx, qkv);
+    transpose_heads(qkv);
+    apply_rotary(ctx, t, qkv);
+    apply_qk_norm(ctx, t, qkv, ctx.config.head_dim, ctx.config.head_dim);
+    update_kv_cache(ctx, t, qkv);
+    return output_projection(ctx, t, scaled_dot_product_attention(ctx, t, qkv));
+}
+
+/// Self-attention with optional QK-norm after the transposition, then RoPE. `qkv` are the projections.
+constexpr tensor attention_with_transposed_norm(const layer_context& ctx, trace& t, query_key_value qkv) {
+    split_heads(ctx, qkv);
+    transpose_heads(qkv);
+    if (ctx.config.qk_norm) apply_qk_norm(ctx, t, qkv, ctx.config.head_dim, ctx.config.head_dim);
+    apply_rotary(ctx, t, qkv);
+    update_kv_cache(ctx, t, qkv);
+    return output_projection(ctx, t, scaled_dot_product_attention(ctx, t, qkv));
+}
+
+/// Self-attention of models in which only some layers have RoPE. `has_norm`: QK-norm after the transposition.
+constexpr tensor attention_with_optional_rotary(const layer_context& ctx, trace& t, const tensor& x, bool has_rotary,
+                                                bool has_norm = false) {
+    query_key_value qkv = project_qkv(ctx, t, x);
+    split_heads(ctx, qkv);
+    transpose_heads(qkv);
+    if (has_norm) apply_qk_norm(ctx, t, qkv, ctx.config.head_dim, ctx.config.head_dim);
+    if (has_rotary) apply_rotary(ctx, t, qkv);
+    update_kv_cache(ctx, t, qkv);
+    return output_projection(ctx, t, scaled_dot_product_attention(ctx, t, qkv));
+}
+
+/// Self-attention without RoPE, with a softmax in the activation type.
+constexpr tensor attention_without_rotary(const layer_context& ctx, trace& t, const tensor& x) {
+    query_key_value qkv = project_qkv(ctx, t, x);
+    split_heads(ctx, qkv);
+    transpose_heads(qkv);
+    update_kv_cache(ctx, t, qkv);
+    return output_projection(ctx, t, scaled_dot_product_attention(ctx, t, qkv, {.has_float32_softmax = false}));
+}
+
 }  // namespace llmcost

@@ -172,4 +172,11 @@ inline constexpr model_spec default_decoder{
     .supported_layers = attention_layers,
 };
 
+/// Dropout rates with their defaults of 0, and a classifier that follows the hidden states.
+inline constexpr dropout_key hidden_and_attention_dropout[]{
+    {dropout_position::hidden, "hidden_dropout"},
+    {dropout_position::attention, "attention_dropout"},
+    {dropout_position::classifier, "hidden_dropout", 0},
+    {dropout_position::classifier, "classifier_dropout", same_as_previous}};
+
 }  // namespace llmcost

@@ -116,4 +116,17 @@ struct cross_attention : sequence_attention {
     constexpr explicit cross_attention(const sequence_attention_sizes& s) noexcept : sequence_attention{s, true} {}
 };
 
+/// Traces the base model: bare, or inside the class of its head, which `compute_logits` maps to logits.
+template <class ComputeLogits>
+constexpr tensor forward_with_logits(const layer_context& ctx, trace& t, const ComputeLogits& compute_logits) {
+    const class_name type = ctx.class_of("Model");
+    if (ctx.config.head == head_kind::none)
+        return forward_in_module({.class_of_module = type}, ctx.spec.base_model, ctx, t);
+    const module_info model_info{.class_of_module = {ctx.spec.class_prefix, name_of(ctx.config.head)}};
+    t.enter(model_info);
+    const tensor x = forward_in_module({.name = "model", .class_of_module = type}, ctx.spec.base_model, ctx, t);
+    const recorder::not_executed_guard unused{t, t.load().head == logits::none};
+    return t.leave(model_info, t.select_model_output(x, compute_logits(x)));
+}
+
 }  // namespace llmcost

@@ -346,4 +346,9 @@ constexpr tensor forward_sequence_model(const layer_context& ctx, trace& t, cons
     return t.leave(model_info, t.select_model_output(x, forward_stack_head(ctx, t, style, x)));
 }
 
+inline constexpr stack_style bart_stack_style{.positions = learned_positions_after_two};
+
+inline constexpr stack_style mbart_stack_style{
+    .norm_first = true, .norm_last = "layer_norm", .positions = learned_positions_after_two};
+
 }  // namespace llmcost

@@ -335,4 +335,43 @@ inline constexpr model_spec shared_encoder{
     .names = {.layers = "layer", .layer_class = "Layer"},
 };
 
+constexpr tensor bert_head_logits(const layer_context& ctx, trace& t, const tensor_pair& out) {
+    return forward_encoder_head(ctx, t, out, score_in_cls);
+}
+
+/// The bert_heads of BERT. Heads over tokens and answer spans have no pooler.
+inline constexpr encoder_heads bert_heads{
+    .score = bert_head_logits,
+    .pooled = {head_kind::none, head_kind::pretraining, head_kind::next_sentence, head_kind::sequence_classification,
+               head_kind::multiple_choice},
+};
+
+constexpr tensor score_in_lm_head(const layer_context& ctx, trace& t, const tensor_pair& out) {
+    const module_info lm_head{
+        .name = "lm_head", .class_of_module = ctx.class_of("OnlyLMHead"), .module_role = role::head};
+    t.enter(lm_head);
+    declare_lm_head_bias(ctx.config, t);
+    return t.leave(lm_head, mlm_logits(ctx.config, t, logits_to_keep(t, out.first)));
+}
+
+/// Sums embeddings of tokens, segments and positions; positions are added in place.
+constexpr tensor sum_embeddings_in_place(const layer_context& ctx, trace& t) {
+    tensor x = t.add(word_embeddings(ctx, t), segment_embeddings(ctx, t));
+    t.add_(x, position_embeddings(ctx, t));
+    return norm_embeddings(ctx, t, x);
+}
+
+/// Language head without a pooling head: (…, hidden) -> (…, vocabulary).
+constexpr tensor score_in_mlm_cls(const layer_context& ctx, trace& t, const tensor_pair& out) {
+    const module_info cls{.name = "cls", .class_of_module = ctx.class_of("OnlyMLMHead"), .module_role = role::head};
+    t.enter(cls);
+    return t.leave(cls, transform_and_score(ctx, t, out.first));
+}
+
+/// Sums embeddings of tokens and positions, without segments.
+constexpr tensor sum_embeddings_without_segments(const layer_context& ctx, trace& t) {
+    const tensor token_embeddings = word_embeddings(ctx, t);
+    return norm_embeddings(ctx, t, t.add(token_embeddings, position_embeddings(ctx, t)));
+}
+
 }  // namespace llmcost

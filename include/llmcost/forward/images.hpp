@@ -21,14 +21,25 @@ namespace llmcost {
     return config;
 }
 
+/// A spec of an image classifier without dropout. Families derive their specs from it.
+[[nodiscard]] constexpr model_spec image_classifier(activation act) {
+    model_spec spec;
+    spec.dropout_keys = dropout_key_table::none();
+    spec.rotary = rotary_style::none;
+    spec.accepts_any_image_size = true;
+    spec.supported_heads = {head_kind::none, head_kind::image_classification};
+    spec.defaults = image_defaults(act);
+    return spec;
+}
+
 /// Size `int(width * ratio)`, where the family key `at` stores the ratio.
-[[nodiscard]] constexpr std::int64_t times_ratio(const model_config& config, std::size_t at, std::int64_t width) {
-    return static_cast<std::int64_t>(static_cast<double>(width) * __builtin_bit_cast(double, config.family[at]));
+[[nodiscard]] constexpr std::int64_t times_ratio(const model_config& config, std::size_t offset, std::int64_t width) {
+    return static_cast<std::int64_t>(static_cast<double>(width) * __builtin_bit_cast(double, config.family[offset]));
 }
 
 /// Entry of a stage in the list that begins at family key `at`.
-[[nodiscard]] constexpr std::int64_t of_stage(const model_config& config, std::size_t at, std::int64_t stage) {
-    return config.family[at + static_cast<std::size_t>(stage)];
+[[nodiscard]] constexpr std::int64_t of_stage(const model_config& config, std::size_t offset, std::int64_t stage) {
+    return config.family[offset + static_cast<std::size_t>(stage)];
 }
 
 /// Stochastic depth: drops the output of a block for some images in training. The identity if the rate is zero.
@@ -141,6 +152,21 @@ constexpr tensor classify_sequential(const layer_context& ctx, trace& t, const t
         labels == 0 ? t.call("fc", identity{}, flat) : t.call("fc", head_linear{{x.dim(1), labels, true}}, flat);
     t.enter(classifier_info);
     return t.leave(classifier_info, out);
+}
+
+/// A linear layer and dropout, in a module `output` of class `type`.
+constexpr tensor project_in_output(const layer_context& ctx, trace& t, literal type, std::int64_t in, std::int64_t out,
+                                   const tensor& x, dropout_position place = dropout_position::hidden) {
+    const module_info output{.name = "output", .class_of_module = ctx.class_of(type)};
+    t.enter(output);
+    return t.leave(output, dropout(t, "dropout", t.call("dense", linear{in, out, true}, x), place));
+}
+
+/// Pools all positions; the bare model returns the states, and no loss reads the pooled ones.
+constexpr tensor pool_if_classified(const layer_context& ctx, trace& t, const tensor& x) {
+    const recorder::detach_guard unread{t, ctx.config.head == head_kind::none};
+    const tensor pooled = t.call("pooler", global_average_pool{}, x);
+    return ctx.config.head == head_kind::none ? x : pooled;
 }
 
 }  // namespace llmcost

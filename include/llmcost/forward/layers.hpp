@@ -103,4 +103,8 @@ struct decoder_layer {
     constexpr tensor forward(trace& t, const tensor& x) const { return ctx.spec.decoder_layer(ctx, t, x); }
 };
 
+constexpr tensor norm_without_weight(const layer_context& ctx, trace& t, literal name, const tensor& x) {
+    return t.call(name, norm_module{norm_kind::rms_power, x.dim(-1), ctx.class_of("RMSNorm"), false}, x);
+}
+
 }  // namespace llmcost

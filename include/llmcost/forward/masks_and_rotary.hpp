@@ -106,4 +106,23 @@ constexpr decoder_inputs prepare_decoder_inputs(const layer_context& ctx, trace&
     return add_rotary_embeddings(ctx, t, make_masks(ctx, t));
 }
 
+/// Applies interleaved RoPE in float32: x · cos + rotate_interleaved(x) · sin.
+///
+/// Shapes: x (batch, heads, sequence, head_dim). The result has the type and the shape of x.
+/// Source: transformers, modeling_ernie4_5_moe.py, `apply_rotary_pos_emb`.
+constexpr tensor apply_interleaved_rotary(trace& t, const tensor& x, const tensor& cos, const tensor& sin) {
+    const std::int64_t half = x.dim(-1) / 2;
+    const tensor plain = t.mul(t.to(x, dtype::float32), cos);
+    const tensor odd = t.neg(t.slice(x, -1, half, 2)).unsqueeze(-1), even = t.slice(x, -1, half, 2).unsqueeze(-1);
+    const tensor rotated = t.cat({odd, even}, -1).view({x.dim(0), x.dim(1), x.dim(2), x.dim(3)});
+    return t.to(t.add(plain, t.mul(t.to(rotated, dtype::float32), sin)), x.type);
+}
+
+/// Applies RoPE: x · cos + rotate_half(x) · sin, for x (batch, sequence, heads, dim).
+constexpr tensor apply_rotary_before_transpose(trace& t, const tensor& x, const tensor& cos, const tensor& sin) {
+    const std::int64_t half = x.dim(-1) / 2;
+    const tensor plain = t.mul(x, cos.unsqueeze(2)), rotated_half = t.neg(t.slice(x, -1, half));
+    return t.add(plain, t.mul(t.cat({rotated_half, t.slice(x, -1, half)}, -1), sin.unsqueeze(2)));
+}
+
 }  // namespace llmcost

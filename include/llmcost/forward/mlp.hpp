@@ -126,4 +126,30 @@ constexpr tensor default_mlp(const layer_context& ctx, trace& t, const tensor& x
                     ctx.layer.intermediate_size != 0 ? ctx.layer.intermediate_size : ctx.config.intermediate_size, x);
 }
 
+/// Sigmoids in float32; experts are picked by corrected ones, and weighed by their own, normed to one.
+constexpr tensor_pair route_by_corrected_sigmoid(const layer_context& ctx, trace& t, const tensor& tokens) {
+    const moe_config& moe = ctx.config.moe;
+    const tensor logits = t.linear(tokens, t.param("weight", {moe.num_experts, ctx.config.hidden_size}));
+    const tensor scores = t.sigmoid(t.to(logits, dtype::float32));
+    tensor weights = select_with_correction(t, scores, trace::buffer({moe.num_experts}), moe.num_experts_per_tok);
+    t.div_(weights, t.sum(weights, -1, true));
+    return {logits, weights};
+}
+
+/// MLP of two linear layers with biases, then dropout, as child module `mlp`. `up` and `down` are their names.
+constexpr tensor mlp_with_dropout(const layer_context& ctx, trace& t, const tensor& x, literal up, literal down) {
+    const std::int64_t width = ctx.config.hidden_size, inner = ctx.config.intermediate_size;
+    const module_info block{.name = "mlp", .class_of_module = ctx.class_of("MLP"), .module_role = role::mlp};
+    t.enter(block);
+    const tensor h = t.call("act", activation_module{ctx.config.hidden_act}, t.call(up, linear{width, inner, true}, x));
+    return t.leave(block, dropout(t, "dropout", t.call(down, linear{inner, width, true}, h)));
+}
+
+/// MoE block with a custom router and without shared experts: (B, S, width) -> (B, S, width).
+template <router_function Router>
+constexpr tensor routed_experts_block(const layer_context& ctx, trace& t, const tensor& x) {
+    const tensor tokens = t.reshape(x, {-1, ctx.config.hidden_size});
+    return call_experts(ctx, t, tokens, call_custom_router(ctx, t, Router, tokens)).view({x.dim(0), x.dim(1), -1});
+}
+
 }  // namespace llmcost

@@ -73,4 +73,20 @@ constexpr tensor resampled_places(trace& t, const tensor& table, std::int64_t n,
     return image_workload(t.load(), images_in(t), shape.height, shape.width);
 }
 
+/// Traces a text model after `insert(token_embeddings)`, which runs the vision encoder on packed images.
+///
+/// `step`: the side of a token in pixels. Without images, the encoder is declared only.
+template <class Insert>
+constexpr tensor forward_text_after_packed_images(const layer_context& ctx, trace& t, std::int64_t step,
+                                                  const Insert& insert) {
+    return forward_text_after_encoder(ctx, t, "language_model", [&](const tensor& token_embeddings) {
+        const bool has_image_inputs = has_images(t);
+        const recorder::not_executed_guard no_pixels{t, !has_image_inputs};
+        const media_shape shape =
+            has_image_inputs ? ctx.model.spec->compute_media_shapes(ctx.model, t.load()).image : media_shape{};
+        const recorder::workload_guard encoder_workload{t, packed_workload(t, shape, step)};
+        return insert(token_embeddings);
+    });
+}
+
 }  // namespace llmcost

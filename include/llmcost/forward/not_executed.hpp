@@ -16,69 +16,69 @@ namespace llmcost {
 /// Used for encoders of images and audio whose operations are not supported.
 class not_executed_modules {
 public:
-    constexpr explicit not_executed_modules(trace& t) noexcept : t_(t), not_executed_(t) {}
+    constexpr explicit not_executed_modules(trace& t) noexcept : trace_(t), not_executed_(t) {}
 
     /// A module with children, which `inside` declares.
     template <class Inside>
-    constexpr void module(child_name at, class_name type, const Inside& declare_children,
+    constexpr void module(child_name child, class_name type, const Inside& declare_children,
                           role module_role = role::none) {
-        const module_info m{at.name, at.index, type, module_role, false};
-        t_.enter(m);
+        const module_info m{child.name, child.index, type, module_role, false};
+        trace_.enter(m);
         declare_children();
-        t_.leave(m);
+        trace_.leave(m);
     }
     /// A list of `n` modules with the children that `inside` declares.
     template <class Inside>
     constexpr void list(literal name, std::int64_t n, class_name type, const Inside& declare_children) {
         tensor x = trace::buffer({1});
-        for (loop layer_loop = t_.loop_modules(n, x); layer_loop.next();)
+        for (loop layer_loop = trace_.loop_modules(n, x); layer_loop.next();)
             module({name, layer_loop.index()}, type, declare_children);
     }
-    constexpr void linear(child_name at, std::int64_t in, std::int64_t out, bool bias = true) {
-        (void)t_.call(at, llmcost::linear{in, out, bias}, trace::buffer({1, in}));
+    constexpr void linear(child_name child, std::int64_t in, std::int64_t out, bool bias = true) {
+        (void)trace_.call(child, llmcost::linear{in, out, bias}, trace::buffer({1, in}));
     }
-    constexpr void layer_norm(child_name at, std::int64_t width, bool bias = true) {
-        leaf_module(at, {"", "LayerNorm"}, [&] { weight({width}, bias, width); });
+    constexpr void layer_norm(child_name child, std::int64_t width, bool bias = true) {
+        leaf_module(child, {"", "LayerNorm"}, [&] { weight({width}, bias, width); });
     }
     /// A norm with a weight.
-    constexpr void norm(child_name at, std::int64_t width, class_name type) {
-        leaf_module(at, type, [&] { weight({width}, false, 0); });
+    constexpr void norm(child_name child, std::int64_t width, class_name type) {
+        leaf_module(child, type, [&] { weight({width}, false, 0); });
     }
     /// `nn.BatchNorm1d` and similar modules, whose statistics are buffers.
-    constexpr void batch_norm(child_name at, std::int64_t width, literal type = "BatchNorm1d") {
-        leaf_module(at, {"", type}, [&] { weight({width}, true, width); });
+    constexpr void batch_norm(child_name child, std::int64_t width, literal type = "BatchNorm1d") {
+        leaf_module(child, {"", type}, [&] { weight({width}, true, width); });
     }
-    constexpr void embedding(child_name at, std::int64_t rows, std::int64_t width,
+    constexpr void embedding(child_name child, std::int64_t rows, std::int64_t width,
                              class_name type = {"", "Embedding"}) {
-        leaf_module(at, type, [&] { weight({rows, width}, false, 0); });
+        leaf_module(child, type, [&] { weight({rows, width}, false, 0); });
     }
     /// A module with a weight of these sizes. A convolution has (out, in / groups, kernel…).
-    constexpr void module_with_weight(child_name at, class_name type, const shape& sizes, bool bias = true) {
-        leaf_module(at, type, [&] { weight(sizes, bias, sizes.size[0]); });
+    constexpr void module_with_weight(child_name child, class_name type, const shape& sizes, bool bias = true) {
+        leaf_module(child, type, [&] { weight(sizes, bias, sizes.size[0]); });
     }
-    constexpr void act(child_name at, activation kind) {
-        leaf_module(at, activation_module{kind}.type_name(), [] {});
+    constexpr void act(child_name child, activation kind) {
+        leaf_module(child, activation_module{kind}.type_name(), [] {});
     }
     /// A module without parameters and children.
-    constexpr void module_without_parameters(child_name at, class_name type) {
-        leaf_module(at, type, [] {});
+    constexpr void module_without_parameters(child_name child, class_name type) {
+        leaf_module(child, type, [] {});
     }
-    constexpr void parameter(literal name, const shape& sizes) { (void)t_.param(name, sizes); }
+    constexpr void parameter(literal name, const shape& sizes) { (void)trace_.param(name, sizes); }
 
 private:
     template <class Inside>
-    constexpr void leaf_module(child_name at, class_name type, const Inside& declare_children) {
-        const module_info m{at.name, at.index, type, role::none, true};
-        t_.enter(m);
+    constexpr void leaf_module(child_name child, class_name type, const Inside& declare_children) {
+        const module_info m{child.name, child.index, type, role::none, true};
+        trace_.enter(m);
         declare_children();
-        t_.leave(m);
+        trace_.leave(m);
     }
     constexpr void weight(const shape& sizes, bool bias, std::int64_t out) {
         parameter("weight", sizes);
         if (bias) parameter("bias", {out});
     }
 
-    trace& t_;
+    trace& trace_;
     recorder::not_executed_guard not_executed_;
 };
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include <llmcost/forward/images.hpp>
+#include <llmcost/forward/vision_transformer.hpp>
 #include <llmcost/model/model_spec.hpp>
 
 // Video models, with one video per batch entry. The configuration or the workload determines its frames and size.
@@ -74,6 +75,17 @@ constexpr tensor forward_video_model(const layer_context& ctx, trace& t, forward
     config.num_hidden_layers = config.num_attention_heads = 12;
     config.head = head_kind::video_classification;
     return config;
+}
+
+/// A spec of a video classifier with the dropout rates of ViT. Families derive their specs from it.
+[[nodiscard]] constexpr model_spec video_classifier(activation act) {
+    model_spec spec;
+    spec.dropout_keys = vit_config::dropout_rates;
+    spec.modalities = {.has_text = false, .has_videos = true};
+    spec.rotary = rotary_style::none;
+    spec.supported_heads = {head_kind::none, head_kind::video_classification};
+    spec.defaults = video_defaults(act);
+    return spec;
 }
 
 }  // namespace llmcost

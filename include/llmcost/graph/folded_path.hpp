@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,30 +9,13 @@
 namespace llmcost {
 
 /// Replaces the indices of a path by `*`: `model.layers.12.mlp` -> `model.layers.*.mlp`.
-[[nodiscard]] inline std::string fold_indices(std::string_view path) {
-    std::string out;
-    for (std::size_t i = 0; i < path.size();) {
-        const std::size_t dot = std::min(path.find('.', i), path.size());
-        const std::string_view segment = path.substr(i, dot - i);
-        const bool number = !segment.empty() && segment.find_first_not_of("0123456789") == std::string_view::npos;
-        out += number ? "*" : std::string(segment);
-        if (dot < path.size()) out += '.';
-        i = dot + 1;
-    }
-    return out;
-}
+[[nodiscard]] std::string fold_indices(std::string_view path);
 
 /// Ascending numbers with consecutive ones combined, truncated if long: `0-4,6-10`.
-[[nodiscard]] inline std::string number_ranges(const std::vector<std::string>& numbers) {
-    std::string out;
-    for (std::size_t i = 0; i < numbers.size();) {
-        std::size_t j = i;
-        while (j + 1 < numbers.size() && std::stoll(numbers[j + 1]) == std::stoll(numbers[j]) + 1) ++j;
-        if (out.size() > 12) return out + ",…";
-        out += (out.empty() ? "" : ",") + numbers[i] + (j > i ? "-" + numbers[j] : "");
-        i = j + 1;
-    }
-    return out;
-}
+[[nodiscard]] std::string number_ranges(const std::vector<std::string>& numbers);
 
 }  // namespace llmcost
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/graph/impl/folded_path.ipp>  // IWYU pragma: export
+#endif

@@ -3,17 +3,10 @@
 #pragma once
 
 #include <llmcost/files/regular_file.hpp>
-#include <llmcost/hub/text.hpp>
-#include <llmcost/text/error.hpp>
 
-#include <cerrno>
-#include <cstddef>
 #include <filesystem>
-#include <random>
 #include <string>
 #include <string_view>
-#include <system_error>
-#include <utility>
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -23,105 +16,37 @@
 // Writing below a folder that others may write to as well: every step from an open folder, never through a link.
 namespace llmcost::detail::hub {
 
-[[noreturn]] inline void fail_io(const std::filesystem::path& path, std::string_view action, std::error_code code) {
-    throw error(errc::io, printable(path.string()), std::string(action) + ": " + printable(code.message()));
-}
-
-[[noreturn]] inline void fail_io(const std::filesystem::path& path, std::string_view action) {
-    fail_io(path, action, {errno, std::generic_category()});
-}
-
-/// The folder `below` the folder `root`, both made where they are missing.
-///
-/// `root` is the user's own choice and may be a link; below it a link may be another user's, who leads elsewhere.
-inline open_file open_folder(const std::filesystem::path& root, const std::filesystem::path& below) {
-    constexpr int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
-    std::error_code failure;
-    std::filesystem::create_directories(root, failure);
-    if (failure) fail_io(root, "cannot create the folder", failure);
-    open_file folder(::open(root.c_str(), flags));
-    if (!folder) fail_io(root, "cannot open the folder");
-    std::filesystem::path current = root;
-    for (const std::filesystem::path& name : below) {
-        current /= name;
-        open_file next(::openat(folder.get(), name.c_str(), flags | O_NOFOLLOW));
-        if (!next && errno == ENOENT) {
-            if (::mkdirat(folder.get(), name.c_str(), 0777) != 0 && errno != EEXIST)
-                fail_io(current, "cannot create the folder");
-            next = open_file(::openat(folder.get(), name.c_str(), flags | O_NOFOLLOW));
-        }
-        if (!next) fail_io(current, "expected a folder of the cache that is no link");
-        folder = std::move(next);
-    }
-    return folder;
-}
-
-/// A unique name next to `name`, in the spelling of the Hugging Face tools.
-inline std::string make_temporary_name(const std::filesystem::path& name, std::string_view suffix) {
-    constexpr std::string_view digits = "0123456789abcdef";
-    std::random_device random;
-    std::string out = name.string() + '.';
-    for (auto bits = random(), count = 8U; count > 0; --count, bits >>= 4U) out += digits[bits & 0xfU];
-    return out + std::string(suffix);
-}
-
-/// A file or link under a temporary name, which becomes `below` in `root` completely or leaves no trace.
+/// A file or link under a temporary name, which becomes `directory` in `root` completely or leaves no trace.
 class unfinished {
 public:
-    unfinished(const std::filesystem::path& root, const std::filesystem::path& below, std::string_view suffix)
-        : folder_(open_folder(root, below.parent_path())),
-          folder_path_((root / below).parent_path()),
-          target_(below.filename().string()),
-          name_(make_temporary_name(target_, suffix)) {}
+    unfinished(const std::filesystem::path& root, const std::filesystem::path& directory, std::string_view suffix);
     unfinished(const unfinished&) = delete;
     unfinished& operator=(const unfinished&) = delete;
     ~unfinished() {
-        if (made_) ::unlinkat(folder_.get(), name_.c_str(), 0);
+        if (is_created_) ::unlinkat(folder_.get(), name_.c_str(), 0);
     }
 
     /// Writes `content` and waits until it is on the disk, so that a rename never leads to an empty file.
-    void write(std::string_view content) {
-        open_file file(
-            ::openat(folder_.get(), name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
-        if (!file) fail_io(folder_path_ / name_, "cannot create the file");
-        made_ = true;
-        int failure = 0;
-        while (!content.empty() && failure == 0) {
-            const ssize_t written = ::write(file.get(), content.data(), content.size());
-            if (written >= 0) content.remove_prefix(static_cast<std::size_t>(written));
-            if (written < 0 && errno != EINTR) failure = errno;
-        }
-        if (failure == 0 && ::fsync(file.get()) != 0) failure = errno;
-        if (const int closed = file.close(); failure == 0) failure = closed;
-        if (failure != 0) fail_io(folder_path_ / name_, "cannot write the file", {failure, std::generic_category()});
-    }
+    void write(std::string_view content);
 
     /// Makes a link to `to`; false where the file system has none.
-    [[nodiscard]] bool link(const std::filesystem::path& to) {
-        made_ = ::symlinkat(to.c_str(), folder_.get(), name_.c_str()) == 0;
-        return made_;
-    }
+    [[nodiscard]] bool link(const std::filesystem::path& to);
 
-    void finish() {
-        if (::renameat(folder_.get(), name_.c_str(), folder_.get(), target_.c_str()) != 0) {
-            fail_io(folder_path_ / target_, "cannot put the file in its place");
-        }
-        made_ = false;
-    }
+    void finish();
 
 private:
     open_file folder_;
     std::filesystem::path folder_path_;  ///< for messages
     std::string target_;
     std::string name_;
-    bool made_ = false;
+    bool is_created_ = false;
 };
 
-inline void write_atomically(const std::filesystem::path& root, const std::filesystem::path& below,
-                             std::string_view content, std::string_view suffix) {
-    unfinished file(root, below, suffix);
-    file.write(content);
-    file.finish();
-}
+void write_atomically(const std::filesystem::path& root, const std::filesystem::path& directory, std::string_view content,
+                      std::string_view suffix);
 
 }  // namespace llmcost::detail::hub
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/hub/impl/folder.ipp>  // IWYU pragma: export
+#endif

@@ -60,11 +60,7 @@ struct hub_options {
 };
 
 /// The token that the file at `path` holds, without blanks around it; throws `io` where it is no regular file.
-[[nodiscard]] inline std::string read_token_file(const std::filesystem::path& path) {
-    constexpr std::size_t maximum = 4097;  // one more than check_token lets through
-    const std::string text = detail::read_regular_file(path.string(), maximum, detail::hub::printable(path.string()));
-    return std::string(detail::hub::trim(text));
-}
+[[nodiscard]] std::string read_token_file(const std::filesystem::path& path);
 
 namespace detail::hub {
 
@@ -82,75 +78,26 @@ public:
     }
 
     /// True for 1, ON, YES and TRUE in any case.
-    bool is_true(const char* name) const {
-        const std::string text = lower_case(value(name));
-        return text == "1" || text == "on" || text == "yes" || text == "true";
-    }
+    bool is_true(const char* name) const;
 
     /// An integral number of seconds; 0 and an unset variable leave `fallback`.
-    std::chrono::milliseconds seconds(const char* name, std::chrono::milliseconds fallback) const {
-        const std::string text = value(name);
-        if (text.empty() || text == "0") return fallback;
-        const auto number = parse_number(trim(text));
-        if (!number || *number == 0 || *number > 86'400) {
-            throw error(
-                errc::bad_value, name,
-                "expected an integral number of seconds from 1 to 86400, found \"" + printable(text, 40) + "\"");
-        }
-        return std::chrono::seconds(static_cast<std::int64_t>(*number));
-    }
+    std::chrono::milliseconds seconds(const char* name, std::chrono::milliseconds fallback) const;
 
     /// `text` with a leading `~` as the home folder and `$NAME`, `${NAME}` as the variables' values.
     ///
     /// What has no value stays as it is written, as with os.path.expanduser and os.path.expandvars.
-    std::string expand(std::string text) const {
-        if (text == "~" || text.starts_with("~/")) {
-            if (const std::string folder = home(); !folder.empty()) text.replace(0, 1, folder);
-        }
-        std::string out;
-        for (std::size_t at = 0; at < text.size();) {
-            const auto [name, length] = variable_at(std::string_view(text).substr(at));
-            const char* const found = length == 0 ? nullptr : get_(name.c_str());
-            out += found != nullptr ? std::string(found) : text.substr(at, length == 0 ? 1 : length);
-            at += length == 0 ? 1 : length;
-        }
-        return out;
-    }
+    std::string expand(std::string text) const;
 
     /// The folder of the Hugging Face tools: `$HF_HOME`, else below `$XDG_CACHE_HOME`, else below `~/.cache`.
-    std::string hugging_face_home() const {
-        if (const std::string folder = value("HF_HOME"); !folder.empty()) return expand(folder);
-        const std::string cache = value("XDG_CACHE_HOME");
-        return expand((cache.empty() ? "~/.cache" : cache) + "/huggingface");
-    }
+    std::string hugging_face_home() const;
 
 private:
-    std::string value(const char* name) const {
-        const char* const text = get_(name);
-        return text == nullptr ? std::string() : std::string(text);
-    }
+    std::string value(const char* name) const;
 
-    std::string home() const {
-        if (std::string folder = value("HOME"); !folder.empty()) return folder;
-        std::string buffer(16'384, '\0');
-        passwd entry{};
-        passwd* found = nullptr;
-        if (getpwuid_r(getuid(), &entry, buffer.data(), buffer.size(), &found) != 0 || found == nullptr) return {};
-        return found->pw_dir;
-    }
+    std::string home() const;
 
     /// The variable that `text` begins with and the length of its spelling; length 0 where it begins with none.
-    static std::pair<std::string, std::size_t> variable_at(std::string_view text) {
-        if (text.size() < 2 || text[0] != '$') return {{}, 0};
-        if (text[1] == '{') {
-            const std::size_t close = text.find('}');
-            if (close == std::string_view::npos || close == 2) return {{}, 0};
-            return {std::string(text.substr(2, close - 2)), close + 1};
-        }
-        std::size_t end = 1;
-        while (end < text.size() && (is_letter(text[end]) || is_digit(text[end]) || text[end] == '_')) ++end;
-        return {std::string(text.substr(1, end - 1)), end == 1 ? 0 : end};
-    }
+    static std::pair<std::string, std::size_t> variable_at(std::string_view text);
 
     const environment& get_;
 };
@@ -186,3 +133,7 @@ inline hub_options hub_options::from_environment(const environment& get) {
 }
 
 }  // namespace llmcost
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/hub/impl/options.ipp>  // IWYU pragma: export
+#endif

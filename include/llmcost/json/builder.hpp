@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -44,16 +43,7 @@ class json_builder {
 public:
     /// `specials` are in the order of the text.
     json_builder(const shortened_text& text, std::string_view name, const config_limits& limits,
-                 const std::vector<special_number>& specials)
-        : text_(text),
-          name_(name),
-          limits_(limits),
-          specials_(specials),
-          // decoded strings are never longer than their source, nor is anything else that is stored
-          characters_(new char[text.original().size() + 1]) {
-        // lists of numbers are as dense as that; what is reserved beyond need is never touched
-        nodes_.reserve(std::min(text.view().size() / 3 + 1, limits.nodes));
-    }
+                 const std::vector<special_number>& specials);
 
     /// What the reader did not understand, once it has given up.
     [[nodiscard]] const std::optional<error>& failure() const noexcept { return failure_; }
@@ -61,170 +51,43 @@ public:
 
     // the reader calls these by name; each returns whether to go on
     bool null() { return add(config_node::kind::null) != nullptr; }
-    bool boolean(bool value) {
-        add(config_node::kind::boolean)->integer = value ? 1 : 0;
-        return true;
-    }
-    bool number_integer(std::int64_t value) {
-        if (consume_special()) return true;
-        add(config_node::kind::integer)->integer = value;
-        return true;
-    }
-    bool number_unsigned(std::uint64_t value) {
-        if (consume_special()) return true;
-        if (value <= INT64_MAX) {
-            add(config_node::kind::integer)->integer = static_cast<std::int64_t>(value);
-        } else {
-            add_real(static_cast<double>(value), keep(std::to_string(value)));
-        }
-        return true;
-    }
-    bool number_float(double value, const std::string& written) {
-        ++numbers_;
-        const std::string_view text = keep(written);
-        // the reader writes the decimal point of the program's locale
-        for (char* c = characters_.get() + used_ - text.size(); c != characters_.get() + used_; ++c)
-            if (!std::strchr("0123456789+-eE", *c)) *c = '.';
-        add_real(value, text);
-        return true;
-    }
-    bool string(const std::string& value) {
-        add(config_node::kind::string)->string = keep(full_string(value));
-        return true;
-    }
+    bool boolean(bool value);
+    bool number_integer(std::int64_t value);
+    bool number_unsigned(std::uint64_t value);
+    bool number_float(double value, const std::string& written);
+    bool string(const std::string& value);
     bool binary(const std::vector<std::uint8_t>& /*value*/) { return false; }
     bool start_object(std::size_t /*size*/) { return open(config_node::kind::object); }
     bool start_array(std::size_t /*size*/) { return open(config_node::kind::array); }
-    bool key(const std::string& value) {
-        key_ = keep(full_string(value));
-        return true;
-    }
-    bool end_array() {
-        nodes_[open_.back()].end = static_cast<std::uint32_t>(nodes_.size());
-        open_.pop_back();
-        return true;
-    }
-    bool end_object() {
-        const std::uint32_t object = open_.back();
-        end_array();
-        refuse_duplicates(object);
-        if (nodes_[object].size == 1 && nodes_[object + 1].key == "__float__") convert_tagged_float(object);
-        return true;
-    }
-    bool parse_error(std::size_t position, const std::string& /*token*/, const nlohmann::json::exception& reason) {
-        const std::size_t offset = text_.original_offset(position == 0 ? 0 : position - 1);
-        failure_.emplace(errc::bad_value, place_in_text(text_.original(), offset, name_), explain(reason.what()));
-        return false;
-    }
+    bool key(const std::string& value);
+    bool end_array();
+    bool end_object();
+    bool parse_error(std::size_t position, const std::string& /*token*/, const nlohmann::json::exception& reason);
 
 private:
-    std::string_view full_string(const std::string& read) {
-        const std::vector<string_left_out>& all = text_.left_out();
-        const std::size_t ordinal = strings_++;
-        const bool is_next = next_left_out_ < all.size() && all[next_left_out_].ordinal == ordinal;
-        return is_next ? all[next_left_out_++].text : std::string_view(read);
-    }
-    std::string_view keep(std::string_view value) {
-        char* const at = characters_.get() + used_;
-        std::copy(value.begin(), value.end(), at);
-        used_ += value.size();
-        return {at, value.size()};
-    }
+    std::string_view full_string(const std::string& read);
+    std::string_view keep(std::string_view value);
 
-    config_node* add(config_node::kind type) {
-        if (nodes_.size() >= limits_.nodes || nodes_.size() >= UINT32_MAX)
-            throw error(errc::bad_value, std::string(name_),
-                        "expected at most " + std::to_string(limits_.nodes) + " values");
-        config_node& n = nodes_.emplace_back();
-        n.type = type;
-        n.end = static_cast<std::uint32_t>(nodes_.size());
-        if (!open_.empty()) {
-            n.key = key_;
-            n.parent = open_.back();
-            ++nodes_[n.parent].size;
-        }
-        key_ = {};
-        return &n;
-    }
-    void add_real(double value, std::string_view written) {
-        config_node* const n = add(config_node::kind::real);
-        n->real = value;
-        n->string = written;
-    }
-    bool open(config_node::kind type) {
-        const auto index = static_cast<std::uint32_t>(nodes_.size());
-        add(type);
-        if (open_.size() >= limits_.depth)
-            throw error(errc::bad_value, place_in_config(config_view{nodes_, index}, name_),
-                        "expected at most " + std::to_string(limits_.depth) + " levels of arrays and objects");
-        open_.push_back(index);
-        return true;
-    }
-    bool consume_special() {
-        const std::size_t ordinal = numbers_++;
-        if (next_special_ == specials_.size() || specials_[next_special_].ordinal != ordinal) return false;
-        const special_number& s = specials_[next_special_++];
-        add_real(s.value, keep(s.text));
-        return true;
-    }
+    config_node* add(config_node::kind type);
+    void add_real(double value, std::string_view written);
+    bool open(config_node::kind type);
+    bool consume_special();
     // transformers writes {"__float__": "Infinity"} since version 5
-    void convert_tagged_float(std::uint32_t object) {
-        const config_node& tag = nodes_[object + 1];
-        const double* const value = tag.type == config_node::kind::string ? named_real(tag.string) : nullptr;
-        if (value == nullptr) return;
-        config_node& n = nodes_[object];
-        n.type = config_node::kind::real;
-        n.real = *value;
-        n.string = tag.string;
-        n.size = 0;
-        n.end = object + 1;
-        nodes_.pop_back();
-    }
-    void refuse_duplicates(std::uint32_t object) {
-        order_.clear();
-        for (std::uint32_t child = object + 1; child != nodes_[object].end; child = nodes_[child].end)
-            order_.push_back(child);
-        // by length first: most pairs differ there
-        std::sort(order_.begin(), order_.end(), [&](std::uint32_t a, std::uint32_t b) {
-            const std::string_view x = nodes_[a].key;
-            const std::string_view y = nodes_[b].key;
-            if (x.size() != y.size()) return x.size() < y.size();
-            const int order = x.compare(y);
-            return order != 0 ? order < 0 : a < b;
-        });
-        const auto duplicate = std::adjacent_find(order_.begin(), order_.end(), [&](std::uint32_t a, std::uint32_t b) {
-            return nodes_[a].key == nodes_[b].key;
-        });
-        if (duplicate != order_.end())
-            throw error(errc::bad_value, place_in_config(config_view{nodes_, *(duplicate + 1)}, name_),
-                        "duplicated key");
-    }
+    void convert_tagged_float(std::uint32_t object);
+    void refuse_duplicates(std::uint32_t object);
     // keeps the reason of "[id] parse error at line 1, column 2: syntax error while parsing X - reason; last read:
     // '...'; expected Y"
-    static std::string explain(std::string_view reason) {
-        if (const std::size_t place = reason.find("syntax error"); place != std::string_view::npos)
-            reason.remove_prefix(place);
-        std::string_view rest{};
-        if (const std::size_t read = reason.find("; last read: '"); read != std::string_view::npos) {
-            const std::size_t expected = reason.rfind("'; expected ");
-            if (expected != std::string_view::npos && expected > read) rest = reason.substr(expected + 1);
-            reason = reason.substr(0, read);
-        }
-        char buffer[320];
-        bounded_text message(buffer);
-        message.write("invalid JSON: ").write(reason, escaping::plain, 160).write(rest, escaping::plain, 100);
-        return std::string(message.view());
-    }
+    static std::string explain(std::string_view reason);
 
     const shortened_text& text_;
     std::string_view name_;
     const config_limits& limits_;
     const std::vector<special_number>& specials_;
     std::unique_ptr<char[]> characters_;
-    std::size_t used_ = 0;
-    std::size_t strings_ = 0;
-    std::size_t next_left_out_ = 0;
-    std::size_t numbers_ = 0;
+    std::size_t num_characters_ = 0;
+    std::size_t num_strings_ = 0;
+    std::size_t next_omitted_ = 0;
+    std::size_t num_numbers_ = 0;
     std::size_t next_special_ = 0;
     std::string_view key_{};
     std::vector<config_node> nodes_{};
@@ -234,32 +97,10 @@ private:
 };
 
 /// Reads one JSON value; numbers that JSON has no place for are read in a second try.
-inline parsed_json parse_json(std::string_view text, std::string_view name, const config_limits& limits) {
-    if (text.size() > limits.text)
-        throw error(errc::bad_value, std::string(name), "expected at most " + std::to_string(limits.text) + " bytes");
-    if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF"))
-        throw error(errc::bad_value, std::string(name), "expected UTF-8, found UTF-16");
-    if (text.find_first_not_of(json_blanks, text.starts_with(byte_order_mark) ? byte_order_mark.size() : 0) ==
-        std::string_view::npos)
-        throw error(errc::bad_value, std::string(name), "expected a JSON object, found nothing");
-    if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos)
-        throw error(errc::bad_value, place_in_text(text, nul, name), "invalid JSON: a NUL character");
-
-    const shortened_text shortened(text);
-    std::vector<special_number> specials;
-    json_builder plain(shortened, name, limits, specials);
-    const auto read = [](std::string_view all, json_builder& builder) {
-        // json::sax_parse would compile the readers of five binary formats, too
-        auto adapter = nlohmann::detail::input_adapter(all.data(), all.data() + all.size());
-        return nlohmann::detail::parser<nlohmann::json, decltype(adapter)>(std::move(adapter)).sax_parse(&builder);
-    };
-    if (read(shortened.view(), plain)) return plain.release();
-    std::string replaced;
-    specials = replace_special_numbers(shortened.view(), replaced);
-    if (specials.empty()) throw *plain.failure();
-    json_builder second(shortened, name, limits, specials);
-    if (!read(replaced, second)) throw *second.failure();
-    return second.release();
-}
+parsed_json parse_json(std::string_view text, std::string_view name, const config_limits& limits);
 
 }  // namespace llmcost::detail
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/json/impl/builder.ipp>  // IWYU pragma: export
+#endif

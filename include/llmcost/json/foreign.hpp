@@ -6,10 +6,8 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
-#include <system_error>
 
 #include <llmcost/base/config_view.hpp>
 #include <llmcost/json/text.hpp>
@@ -21,11 +19,12 @@ namespace llmcost::detail {
 /// A kind of file: what it is, and what is expected instead.
 struct foreign_kind {
     std::string_view description{};
-    std::string_view instead{};
+    std::string_view replacement{};
 };
 
-inline constexpr std::string_view its_neighbour = "expected the model's config.json, which is often in the same folder";
-inline constexpr std::string_view unpacked = "expected a config.json that is unpacked";
+inline constexpr std::string_view its_neighbour =
+    "expected the model's config.json, which is often in the same directory";
+inline constexpr std::string_view unpacked = "expected an unpacked config.json";
 
 /// A kind of file that is recognized by its first bytes.
 struct file_signature {
@@ -37,13 +36,13 @@ inline constexpr file_signature file_signatures[] = {
     {"GGUF", {"a GGUF file (weights)", "expected the config.json of the model that it was made from"}},
     {"version https://git-lfs",
      {"a Git LFS pointer to a file that was not fetched", "expected the config.json itself (git lfs pull)"}},
-    {"PK\x03\x04", {"a zip archive, as torch.save writes weights", its_neighbour}},
-    {"\x80\x02", {"a pickle, as torch.save writes weights", its_neighbour}},
-    {"\x80\x03", {"a pickle of Python", its_neighbour}},
-    {"\x80\x04", {"a pickle of Python", its_neighbour}},
-    {"\x80\x05", {"a pickle of Python", its_neighbour}},
+    {"PK\x03\x04", {"a zip archive (weights of torch.save)", its_neighbour}},
+    {"\x80\x02", {"a pickle (weights of torch.save)", its_neighbour}},
+    {"\x80\x03", {"a Python pickle", its_neighbour}},
+    {"\x80\x04", {"a Python pickle", its_neighbour}},
+    {"\x80\x05", {"a Python pickle", its_neighbour}},
     {"\x89HDF", {"an HDF5 file (weights)", its_neighbour}},
-    {"\x93NUMPY", {"an array of NumPy", its_neighbour}},
+    {"\x93NUMPY", {"a NumPy array", its_neighbour}},
     {"\x1F\x8B", {"a gzip archive", unpacked}},
     {"\x28\xB5\x2F\xFD", {"a zstd archive", unpacked}},
     {"\3757zXZ", {"an xz archive", unpacked}},
@@ -85,16 +84,18 @@ constexpr std::optional<foreign_kind> foreign_file(std::string_view bytes) noexc
     if (bytes.starts_with(byte_order_mark)) bytes.remove_prefix(byte_order_mark.size());
     const std::size_t first = bytes.find_first_not_of(json_blanks);
     bytes.remove_prefix(first == std::string_view::npos ? bytes.size() : first);
-    for (const std::string_view tag : {"<!doctype html", "<html", "<head", "<body", "<!--"})
+    for (const std::string_view tag : {"<!doctype html", "<html", "<head", "<body"})
         if (has_prefix_ignoring_case(bytes, tag))
-            return foreign_kind{"an HTML page, as a site answers with a login or an error",
-                                "expected the config.json itself: download it by its raw address"};
-    if (bytes.starts_with('<')) return foreign_kind{"XML or HTML", "expected a model's config.json"};
+            return foreign_kind{"an HTML page, such as a login or error page",
+                                "expected the config.json itself: download it from its raw URL"};
     constexpr std::string_view as_json = "expected a config.json, which is JSON";
+    if (bytes.starts_with("<!--"))
+        return foreign_kind{"Markdown, HTML or XML", as_json};  // a comment begins each of them
+    if (bytes.starts_with('<')) return foreign_kind{"XML or HTML", "expected a model's config.json"};
     for (const std::string_view name : {"import ", "from ", "class ", "def ", "#!", "\"\"\"", "'''"})
-        if (bytes.starts_with(name)) return foreign_kind{"a program in Python", as_json};
+        if (bytes.starts_with(name)) return foreign_kind{"a Python program", as_json};
     if (bytes.starts_with("---") || bytes.starts_with("# ") || begins_with_setting(bytes))
-        return foreign_kind{"YAML, Markdown or another text", as_json};
+        return foreign_kind{"YAML, Markdown or other text", as_json};
     return std::nullopt;
 }
 
@@ -104,91 +105,51 @@ struct json_signature {
     foreign_kind kind;
 };
 inline constexpr json_signature json_signatures[] = {
-    {{"peft_type"}, {"the configuration of an adapter (PEFT)", "expected the config.json of the model that it adapts"}},
-    {{"weight_map"}, {"the index of a model's files of weights", its_neighbour}},
-    {{"image_processor_type"}, {"the settings of an image processor", its_neighbour}},
-    {{"feature_extractor_type"}, {"the settings of a feature extractor", its_neighbour}},
-    {{"image_mean"}, {"the settings of an image processor", its_neighbour}},
-    {{"tokenizer_class"}, {"the settings of a tokenizer", its_neighbour}},
-    {{"added_tokens_decoder"}, {"the settings of a tokenizer", its_neighbour}},
+    {{"peft_type"}, {"an adapter configuration (PEFT)", "expected the config.json of the model that it adapts"}},
+    {{"weight_map"}, {"a weight index", its_neighbour}},
+    {{"image_processor_type"}, {"an image processor configuration", its_neighbour}},
+    {{"feature_extractor_type"}, {"a feature extractor configuration", its_neighbour}},
+    {{"image_mean"}, {"an image processor configuration", its_neighbour}},
+    {{"tokenizer_class"}, {"a tokenizer configuration", its_neighbour}},
+    {{"added_tokens_decoder"}, {"a tokenizer configuration", its_neighbour}},
     {{"added_tokens", "pre_tokenizer"}, {"a tokenizer", its_neighbour}},
-    {{"processor_class"}, {"the settings of a processor", its_neighbour}},
+    {{"processor_class"}, {"a processor configuration", its_neighbour}},
     {{"dim", "n_layers"},
-     {"a params.json, as Llama and Mistral were first released with",
+     {"a params.json of the original Llama or Mistral release",
       "expected the config.json of the same model for Transformers"}},
     {{"_class_name", "scheduler"},
-     {"the index of a pipeline of diffusers",
-      "expected the config.json of its denoiser: in the folder transformer or unet"}},
-    {{"_from_model_config"}, {"the settings of generation", its_neighbour}},
-    {{"do_sample"}, {"the settings of generation", its_neighbour}},
-    {{"max_new_tokens"}, {"the settings of generation", its_neighbour}},
-    {{"temperature"}, {"the settings of generation", its_neighbour}},
-    {{"eos_token_id", "transformers_version"}, {"the settings of generation", its_neighbour}},
-    {{"eos_token"}, {"the special tokens of a tokenizer", its_neighbour}},
-    {{"bits", "group_size"}, {"the settings of a quantization", its_neighbour}},
+     {"the index of a diffusers pipeline",
+      "expected the config.json of its denoiser, in the directory transformer or unet"}},
+    {{"_from_model_config"}, {"a generation configuration", its_neighbour}},
+    {{"do_sample"}, {"a generation configuration", its_neighbour}},
+    {{"max_new_tokens"}, {"a generation configuration", its_neighbour}},
+    {{"temperature"}, {"a generation configuration", its_neighbour}},
+    {{"eos_token_id", "transformers_version"}, {"a generation configuration", its_neighbour}},
+    {{"eos_token"}, {"a list of special tokens", its_neighbour}},
+    {{"bits", "group_size"}, {"a quantization configuration", its_neighbour}},
 };
 
 /// What a JSON object is that configures no model; nothing where it may be a config.json.
-inline std::optional<foreign_kind> foreign_object(config_view root) {
-    for (const std::string_view model_key :
-         {"model_type", "architectures", "hidden_size", "num_hidden_layers", "d_model", "n_embd"})
-        if (root.find(model_key)) return std::nullopt;
-    for (const json_signature& s : json_signatures) {
-        bool all = true;
-        for (const std::string_view key : s.keys) all = all && (key.empty() || root.find(key));
-        if (all) return s.kind;
-    }
-    return std::nullopt;
-}
+std::optional<foreign_kind> foreign_object(config_view root);
 
 /// What a JSON object is that configures no adapter; nothing where it may be an adapter_config.json.
-inline std::optional<foreign_kind> foreign_adapter(config_view root) {
-    if (root.find("peft_type")) return std::nullopt;
-    if (root.find("model_type")) return foreign_kind{"the configuration of a model", {}};
-    return foreign_object(root);
-}
+std::optional<foreign_kind> foreign_adapter(config_view root);
 
 /// Throws an error with what a file is and what is expected, where it is a known kind of another file: this text, or
 /// the kind's own.
-inline void refuse_foreign(const std::optional<foreign_kind>& kind, std::string_view name, std::string_view expected) {
-    if (kind)
-        throw error(errc::bad_value, std::string(name),
-                    "this is " + std::string(kind->description) + "; " +
-                        std::string(expected.empty() ? kind->instead : expected));
-}
+void refuse_foreign(const std::optional<foreign_kind>& kind, std::string_view name, std::string_view expected);
 
 /// Reports that a folder has no config.json, and lists what it has.
-inline std::string without_config(const std::filesystem::path& folder) {
-    constexpr std::size_t maximum = 6;
-    std::set<std::string> names;
-    std::error_code problem;
-    for (std::filesystem::directory_iterator i(folder, problem), end; !problem && i != end; i.increment(problem)) {
-        std::error_code none;
-        const std::string name = i->path().filename().string();
-        if (!name.starts_with('.')) names.insert(name + (i->is_directory(none) ? "/" : ""));
-    }
-    if (problem) return "a folder that cannot be read: " + problem.message();
-    std::string out = "a folder without a config.json; it ";
-    if (names.empty()) return out + "holds nothing";
-    std::size_t n = 0;
-    for (const std::string& name : names)
-        if (n++ < maximum) out += (n == 1 ? "holds " : ", ") + name;
-    return names.size() > maximum ? out + " and " + std::to_string(names.size() - maximum) + " more" : out;
-}
+std::string without_config(const std::filesystem::path& folder);
 
 /// Where a repository has its model's configuration: a pipeline of diffusers has that of its denoiser alone.
 inline constexpr const char* config_files[]{"config.json", "transformer/config.json", "unet/config.json"};
 
 /// The configuration of a folder, else the path itself; nothing for a folder that has none.
-inline std::optional<std::string> config_file_at(const std::string& path) {
-    std::error_code none;
-    if (!std::filesystem::is_directory(path, none)) return path;
-    for (const char* const name : config_files) {
-        const std::filesystem::path candidate = std::filesystem::path(path) / name;
-        // a dangling link exists, and gives a better error when it is opened
-        if (std::filesystem::exists(std::filesystem::symlink_status(candidate, none))) return candidate.string();
-    }
-    return std::nullopt;
-}
+std::optional<std::string> config_file_at(const std::string& path);
 
 }  // namespace llmcost::detail
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/json/impl/foreign.ipp>  // IWYU pragma: export
+#endif

@@ -22,37 +22,13 @@ struct string_left_out {
 /// Stores views of `text`. Invalid JSON stays invalid: only printable ASCII characters of strings are left out.
 class shortened_text {
 public:
-    explicit shortened_text(std::string_view text) : text_(text) {
-        if (text.size() < worth_it) return;
-        std::size_t copied = 0, ordinal = 0;
-        for (std::size_t open = text.find('"'); open != std::string_view::npos; ++ordinal) {
-            const std::size_t begin = open + 1;
-            std::size_t end = begin;
-            while (end < text.size() && is_plain(text[end])) ++end;
-            if (end < text.size() && text[end] == '"') {
-                if (end - begin >= long_enough) {
-                    left_out_.push_back({ordinal, begin, text.substr(begin, end - begin)});
-                    shortened_.append(text, copied, begin - copied);
-                    copied = end;
-                }
-            } else {
-                for (; end < text.size() && text[end] != '"'; ++end)
-                    if (text[end] == '\\') ++end;
-            }
-            open = end < text.size() ? text.find('"', end + 1) : std::string_view::npos;
-        }
-        if (!left_out_.empty()) shortened_.append(text, copied);
-    }
+    explicit shortened_text(std::string_view text);
 
-    [[nodiscard]] std::string_view view() const noexcept { return left_out_.empty() ? text_ : shortened_; }
+    [[nodiscard]] std::string_view view() const noexcept { return omitted_strings_.empty() ? text_ : shortened_; }
     /// In the order of the text.
-    [[nodiscard]] const std::vector<string_left_out>& left_out() const noexcept { return left_out_; }
+    [[nodiscard]] const std::vector<string_left_out>& left_out() const noexcept { return omitted_strings_; }
     /// The position of a byte of the view in the complete text.
-    [[nodiscard]] std::size_t original_offset(std::size_t offset) const noexcept {
-        for (const string_left_out& s : left_out_)
-            if (s.begin <= offset) offset += s.text.size();
-        return offset;
-    }
+    [[nodiscard]] std::size_t original_offset(std::size_t offset) const noexcept;
     [[nodiscard]] std::string_view original() const noexcept { return text_; }
 
 private:
@@ -65,14 +41,15 @@ private:
             for (int c = ' '; c <= '~'; ++c) is_one[c] = c != '"' && c != '\\';
         }
     };
-    static bool is_plain(char c) noexcept {
-        static constexpr plain_characters plain;
-        return plain.is_one[static_cast<unsigned char>(c)];
-    }
+    static bool is_plain(char c) noexcept;
 
     std::string_view text_;
     std::string shortened_{};
-    std::vector<string_left_out> left_out_{};
+    std::vector<string_left_out> omitted_strings_{};
 };
 
 }  // namespace llmcost::detail
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/json/impl/strings.ipp>  // IWYU pragma: export
+#endif

@@ -3,11 +3,8 @@
 #pragma once
 
 #include <clocale>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,29 +18,10 @@ inline constexpr std::string_view json_blanks = " \t\r\n";
 inline constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
 /// `name:line:column` of a byte, both from 1; columns are characters.
-inline std::string place_in_text(std::string_view text, std::size_t offset, std::string_view name) {
-    std::string_view prefix = text.substr(0, offset);
-    if (prefix.starts_with(byte_order_mark)) prefix.remove_prefix(byte_order_mark.size());
-    std::size_t line = 1;
-    std::size_t column = 1;
-    for (const char c : prefix) {
-        if (c == '\n') {
-            ++line;
-            column = 1;
-        } else if ((static_cast<unsigned char>(c) & 0xC0U) != 0x80U) {
-            ++column;
-        }
-    }
-    return std::string(name) + ':' + std::to_string(line) + ':' + std::to_string(column);
-}
+std::string place_in_text(std::string_view text, std::size_t offset, std::string_view name);
 
 /// `name: pointer` of a value, `name` for the root.
-inline std::string place_in_config(config_view at, std::string_view name) {
-    char buffer[512];
-    bounded_text pointer(buffer);
-    append_pointer(pointer, at);
-    return std::string(name) + (pointer.size() == 0 ? "" : ": ") + std::string(pointer.view());
-}
+std::string place_in_config(config_view node, std::string_view name);
 
 /// A number that JSON or a double cannot hold, its place among all numbers of the text, and how it is written there.
 struct special_number {
@@ -53,14 +31,7 @@ struct special_number {
 };
 
 /// Python's spellings of what JSON has no number for; nothing else is one.
-inline const double* named_real(std::string_view name) noexcept {
-    static constexpr double infinity = std::numeric_limits<double>::infinity();
-    static constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
-    static constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-    if (name == "Infinity") return &infinity;
-    if (name == "-Infinity") return &minus_infinity;
-    return name == "NaN" ? &nan : nullptr;
-}
+const double* named_real(std::string_view name) noexcept;
 
 /// Whether a word is a number by JSON's grammar (RFC 8259, section 6).
 constexpr bool is_json_number(std::string_view name) noexcept {
@@ -86,42 +57,11 @@ constexpr bool is_json_number(std::string_view name) noexcept {
     return name.empty();
 }
 
-/// Whether a JSON number is beyond the largest double.
-inline bool overflows(std::string_view number) {
-    std::string digits(number);
-    // strtod reads the decimal point of the program's locale
-    const std::lconv* const locale = std::localeconv();
-    if (const std::size_t point = digits.find('.'); point != std::string::npos)
-        digits.replace(point, 1, locale->decimal_point);
-    return std::isinf(std::strtod(digits.c_str(), nullptr));
-}
-
 /// Lists the special numbers outside strings and overwrites each by a 0 and blanks, so that places in the text stay.
-inline std::vector<special_number> replace_special_numbers(std::string_view text, std::string& replaced) {
-    constexpr std::string_view token_characters = "0123456789+-.abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
-    std::vector<special_number> found;
-    replaced.assign(text);
-    std::size_t ordinal = 0;
-    for (std::size_t i = 0; i < text.size();) {
-        if (text[i] == '"') {
-            for (++i; i < text.size() && text[i] != '"'; ++i)
-                if (text[i] == '\\') ++i;
-            ++i;
-            continue;
-        }
-        const std::size_t stop = text.find_first_not_of(token_characters, i);
-        const std::string_view name = text.substr(i, stop == std::string_view::npos ? stop : stop - i);
-        i += name.empty() ? 1 : name.size();
-        const double* const named = named_real(name);
-        const bool number = is_json_number(name);
-        if (named != nullptr || (number && overflows(name))) {
-            constexpr double infinity = std::numeric_limits<double>::infinity();
-            found.push_back({ordinal, named != nullptr ? *named : name[0] == '-' ? -infinity : infinity, name});
-            replaced.replace(i - name.size(), name.size(), std::string(name.size(), ' '))[i - name.size()] = '0';
-        }
-        if (named != nullptr || number) ++ordinal;
-    }
-    return found;
-}
+std::vector<special_number> replace_special_numbers(std::string_view text, std::string& replaced);
 
 }  // namespace llmcost::detail
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/json/impl/text.ipp>  // IWYU pragma: export
+#endif

@@ -95,13 +95,13 @@ namespace detail {
                                                 const correction_table::layer_shape_position& layer_shape_position,
                                                 std::size_t axis) {
     if (axis == shape.type->num_axes) return log_seconds(d, shape, c, layer_shape_position);
-    const correction_table::bracket at = c.correction.interpolate(axis, shape.sizes[axis]);
+    const correction_table::bracket bracket = c.correction.interpolate(axis, shape.sizes[axis]);
     operator_shape end = shape;
-    end.sizes[axis] = at.low;
+    end.sizes[axis] = bracket.low;
     const double low = log_seconds_between(d, end, c, layer_shape_position, axis + 1);
-    if (at.share == 0) return low;
-    end.sizes[axis] = at.high;
-    return low + at.share * (log_seconds_between(d, end, c, layer_shape_position, axis + 1) - low);
+    if (bracket.share == 0) return low;
+    end.sizes[axis] = bracket.high;
+    return low + bracket.share * (log_seconds_between(d, end, c, layer_shape_position, axis + 1) - low);
 }
 
 /// The measured sizes of an axis before a size, and the next one or the size itself.
@@ -113,10 +113,10 @@ struct places_before {
         : last(size) {
         if (axis >= axes || r.num_layer_shapes == 0) return;
         while (measured < r.length[axis] && r.axis[axis][measured] < size) ++measured;
-        const correction_table::bracket at = r.interpolate(axis, size);
-        if (at.share != 0) {
-            last = at.high;
-            share = at.share;
+        const correction_table::bracket bracket = r.interpolate(axis, size);
+        if (bracket.share != 0) {
+            last = bracket.high;
+            share = bracket.share;
         }
     }
 };
@@ -155,11 +155,11 @@ template <class Known>
                                        const correction_table::layer_shape_position& layer_shape_position,
                                        Known&& known) {
     const correction_table& r = c.correction;
-    return monotonic_seconds(r, shape, [&](const operator_shape& at, std::size_t i, std::size_t k) {
-        const bool is_measured = i < r.length[0] && at.sizes[0] == r.axis[0][i] &&
-                                 (at.type->num_axes < 2 || (k < r.length[1] && at.sizes[1] == r.axis[1][k]));
+    return monotonic_seconds(r, shape, [&](const operator_shape& point, std::size_t i, std::size_t k) {
+        const bool is_measured = i < r.length[0] && point.sizes[0] == r.axis[0][i] &&
+                                 (point.type->num_axes < 2 || (k < r.length[1] && point.sizes[1] == r.axis[1][k]));
         const double log_time = is_measured ? known(i, k) : NAN;
-        return std::isnan(log_time) ? log_seconds(d, at, c, layer_shape_position) : log_time;
+        return std::isnan(log_time) ? log_seconds(d, point, c, layer_shape_position) : log_time;
     });
 }
 

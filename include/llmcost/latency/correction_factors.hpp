@@ -79,50 +79,50 @@ struct correction_table {
     /// measured ones, or is the nearest end. Any other shape is the mean of the four nearest, weighted by the inverse
     /// cube of the distance in octaves. The weights decrease to 0 with the distance of the nearest shape.
     [[nodiscard]] layer_shape_position find_position(const std::int64_t* layer_shape) const noexcept {
-        layer_shape_position at;
-        if (num_layer_shapes == 0) return at;
+        layer_shape_position result;
+        if (num_layer_shapes == 0) return result;
         const std::size_t found = find(layer_shape);
         if (found != num_layer_shapes) {
-            at.indices[0] = found;
-            at.weight[0] = 1;
-            at.n = 1;
-            return at;
+            result.indices[0] = found;
+            result.weight[0] = 1;
+            result.n = 1;
+            return result;
         }
         if (columns == 1) return on_line(layer_shape[0]);
         double distance[layer_shape_position::maximum]{};
         const position origin(layer_shape, columns);
         for (std::size_t i = 0; i < num_layer_shapes; ++i) {
             const double d = octaves_to(origin, i);
-            if (at.n == at.maximum && d >= distance[at.maximum - 1]) continue;
-            std::size_t place = at.n < at.maximum ? at.n++ : at.maximum - 1;
+            if (result.n == result.maximum && d >= distance[result.maximum - 1]) continue;
+            std::size_t place = result.n < result.maximum ? result.n++ : result.maximum - 1;
             for (; place > 0 && distance[place - 1] > d; --place) {
                 distance[place] = distance[place - 1];
-                at.indices[place] = at.indices[place - 1];
+                result.indices[place] = result.indices[place - 1];
             }
             distance[place] = d;
-            at.indices[place] = i;
+            result.indices[place] = i;
         }
         double weights = 0;
-        for (std::size_t i = 0; i < at.n; ++i) {
-            at.weight[i] = 1 / (distance[i] * distance[i] * distance[i] + 1e-9);
-            weights += at.weight[i];
+        for (std::size_t i = 0; i < result.n; ++i) {
+            result.weight[i] = 1 / (distance[i] * distance[i] * distance[i] + 1e-9);
+            weights += result.weight[i];
         }
         constexpr double reach = 2;  // octaves within which a neighbor is relevant
         const double fade = distance[0] < reach ? 1 - distance[0] / reach : 0;
-        for (std::size_t i = 0; i < at.n; ++i) at.weight[i] *= fade / weights;
-        return at;
+        for (std::size_t i = 0; i < result.n; ++i) result.weight[i] *= fade / weights;
+        return result;
     }
     /// log2(time / roofline): interpolated along the axes, constant beyond their ends.
-    [[nodiscard]] double operator()(const layer_shape_position& position, const std::int64_t* at) const noexcept {
+    [[nodiscard]] double operator()(const layer_shape_position& position, const std::int64_t* sizes) const noexcept {
         if (position.n == 0) return 0;
-        const place a = place_of(0, at[0]), b = length[1] > 1 ? place_of(1, at[1]) : place{};
+        const place a = place_of(0, sizes[0]), b = length[1] > 1 ? place_of(1, sizes[1]) : place{};
         double sum = 0;
         for (std::size_t i = 0; i < position.n; ++i)
             if (position.weight[i] != 0) sum += position.weight[i] * interpolate_along_axes(position.indices[i], a, b);
         return sum;
     }
-    [[nodiscard]] double operator()(const std::int64_t* layer_shape, const std::int64_t* at) const noexcept {
-        return (*this)(find_position(layer_shape), at);
+    [[nodiscard]] double operator()(const std::int64_t* layer_shape, const std::int64_t* sizes) const noexcept {
+        return (*this)(find_position(layer_shape), sizes);
     }
     /// Whether a layer shape was measured, or the table has no layer shapes.
     [[nodiscard]] bool has(const std::int64_t* layer_shape) const noexcept {
@@ -154,17 +154,17 @@ private:
     [[nodiscard]] layer_shape_position on_line(std::int64_t n) const noexcept {
         std::size_t above = 0;
         while (above < num_layer_shapes && sites[above] < n) ++above;
-        layer_shape_position at;
-        at.n = 1;
-        at.weight[0] = 1;
-        at.indices[0] = above == 0 ? 0 : above - 1;
-        if (above == 0 || above == num_layer_shapes) return at;
+        layer_shape_position result;
+        result.n = 1;
+        result.weight[0] = 1;
+        result.indices[0] = above == 0 ? 0 : above - 1;
+        if (above == 0 || above == num_layer_shapes) return result;
         const double low = octave(sites[above - 1]), share = (octave(n) - low) / (octave(sites[above]) - low);
-        at.n = 2;
-        at.weight[0] = 1 - share;
-        at.indices[1] = above;
-        at.weight[1] = share;
-        return at;
+        result.n = 2;
+        result.weight[0] = 1 - share;
+        result.indices[1] = above;
+        result.weight[1] = share;
+        return result;
     }
     [[nodiscard]] std::size_t find(const std::int64_t* layer_shape) const noexcept {
         std::size_t low = 0, high = num_layer_shapes;
@@ -184,16 +184,17 @@ private:
     static constexpr std::size_t max_columns = 8;
     /// The log2 sizes of a layer shape.
     struct position {
-        double at[max_columns]{};
+        double octaves[max_columns]{};
         position(const std::int64_t* layer_shape, std::size_t columns) noexcept {
-            for (std::size_t i = 0; i < columns; ++i) at[i] = octave(layer_shape[i]);
+            for (std::size_t i = 0; i < columns; ++i) octaves[i] = octave(layer_shape[i]);
         }
     };
     [[nodiscard]] double octaves_to(const position& origin, std::size_t shape_index) const noexcept {
         double sum = 0;
         for (std::size_t i = 0; i < columns; ++i) {
             const std::size_t k = shape_index * columns + i;
-            sum += std::fabs(origin.at[i] - (octaves_of_sites != nullptr ? octaves_of_sites[k] : octave(sites[k])));
+            sum +=
+                std::fabs(origin.octaves[i] - (octaves_of_sites != nullptr ? octaves_of_sites[k] : octave(sites[k])));
         }
         return sum;
     }

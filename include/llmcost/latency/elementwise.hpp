@@ -22,7 +22,7 @@ struct elementwise_operation {
 namespace detail {
 /// PyTorch's arithmetic kernels share one template. Data: eleven operations in float32 on four GPUs (NeuSight), and
 /// sums in 16 bits (Vidur), which benefit from caches.
-inline constexpr typical_interval of_arithmetic{-0.81, 0.29};
+inline constexpr typical_interval arithmetic_interval{-0.81, 0.29};
 }  // namespace detail
 
 // The interval is the widest 90 % interval of a device (NeuSight, Vidur, LLMServingSim). A scalar is not an element.
@@ -30,17 +30,17 @@ inline constexpr typical_interval of_arithmetic{-0.81, 0.29};
 // clang-format off
 inline constexpr elementwise_operation elementwise_operations[]{
     {"map",          2, {-0.9, 2.34}},
-    {"add",          3, detail::of_arithmetic},
-    {"mul",          3, detail::of_arithmetic},
-    {"div",          3, detail::of_arithmetic},
-    {"power",        3, detail::of_arithmetic},
-    {"add_scalar",   2, detail::of_arithmetic},
-    {"mul_scalar",   2, detail::of_arithmetic},
-    {"div_scalar",   2, detail::of_arithmetic},
-    {"power_scalar", 2, detail::of_arithmetic},
-    {"relu",         2, detail::of_arithmetic},
-    {"gelu",         2, detail::of_arithmetic},
-    {"tanh",         2, detail::of_arithmetic},
+    {"add",          3, detail::arithmetic_interval},
+    {"mul",          3, detail::arithmetic_interval},
+    {"div",          3, detail::arithmetic_interval},
+    {"power",        3, detail::arithmetic_interval},
+    {"add_scalar",   2, detail::arithmetic_interval},
+    {"mul_scalar",   2, detail::arithmetic_interval},
+    {"div_scalar",   2, detail::arithmetic_interval},
+    {"power_scalar", 2, detail::arithmetic_interval},
+    {"relu",         2, detail::arithmetic_interval},
+    {"gelu",         2, detail::arithmetic_interval},
+    {"tanh",         2, detail::arithmetic_interval},
     {"silu_mul",     3, {-1.72, 0.95}},
     {"add_norm",     4, {-1.62, 0.07}},
     {"rotary",       2, {-1.59, 1.3}},

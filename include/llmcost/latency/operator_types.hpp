@@ -397,7 +397,7 @@ inline constexpr operator_type operator_families[]{
      .companion_type = "custom_allreduce",
      .companion_variant = "all_reduce"},
     {.name = "custom_allreduce",
-     .help = "an engine's own all-reduce; message_size in elements",
+     .help = "custom all-reduce of an engine; message_size in elements",
      .operand_column = "allreduce_dtype",
      .sizes = {detail::message_size, detail::num_gpus},
      .size_count = 2,
@@ -538,7 +538,8 @@ inline constexpr operator_type operator_families[]{
          {.roofline_model = {.launch = 2e-6, .compute_efficiency = 1, .bandwidth_efficiency = 1, .smoothness = 2},
           .interval = {-1, 6}}},
     {.name = "launch",
-     .help = "an empty kernel among several; on a stream the host launches each one, in a graph none",
+     .help = "an empty kernel; among: kernels in the sequence; issued: stream (launched one by one) or graph (one CUDA "
+             "graph)",
      .operand_column = "dtype",
      .variant_column = "issued",
      .default_variant = "stream",

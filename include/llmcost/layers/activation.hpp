@@ -103,6 +103,14 @@ struct gelu_module {
     constexpr tensor forward(trace& t, const tensor& x) const { return t.gelu(x); }
 };
 
+/// `nn.Softmax` over the last dimension.
+struct softmax_module {
+    static constexpr role module_role = role::none;
+    static constexpr bool is_leaf = true;
+    [[nodiscard]] constexpr class_name type_name() const { return {"", "Softmax"}; }
+    constexpr tensor forward(trace& t, const tensor& x) const { return t.softmax(x); }
+};
+
 /// `nn.Identity`: returns its input.
 struct identity {
     literal named = "Identity";

@@ -62,23 +62,23 @@ private:
     }
 };
 
-/// The attention pattern of a layer with this window in the workload of `r`; 0: no window.
+/// The attention pattern of a layer with this window in the workload of `t`; 0: no window.
 ///
 /// The cache of a window holds at most window − 1 positions.
 /// Source: transformers/cache_utils.py. Sliding and chunked layers have the same cache and different masks.
-constexpr attention_pattern attention_pattern_of(recorder& r, std::int64_t window,
+constexpr attention_pattern attention_pattern_of(trace& t, std::int64_t window,
                                                  window_kind kind = window_kind::sliding) {
-    const workload& load = r.load();
+    const workload& load = t.load();
     if (window > 0) {
         for (const workload_axis a : {workload_axis::past, workload_axis::total}) {
-            r.add_region_edge(a, window - 1);
-            r.add_region_edge(a, window);
+            t.add_region_edge(a, window - 1);
+            t.add_region_edge(a, window);
         }
     }
     if (window > 0 && kind == window_kind::chunked && load.attention == attention_scores::causal) {
-        const auto add_chunk_edges = [&](workload_axis a, std::int64_t at) {
-            r.add_region_edge(a, at / window * window);
-            r.add_region_edge(a, (at / window + 1) * window);
+        const auto add_chunk_edges = [&](workload_axis a, std::int64_t position) {
+            t.add_region_edge(a, position / window * window);
+            t.add_region_edge(a, (position / window + 1) * window);
         };
         add_chunk_edges(workload_axis::past, load.past);
         add_chunk_edges(workload_axis::total,

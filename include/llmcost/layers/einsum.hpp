@@ -13,17 +13,17 @@ namespace detail {
 
 /// An ordered list of dimension indices.
 struct dimension_list {
-    int at[max_rank]{};
+    int indices[max_rank]{};
     int n = 0;
 
     constexpr void push(int d) {
         if (n == max_rank) throw_description_error("einsum: more labels than a tensor may have dimensions");
-        at[static_cast<std::size_t>(n++)] = d;
+        indices[static_cast<std::size_t>(n++)] = d;
     }
     constexpr void append(const dimension_list& suffix) {
-        for (int i = 0; i < suffix.n; ++i) push(suffix.at[static_cast<std::size_t>(i)]);
+        for (int i = 0; i < suffix.n; ++i) push(suffix.indices[static_cast<std::size_t>(i)]);
     }
-    [[nodiscard]] constexpr int operator[](int i) const { return at[static_cast<std::size_t>(i)]; }
+    [[nodiscard]] constexpr int operator[](int i) const { return indices[static_cast<std::size_t>(i)]; }
 };
 
 constexpr tensor permuted(const tensor& v, const dimension_list& order) {
@@ -47,9 +47,9 @@ constexpr tensor aligned(const tensor& v, string_ref operand_labels, string_ref 
     tensor out = v;
     out.rank = static_cast<int>(labels.size());
     for (int i = 0; i < out.rank; ++i) {
-        const auto at = operand_labels.find(labels[static_cast<std::size_t>(i)]);
-        out.size[i] = at == operand_labels.npos ? 1 : v.size[at];
-        out.stride[i] = at == operand_labels.npos ? 1 : v.stride[at];
+        const auto label_index = operand_labels.find(labels[static_cast<std::size_t>(i)]);
+        out.size[i] = label_index == operand_labels.npos ? 1 : v.size[label_index];
+        out.stride[i] = label_index == operand_labels.npos ? 1 : v.stride[label_index];
     }
     return out;
 }
@@ -119,7 +119,7 @@ constexpr tensor einsum(trace& t, string_ref equation, const tensor& a, const te
         for (int i = 0; i < o.n; ++i) {
             const bool is_summed = i >= batch_dims.n + only_left.n && i < batch_dims.n + only_left.n + summed.n;
             sizes.size[sizes.rank++] = is_summed ? 1 : left.size[o[i]] != 1 ? left.size[o[i]] : right.size[o[i]];
-            inverse_order.at[static_cast<std::size_t>(o[i])] = i;
+            inverse_order.indices[static_cast<std::size_t>(o[i])] = i;
         }
         out = detail::permuted(t.bmm(x, y).view(sizes), inverse_order);
     }

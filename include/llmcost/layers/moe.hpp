@@ -146,6 +146,18 @@ protected:
         t.index_add(sum, t.to(h, x.type));
         return sum;
     }
+    /// Experts with stacked weights of gate and up.
+    ///
+    /// `gate(gate_up)` maps (tokens · k, 2 · intermediate_size) to (tokens · k, intermediate_size).
+    template <class Gate>
+    constexpr tensor forward_gated(trace& t, const tensor& x, const tensor& weights, const Gate& gate) const {
+        const recorder::fused_kernel_guard fused{t, make_fused_kernel(x.dim(0))};
+        const tensor rows = dispatch_tokens(t, x),
+                     up = param(t, "gate_up_proj", {num_experts, 2 * intermediate_size, hidden_size}),
+                     down = param(t, "down_proj", {num_experts, hidden_size, intermediate_size});
+        const tensor gate_up = t.linear(rows, t.select(up, 0));
+        return combine_expert_outputs(t, x, weights, t.linear(gate(gate_up), t.select(down, 0)));
+    }
 };
 
 /// The routed experts of a layer: x (tokens, hidden_size), weights (tokens, k) -> (tokens, hidden_size).
@@ -158,13 +170,10 @@ template <>
 struct experts<expert_kind::gated> : routed_experts_base {
     static constexpr bool is_leaf = false;
     constexpr tensor forward(trace& t, const tensor& x, const tensor& weights) const {
-        const recorder::fused_kernel_guard fused{t, make_fused_kernel(x.dim(0))};
-        const tensor rows = dispatch_tokens(t, x),
-                     up = param(t, "gate_up_proj", {num_experts, 2 * intermediate_size, hidden_size}),
-                     down = param(t, "down_proj", {num_experts, hidden_size, intermediate_size});
-        const tensor half = t.linear(rows, t.select(up, 0)).slice(-1, intermediate_size);
-        const tensor h = t.linear(t.mul(t.call("act_fn", activation_module{act}, half), half), t.select(down, 0));
-        return combine_expert_outputs(t, x, weights, h);
+        return forward_gated(t, x, weights, [&](const tensor& gate_up) {
+            const tensor half = gate_up.slice(-1, intermediate_size);
+            return t.mul(t.call("act_fn", activation_module{act}, half), half);
+        });
     }
 };
 
@@ -187,6 +196,24 @@ struct experts<expert_kind::clamped_swiglu> : routed_experts_base {
             t.add(t.matmul_operator(t.mul(t.add_scalar(limited), glu), t.select(down, 0)), t.select(down_bias, 0)));
     }
 };
+
+/// Routed experts with a custom gate: `gate(t, gate_up)` maps (tokens · k, 2 · intermediate_size) to (tokens · k,
+/// intermediate_size). `IsLeaf` is true if the gate calls no modules.
+template <bool IsLeaf, class Gate>
+struct custom_gated_experts : routed_experts_base {
+    Gate gate;
+
+    static constexpr bool is_leaf = IsLeaf;
+    constexpr tensor forward(trace& t, const tensor& x, const tensor& weights) const {
+        return forward_gated(t, x, weights, [&](const tensor& gate_up) { return gate(t, gate_up); });
+    }
+};
+
+/// Adds a custom gate to the sizes of routed experts.
+template <bool IsLeaf, class Gate>
+constexpr custom_gated_experts<IsLeaf, Gate> with_custom_gate(const routed_experts_base& sizes, Gate gate) {
+    return {sizes, gate};
+}
 
 /// Load-balancing loss: a softmax of the logits of every router, summed over tokens.
 ///

@@ -67,10 +67,7 @@ struct adapter {
     std::vector<std::string> frozen{};      ///< `frozen`: roles or path endings
 
     /// Whether the adapter is attached to modules but has no targets.
-    [[nodiscard]] bool needs_targets() const noexcept {
-        const bool is_module_based = is_low_rank() || kind == adapter_kind::ia3 || kind == adapter_kind::norms;
-        return is_module_based && !all_linear && targets.empty() && parameters.empty();
-    }
+    [[nodiscard]] bool needs_targets() const noexcept;
     [[nodiscard]] bool is_low_rank() const noexcept { return kind == adapter_kind::lora || kind == adapter_kind::dora; }
     /// Whether the adapter is LoRA on layers and nothing else.
     [[nodiscard]] bool is_plain_lora() const noexcept {
@@ -91,56 +88,24 @@ struct adapter {
     /// Whether a module is a target.
     ///
     /// Source: peft/tuners/tuners_utils.py, `check_target_module_exists`.
-    [[nodiscard]] bool targets_module(std::string_view path) const {
-        if (!targets.names(path) || excluded.names(path) || saves_module(path)) return false;
-        return layers.empty() || std::ranges::find(layers, layer_of(path)) != layers.end();
-    }
+    [[nodiscard]] bool targets_module(std::string_view path) const;
     /// Whether a linear layer is a target, including the option of targeting all linear layers.
     [[nodiscard]] bool names_linear(std::string_view path) const {
         return all_linear ? !excluded.names(path) && !saves_module(path) : targets_module(path);
     }
     /// The rank of the adapter at a module or a parameter.
-    [[nodiscard]] std::int64_t rank_at(std::string_view path) const {
-        const auto match =
-            std::ranges::find_if(ranks, [&](const adapter_rank& r) { return r.path_pattern.matches(path); });
-        return match == ranks.end() ? rank : match->rank;
-    }
+    [[nodiscard]] std::int64_t rank_at(std::string_view path) const;
 
 private:
     /// The index of a path in its outermost list; -1 if it is in none.
-    [[nodiscard]] std::int64_t layer_of(std::string_view path) const {
-        std::string_view before_last, last;
-        for (std::string_view rest = path; !rest.empty();) {
-            const std::size_t dot = rest.find('.');
-            const std::string_view segment = rest.substr(0, dot);
-            const bool is_list_index = dot != std::string_view::npos && !segment.empty() && segment.size() < 10 &&
-                                       segment.find_first_not_of("0123456789") == std::string_view::npos;
-            // without names of lists, PEFT's expression requires a module around the list
-            const bool listed = lists.empty()
-                                    ? !before_last.empty()
-                                    : std::ranges::any_of(lists, [&](const std::string& l) { return l == last; });
-            if (is_list_index && listed) {
-                std::int64_t n = 0;
-                for (const char c : segment) n = n * 10 + (c - '0');
-                return n;
-            }
-            before_last = last;
-            last = segment;
-            rest.remove_prefix(dot == std::string_view::npos ? rest.size() : dot + 1);
-        }
-        return -1;
-    }
+    [[nodiscard]] std::int64_t layer_of(std::string_view path) const;
 };
 
 /// Splits a list into its items.
-[[nodiscard]] inline std::vector<std::string> split_list(std::string_view list, char delimiter) {
-    std::vector<std::string> out;
-    while (!list.empty()) {
-        const std::size_t at = list.find(delimiter);
-        out.emplace_back(list.substr(0, at));
-        list.remove_prefix(at == std::string_view::npos ? list.size() : at + 1);
-    }
-    return out;
-}
+[[nodiscard]] std::vector<std::string> split_list(std::string_view list, char delimiter);
 
 }  // namespace llmcost
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/memory/impl/adapter.ipp>  // IWYU pragma: export
+#endif

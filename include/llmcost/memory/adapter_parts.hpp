@@ -4,8 +4,12 @@
 
 #include <cstdint>
 
-#include <llmcost/layers/activation.hpp>
+#include <llmcost/base/string_ref.hpp>
 #include <llmcost/memory/adapter.hpp>
+#include <llmcost/trace/leaf_module_policy.hpp>
+#include <llmcost/trace/recorder.hpp>
+#include <llmcost/trace/scope.hpp>
+#include <llmcost/trace/tensor.hpp>
 #include <llmcost/trace/trace.hpp>
 
 // The forward passes of adapters. PEFT stores the added parameters in float32 (`autocast_adapter_dtype`).
@@ -15,232 +19,68 @@ namespace llmcost::adapter_parts {
 class part_guard {
 public:
     part_guard(trace& t, literal name, class_name type)
-        : t_(t), part_{.name = name, .class_of_module = type, .is_leaf = true} {
+        : trace_(t), part_{.name = name, .class_of_module = type, .is_leaf = true} {
         t.enter(part_);
     }
-    ~part_guard() { t_.leave(part_); }
+    ~part_guard() { trace_.leave(part_); }
     part_guard(const part_guard&) = delete;
     part_guard& operator=(const part_guard&) = delete;
 
 private:
-    trace& t_;
+    trace& trace_;
     module_info part_;
 };
 
-/// `nn.Linear` of an adapter.
-[[nodiscard]] inline tensor product(trace& t, literal name, const tensor& x, std::int64_t out, bool bias = false) {
-    const part_guard part{t, name, {"", "Linear"}};
-    const tensor weight = t.trainable_parameter("default.weight", {out, x.dim(-1)}, dtype::float32);
-    const tensor b = bias ? t.trainable_parameter("default.bias", {out}, dtype::float32) : tensor{};
-    const tensor y = t.linear(x, weight, bias ? &b : nullptr);
-    t.record_module_output(y);
-    return y;
-}
-/// The input of an adapter. Dropout is a separate module, which may return its input.
-[[nodiscard]] inline tensor read(trace& t, const tensor& x, const adapter& adapter_config) {
-    const tensor x_float32 = t.to(x, dtype::float32);
-    const part_guard part{t, "lora_dropout", {"", adapter_config.drops ? "Dropout" : "Identity"}};
-    const tensor in =
-        adapter_config.drops ? functional_dropout(t, x_float32, dropout_position::unconditional) : x_float32;
-    t.record_module_output(in);
-    return in;
-}
-
 /// LoRA of a linear layer with input x and output y (lora/layer.py, `Linear.forward`).
-[[nodiscard]] inline tensor low_rank(trace& t, const adapter& adapter_config, const tensor& x, const tensor& y,
-                                     std::int64_t rank) {
-    const tensor low = product(t, "lora_A", read(t, x, adapter_config), rank);
-    return t.to(t.add(y, t.mul_scalar(product(t, "lora_B", low, y.dim(-1), adapter_config.second_bias))), y.type);
-}
+[[nodiscard]] tensor low_rank(trace& t, const adapter& adapter_config, const tensor& x, const tensor& y,
+                              std::int64_t rank);
 /// LoRA of a convolution (`_ConvNd.forward`). The kernel of the second product has size one.
-[[nodiscard]] inline tensor low_rank(trace& t, const adapter& adapter_config, const tensor& x, const tensor& weight,
-                                     const convolution_options& options, const tensor& y, std::int64_t rank) {
-    const class_name type{"", weight.rank == 3 ? "Conv1d" : "Conv2d"};
-    const auto convolved = [&](literal name, const tensor& in, const shape& sizes, const convolution_options& steps,
-                               bool b) {
-        const part_guard part{t, name, type};
-        const tensor w = t.trainable_parameter("default.weight", sizes, dtype::float32);
-        if (b) t.read_parameter_in_next_op(t.trainable_parameter("default.bias", {sizes.size[0]}, dtype::float32));
-        const tensor out = t.conv(in, w, b, steps);
-        t.record_module_output(out);
-        return out;
-    };
-    shape first, second;
-    first.rank = second.rank = weight.rank;
-    for (int i = 0; i < weight.rank; ++i) {
-        first.size[i] = weight.size[i];
-        second.size[i] = 1;
-    }
-    first.size[0] = rank;
-    first.size[1] = x.dim(1);
-    second.size[0] = weight.dim(0);
-    second.size[1] = rank / options.groups;
-    const convolution_options one{.groups = options.groups};
-    const tensor low = convolved("lora_A", read(t, x, adapter_config), first,
-                                 {.stride = options.stride, .padding = options.padding}, false);
-    return t.to(t.add(y, t.mul_scalar(convolved("lora_B", low, second, one, adapter_config.second_bias))), y.type);
-}
+[[nodiscard]] tensor low_rank(trace& t, const adapter& adapter_config, const tensor& x, const tensor& weight,
+                              const convolution_options& options, const tensor& y, std::int64_t rank);
 
-/// The low-rank product of the weights, for their norm. Computed in each pass, without a backward.
-[[nodiscard]] inline tensor norm_of_weights(trace& t, const tensor& weight, bool is_transposed, const tensor& a,
-                                            const tensor& b, dtype type) {
-    const recorder::no_grad_guard detached{t};
-    const tensor eye = t.full({a.dim(1), a.dim(1)}, a.type);
-    const tensor low = t.to(t.linear(t.linear(eye, a), b).transpose(0, 1), type);
-    const tensor cast_weight = t.to(weight, type);
-    const tensor scaled = t.mul_scalar(low);
-    t.read_parameter_in_next_op(low);  // a variable of the caller
-    return t.vector_norm(t.add(is_transposed ? cast_weight.transpose(0, 1) : cast_weight, scaled), 1);
-}
 /// DoRA of a linear layer (lora/dora.py, `DoraLinearLayer.forward`).
-[[nodiscard]] inline tensor decomposed(trace& t, const tensor& x, const tensor& weight, bool is_transposed,
-                                       const tensor* bias, const tensor& y, std::int64_t rank) {
-    const tensor in = t.to(x, dtype::float32);
-    const tensor a = t.trainable_parameter("lora_A.default.weight", {rank, x.dim(-1)}, dtype::float32);
-    const tensor b = t.trainable_parameter("lora_B.default.weight", {y.dim(-1), rank}, dtype::float32);
-    const tensor norm = norm_of_weights(t, weight, is_transposed, a, b, in.type);
-    const tensor magnitude = t.trainable_parameter("lora_magnitude_vector.default.weight", {y.dim(-1)}, in.type);
-    const tensor share = t.div(magnitude, norm).view({1, y.dim(-1)});
-    const tensor low = t.linear(t.linear(in, a), b);
-    const tensor base = bias != nullptr ? t.sub(y, *bias) : y;
-    const tensor delta = t.add(t.mul(t.sub_scalar(share), base), t.mul_scalar(t.mul(share, low)));
-    return t.to(t.add(y, delta), y.type);
-}
+[[nodiscard]] tensor decomposed(trace& t, const tensor& x, const tensor& weight, bool is_transposed, const tensor* bias,
+                                const tensor& y, std::int64_t rank);
 
 /// The matrices of LoRA for an embedding table. Columns of the first are gathered, the second is a factor.
 struct row_matrices {
     tensor a, b;  ///< (rows, rank) and (rank, width), both transposed
 };
-[[nodiscard]] inline row_matrices matrices_of_rows(trace& t, const tensor& table, std::int64_t rank) {
-    const tensor a = t.trainable_parameter("lora_embedding_A.default", {rank, table.dim(0)}, dtype::float32);
-    const tensor b = t.trainable_parameter("lora_embedding_B.default", {table.dim(1), rank}, dtype::float32);
-    return {a.transpose(0, 1), b.transpose(0, 1)};
-}
-[[nodiscard]] inline tensor low_rank_embedding(trace& t, const row_matrices& m, const tensor& found) {
-    shape to;
-    for (to.rank = 0; to.rank < found.rank; ++to.rank) to.size[to.rank] = found.size[to.rank];
-    to.size[to.rank - 1] = m.a.dim(1);
-    return t.matmul(t.gather(m.a, to), m.b);
-}
+
 /// LoRA of an embedding table with output `found` (lora/layer.py, `Embedding.forward`).
 ///
 /// `scaled`: the table scales its output.
-[[nodiscard]] inline tensor rows_of_low_rank(trace& t, const tensor& table, bool scaled, const tensor& found,
-                                             std::int64_t rank) {
-    const tensor low = t.mul_scalar(low_rank_embedding(t, matrices_of_rows(t, table, rank), found));
-    return t.to(t.add(found, scaled ? t.mul_scalar(low) : low), found.type);
-}
+[[nodiscard]] tensor rows_of_low_rank(trace& t, const tensor& table, bool scaled, const tensor& found,
+                                      std::int64_t rank);
 /// DoRA of an embedding table (lora/dora.py, `DoraEmbeddingLayer`).
-[[nodiscard]] inline tensor decomposed_rows(trace& t, const tensor& table, bool scaled, const tensor& found,
-                                            std::int64_t rank) {
-    const row_matrices m = matrices_of_rows(t, table, rank);
-    const tensor magnitude =
-        t.trainable_parameter("lora_magnitude_vector.default.weight", {table.dim(1)}, dtype::float32);
-    const auto norm = [&] {
-        const recorder::no_grad_guard detached{t};
-        const tensor low = t.matmul(m.a, m.b).transpose(0, 1), scaled = t.mul_scalar(low);
-        t.read_parameter_in_next_op(low);  // a variable of the caller
-        return t.vector_norm(t.add(table.transpose(0, 1), scaled), 1);
-    };
-    const tensor share = t.div(magnitude, norm());
-    const tensor low = t.mul_scalar(t.mul(share, low_rank_embedding(t, m, found)));
-    return t.to(t.add(t.mul(share, found), scaled ? t.mul_scalar(low) : low), found.type);
-}
+[[nodiscard]] tensor decomposed_rows(trace& t, const tensor& table, bool scaled, const tensor& found,
+                                     std::int64_t rank);
 
 /// Factors of IA3 for the input or output of a layer (ia3/layer.py, `Linear.forward`).
-[[nodiscard]] inline tensor factors(trace& t, const shape& sizes, const tensor& x, const tensor& x_float32) {
-    const tensor ia3_weights = t.trainable_parameter("ia3_l.default", sizes, dtype::float32);
-    return t.to(t.mul(x_float32, t.mul_scalar(ia3_weights.view({static_cast<std::int64_t>(ia3_weights.numel)}))),
-                x.type);
-}
+[[nodiscard]] tensor factors(trace& t, const shape& sizes, const tensor& x, const tensor& x_float32);
 
 /// A parameter plus a low-rank product, for all experts in one call (lora/layer.py, `ParamWrapper`).
-[[nodiscard]] inline tensor added_to(trace& t, literal name, const tensor& parameter, std::int64_t rank, bool scales) {
-    const part_guard part{t, name, {"", "ParamWrapper"}};
-    const std::int64_t experts = parameter.rank == 3 ? parameter.dim(0) : 1, out = parameter.dim(-2),
-                       in = parameter.dim(-1);
-    const tensor a = t.trainable_parameter("lora_A.default.weight", {rank * experts, in}, dtype::float32);
-    const tensor b = t.trainable_parameter("lora_B.default.weight", {out, rank * experts}, dtype::float32);
-    if (parameter.rank == 2) {
-        const tensor delta = t.to(t.mul_scalar(t.matmul(b, a)), parameter.type);
-        {  // `register_parametrization` evaluates it once
-            const recorder::no_grad_guard tried{t};
-            (void)t.add(parameter, delta);
-        }
-        return t.add(parameter, delta);
-    }
-    const tensor left = t.to(b.view({out, rank, experts}).transpose(1, 2).transpose(0, 1), parameter.type);
-    const tensor right = t.to(a.view({experts, rank, in}), parameter.type);
-    const op kind = scales ? op::batched_matmul_bias_scaled : op::batched_matmul_bias;
-    {  // `register_parametrization` evaluates it once
-        const recorder::no_grad_guard tried{t};
-        (void)t.bmm(kind, left, right);
-    }
-    return t.bmm(kind, left, right);
-}
+[[nodiscard]] tensor added_to(trace& t, literal name, const tensor& parameter, std::int64_t rank, bool scales);
 
 /// Trained rows of an embedding table (trainable_tokens/layer.py). The original rows are stored.
-[[nodiscard]] inline tensor trained_rows(trace& t, std::int64_t tokens, const tensor& table) {
-    const tensor rows =
-        t.trainable_parameter("token_adapter.trainable_tokens_delta.default", {tokens, table.dim(1)}, dtype::float32);
-    t.register_buffer(count(rows.numel) * count(bits_of(rows.type)) / count(8));
-    return rows;
-}
+[[nodiscard]] tensor trained_rows(trace& t, std::int64_t tokens, const tensor& table);
 /// An embedding table with replaced rows. Writes the entire table (`Tensor.index_copy`).
-[[nodiscard]] inline tensor with_rows(trace& t, const tensor& table, const tensor& rows) {
-    tensor out = table;
-    const tensor cast_rows = t.to(rows, table.type);
-    const tensor* const in[2] = {&table, &cast_rows};
-    t.save_for_backward(cast_rows);
-    t.save_integers_for_backward(count(static_cast<std::uint64_t>(rows.dim(0))));
-    t.record_op(op::scatter, {}, {}, out, in, 2);
-    return out;
-}
+[[nodiscard]] tensor with_rows(trace& t, const tensor& table, const tensor& rows);
 
-/// `nn.Linear` with a bias, as part of a prompt encoder.
-[[nodiscard]] inline tensor layer(trace& t, const tensor& x, literal weight, literal bias, std::int64_t out) {
-    const tensor w = t.trainable_parameter(weight, {out, x.dim(-1)}, dtype::float32);
-    const tensor b = t.trainable_parameter(bias, {out}, dtype::float32);
-    return t.linear(x, w, &b);
-}
 /// Virtual tokens before a text: their embeddings, or the output of an MLP, the same for every sequence.
 ///
 /// `for_two`: adds as many tokens for a decoder, which does not read them.
-[[nodiscard]] inline tensor prompt(trace& t, const adapter& adapter_config, const tensor& text, bool for_two) {
-    const part_guard part{t, "prompt_encoder.default", {"", "PromptEmbedding"}};
-    const std::int64_t width = text.dim(-1), tokens = for_two ? 2 * adapter_config.tokens : adapter_config.tokens;
-    tensor x = t.gather(t.trainable_parameter("embedding.weight", {tokens, width}, dtype::float32), {1, tokens, width});
-    if (adapter_config.kind == adapter_kind::p_tuning) {  // p_tuning/model.py, `PromptEncoder`
-        const std::int64_t hidden = adapter_config.hidden > 0 ? adapter_config.hidden : width;
-        x = t.relu(layer(t, x, "mlp_head.0.weight", "mlp_head.0.bias", hidden));
-        x = t.relu(layer(t, x, "mlp_head.2.weight", "mlp_head.2.bias", hidden));
-        x = layer(t, x, "mlp_head.4.weight", "mlp_head.4.bias", width);
-    }
-    x = t.to(t.copy(x.expand({text.dim(0), tokens, width})), text.type);
-    return for_two ? t.slice(x, 1, adapter_config.tokens) : x;
-}
+[[nodiscard]] tensor prompt(trace& t, const adapter& adapter_config, const tensor& text, bool for_two);
 /// Keys and values of all layers: (batch, tokens, 2 · layers, width).
 ///
 /// They are the rows of a table, or the output of an MLP (prefix_tuning/model.py, `PrefixEncoder`).
-[[nodiscard]] inline tensor prefix(trace& t, const adapter& adapter_config, const tensor& text, std::int64_t layers,
-                                   std::int64_t width) {
-    const part_guard part{t, "prompt_encoder.default", {"", "PrefixEncoder"}};
-    const std::int64_t all = checked_product(2 * layers, width), expanded_width = adapter_config.projects ? width : all;
-    tensor x =
-        t.gather(t.trainable_parameter("embedding.weight", {adapter_config.tokens, expanded_width}, dtype::float32),
-                 {text.dim(0), adapter_config.tokens, expanded_width});
-    if (adapter_config.projects) {
-        x = t.tanh(layer(t, x, "transform.0.weight", "transform.0.bias",
-                         adapter_config.hidden > 0 ? adapter_config.hidden : width));
-        x = layer(t, x, "transform.2.weight", "transform.2.bias", all);
-    }
-    return t.to(x, text.type).view({text.dim(0), adapter_config.tokens, 2 * layers, width});
-}
+[[nodiscard]] tensor prefix(trace& t, const adapter& adapter_config, const tensor& text, std::int64_t layers,
+                            std::int64_t width);
 /// Keys or values of one layer, copied for the cache: (batch, heads, tokens, head width).
-[[nodiscard]] inline tensor of_layer(trace& t, const tensor& prefix, const shape& sizes) {
-    const tensor one =
-        prefix.slice(2, 1).view({sizes.size[0], sizes.size[2], sizes.size[1], sizes.size[3]}).transpose(1, 2);
-    return t.cat({one}, 2);
-}
+[[nodiscard]] tensor of_layer(trace& t, const tensor& prefix, const shape& sizes);
 
 }  // namespace llmcost::adapter_parts
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/memory/impl/adapter_parts.ipp>  // IWYU pragma: export
+#endif

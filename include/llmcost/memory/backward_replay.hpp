@@ -7,8 +7,10 @@
 #include <string_view>
 #include <vector>
 
-#include <llmcost/graph/backward_graph.hpp>
+#include <llmcost/memory/category.hpp>
 #include <llmcost/memory/forward_replay.hpp>
+#include <llmcost/memory/schedule.hpp>
+#include <llmcost/memory/tape.hpp>
 
 namespace llmcost::detail {
 
@@ -20,65 +22,9 @@ protected:
     ~backward_replay() = default;
 
     /// Frees saved tensors of nodes that no gradient reaches, together with the model outputs.
-    void free_unreached_outputs() {
-        is_reached_.assign(tape_.nodes.size(), false);
-        std::vector<char> is_needed(tape_.tensors.size(), false);
-        if (tape_.loss >= 0) is_needed[static_cast<std::size_t>(tape_.loss)] = true;
-        for (std::size_t i = tape_.nodes.size(); i-- > 0;) {
-            const tape_node& n = tape_.nodes[i];
-            if (!n.has_backward || !is_needed[static_cast<std::size_t>(n.output)]) continue;
-            is_reached_[i] = true;
-            for (const tape_edge& e : n.inputs) {
-                if (!e.requires_grad) continue;
-                if (e.tensor >= 0) is_needed[static_cast<std::size_t>(e.tensor)] = true;
-                if (e.parameter >= 0) ++uses_[static_cast<std::size_t>(e.parameter)].num_pending;
-            }
-        }
-        for (std::size_t i = 0; i < tape_.nodes.size(); ++i)
-            if (!is_reached_[i] && !is_recomputed(tape_.nodes[i])) release_saved(tape_.nodes[i]);
-        if (tape_.output >= 0 && state_of(tape_.output).num_saved_by == 0) free(tape_.output);
-    }
-    void backward() {
-        tracker_.begin("backward");
-        tracker_.allocate(category::activations, 4);  // the initial gradient, a scalar 1
-        gradients_.clear();
-        parameters_->pre_backward_model();
-        if (tape_.loss >= 0) state_of(tape_.loss).gradient = allocate_gradient(0);
-        for (std::size_t i = tape_.nodes.size(); i-- > 0;) {
-            const tape_node& n = tape_.nodes[i];
-            if (is_reached_[i] && n.region >= 0 && n.region != current_layer_)
-                parameters_->pre_backward(current_layer_ = n.region);
-            if (is_recomputed(n) && is_reached_[i] && !region_of(n).is_recomputed) recompute(region_of(n));
-            if (is_reached_[i])
-                run_backward(n);
-            else if (is_recomputed(n) && region_of(n).is_recomputed &&
-                     static_cast<std::int32_t>(i) <= region_of(n).early_stop_node)
-                release_saved(n);
-            if (is_recomputed(n) && region_of(n).first_node == static_cast<std::int32_t>(i))
-                free_region_arguments(region_of(n));
-            const bool ends = i == 0 || tape_.nodes[i - 1].region != n.region;
-            if (ends && current_layer_ >= 0 && current_layer_ == n.region) {
-                parameters_->post_backward(current_layer_, propagates_before(i));
-                current_layer_ = -1;
-            }
-            record_snapshot(n.region, ends);
-        }
-        tracker_.free(category::activations, 4);
-        parameters_->post_backward_model(is_last_pass_);
-    }
-    void free_loss_and_leaves() {
-        if (tape_.loss >= 0) free(tape_.loss);
-        // autograd leaves other than parameters, and their gradients
-        for (std::size_t i = 0; i < tensor_states_.size(); ++i) {
-            tensor_state& t = tensor_states_[i];
-            t.is_leaf = false;
-            free(static_cast<std::int32_t>(i));
-            release_gradient(t.gradient);
-            t.gradient = -1;
-            tracker_.free(category::temporaries, t.view_gradient_bytes);
-            t.view_gradient_bytes = 0;
-        }
-    }
+    void free_unreached_outputs();
+    void backward();
+    void free_loss_and_leaves();
 
 private:
     /// The memory of a gradient. Several tensors may share it temporarily.
@@ -95,133 +41,23 @@ private:
     };
 
     /// Whether gradients of the layer that begins at a node reach earlier layers.
-    [[nodiscard]] bool propagates_before(std::size_t first) const {
-        const std::int32_t layer = tape_.nodes[first].region;
-        for (std::size_t i = first; i < tape_.nodes.size() && tape_.nodes[i].region == layer; ++i)
-            for (const tape_edge& e : tape_.nodes[i].inputs)
-                if (is_reached_[i] && e.requires_grad && e.tensor >= 0 &&
-                    tensor_state_of(e.tensor).producer < static_cast<std::int32_t>(first))
-                    return true;
-        return false;
-    }
-    void run_backward(const tape_node& n) {
-        const std::string_view name = op_cost_of(n.kind).name;
-        combine_view_gradients(state_of(n.output), tensor_state_of(n.output).bytes);
-        const std::int32_t arrived = state_of(n.output).gradient;
-        state_of(n.output).gradient = -1;
-        input_gradients_.clear();
-        const std::uint64_t fetched =
-            n.backward_temporary_bytes + (is_offloaded(n) ? n.saved_view_bytes + n.saved_extra_bytes : 0);
-        if (fetched > 0) {
-            tracker_.allocate(category::temporaries, fetched);
-            tracker_.update_peak("copy");
-        }
-        for (const tape_edge& e : n.inputs)
-            input_gradients_.push_back(!e.requires_grad           ? -1
-                                       : n.saves_gradients        ? saved_gradient(e)
-                                       : passes_gradient_of(n, e) ? add_reference(arrived)
-                                                                  : compute_gradient(n, e, name));
-        tracker_.free(category::temporaries, fetched);
-        release_gradient(arrived);
-        release_saved(n);  // before its gradients are accumulated (autograd's engine.cpp, `evaluate_function`)
-        for (std::size_t i = 0; i < input_gradients_.size(); ++i) {
-            const tape_edge& e = n.inputs[i];
-            if (input_gradients_[i] < 0 || e.tensor < 0) continue;
-            if (e.bytes < tensor_state_of(e.tensor).bytes)
-                store_view_gradient(state_of(e.tensor), input_gradients_[i]);
-            else
-                accumulate(state_of(e.tensor).gradient, input_gradients_[i]);
-        }
-        // the bias of a product is its first input (derivatives.yaml, `addmm`)
-        const bool is_product = op_cost_of(n.kind).torch_flops != 0;
-        for (std::size_t k = 0; k < input_gradients_.size(); ++k) {
-            const std::size_t i = is_product ? input_gradients_.size() - 1 - k : k;
-            if (input_gradients_[i] >= 0 && n.inputs[i].parameter >= 0)
-                accumulate_parameter_gradient(n.inputs[i].parameter, input_gradients_[i]);
-        }
-    }
+    [[nodiscard]] bool propagates_before(std::size_t first) const;
+    void run_backward(const tape_node& n);
     /// Whether backward passes the gradient on unchanged.
-    [[nodiscard]] bool passes_gradient_of(const tape_node& n, const tape_edge& e) const {
-        const bool is_full_size = e.bytes == n.output_bytes;
-        return is_full_size && !n.is_autograd_function && passes_gradient_through(n.kind, &e == &n.inputs.front());
-    }
+    [[nodiscard]] bool passes_gradient_of(const tape_node& n, const tape_edge& e) const;
     /// Allocates the gradient that a node computes. A broadcast input's gradient is summed.
-    std::int32_t compute_gradient(const tape_node& n, const tape_edge& e, std::string_view name) {
-        const std::uint64_t target_bytes = e.tensor >= 0
-                                               ? tensor_state_of(e.tensor).bytes
-                                               : tape_.parameters[static_cast<std::size_t>(e.parameter)].bytes;
-        const std::uint64_t computed_bytes =
-            backward_op_cost_of(n.kind).gradient_size == gradient_size_kind::as_output && n.output_bytes > e.bytes
-                ? n.output_bytes
-                : e.bytes;
-        // `pow_backward` multiplies by a power times its exponent (torch/csrc/autograd/FunctionsManual.cpp)
-        const std::uint64_t formula = n.kind == op::integer_power ? 2 * e.bytes : 0;
-        tracker_.allocate(category::temporaries, formula);
-        const std::int32_t unreduced_gradient =
-            allocate_gradient(e.tensor >= 0 || computed_bytes > target_bytes ? computed_bytes : target_bytes);
-        gradients_[static_cast<std::size_t>(unreduced_gradient)].is_view = op_cost_of(n.kind).torch_flops != 0;
-        tracker_.update_peak(name);
-        tracker_.free(category::temporaries, formula);
-        if (computed_bytes <= target_bytes) return unreduced_gradient;
-        const std::int32_t summed = allocate_gradient(target_bytes);
-        tracker_.update_peak("sum");
-        release_gradient(unreduced_gradient);
-        return summed;
-    }
+    std::int32_t compute_gradient(const tape_node& n, const tape_edge& e, std::string_view name);
     /// Stores the gradient of a view until those of the other views arrive.
-    void store_view_gradient(tensor_state& state, std::int32_t g) {
-        const std::uint64_t bytes = gradients_[static_cast<std::size_t>(g)].bytes;
-        release_gradient(g);
-        tracker_.allocate(category::temporaries, bytes);
-        state.view_gradient_bytes += bytes;
-    }
-    void combine_view_gradients(tensor_state& state, std::uint64_t total_bytes) {
-        if (state.view_gradient_bytes == 0) return;
-        accumulate(state.gradient, allocate_gradient(total_bytes));
-        tracker_.update_peak("cat");
-        tracker_.free(category::temporaries, state.view_gradient_bytes);
-        state.view_gradient_bytes = 0;
-    }
+    void store_view_gradient(tensor_state& state, std::int32_t g);
+    void combine_view_gradients(tensor_state& state, std::uint64_t total_bytes);
     /// Adds two gradients of one tensor, in place if the first one has no other references.
-    void accumulate(std::int32_t& place, std::int32_t g) {
-        if (place < 0) {
-            place = g;
-            return;
-        }
-        gradient_buffer& first = gradients_[static_cast<std::size_t>(place)];
-        if (first.num_references > 1 || first.is_view) {
-            const std::int32_t sum = allocate_gradient(first.bytes);
-            tracker_.update_peak("add");
-            release_gradient(place);
-            place = sum;
-        }
-        release_gradient(g);
-    }
-    void accumulate_parameter_gradient(std::int32_t parameter, std::int32_t g) {
-        parameter_gradient& use = uses_[static_cast<std::size_t>(parameter)];
-        accumulate(use.gradient, g);
-        if (--use.num_pending > 0) return;
-        parameters_->before_gradient();
-        release_gradient(use.gradient);
-        use.gradient = -1;
-        parameters_->on_parameter_gradient(parameter);
-    }
+    void accumulate(std::int32_t& place, std::int32_t g);
+    void accumulate_parameter_gradient(std::int32_t parameter, std::int32_t g);
     /// A gradient that forward computed and saved. Its memory is released when it is passed on.
     std::int32_t saved_gradient(const tape_edge& e) { return allocate_gradient(e.bytes, category::activations); }
-    std::int32_t allocate_gradient(std::uint64_t bytes, category gradient_category = category::temporaries) {
-        gradients_.push_back({.bytes = bytes, .num_references = 1, .gradient_category = gradient_category});
-        tracker_.allocate(gradient_category, bytes);
-        return static_cast<std::int32_t>(gradients_.size()) - 1;
-    }
-    std::int32_t add_reference(std::int32_t g) {
-        ++gradients_[static_cast<std::size_t>(g)].num_references;
-        return g;
-    }
-    void release_gradient(std::int32_t g) {
-        if (g < 0) return;
-        gradient_buffer& m = gradients_[static_cast<std::size_t>(g)];
-        if (--m.num_references == 0) tracker_.free(m.gradient_category, m.bytes);
-    }
+    std::int32_t allocate_gradient(std::uint64_t bytes, category gradient_category = category::temporaries);
+    std::int32_t add_reference(std::int32_t g);
+    void release_gradient(std::int32_t g);
 
     std::vector<parameter_gradient> uses_;
     std::vector<gradient_buffer> gradients_;
@@ -231,3 +67,7 @@ private:
 };
 
 }  // namespace llmcost::detail
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/memory/impl/backward_replay.ipp>  // IWYU pragma: export
+#endif

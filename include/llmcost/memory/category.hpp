@@ -26,14 +26,14 @@ inline constexpr std::string_view memory_category_names[num_memory_categories]{"
 
 /// Bytes of each category at one moment, or the maximum of each.
 struct memory_bytes {
-    std::uint64_t by_category[num_memory_categories]{};
+    std::uint64_t category_bytes[num_memory_categories]{};
     std::uint64_t total = 0;
 
     [[nodiscard]] constexpr std::uint64_t& operator[](memory_category c) noexcept {
-        return by_category[static_cast<std::size_t>(c)];
+        return category_bytes[static_cast<std::size_t>(c)];
     }
     [[nodiscard]] constexpr std::uint64_t operator[](memory_category c) const noexcept {
-        return by_category[static_cast<std::size_t>(c)];
+        return category_bytes[static_cast<std::size_t>(c)];
     }
     constexpr void add(memory_category c, std::uint64_t bytes) noexcept {
         (*this)[c] += bytes;
@@ -46,7 +46,7 @@ struct memory_bytes {
     /// Raises each category to the value of another moment if that is larger.
     constexpr void set_maximum(const memory_bytes& now) noexcept {
         for (std::size_t i = 0; i < num_memory_categories; ++i)
-            if (now.by_category[i] > by_category[i]) by_category[i] = now.by_category[i];
+            if (now.category_bytes[i] > category_bytes[i]) category_bytes[i] = now.category_bytes[i];
         if (now.total > total) total = now.total;
     }
     friend constexpr bool operator==(const memory_bytes&, const memory_bytes&) = default;

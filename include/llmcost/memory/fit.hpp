@@ -3,13 +3,16 @@
 #pragma once
 
 #include <cmath>
-#include <cstddef>
 #include <cstdint>
 #include <vector>
 
+#include <llmcost/base/count.hpp>
 #include <llmcost/base/maybe.hpp>
+#include <llmcost/base/workload.hpp>
+#include <llmcost/layers/model_config.hpp>
 #include <llmcost/memory/inference.hpp>
 #include <llmcost/memory/training_step.hpp>
+#include <llmcost/model/model_spec.hpp>
 
 // Inverse questions: the largest workload that fits into a given amount of memory.
 namespace llmcost {
@@ -31,22 +34,7 @@ namespace detail {
 /// The n at which a parabola through the last three points, or a line through two, reaches the available memory.
 ///
 /// Returns `max_input` if there is no such n.
-[[nodiscard]] inline double interpolated_limit(const std::vector<known_requirement>& known,
-                                               std::uint64_t available_bytes) {
-    const std::size_t last = known.size() - 1;
-    const auto x = [&](std::size_t offset) { return static_cast<double>(known[last - offset].n); };
-    const auto y = [&](std::size_t offset) {
-        return static_cast<double>(known[last - offset].needed) - static_cast<double>(available_bytes);
-    };
-    if (last == 0) return 2 * x(0);
-    const double slope = (y(0) - y(1)) / (x(0) - x(1));
-    const double bend = last < 2 ? 0 : (slope - (y(1) - y(2)) / (x(1) - x(2))) / (x(0) - x(2));
-    const double last_slope = slope + bend * (x(0) - x(1));  // slope of the parabola at the last point
-    const double discriminant = last_slope * last_slope - 4 * bend * y(0);
-    const double root = discriminant > 0 ? std::sqrt(discriminant) : 0;
-    const double denominator = last_slope + root;  // of both roots, the one that a line also has
-    return denominator > 0 ? x(0) - 2 * y(0) / denominator : static_cast<double>(max_input);
-}
+[[nodiscard]] double interpolated_limit(const std::vector<known_requirement>& known, std::uint64_t available_bytes);
 
 }  // namespace detail
 
@@ -61,16 +49,16 @@ template <class Needed>
                                             maybe<fixed_requirement> fixed = {}) {
     if (maximum < 1) return 0;
     std::int64_t good = 0, bad = maximum + 1, previous_gap = maximum;
-    std::vector<known_requirement> at;
+    std::vector<known_requirement> evaluations;
     const auto found = [&](const known_requirement& one) {
         (one.needed <= count(available_bytes) ? good : bad) = one.n;
-        at.push_back(one);
+        evaluations.push_back(one);
     };
-    if (fixed) at.push_back({0, fixed->needed});
+    if (fixed) evaluations.push_back({0, fixed->needed});
     if (known && known->n >= 1 && known->n <= maximum) found(*known);
     bool has_result = true;  // whether the last evaluation succeeded
     for (int iteration = 1; bad - good > 1; ++iteration) {
-        double next = at.empty() ? 1 : std::floor(detail::interpolated_limit(at, available_bytes));
+        double next = evaluations.empty() ? 1 : std::floor(detail::interpolated_limit(evaluations, available_bytes));
         // with quadratic growth the limit is below the linear estimate
         if (iteration == 1 && known && fixed && fixed->is_nonlinear && next > static_cast<double>(known->n))
             next = std::sqrt(next * static_cast<double>(known->n));
@@ -109,65 +97,15 @@ struct fit_figures {
 }
 
 /// The largest workloads that fit for inference, within the memory fraction of the engine.
-[[nodiscard]] inline fit_figures fit_inference(const model& m, const workload& load,
-                                               const engine_memory_profile& engine, std::uint64_t bytes,
-                                               maybe<count> stored = {}) {
-    const auto available_bytes = static_cast<std::uint64_t>(static_cast<double>(bytes) * engine.gpu_memory_utilization);
-    const auto memory_for = [&](std::int64_t batch, std::int64_t sequence) {
-        workload changed = load;
-        changed.batch = batch;
-        changed.sequence = sequence;
-        return inference_memory_of(m, changed, engine, stored);
-    };
-    fit_figures out;
-    const inference_memory requested_memory = memory_for(load.batch, load.sequence);
-    out.needed = requested_memory.total_bytes();
-    out.fits = out.needed <= count(available_bytes);
-    out.max_batch = find_largest_fit(
-        available_bytes, 1 << 20, [&](std::int64_t n) { return memory_for(n, load.sequence).total_bytes(); },
-        known_requirement{load.batch, out.needed},
-        fixed_requirement{requested_memory.weight_bytes + requested_memory.runtime_bytes});
-    out.max_context = find_largest_fit(
-        available_bytes, longest_context(m) - load.past,
-        [&](std::int64_t n) { return memory_for(load.batch, n).total_bytes(); },
-        known_requirement{load.sequence, out.needed},
-        fixed_requirement{requested_memory.weight_bytes + requested_memory.runtime_bytes});
-    const inference_memory one = load.batch == 1 ? requested_memory : memory_for(1, load.sequence);
-    const count fixed = one.weight_bytes + one.runtime_bytes + one.peak_activation_bytes;
-    if (one.kv_cache_allocated_bytes != count{} && fixed < count(available_bytes))
-        out.max_concurrency =
-            static_cast<std::int64_t>(((count(available_bytes) - fixed) / one.kv_cache_allocated_bytes).to_64());
-    return out;
-}
+[[nodiscard]] fit_figures fit_inference(const model& m, const workload& load, const engine_memory_profile& engine,
+                                        std::uint64_t bytes, maybe<count> stored = {});
 
 /// The largest workloads that fit for training.
-[[nodiscard]] inline fit_figures fit_training(const model& m, const workload& load, const training_plan& plan,
-                                              std::uint64_t available_bytes) {
-    const auto memory_for = [&](std::int64_t batch, std::int64_t sequence) {
-        workload changed = load;
-        changed.batch = batch;
-        changed.sequence = sequence;
-        return train(m, changed, plan).memory.peak.bytes;
-    };
-    const auto total = [&](std::int64_t batch, std::int64_t sequence) {
-        return count(memory_for(batch, sequence).total);
-    };
-    fit_figures out;
-    const memory_bytes requested_memory = memory_for(load.batch, load.sequence);
-    count fixed;
-    for (const memory_category c : {memory_category::parameters, memory_category::buffers, memory_category::gradients,
-                                    memory_category::optimizer})
-        fixed += count(requested_memory[c]);
-    out.needed = count(requested_memory.total);
-    out.fits = out.needed <= count(available_bytes);
-    out.max_batch = find_largest_fit(
-        available_bytes, 1 << 20, [&](std::int64_t n) { return total(n, load.sequence); },
-        known_requirement{load.batch, out.needed}, fixed_requirement{fixed});
-    if (m.config.vocab_size != 0)
-        out.max_context = find_largest_fit(
-            available_bytes, longest_context(m), [&](std::int64_t n) { return total(load.batch, n); },
-            known_requirement{load.sequence, out.needed}, fixed_requirement{fixed, true});
-    return out;
-}
+[[nodiscard]] fit_figures fit_training(const model& m, const workload& load, const training_plan& plan,
+                                       std::uint64_t available_bytes);
 
 }  // namespace llmcost
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/memory/impl/fit.ipp>  // IWYU pragma: export
+#endif

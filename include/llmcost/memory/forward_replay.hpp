@@ -2,35 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <vector>
 
-#include <llmcost/memory/fsdp_sharding.hpp>
+#include <llmcost/memory/category.hpp>
+#include <llmcost/memory/memory_tracker.hpp>
 #include <llmcost/memory/parameter_sharding.hpp>
-#include <llmcost/memory/zero_sharding.hpp>
+#include <llmcost/memory/schedule.hpp>
+#include <llmcost/memory/tape.hpp>
+#include <llmcost/trace/ops.hpp>
 
 namespace llmcost::detail {
-
-/// Creates the parameter sharding of one device.
-[[nodiscard]] inline std::unique_ptr<parameter_sharding> make_parameter_sharding(const tape& tape,
-                                                                                 const training_schedule& plan,
-                                                                                 memory_timeline& out,
-                                                                                 memory_tracker& now) {
-    if (plan.data_parallel_size > 1) {
-        switch (plan.sharding) {
-            case sharding_strategy::ddp: break;
-            case sharding_strategy::zero1:
-            case sharding_strategy::zero2: return std::make_unique<zero_sharding>(tape, plan, out, now);
-            case sharding_strategy::zero3: return std::make_unique<zero3_sharding>(tape, plan, out, now);
-            case sharding_strategy::fsdp: return std::make_unique<fsdp_sharding>(tape, plan, out, now);
-        }
-    }
-    return std::make_unique<parameter_sharding>(tape, plan, out, now);
-}
 
 /// Replays the forward of a tape, completely or for a recomputed region.
 class forward_replay {
@@ -57,29 +41,11 @@ protected:
         std::vector<std::int32_t> offloaded_arguments{};  ///< arguments that are stored in host memory
     };
 
-    forward_replay(const tape& tape, const training_schedule& plan, memory_timeline& out)
-        : tape_(tape),
-          plan_(plan),
-          out_(out),
-          tracker_(out),
-          parameters_(make_parameter_sharding(tape, plan, out, tracker_)),
-          tensor_states_(tape.tensors.size()),
-          has_backward_(tape.tensors.size()) {
-        tracker_.allocate(category::buffers, tape.buffer_bytes);
-        tracker_.allocate(category::others, plan.input_bytes);
-        for (const tape_tensor& t : tape.tensors)
-            if (t.producer < 0) tracker_.allocate(category::others, t.bytes);
-        for (const tape_node& n : tape.nodes)
-            if (n.has_backward && n.output >= 0) has_backward_[static_cast<std::size_t>(n.output)] = true;
-        parameters_->allocate_parameters();
-    }
+    forward_replay(const tape& tape, const training_schedule& plan, memory_timeline& out);
     ~forward_replay() = default;
 
     /// Records a snapshot at the end of a layer.
-    void record_snapshot(std::int32_t layer, bool ends) {
-        if (step_ != plan_.num_steps || !is_last_pass_ || !ends) return;
-        tracker_.record_snapshot(layer < 0 ? std::string() : tape_.regions[static_cast<std::size_t>(layer)]);
-    }
+    void record_snapshot(std::int32_t layer, bool ends);
     [[nodiscard]] std::uint64_t bytes_of(std::int32_t t) const {
         return tensor_state_of(t).bytes * tensor_state_of(t).num_time_steps;
     }
@@ -89,95 +55,21 @@ protected:
     }
     tensor_state& state_of(std::int32_t t) { return tensor_states_[static_cast<std::size_t>(t)]; }
 
-    void allocate(std::int32_t t, category is = category::activations) {
-        tensor_state& h = state_of(t);
-        if (h.is_live || tensor_state_of(t).producer < 0) return;
-        h.is_live = true;
-        h.category_of_tensor = is;
-        tracker_.allocate(is, bytes_of(t));
-    }
-    void free(std::int32_t t) {
-        tensor_state& h = state_of(t);
-        if (!h.is_live || h.is_leaf) return;
-        h.is_live = false;
-        tracker_.free(h.category_of_tensor, bytes_of(t));
-    }
-    void forward() {
-        tracker_.begin(step_, "forward");
-        parameters_->pre_forward_model();
-        std::uint64_t offloaded = plan_.recompute == recompute_mode::none ? 0 : save_region_arguments();
-        for (std::size_t i = 0; i < tape_.nodes.size(); ++i) {
-            const tape_node& n = tape_.nodes[i];
-            if (n.region >= 0 && (i == 0 || tape_.nodes[i - 1].region != n.region)) parameters_->pre_forward(n.region);
-            allocate(n.output);
-            for (const tape_edge& e : n.inputs)
-                if (e.tensor >= 0 && e.requires_grad && !has_backward_[static_cast<std::size_t>(e.tensor)])
-                    state_of(e.tensor).is_leaf = true;
-            if (is_offloaded(n))
-                offloaded += offload_saved(n);
-            else if (!is_recomputed(n))
-                save_for_backward(n);
-            tracker_.update_peak(op_cost_of(n.kind).name);
-            for (const tape_edge& e : n.inputs) free_if_unused(e.tensor, i);
-            free_if_unused(n.output, i);
-            const bool ends = i + 1 == tape_.nodes.size() || tape_.nodes[i + 1].region != n.region;
-            if (n.region >= 0 && ends) parameters_->post_forward(n.region);
-            record_snapshot(n.region, ends);
-        }
-        parameters_->post_forward_model();
-        if (is_first_pass_) {
-            out_.saved_bytes = saved();
-            out_.offloaded_bytes += offloaded;
-        }
-    }
-    void save_for_backward(const tape_node& n) {
-        for (const std::int32_t s : n.saved) {
-            allocate(s);
-            ++state_of(s).num_saved_by;
-        }
-        tracker_.allocate(category::activations, n.saved_extra_bytes + n.saved_integer_bytes);
-    }
+    void allocate(std::int32_t t, category is = category::activations);
+    void free(std::int32_t t);
+    void forward();
+    void save_for_backward(const tape_node& n);
     /// Copies saved tensors to the host. Integers stay on the device.
-    std::uint64_t offload_saved(const tape_node& n) {
-        std::uint64_t made = n.saved_extra_bytes;
-        for (const std::int32_t s : n.saved)
-            if (!state_of(s).is_live && tensor_state_of(s).producer >= 0) made += bytes_of(s);
-        tracker_.allocate(category::activations, n.saved_integer_bytes);
-        tracker_.allocate_temporary(category::activations, made, op_cost_of(n.kind).name);
-        return n.saved_view_bytes + n.saved_extra_bytes;
-    }
-    void release_saved(const tape_node& n) {
-        if (!is_offloaded(n)) {
-            for (const std::int32_t s : n.saved)
-                if (--state_of(s).num_saved_by == 0 && s != tape_.loss) free(s);
-            tracker_.free(category::activations, n.saved_extra_bytes);
-        }
-        tracker_.free(category::activations, n.saved_integer_bytes);
-    }
+    std::uint64_t offload_saved(const tape_node& n);
+    void release_saved(const tape_node& n);
     /// Frees a tensor that neither a later node nor backward reads.
-    void free_if_unused(std::int32_t t, std::size_t node) {
-        if (t < 0 || t == tape_.output || t == tape_.loss || state_of(t).num_saved_by > 0) return;
-        if (tensor_state_of(t).last_read <= static_cast<std::int32_t>(node)) free(t);
-    }
-    [[nodiscard]] std::uint64_t saved() {
-        std::uint64_t bytes = 0;
-        for (std::size_t t = 0; t < tensor_states_.size(); ++t)
-            if (tensor_states_[t].num_saved_by > 0) bytes += bytes_of(static_cast<std::int32_t>(t));
-        for (const tape_node& n : tape_.nodes) bytes += is_recomputed(n) || is_offloaded(n) ? 0 : n.saved_extra_bytes;
-        return bytes;
-    }
+    void free_if_unused(std::int32_t t, std::size_t node);
+    [[nodiscard]] std::uint64_t saved();
 
     // ---- recomputation
 
     /// The checkpointed region of a node; -1: none.
-    [[nodiscard]] std::int32_t region_index(const tape_node& n) const noexcept {
-        switch (plan_.recompute) {
-            case recompute_mode::none: return -1;
-            case recompute_mode::selective: return n.attention_id;
-            case recompute_mode::full: return n.region < plan_.num_recomputed_layers ? n.region : -1;
-        }
-        return -1;
-    }
+    [[nodiscard]] std::int32_t region_index(const tape_node& n) const noexcept;
     [[nodiscard]] bool is_recomputed(const tape_node& n) const noexcept { return region_index(n) >= 0; }
     /// Whether the saved tensors of a node are stored in host memory. Recomputed regions are excluded.
     [[nodiscard]] bool is_offloaded(const tape_node& n) const noexcept {
@@ -191,71 +83,14 @@ protected:
     /// Only arguments with gradients are offloaded; others are captured variables.
     ///
     /// Source: torch/utils/checkpoint.py, `_NoopSaveInputs`.
-    std::uint64_t save_region_arguments() {
-        regions_.assign(plan_.recompute == recompute_mode::full ? tape_.regions.size()
-                                                                : static_cast<std::size_t>(tape_.num_attentions),
-                        {});
-        std::uint64_t offloaded = 0;
-        for (std::size_t i = 0; i < tape_.nodes.size(); ++i) {
-            const tape_node& n = tape_.nodes[i];
-            if (!is_recomputed(n)) continue;
-            recompute_region& r = region_of(n);
-            if (r.first_node < 0) r.first_node = static_cast<std::int32_t>(i);
-            r.last_node = static_cast<std::int32_t>(i);
-            if (saves_anything(n)) r.early_stop_node = static_cast<std::int32_t>(i);
-            for (const tape_edge& e : n.inputs) {
-                if (e.tensor < 0 || tensor_state_of(e.tensor).producer >= r.first_node ||
-                    std::ranges::find(r.arguments, e.tensor) != r.arguments.end() ||
-                    std::ranges::find(r.offloaded_arguments, e.tensor) != r.offloaded_arguments.end())
-                    continue;
-                if (plan_.offloads_activations && e.requires_grad) {
-                    r.offloaded_arguments.push_back(e.tensor);
-                    offloaded += bytes_of(e.tensor);
-                } else {
-                    r.arguments.push_back(e.tensor);
-                    ++state_of(e.tensor).num_saved_by;
-                }
-            }
-        }
-        return offloaded;
-    }
+    std::uint64_t save_region_arguments();
     /// Whether autograd saves a tensor of the node, including weights.
     [[nodiscard]] static bool saves_anything(const tape_node& n) noexcept {
         return n.has_backward && (!n.saved.empty() || n.saved_extra_bytes > 0 || op_cost_of(n.kind).torch_flops != 0);
     }
     /// Recomputes a region up to the last tensor that its backward needs (`early_stop`).
-    void recompute(recompute_region& r) {
-        r.is_recomputed = true;
-        for (const std::int32_t t : r.offloaded_arguments) {
-            allocate(t, category::temporaries);
-            ++state_of(t).num_saved_by;
-        }
-        std::vector<std::int32_t> last(tape_.tensors.size(), -1);
-        for (std::int32_t i = r.first_node; i <= r.early_stop_node; ++i)
-            for (const tape_edge& e : node(i).inputs)
-                if (e.tensor >= 0) last[static_cast<std::size_t>(e.tensor)] = i;
-        for (std::int32_t i = r.first_node; i <= r.early_stop_node; ++i) {
-            const tape_node& n = node(i);
-            const bool runs = i < r.early_stop_node || std::ranges::find(n.saved, n.output) != n.saved.end();
-            if (runs) {
-                allocate(n.output);
-                out_.recomputed_flops += is_first_pass_ ? n.torch_flops : 0;
-            }
-            save_for_backward(n);
-            tracker_.update_peak(op_cost_of(n.kind).name);
-            const auto drop_read = [&](std::int32_t t) {
-                if (t >= 0 && state_of(t).num_saved_by == 0 && last[static_cast<std::size_t>(t)] <= i) free(t);
-            };
-            for (const tape_edge& e : n.inputs) drop_read(e.tensor);
-            drop_read(n.output);
-        }
-        for (const std::int32_t t : r.offloaded_arguments)
-            if (--state_of(t).num_saved_by == 0) free(t);
-    }
-    void free_region_arguments(const recompute_region& r) {
-        for (const std::int32_t t : r.arguments)
-            if (--state_of(t).num_saved_by == 0) free(t);
-    }
+    void recompute(recompute_region& r);
+    void free_region_arguments(const recompute_region& r);
 
     const tape& tape_;
     const training_schedule& plan_;
@@ -271,3 +106,7 @@ protected:
 };
 
 }  // namespace llmcost::detail
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/memory/impl/forward_replay.ipp>  // IWYU pragma: export
+#endif

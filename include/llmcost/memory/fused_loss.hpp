@@ -4,6 +4,15 @@
 
 #include <cstdint>
 
+#include <llmcost/base/count.hpp>
+#include <llmcost/base/dtype.hpp>
+#include <llmcost/base/string_ref.hpp>
+#include <llmcost/base/workload.hpp>
+#include <llmcost/trace/leaf_module_policy.hpp>
+#include <llmcost/trace/ops.hpp>
+#include <llmcost/trace/recorder.hpp>
+#include <llmcost/trace/scope.hpp>
+#include <llmcost/trace/tensor.hpp>
 #include <llmcost/trace/trace.hpp>
 
 namespace llmcost {
@@ -44,15 +53,7 @@ public:
         return inner_policy_ != nullptr ? inner_policy_->transform_linear_input(t, x) : x;
     }
     [[nodiscard]] tensor transform_linear_output(trace& t, const tensor& x, const tensor& weight, bool is_transposed,
-                                                 const tensor* bias, const tensor& y) override {
-        const bool scores = t.is_not_executed() && !is_transposed && bias == nullptr && weight.dim(0) == vocab_size_;
-        if (scores) {
-            weight_ = weight;
-            found_ = true;
-        }
-        return inner_policy_ != nullptr ? inner_policy_->transform_linear_output(t, x, weight, is_transposed, bias, y)
-                                        : y;
-    }
+                                                 const tensor* bias, const tensor& y) override;
     [[nodiscard]] shape transform_embedding_ids(std::int64_t rows, const shape& ids) override {
         return inner_policy_ != nullptr ? inner_policy_->transform_embedding_ids(rows, ids) : ids;
     }
@@ -61,13 +62,13 @@ public:
         return inner_policy_ != nullptr ? inner_policy_->transform_embedding_output(t, table, scaled, found) : found;
     }
     /// The weight: (vocabulary, width). Returns null if the head has a bias or is not a linear layer.
-    [[nodiscard]] const tensor* weight() const noexcept { return found_ ? &weight_ : nullptr; }
+    [[nodiscard]] const tensor* weight() const noexcept { return is_found_ ? &weight_ : nullptr; }
 
 private:
     leaf_module_policy* inner_policy_;
     std::int64_t vocab_size_;
     tensor weight_{};
-    bool found_ = false;
+    bool is_found_ = false;
 };
 
 /// Number of tokens per chunk, chosen so that a chunk's logits have about as many elements as all hidden states.
@@ -135,3 +136,7 @@ private:
 };
 
 }  // namespace llmcost
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/memory/impl/fused_loss.ipp>  // IWYU pragma: export
+#endif

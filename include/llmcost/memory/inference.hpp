@@ -2,15 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <string_view>
-#include <vector>
 
 #include <llmcost/analysis/counts.hpp>
 #include <llmcost/analysis/layer_run.hpp>
+#include <llmcost/base/count.hpp>
 #include <llmcost/base/maybe.hpp>
+#include <llmcost/base/workload.hpp>
 #include <llmcost/memory/tape.hpp>
+#include <llmcost/model/model_spec.hpp>
 
 namespace llmcost {
 
@@ -88,114 +89,15 @@ struct inference_memory {
 
 namespace detail {
 
-/// Bytes of the KV cache after a prefill of `num_tokens` tokens, for one sequence.
-[[nodiscard]] inline count kv_cache_bytes_after_prefill(const model& model, workload load, std::int64_t num_tokens) {
-    load.batch = 1;
-    load.past = 0;
-    load.sequence = num_tokens;
-    return count_model(model, load).cache_bytes;
-}
-
-/// Peak bytes of the tensors of a traced forward pass.
-///
-/// A tensor is live from the operation that writes it to the last operation that reads it.
-/// Cached tensors are not counted.
-[[nodiscard]] inline count peak_live_bytes(const tape& pass) {
-    std::uint64_t live_bytes = 0;
-    std::uint64_t peak_bytes = 0;
-    std::vector<bool> is_live(pass.tensors.size(), false);
-
-    const auto tensor = [&](std::int32_t id) -> const tape_tensor& {
-        return pass.tensors[static_cast<std::size_t>(id)];
-    };
-    const auto allocate = [&](std::int32_t id) {
-        if (id < 0 || is_live[static_cast<std::size_t>(id)] || tensor(id).is_cached) return;
-        is_live[static_cast<std::size_t>(id)] = true;
-        live_bytes += tensor(id).bytes;
-    };
-    const auto free_after_last_read = [&](std::int32_t id, std::size_t node) {
-        if (id < 0 || !is_live[static_cast<std::size_t>(id)] || id == pass.output) return;
-        if (tensor(id).last_read > static_cast<std::int32_t>(node)) return;
-        is_live[static_cast<std::size_t>(id)] = false;
-        live_bytes -= tensor(id).bytes;
-    };
-
-    for (std::size_t i = 0; i < pass.nodes.size(); ++i) {
-        const tape_node& node = pass.nodes[i];
-        allocate(node.output);
-        peak_bytes = std::max(peak_bytes, live_bytes);
-        for (const tape_edge& input : node.inputs) free_after_last_read(input.tensor, i);
-        free_after_last_read(node.output, i);
-    }
-    return count(peak_bytes);
-}
-
 /// Peak bytes of one forward pass. Traces every layer.
-[[nodiscard]] inline count peak_activation_bytes_of_full_trace(const model& model, const workload& load) {
-    tape pass;
-    tape_listener listener{pass};
-    trace t{with_storage_types(load, storage_types_of(model, load)), &listener};
-    pass.output = listener.tensor_id(model.forward(t));
-    return peak_live_bytes(pass);
-}
-
-/// Peak bytes of one forward pass. Traces two and three repetitions of the longest run of equal layers.
-///
-/// If both have the same peak, the entire model has this peak. Otherwise every layer is traced.
-[[nodiscard]] inline count peak_activation_bytes_of_folded_trace(const model& model, const workload& load) {
-    constexpr std::int64_t max_repetitions = 3;
-    const layer_run run = longest_layer_run(model.config.layers, model.config.num_hidden_layers, max_repetitions);
-    const bool can_fold = run.repetitions > max_repetitions && model.policy == nullptr;
-    if (can_fold) {
-        try {
-            const count shorter =
-                peak_activation_bytes_of_full_trace(with_repetitions(model, run, max_repetitions - 1), load);
-            const count longer =
-                peak_activation_bytes_of_full_trace(with_repetitions(model, run, max_repetitions), load);
-            if (shorter == longer) return longer;
-        } catch (const description_error&) {
-            // The model is not valid with fewer layers. Trace every layer.
-        }
-    }
-    return peak_activation_bytes_of_full_trace(model, load);
-}
-
-/// The largest step of a chunked prefill of `load`: at most `max_num_batched_tokens` new tokens.
-[[nodiscard]] inline workload largest_chunk_of(const workload& load, const engine_memory_profile& engine) {
-    const std::int64_t max_tokens = engine.max_num_batched_tokens;
-    if (max_tokens <= 0 || count(load.batch) * count(load.sequence) <= count(max_tokens)) return load;
-
-    workload chunk = load;
-    chunk.sequence = std::min(load.sequence, max_tokens);
-    chunk.batch = std::max<std::int64_t>(1, max_tokens / chunk.sequence);
-    chunk.past = load.past + load.sequence - chunk.sequence;
-    return chunk;
-}
+[[nodiscard]] count peak_activation_bytes_of_full_trace(const model& model, const workload& load);
 
 }  // namespace detail
-
-/// Size of the KV cache of one sequence. Computed from prefills of one and two tokens, which no sliding window limits.
-[[nodiscard]] inline kv_cache_size kv_cache_size_of(const model& model, const workload& load) {
-    const count one_token = detail::kv_cache_bytes_after_prefill(model, load, 1);
-    const count two_tokens = detail::kv_cache_bytes_after_prefill(model, load, 2);
-    const count per_token = two_tokens > one_token ? two_tokens - one_token : count{};
-    const count per_sequence = one_token > per_token ? one_token - per_token : count{};
-    return {.bytes_per_token = per_token, .bytes_per_sequence = per_sequence};
-}
 
 /// Peak bytes of the activations of one step.
 ///
 /// Attention is fused (`sdpa`) if the model supports it, otherwise `eager`.
-[[nodiscard]] inline count peak_activation_bytes(const model& model, workload load) {
-    load.uses_workload_dtypes = true;
-    try {
-        load.implementation = attention_implementation::sdpa;
-        return detail::peak_activation_bytes_of_folded_trace(model, load);
-    } catch (const description_error&) {
-        load.implementation = attention_implementation::eager;
-        return detail::peak_activation_bytes_of_folded_trace(model, load);
-    }
-}
+[[nodiscard]] count peak_activation_bytes(const model& model, workload load);
 
 /// Memory of `load.batch` sequences at the step that reads `load.sequence` tokens after `load.past`.
 ///
@@ -208,36 +110,9 @@ namespace detail {
 /// All results are in bytes.
 /// Throws: `description_error` if the model has no forward pass for this workload.
 /// Source: vllm/v1/core/kv_cache_utils.py (windows are freed only if all layers slide).
-[[nodiscard]] inline inference_memory inference_memory_of(const model& model, const workload& load,
-                                                          const engine_memory_profile& engine,
-                                                          maybe<count> stored_weight_bytes = {}) {
-    const model_metrics metrics = count_model(model, load);
-    inference_memory memory;
-    memory.weight_bytes = stored_weight_bytes.value_or(metrics.weight_bytes);
-    memory.kv_cache_bytes = metrics.cache_bytes;
-    memory.kv_cache_allocated_bytes = metrics.cache_bytes;
-    memory.runtime_bytes = count(engine.runtime_bytes);
-
-    const std::int64_t num_tokens = load.past + load.sequence;
-    if (metrics.cache_elements != count{} && engine.has_paged_cache) {
-        const kv_cache_size size = kv_cache_size_of(model, load);
-        const count batch(load.batch), block_size(engine.block_size);
-        const bool frees_windows = num_tokens > 2 && size.bytes_per_token != count{} &&
-                                   detail::kv_cache_bytes_after_prefill(model, load, num_tokens) ==
-                                       detail::kv_cache_bytes_after_prefill(model, load, num_tokens - 1);
-        if (frees_windows) {
-            memory.kv_cache_allocated_bytes = memory.kv_cache_bytes + batch * size.bytes_per_token * block_size;
-        } else {
-            const count num_blocks((num_tokens + engine.block_size - 1) / engine.block_size);
-            const count sequence_bytes = size.bytes_per_token * num_blocks * block_size + size.bytes_per_sequence;
-            memory.kv_cache_allocated_bytes = batch * sequence_bytes;
-        }
-    }
-
-    if (!engine.is_from_log)
-        memory.peak_activation_bytes = peak_activation_bytes(model, detail::largest_chunk_of(load, engine));
-    return memory;
-}
+[[nodiscard]] inference_memory inference_memory_of(const model& model, const workload& load,
+                                                   const engine_memory_profile& engine,
+                                                   maybe<count> stored_weight_bytes = {});
 
 /// Number of KV cache blocks that fit into `device_bytes`.
 ///
@@ -247,30 +122,12 @@ namespace detail {
 /// Returns nothing if the engine has no paged cache, or if the cache is not proportional to the number of tokens.
 /// The latter applies to sliding windows and recurrent states.
 /// Source: vllm/v1/core/kv_cache_utils.py, `get_num_blocks`.
-[[nodiscard]] inline maybe<kv_cache_capacity> kv_cache_capacity_of(const model& model, const workload& load,
-                                                                   const engine_memory_profile& engine,
-                                                                   const inference_memory& memory,
-                                                                   std::uint64_t device_bytes) {
-    constexpr std::int64_t max_probe_tokens = 1 << 15;
-    const std::int64_t max_positions = model.config.max_position_embeddings;
-    const std::int64_t probe_tokens = max_positions > 0 ? std::min(max_positions, max_probe_tokens) : max_probe_tokens;
-
-    const kv_cache_size size = kv_cache_size_of(model, load);
-    const bool is_proportional =
-        size.bytes_per_sequence == count{} && size.bytes_per_token != count{} &&
-        detail::kv_cache_bytes_after_prefill(model, load, probe_tokens) == size.bytes_per_token * count(probe_tokens);
-    if (!engine.has_paged_cache || !is_proportional) return {};
-
-    const double usable = static_cast<double>(device_bytes) * engine.gpu_memory_utilization;
-    const count usable_bytes(static_cast<std::uint64_t>(usable));
-    const count used_bytes = memory.weight_bytes + memory.peak_activation_bytes + memory.runtime_bytes;
-
-    kv_cache_capacity capacity;
-    if (used_bytes < usable_bytes) capacity.bytes = usable_bytes - used_bytes;
-    const count block_bytes = size.bytes_per_token * count(engine.block_size);
-    capacity.num_blocks = static_cast<std::int64_t>((capacity.bytes / block_bytes).to_64());
-    capacity.num_tokens = capacity.num_blocks * engine.block_size;
-    return capacity;
-}
+[[nodiscard]] maybe<kv_cache_capacity> kv_cache_capacity_of(const model& model, const workload& load,
+                                                            const engine_memory_profile& engine,
+                                                            const inference_memory& memory, std::uint64_t device_bytes);
 
 }  // namespace llmcost
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/memory/impl/inference.ipp>  // IWYU pragma: export
+#endif

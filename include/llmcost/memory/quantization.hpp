@@ -6,7 +6,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include <llmcost/base/count.hpp>
@@ -81,12 +80,12 @@ namespace detail {
            count(layout.element_bits / 8);
 }
 
-/// Bytes of an auxiliary tensor. `otherwise`: element type of unquantized weights.
+/// Bytes of an auxiliary tensor. `default_type`: element type of unquantized weights.
 [[nodiscard]] constexpr count bytes_of_auxiliary_tensor(const weight_layout& layout, const auxiliary_tensor& t,
-                                                        std::int64_t outputs, std::int64_t inputs, dtype otherwise) {
+                                                        std::int64_t outputs, std::int64_t inputs, dtype default_type) {
     const count down = detail::parts(outputs, layout.block_outputs),
                 input_blocks = detail::parts(inputs, layout.block_inputs);
-    const int bits = t.bits != 0 ? t.bits : bits_of(otherwise);
+    const int bits = t.bits != 0 ? t.bits : bits_of(default_type);
     const count size = layout.block_inputs == 0 ? count(1) : count(layout.block_inputs);
     const count runs = (count(outputs) * count(inputs) + size - count(1)) / size;
     count n = 1;
@@ -118,24 +117,9 @@ struct module_rule {
     bool is_from_config = true;  ///< from the configuration; false: from the format
 
     /// Parses an entry. Returns nothing if the text is not a pattern of this kind.
-    [[nodiscard]] static std::optional<module_rule> read(kind means, std::string_view text) {
-        module_rule out{means, std::string(text), {}, true};
-        const bool card = means == kind::part_or_card;
-        if (means != kind::expression && means != kind::segments && !card) return out;
-        out.pattern = card ? name_pattern::parse_wildcard(text) : name_pattern::parse(text);
-        return out.pattern ? std::optional(std::move(out)) : std::nullopt;
-    }
+    [[nodiscard]] static std::optional<module_rule> read(kind means, std::string_view text);
     /// Whether the rule matches a module name.
-    [[nodiscard]] bool matches_module(std::string_view name) const {
-        switch (means) {
-            case kind::name: return name == text;
-            case kind::expression: return pattern->begins(name, false);
-            case kind::segments: return name.ends_with(text) || pattern->begins(name, true);
-            case kind::ending: return name.ends_with(text);
-            case kind::part_or_card: break;
-        }
-        return name.find(text) != std::string_view::npos || pattern->begins(name, false);
-    }
+    [[nodiscard]] bool matches_module(std::string_view name) const;
 };
 
 /// The experts that a format's converter quantizes, if they are stored in tensors for all experts.
@@ -167,7 +151,7 @@ struct quantization {
     std::vector<module_rule> modules_to_not_convert{};  ///< modules that stay unquantized
     bool keeps_head = false;               ///< the language model head and the last module stay unquantized
     bool keeps_32_bits = false;            ///< modules that Transformers loads in float32 stay unquantized
-    dtype otherwise = dtype::unspecified;  ///< type of unquantized weights, if the configuration has none
+    dtype default_type = dtype::unspecified;  ///< type of unquantized weights, if the configuration has none
     /// names of layer lists, of which the first existing one is quantized; empty: no restriction
     std::vector<std::string> blocks{};
 
@@ -175,3 +159,7 @@ struct quantization {
 };
 
 }  // namespace llmcost
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/memory/impl/quantization.ipp>  // IWYU pragma: export
+#endif

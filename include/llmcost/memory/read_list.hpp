@@ -2,47 +2,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <optional>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include <llmcost/base/config_view.hpp>
+#include <llmcost/base/string_ref.hpp>
 #include <llmcost/memory/quantization.hpp>
 
 // Module lists in a configuration.
 namespace llmcost::detail {
 
-/// Adds a rule with this text. Errors point to `at`.
-inline void add_rule(std::vector<module_rule>& rules, config_view at, std::string_view text, module_rule::kind means) {
-    std::optional<module_rule> rule = module_rule::read(means, text);
-    if (!rule) throw_unsupported(at, "unsupported regular expression");
-    rules.push_back(std::move(*rule));
-}
+/// Adds a rule with this text. Errors point to `node`.
+void add_rule(std::vector<module_rule>& rules, config_view node, std::string_view text, module_rule::kind means);
 inline void add_rule(std::vector<module_rule>& rules, config_view entry, module_rule::kind means) {
     add_rule(rules, entry, entry.as_string(), means);
 }
 
 /// The rules of a list. Empty if the key is null or missing.
-[[nodiscard]] inline std::vector<module_rule> parse_rules(config_view object, literal key, module_rule::kind means) {
-    std::vector<module_rule> out;
-    if (const auto list = object.optional_array(key))
-        for (const config_view entry : *list) add_rule(out, entry, means);
-    return out;
-}
+[[nodiscard]] std::vector<module_rule> parse_rules(config_view object, literal key, module_rule::kind means);
 
 /// The rules of a compressed-tensors list: names or classes, or regular expressions after `re:`.
-[[nodiscard]] inline std::vector<module_rule> parse_names(config_view object, literal key) {
-    std::vector<module_rule> out;
-    const auto list = object.optional_array(key);
-    if (!list) return out;
-    for (const config_view entry : *list) {
-        const std::string_view text = entry.as_string();
-        const bool expression = text.starts_with("re:");
-        add_rule(out, entry, expression ? text.substr(3) : text,
-                 expression ? module_rule::kind::expression : module_rule::kind::name);
-    }
-    return out;
-}
+[[nodiscard]] std::vector<module_rule> parse_names(config_view object, literal key);
 
 }  // namespace llmcost::detail
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/memory/impl/read_list.ipp>  // IWYU pragma: export
+#endif

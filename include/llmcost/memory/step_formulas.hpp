@@ -2,34 +2,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
 #include <string_view>
 
+#include <llmcost/base/count.hpp>
 #include <llmcost/model/model_spec.hpp>
 
 // Closed-form FLOPs of a training step, as papers use them for dense decoders.
 namespace llmcost {
 
 /// The reason why formulas for dense decoders do not apply to a model; empty if they apply.
-[[nodiscard]] inline std::string_view why_formula_undefined(const model& m) noexcept {
-    const model_config& d = m.config;
-    if (d.vocab_size == 0) return "the model reads no tokens";
-    if (m.text_spec != nullptr) return "the model has components in addition to its text model";
-    if (d.encoder.num_hidden_layers > 0) return "the model has an encoder and a decoder";
-    if (d.moe.num_experts > 0) return "the model has experts, so a token does not use all parameters";
-    if (d.num_attention_heads == 0) return "the model has no attention heads";
-    if (d.layers.contains(token_mixer_kind::recurrent, d.num_hidden_layers)) return "not every layer has attention";
-    return {};
-}
+[[nodiscard]] std::string_view why_formula_undefined(const model& m) noexcept;
 
 /// FLOPs of a step by parameters only: 6 N per token (arXiv 2001.08361, section 2.1).
 [[nodiscard]] inline count flops_6nd(count parameters, count tokens) { return count(6) * parameters * tokens; }
 
 /// FLOPs of a step with attention: 6 N + 12 L H Q T per token (arXiv 2204.02311, appendix B).
-[[nodiscard]] inline count palm_step_flops(const model& m, count parameters, count tokens, count sequence) {
-    const auto to_count = [](std::int64_t n) { return count(static_cast<std::uint64_t>(n)); };
-    const count heads = to_count(m.config.num_attention_heads) * to_count(m.config.head_dim);
-    return flops_6nd(parameters, tokens) + tokens * count(12) * to_count(m.config.num_hidden_layers) * heads * sequence;
-}
+[[nodiscard]] count palm_step_flops(const model& m, count parameters, count tokens, count sequence);
 
 }  // namespace llmcost
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/memory/impl/step_formulas.ipp>  // IWYU pragma: export
+#endif

@@ -2,10 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-
 #include <llmcost/memory/backward_replay.hpp>
+#include <llmcost/memory/schedule.hpp>
+#include <llmcost/memory/tape.hpp>
 
 namespace llmcost {
 
@@ -17,35 +16,16 @@ public:
     tape_replay(const tape& tape, const training_schedule& plan, memory_timeline& out)
         : backward_replay(tape, plan, out) {}
 
-    void replay() {
-        // all passes after the first one of a step are equal
-        const auto passes = static_cast<int>(std::min<std::int64_t>(plan_.gradient_accumulation_steps, 2));
-        for (step_ = 1; step_ <= plan_.num_steps; ++step_) {
-            for (int pass = 1; pass <= passes; ++pass) {
-                is_first_pass_ = step_ == 1 && pass == 1;
-                is_last_pass_ = pass == passes;
-                forward();
-                out_.after_forward = tracker_.now();
-                free_unreached_outputs();
-                backward();
-                out_.after_backward = tracker_.now();
-                free_loss_and_leaves();
-            }
-            parameters_->optimizer_step();
-            record_snapshot(-1, true);
-            out_.after_step = tracker_.now();
-            parameters_->zero_gradients();
-        }
-    }
+    void replay();
 };
 
 }  // namespace detail
 
 /// Memory of training over `plan.num_steps` steps.
-[[nodiscard]] inline memory_timeline replay_training(const tape& pass, const training_schedule& plan) {
-    memory_timeline out;
-    detail::tape_replay(pass, plan, out).replay();
-    return out;
-}
+[[nodiscard]] memory_timeline replay_training(const tape& pass, const training_schedule& plan);
 
 }  // namespace llmcost
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/memory/impl/timeline.ipp>  // IWYU pragma: export
+#endif

@@ -395,7 +395,7 @@ constexpr tensor model::forward(trace& t) const {
 constexpr tensor model::forward_expanded(trace& t) const {
     if (policy == nullptr) return spec->forward({*this, *spec, config}, t);
     policy->on_trace_begin();
-    const recorder::policy_guard changed{t, policy};
+    const trace::policy_guard changed{t, policy};
     const recorder::workload_guard policy_workload{t, policy->adapt_workload(t.load())};
     return spec->forward({*this, *spec, config}, t);
 }

@@ -2,17 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <cstdint>
-#include <cstdio>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
+#include <llmcost/graph/module_graph.hpp>
+#include <llmcost/graph/pass_graph.hpp>
 #include <llmcost/graph/split.hpp>
-#include <llmcost/report/graph_json.hpp>
 
 // Graphs in DOT (Graphviz) and GraphML.
 namespace llmcost {
@@ -20,137 +16,19 @@ namespace llmcost {
 namespace detail {
 
 /// `4.19 MB`, `12.3 µs`: three significant digits and a unit.
-[[nodiscard]] inline std::string three_digits(double n, std::string_view unit) {
-    constexpr std::pair<double, std::string_view> steps[]{{1e12, "T"}, {1e9, "G"},  {1e6, "M"},  {1e3, "k"},
-                                                          {1, ""},     {1e-3, "m"}, {1e-6, "µ"}, {0, "n"}};
-    const auto* step = steps;
-    while (step->first > 0 && n < step->first) ++step;
-    std::array<char, 32> text{};
-    std::snprintf(text.data(), text.size(), "%.3g ", n == 0 ? 0 : n / (step->first > 0 ? step->first : 1e-9));
-    return text.data() + std::string(n == 0 ? "" : step->second) + std::string(unit);
-}
-
-/// A quoted string in a DOT file; `\n` remains a line break.
-[[nodiscard]] inline std::string dot_quoted(std::string_view text) {
-    std::string out = "\"";
-    for (const char c : text) {
-        if (c == '"' || c == '\\') out += '\\';
-        if (c == '\n')
-            out += "\\n";
-        else
-            out += c;
-    }
-    return out + '"';
-}
-[[nodiscard]] inline std::string xml_text(std::string_view text) {
-    std::string out;
-    for (const char c : text) switch (c) {
-            case '&': out += "&amp;"; break;
-            case '<': out += "&lt;"; break;
-            case '>': out += "&gt;"; break;
-            case '"': out += "&quot;"; break;
-            default: out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-        }
-    return out;
-}
+[[nodiscard]] std::string three_digits(double n, std::string_view unit);
 
 }  // namespace detail
 
 /// A graph in DOT. With a split, each device has a cluster.
-[[nodiscard]] inline std::string dot_of(const operator_graph& graph, const node_graph& g, std::string_view title,
-                                        const graph_split& split = {}, const std::vector<std::string>& devices = {}) {
-    using detail::three_digits;
-    std::string out = "digraph " + detail::dot_quoted(title) + " {\n  label=" + detail::dot_quoted(title) +
-                      "; labelloc=t; fontname=\"sans-serif\";\n"
-                      "  node [shape=box, style=rounded, fontname=\"sans-serif\", fontsize=10];\n"
-                      "  edge [fontname=\"sans-serif\", fontsize=8];\n";
-    for (std::int32_t i = 0; i < detail::length_of(g.parts); ++i) {
-        const graph_node& p = detail::at_place(g.parts, i);
-        std::string label = p.name;
-        if (p.kind == part_kind::module) label += "\n" + p.type;
-        if (p.parameter_elements > 0)
-            label += "\n" + three_digits(static_cast<double>(p.parameter_elements), "parameters") + ", " +
-                     three_digits(static_cast<double>(p.weight_bytes), "B");
-        const auto flops = static_cast<double>(p.done.flops());
-        if (flops > 0) label += "\n" + three_digits(flops, "FLOP");
-        if (p.seconds > 0) label += "\n" + three_digits(p.seconds, "s");
-        out += "  n" + std::to_string(i + 1) + " [label=" + detail::dot_quoted(label);
-        if (p.kind != part_kind::module) out += p.kind == part_kind::operation ? ", shape=ellipse" : ", shape=plain";
-        out += "];\n";
-    }
-    for (std::size_t s = 0; s < split.stages.size(); ++s) {
-        out += "  subgraph cluster_" + std::to_string(s) + " { label=" + detail::dot_quoted(devices[s]) + ";";
-        for (std::int32_t i = split.stages[s].first; i < split.stages[s].end; ++i)
-            out += " n" + std::to_string(i + 1) + ";";
-        out += " }\n";
-    }
-    constexpr std::size_t max_labels = 200;  // a label needs the area of a node: with thousands, dot runs for minutes
-    const std::string label_attribute = g.edges.size() > max_labels ? " [tooltip=" : " [label=";
-    std::vector<std::int32_t> latest(g.parts.size(), -1);  // latest input of each node
-    for (const graph_edge& e : g.edges)
-        detail::at_place(latest, e.to) = std::max(detail::at_place(latest, e.to), e.source);
-    for (const graph_edge& e : g.edges) {
-        const bool is_main_edge = detail::at_place(latest, e.to) == e.source;  // drawn straight, other edges around it
-        out += "  n" + std::to_string(e.source + 1) + " -> n" + std::to_string(e.to + 1) + label_attribute +
-               detail::dot_quoted(detail::tensor_name(graph, e.tensor) + "\n" + sizes_text(e.sizes) + " " +
-                                  std::string(std::string_view(element_name(e.type))) + "\n" +
-                                  three_digits(static_cast<double>(e.bytes), "B")) +
-               (is_main_edge ? ", weight=9];\n" : ", color=gray50, fontcolor=gray40];\n");
-    }
-    return out + "}\n";
-}
+[[nodiscard]] std::string dot_of(const operator_graph& graph, const node_graph& g, std::string_view title,
+                                 const graph_split& split = {}, const std::vector<std::string>& devices = {});
 
 /// A graph in GraphML, for yEd, Gephi and NetworkX.
-[[nodiscard]] inline std::string graphml_of(const operator_graph& graph, const node_graph& g) {
-    std::string out =
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\">\n";
-    const auto key = [&](std::string_view element, std::string_view name, std::string_view type) {
-        out += "  <key id=\"" + std::string(element.substr(0, 1)) + "_" + std::string(name) + "\" for=\"" +
-               std::string(element) + "\" attr.name=\"" + std::string(name) + "\" attr.type=\"" + std::string(type) +
-               "\"/>\n";
-    };
-    for (const std::string_view name : {"kind", "name", "type"}) key("node", name, "string");
-    for (const std::string_view name : {"parameters", "weight_bytes", "flops", "bytes_read", "bytes_written",
-                                        "output_bytes", "cache_bytes", "live_bytes"})
-        key("node", name, "long");
-    key("node", "seconds", "double");
-    for (const std::string_view name : {"tensor", "shape", "dtype"}) key("edge", name, "string");
-    key("edge", "bytes", "long");
-    out += "  <graph edgedefault=\"directed\">\n";
-    const auto data = [&](std::string_view id, std::string_view value) {
-        out += "<data key=\"" + std::string(id) + "\">" + detail::xml_text(value) + "</data>";
-    };
-    for (std::int32_t i = 0; i < detail::length_of(g.parts); ++i) {
-        const graph_node& p = detail::at_place(g.parts, i);
-        out += "    <node id=\"n" + std::to_string(i + 1) + "\">";
-        data("n_kind", name_of(p.kind));
-        data("n_name", p.name);
-        data("n_type", p.type);
-        data("n_flops", count_text{p.done.flops()}.view());
-        for (const auto& [id, n] : {std::pair<std::string_view, std::uint64_t>{"n_parameters", p.parameter_elements},
-                                    {"n_weight_bytes", p.weight_bytes},
-                                    {"n_bytes_read", p.bytes_read},
-                                    {"n_bytes_written", p.bytes_written},
-                                    {"n_output_bytes", p.output_bytes},
-                                    {"n_cache_bytes", p.cache_bytes},
-                                    {"n_live_bytes", p.live_bytes}})
-            data(id, std::to_string(n));
-        if (g.timed) {
-            json_writer number(0);
-            data("n_seconds", number.value(p.seconds).text());
-        }
-        out += "</node>\n";
-    }
-    for (const graph_edge& e : g.edges) {
-        out +=
-            "    <edge source=\"n" + std::to_string(e.source + 1) + "\" target=\"n" + std::to_string(e.to + 1) + "\">";
-        data("e_tensor", detail::tensor_name(graph, e.tensor));
-        data("e_shape", sizes_text(e.sizes));
-        data("e_dtype", std::string_view(element_name(e.type)));
-        data("e_bytes", std::to_string(e.bytes));
-        out += "</edge>\n";
-    }
-    return out + "  </graph>\n</graphml>\n";
-}
+[[nodiscard]] std::string graphml_of(const operator_graph& graph, const node_graph& g);
 
 }  // namespace llmcost
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/report/impl/graph_drawing.ipp>  // IWYU pragma: export
+#endif

@@ -2,11 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <cmath>
 #include <cstddef>
-#include <cstdio>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,88 +21,26 @@ struct chart_axis {
 };
 
 struct axis_tick {
-    double at = 0;
+    double value = 0;
     std::string label;
 };
 
 /// A label with at most three digits and a unit (`2.5 T`, `512 MiB`), or with all digits.
-[[nodiscard]] inline std::string tick_label(double value, axis_unit unit) {
-    std::array<char, 64> buffer{};
-    if (unit == axis_unit::digits) {
-        std::snprintf(buffer.data(), buffer.size(),
-                      std::fabs(value) < 1e15 && value == std::floor(value) ? "%.0f" : "%.4g", value);
-        std::string out(buffer.data());
-        if (out.find_first_not_of("0123456789") == std::string::npos)
-            for (std::size_t at = out.size(); at > 3; at -= 3) out.insert(at - 3, 1, ',');
-        return out;
-    }
-    const double unit_base = unit == axis_unit::bytes ? 1024 : 1000;
-    constexpr std::string_view prefixes = "kMGTPEZYRQ";
-    std::size_t power = 0;
-    while (std::fabs(value) >= unit_base * 0.9995 && power < prefixes.size()) {
-        value /= unit_base;
-        ++power;
-    }
-    std::snprintf(buffer.data(), buffer.size(), std::fabs(value) >= 999.5 ? "%.0f" : "%.3g", value);
-    std::string out(buffer.data());
-    if (unit == axis_unit::bytes)
-        return out + ' ' + (power == 0 ? "B" : (power == 1 ? "K" : std::string(1, prefixes[power - 1])) + "iB");
-    return power == 0 ? out : out + ' ' + prefixes[power - 1];
-}
+[[nodiscard]] std::string tick_label(double value, axis_unit unit);
 
 /// The smallest round step that is at least `minimum`: 1, 2 or 5 times a power of ten; a power of two for bytes.
-[[nodiscard]] inline double round_step(double minimum, axis_unit unit) {
-    if (!(minimum > 0)) return 1;
-    if (unit == axis_unit::bytes) return std::exp2(std::ceil(std::log2(minimum)));
-    const double power = std::pow(10, std::floor(std::log10(minimum)));
-    for (const double times : {1.0, 2.0, 5.0})
-        if (power * times >= minimum * (1 - 1e-9)) return power * times;
-    return power * 10;
-}
+[[nodiscard]] double round_step(double minimum, axis_unit unit);
 
 /// Round values of an interval, about as many as requested. A logarithmic axis has powers, a short one also 2 and 5
 /// times these.
-[[nodiscard]] inline std::vector<axis_tick> axis_ticks(double low, double high, const chart_axis& axis,
-                                                       std::size_t about) {
-    std::vector<double> at;
-    const double maximum = static_cast<double>(std::max<std::size_t>(1, about));
-    if (axis.scale == axis_scale::linear) {
-        const double step = round_step((high - low) / maximum, axis.unit);
-        const double first = std::ceil(low / step - 1e-9);
-        for (double k = first; k * step <= high * (1 + 1e-12) && at.size() < 64; ++k)
-            at.push_back(k * step + 0.0);  // converts -0 to 0
-    } else {
-        const double base = axis.unit == axis_unit::bytes ? 2 : 10;
-        const double log_begin = std::log(low) / std::log(base), to = std::log(high) / std::log(base);
-        const double exponent_step = std::max(1.0, std::round((to - log_begin) / maximum));
-        const double stride =
-            base > 2 ? exponent_step : round_step(exponent_step, axis_unit::number);  // powers of two: 1, 2, 5, 10
-        for (double k = std::ceil(log_begin / stride - 1e-9) * stride; k <= to + 1e-9; k += stride)
-            at.push_back(std::pow(base, k));
-        if (at.size() < 3 && base > 2) {
-            at.clear();
-            for (double k = std::floor(log_begin); k <= to; ++k)
-                for (const double times : {1.0, 2.0, 5.0})
-                    if (const double v = times * std::pow(base, k); v >= low * (1 - 1e-9) && v <= high * (1 + 1e-9))
-                        at.push_back(v);
-        }
-    }
-    std::vector<axis_tick> out;
-    for (const double v : at) out.push_back({v, tick_label(v, axis.unit)});
-    return out;
-}
+[[nodiscard]] std::vector<axis_tick> axis_ticks(double low, double high, const chart_axis& axis, std::size_t about);
 
 /// Thins ticks out so that labels do not overlap. The last one always remains.
-[[nodiscard]] inline std::vector<axis_tick> thinned(std::vector<axis_tick> ticks, double available_width,
-                                                    double (*width_of)(std::string_view)) {
-    double widest = 0;
-    for (const axis_tick& t : ticks) widest = std::max(widest, width_of(t.label));
-    const auto fit = std::max<std::size_t>(1, static_cast<std::size_t>(available_width / (widest + 10)));
-    const std::size_t stride = (ticks.size() + fit - 1) / fit;
-    if (stride <= 1) return ticks;
-    std::vector<axis_tick> out;
-    for (std::size_t i = (ticks.size() - 1) % stride; i < ticks.size(); i += stride) out.push_back(std::move(ticks[i]));
-    return out;
-}
+[[nodiscard]] std::vector<axis_tick> thinned(std::vector<axis_tick> ticks, double available_width,
+                                             double (*width_of)(std::string_view));
 
 }  // namespace llmcost
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/report/impl/ticks.ipp>  // IWYU pragma: export
+#endif

@@ -2,12 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include <llmcost/serving/module_listener.hpp>
+#include <llmcost/trace/listener.hpp>
+#include <llmcost/trace/ops.hpp>
+#include <llmcost/trace/recorder.hpp>
 
 namespace llmcost::detail {
 
@@ -19,56 +21,18 @@ class eager_listener final : public module_listener {
 public:
     using module_listener::module_listener;
 
-    void on_op(const recorder& r, const operation& o) override {
-        last_elements_ = static_cast<std::int64_t>(o.output.numel);
-        times_ = as_size(r.multiplier());
-        const bool shared = of_parameters(o);
-        mark(o, shared);
-        if (o.kind == op::constant || o.output.numel == 0) return;
-        const op_cost& price = op_cost_of(o.kind);
-        const std::int64_t width = o.output.rank > 0 ? o.output.dim(-1) : 1, rows = last_elements_ / width;
-        if (price.torch_flops != 0 && o.work > count(0) && !is_depthwise(o))
-            add_gemm_kernel(o);
-        else if (is_norm(o.kind) || is_softmax(o.kind))
-            emit(path_, is_norm(o.kind) ? "norm" : "softmax", {rows, width}, execution_.unquantized_type());
-        else
-            add_elementwise_kernel(o, rows, width, shared);
-    }
+    void on_op(const recorder& r, const operation& o) override;
 
 private:
-    static bool is_norm(op kind) noexcept {
-        return kind == op::layer_norm || kind == op::layer_norm_weight || kind == op::layer_norm_affine ||
-               kind == op::group_norm_affine;
-    }
+    static bool is_norm(op kind) noexcept;
     static bool is_softmax(op kind) noexcept { return kind == op::softmax || kind == op::log_softmax; }
 
-    void add_elementwise_kernel(const operation& o, std::int64_t rows, std::int64_t width, bool shared) {
-        const op_cost& price = op_cost_of(o.kind);
-        emit(path_, "elementwise",
-             {rows, width, as_size(o.num_elements_read() + o.num_elements_written()),
-              price.torch_flops != 0 ? 0 : as_size(additions_of(o)), price.torch_flops != 0 ? as_size(o.work) : 0},
-             execution_.unquantized_type(), price.name);
-        model_kernel& k = out_.back();
-        if (shared) {
-            std::copy_n(k.shape.sizes, max_operator_sizes, k.of_parameters);
-        } else if (price.read == read_pattern::inputs) {
-            count parameters;
-            for (int i = 0; i < o.input_count; ++i)
-                if (of_parameters(*o.inputs[i])) parameters += count(o.inputs[i]->unique_numel());
-            k.of_parameters[moved] = as_size(parameters);
-        }
-    }
-    void add_gemm_kernel(const operation& o) {
-        const auto results = static_cast<std::int64_t>(o.output.numel);
-        const auto k = static_cast<std::int64_t>((o.work / count(o.output.numel)).to_64());
-        if (const tensor* weight = weight_of(o)) {
-            const std::int64_t n = static_cast<std::int64_t>(weight->numel) / k;
-            emit(path_, "gemm", {results / n, n, k}, execution_.linear_type);
-        } else {
-            const std::int64_t n = o.output.dim(-1), m = o.output.rank > 1 ? o.output.dim(-2) : 1;
-            emit(path_, "batched_gemm", {results / (m * n), m, n, k}, execution_.unquantized_type());
-        }
-    }
+    void add_elementwise_kernel(const operation& o, std::int64_t rows, std::int64_t width, bool shared);
+    void add_gemm_kernel(const operation& o);
 };
 
 }  // namespace llmcost::detail
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/serving/impl/eager_listener.ipp>  // IWYU pragma: export
+#endif

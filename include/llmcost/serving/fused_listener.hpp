@@ -5,10 +5,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include <llmcost/base/count.hpp>
+#include <llmcost/serving/model_kernel.hpp>
 #include <llmcost/serving/module_listener.hpp>
+#include <llmcost/trace/listener.hpp>
+#include <llmcost/trace/recorder.hpp>
+#include <llmcost/trace/tensor.hpp>
 
 namespace llmcost::detail {
 
@@ -23,41 +27,11 @@ class fused_listener final : public module_listener {
 public:
     fused_listener(std::vector<model_kernel>& out, const execution& execution) : module_listener(out, execution) {}
 
-    void on_fused_kernel_begin(const recorder& r, const fused_kernel& part) override {
-        if (fused_++ != 0 || part.kind == fused_kernel_kind::cache) return;
-        end_fusion_group();
-        times_ = as_size(r.multiplier());
-        switch (part.kind) {
-            case fused_kernel_kind::attention: attention(part); break;
-            case fused_kernel_kind::latent_attention: latent_attention(part); break;
-            case fused_kernel_kind::linear_attention: linear_attention(part); break;
-            case fused_kernel_kind::experts: experts(part); break;
-            case fused_kernel_kind::cache: break;
-        }
-    }
-    void on_fused_kernel_end(const recorder&) override { --fused_; }
-    void on_storage_renamed(const recorder& r, std::int32_t old_storage, std::int32_t now) override {
-        module_listener::on_storage_renamed(r, old_storage, now);
-        const std::ptrdiff_t maker = made_by_.get(old_storage);
-        made_by_.forget_from(now);
-        made_by_.set(now, maker);
-    }
+    void on_fused_kernel_begin(const recorder& r, const fused_kernel& part) override;
+    void on_fused_kernel_end(const recorder&) override { --fused_depth_; }
+    void on_storage_renamed(const recorder& r, std::int32_t old_storage, std::int32_t new_storage) override;
 
-    void on_op(const recorder& r, const operation& o) override {
-        last_elements_ = static_cast<std::int64_t>(o.output.numel);
-        times_ = as_size(r.multiplier());
-        read(o);
-        if (fused_ == 0 && o.kind != op::constant && o.output.numel > 0) {
-            if (const tensor* weight = weight_of(o))
-                product(o, *weight);
-            else
-                append_to_fusion_group(o);
-        }
-        mark(o, of_parameters(o));
-        register_output(o.output, fused_ == 0 && chain_ >= 0 && o.kind != op::constant && weight_of(o) == nullptr
-                                      ? chain_
-                                      : no_group);
-    }
+    void on_op(const recorder& r, const operation& o) override;
 
     /// Ends the trace: records the last fusion group.
     void finish() { end_fusion_group(); }
@@ -72,34 +46,7 @@ private:
 
     // Products.
 
-    void product(const operation& o, const tensor& weight) {
-        const bool convolves = o.kind == op::convolution || o.kind == op::convolution_bias;
-        const auto outputs = static_cast<std::int64_t>(o.output.numel);
-        const std::int64_t k = static_cast<std::int64_t>((o.work / count(o.output.numel)).to_64());
-        const std::int64_t n = static_cast<std::int64_t>(weight.numel) / k, m = outputs / n;
-        const tensor& read = o.inputs[0] == &weight ? *o.inputs[1] : *o.inputs[0];
-        if (is_adapter()) {  // in 16 bits, and the adapted product is merged nevertheless (vllm/lora/layers)
-            end_fusion_group();
-            return emit(path_, "gemm", {m, n, k}, execution_.unquantized_type());
-        }
-        const std::size_t depth = depth_of_parent();
-        const std::int64_t parent = depth == 0 ? 0 : open_[depth - 1].number;
-        for (const mergeable& previous : products_) {
-            model_kernel& first = out_[previous.kernel];
-            if (convolves || previous.parent != parent || previous.storage != read.storage_id ||
-                first.shape.sizes[0] != m || first.shape.sizes[2] != k || first.num_runs != times_)
-                continue;
-            first.shape.sizes[1] += n;
-            first.module_path += '+' + path_.substr(path_.rfind('.') + 1);
-            return;
-        }
-        end_fusion_group();  // operations after a merged product follow the kernel into which it was merged
-        if (!products_.empty() && products_.back().parent != parent) products_.clear();
-        const role module_role = open_.empty() ? role::none : open_.back().info.module_role;
-        const bool is_unquantized = module_role == role::head || module_role == role::router || convolves;
-        products_.push_back({parent, read.storage_id, out_.size()});
-        emit(path_, "gemm", {m, n, k}, is_unquantized ? execution_.unquantized_type() : execution_.linear_type);
-    }
+    void product(const operation& o, const tensor& weight);
 
     void before_collective() override { end_fusion_group(); }
 
@@ -109,146 +56,22 @@ private:
         return p.num_queries == 1 || (execution_.is_decode_step && p.past_length > 0);
     }
     /// Parts of a sequence with separate attention (windows of an image, segments of audio) are sequences of one call.
-    void attention(const fused_kernel& p) {
-        if (!p.is_causal) {
-            const std::int64_t pieces = std::exchange(times_, 1);
-            emit(path_, "full_attention",
-                 {checked_product(p.batch, pieces), p.num_queries, p.heads, p.kv_heads, p.head_dim,
-                  p.past_length + p.num_queries},
-                 execution_.decode_attention_type);
-        } else if (is_decode(p) &&
-                   !(execution_.mixed_decode_mode == mixed_decode_kind::as_prefill_tiles && p.window == 0)) {
-            emit(path_, "generation_attention",
-                 {p.batch, p.past_length, p.heads, p.kv_heads, p.head_dim, p.window, p.num_queries - 1},
-                 execution_.decode_attention_type, execution_.kv_cache_type->name);
-        } else {
-            emit(path_, "context_attention",
-                 {p.batch, p.num_queries, p.heads, p.kv_heads, p.head_dim, p.window, p.past_length},
-                 execution_.prefill_attention_type, execution_.kv_cache_type->name);
-        }
-    }
+    void attention(const fused_kernel& p);
     /// Decode attention is computed in the latent space, with projections of queries and outputs. Prefill expands the
     /// latents.
-    void latent_attention(const fused_kernel& p) {
-        const std::string expansion = path_ + '.' + p.expansion_module;
-        if (is_decode(p)) {
-            const std::int64_t rows = checked_product(p.batch, p.num_queries);
-            emit(expansion, "gemm", {rows, p.heads * p.latent_dim, p.head_dim}, execution_.unquantized_type());
-            emit(path_, "generation_mla", {p.batch, p.past_length, p.heads, p.num_queries - 1},
-                 execution_.decode_attention_type, execution_.kv_cache_type->name);
-            emit(expansion, "gemm", {rows, p.heads * p.value_dim, p.latent_dim}, execution_.unquantized_type());
-        } else {
-            const std::int64_t rows = checked_product(p.batch, p.past_length + p.num_queries);
-            emit(expansion, "gemm", {rows, p.heads * (p.head_dim + p.value_dim), p.latent_dim}, execution_.linear_type);
-            emit(path_, "context_mla", {p.batch, p.num_queries, p.heads, p.past_length},
-                 execution_.decode_attention_type, execution_.kv_cache_type->name);
-        }
-    }
-    void linear_attention(const fused_kernel& p) {
-        emit(path_, "linear_attention", {p.batch, p.num_queries, p.heads, p.kv_heads, p.head_dim, p.value_dim, p.chunk},
-             execution_.unquantized_type(), p.uses_delta_rule ? "delta" : "decay");
-    }
-    void experts(const fused_kernel& p) {
-        const parallel_config& s = execution_.parallel;
-        experts_inside_ = true;
-        const std::int64_t tokens = checked_product(p.num_tokens, s.data_parallel_size);
-        if (s.data_parallel_size > 1)
-            collective("all_gather", checked_product(tokens, p.hidden_size), s.data_parallel_size,
-                       s.tensor_parallel_size);
-        // Two matrices cost as much as three with two thirds of the width, on each device that shares an expert.
-        const std::int64_t share = p.intermediate_size / s.expert_tensor_parallel_size;
-        const std::int64_t inner =
-            p.is_gated ? p.intermediate_size : (2 * share + 2) / 3 * s.expert_tensor_parallel_size;
-        emit(path_, "moe",
-             {tokens, p.hidden_size, inner, p.num_experts_per_tok, s.num_expert_slots(p.num_experts),
-              s.expert_tensor_parallel_size, s.expert_parallel_size},
-             execution_.expert_type, execution_.routing_distribution);
-    }
+    void latent_attention(const fused_kernel& p);
+    void linear_attention(const fused_kernel& p);
+    void experts(const fused_kernel& p);
 
     // Fusion groups.
 
-    void append_to_fusion_group(const operation& o) {
-        if (chain_ >= 0 && chain_times_ != times_) end_fusion_group();
-        if (chain_ < 0) {
-            chain_ = chains_++;
-            chain_name_ = path_;
-            chain_elements_ = {};
-            chain_additions_ = 0;
-            chain_products_ = 0;
-            shared_elements_ = {};
-            shared_additions_ = 0;
-            shared_products_ = 0;
-            chain_times_ = times_;
-            chain_reads_.clear();
-        }
-        for (int i = 0; i < o.input_count && op_cost_of(o.kind).read != read_pattern::none; ++i) {
-            const tensor& in = *o.inputs[i];
-            if (op_cost_of(o.kind).read == read_pattern::gathered && i == 0) {
-                chain_elements_ += count(o.output.numel);
-                continue;
-            }
-            if (in.is_stored() && fusion_group_of(in.storage_id) == chain_) continue;
-            if (in.is_stored() && has_read(in.storage_id)) continue;
-            chain_elements_ += count(in.unique_numel());
-            if (of_parameters(in)) shared_elements_ += count(in.unique_numel());
-        }
-        const bool multiplies = op_cost_of(o.kind).torch_flops != 0;
-        const double work = multiplies ? static_cast<double>(o.work) : additions_of(o);
-        (multiplies ? chain_products_ : chain_additions_) += work;
-        last_is_shared_ = of_parameters(o);
-        if (last_is_shared_) (multiplies ? shared_products_ : shared_additions_) += work;
-        chain_last_ = count(o.output.numel);
-        chain_width_ = o.output.rank > 0 ? o.output.size[o.output.rank - 1] : 1;
-        chain_last_storage_ = o.output.storage_id;
-    }
-    bool has_read(std::int32_t storage) {
-        for (const std::int32_t s : chain_reads_)
-            if (s == storage) return true;
-        chain_reads_.push_back(storage);
-        return false;
-    }
-    void end_fusion_group() {
-        if (chain_ < 0) return;
-        const std::int64_t width = chain_width_ > 0 ? chain_width_ : 1, rows = as_size(chain_last_) / width;
-        emit(chain_name_, "elementwise",
-             {rows, width, as_size(chain_elements_ + chain_last_), as_size(chain_additions_), as_size(chain_products_)},
-             execution_.unquantized_type(), "map");
-        out_.back().num_runs = chain_times_;
-        std::int64_t* const shared = out_.back().of_parameters;
-        if (last_is_shared_) {
-            shared[0] = rows;
-            shared_elements_ += chain_last_;
-        }
-        shared[moved] = as_size(shared_elements_);
-        shared[additions] = as_size(shared_additions_);
-        shared[products] = as_size(shared_products_);
-        written_.push_back({chain_, chain_last_storage_, out_.size() - 1});
-        chain_ = -1;
-    }
+    void append_to_fusion_group(const operation& o);
+    bool has_read(std::int32_t storage);
+    void end_fusion_group();
     /// A tensor of an earlier fusion group that is read here must be written by that group.
-    void read(const operation& o) {
-        for (int i = 0; i < o.input_count; ++i) {
-            const std::int32_t s = o.inputs[i]->storage_id;
-            if (s < 0) continue;
-            const std::ptrdiff_t maker = fusion_group_of(s);
-            if (maker < 0 || maker == chain_) continue;
-            made_by_.set(s, no_group);  // counted once
-            const count elements(o.inputs[i]->unique_numel());
-            for (const fusion_group_output& w : written_) {
-                if (w.chain != maker || w.last == s) continue;
-                model_kernel& k = out_[w.kernel];
-                k.shape.sizes[moved] = as_size(count(k.shape.sizes[moved]) + elements);
-                if (of_parameters(*o.inputs[i]))
-                    k.of_parameters[moved] = as_size(count(k.of_parameters[moved]) + elements);
-            }
-        }
-    }
-    [[nodiscard]] std::ptrdiff_t fusion_group_of(std::int32_t s) const noexcept { return made_by_.get(s); }
-    void register_output(const tensor& v, std::ptrdiff_t chain) {
-        if (!v.is_stored()) return;
-        made_by_.set(v.storage_id, chain);
-        while (written_.size() > 512) written_.erase(written_.begin(), written_.begin() + 256);
-    }
+    void read(const operation& o);
+    [[nodiscard]] std::ptrdiff_t fusion_group_of(std::int32_t s) const noexcept { return producer_groups_.get(s); }
+    void register_output(const tensor& v, std::ptrdiff_t chain);
 
     struct fusion_group_output {
         std::ptrdiff_t chain;
@@ -257,10 +80,10 @@ private:
     };
 
     std::vector<mergeable> products_;
-    std::vector<fusion_group_output> written_;
+    std::vector<fusion_group_output> group_outputs_;
     std::vector<std::int32_t> chain_reads_;
     std::string chain_name_;
-    storage_map<std::ptrdiff_t> made_by_{no_group};
+    storage_map<std::ptrdiff_t> producer_groups_{no_group};
     std::ptrdiff_t chain_ = -1, chains_ = 0;
     std::int64_t chain_times_ = 1;
     std::int64_t chain_width_ = 1;
@@ -270,7 +93,11 @@ private:
     count shared_elements_;
     bool last_is_shared_ = false;
     std::int32_t chain_last_storage_ = tensor::no_storage_id;
-    int fused_ = 0;
+    int fused_depth_ = 0;
 };
 
 }  // namespace llmcost::detail
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/serving/impl/fused_listener.ipp>  // IWYU pragma: export
+#endif

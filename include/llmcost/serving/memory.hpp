@@ -2,95 +2,35 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <vector>
 
 #include <llmcost/analysis/counts.hpp>
 #include <llmcost/analysis/minimal_workload.hpp>
+#include <llmcost/base/count.hpp>
+#include <llmcost/base/workload.hpp>
+#include <llmcost/layers/model_config.hpp>
+#include <llmcost/memory/category.hpp>
 #include <llmcost/memory/inference.hpp>
+#include <llmcost/memory/optimizer.hpp>
 #include <llmcost/memory/training_step.hpp>
+#include <llmcost/model/model_spec.hpp>
 #include <llmcost/serving/model_kernel.hpp>
+#include <llmcost/trace/ops.hpp>
 
 // The memory of each device of a sharded model.
 namespace llmcost {
 
-/// Parameters on each device.
-[[nodiscard]] inline weight_parts parameters_of(const model& full_model, const execution& execution_config) {
-    const model part = shard_model(full_model, execution_config.parallel);
-    const workload sample_load = minimal_workload(part);
-    const auto parameters = [&](scope_query query) {
-        return static_cast<double>(count_model(part, sample_load, query).params.to_64());
-    };
-    const double unquantized = parameters(scope_query{role::embedding}) + parameters(scope_query{role::head});
-    const double routed = parameters(scope_query{role::experts});
-    const std::int64_t experts = full_model.config.moe.num_experts;
-    const double copies = experts > 1 ? static_cast<double>(execution_config.parallel.num_expert_slots(experts)) /
-                                            static_cast<double>(experts)
-                                      : 1;
-    return {unquantized,
-            routed * copies /
-                static_cast<double>(execution_config.parallel.expert_parallel_size *
-                                    execution_config.parallel.expert_tensor_parallel_size),
-            parameters({}) - unquantized - routed};
-}
-
 /// Bytes of weights on each device. Adapters have 16 bits.
-[[nodiscard]] inline double weight_bytes(const model& full_model, const execution& execution_config) {
-    if (full_model.policy != nullptr) {
-        model base_model = full_model;
-        base_model.policy = nullptr;
-        return weight_bytes(base_model, execution_config) +
-               execution_config.unquantized_type()->weight_bytes * (parameters_of(full_model, execution_config).all() -
-                                                                    parameters_of(base_model, execution_config).all());
-    }
-    const weight_parts n = parameters_of(full_model, execution_config);
-    if (execution_config.stored_weight_bytes.all() > 0) {
-        execution unsharded = execution_config;
-        unsharded.parallel = {};
-        const weight_parts all = parameters_of(full_model, unsharded);
-        const auto share = [](double bytes, double part, double total) {
-            return total > 0 ? bytes * (part / total) : 0;
-        };
-        const double bytes = share(execution_config.stored_weight_bytes.unquantized, n.unquantized, all.unquantized) +
-                             share(execution_config.stored_weight_bytes.routed, n.routed, all.routed) +
-                             share(execution_config.stored_weight_bytes.others, n.others, all.others);
-        return static_cast<double>(static_cast<std::uint64_t>(bytes + 0.5));
-    }
-    return execution_config.unquantized_type()->weight_bytes * n.unquantized +
-           execution_config.linear_type->weight_bytes * n.others +
-           execution_config.expert_type->weight_bytes * n.routed;
-}
+[[nodiscard]] double weight_bytes(const model& full_model, const execution& execution_config);
 
 /// Bytes of the KV cache of a workload on each device, at its end.
-[[nodiscard]] inline double cache_bytes(const model& full_model, const workload& load,
-                                        const execution& execution_config) {
-    return execution_config.kv_cache_type->weight_bytes *
-           static_cast<double>(
-               count_model(shard_model(full_model, execution_config.parallel), load).cache_elements.to_64());
-}
+[[nodiscard]] double cache_bytes(const model& full_model, const workload& load, const execution& execution_config);
 
 /// Inference memory of each device for one step with several groups of sequences and `weights` bytes of weights.
-[[nodiscard]] inline inference_memory inference_memory_per_device(const model& full_model,
-                                                                  const std::vector<workload>& groups,
-                                                                  const execution& execution_config,
-                                                                  const engine_memory_profile& engine, double weights) {
-    inference_memory all;
-    const model part = shard_model(full_model, execution_config.parallel);
-    for (workload load : groups) {
-        load.weights = load.activations = dtype_from(execution_config.unquantized_type()->name);
-        load.cache = execution_config.kv_cache_type->weight_bytes == 1
-                         ? dtype::float8_e4m3fn
-                         : dtype_from(execution_config.kv_cache_type->name);
-        const inference_memory one = inference_memory_of(part, load, engine, maybe<count>{count{}});
-        all.kv_cache_bytes += one.kv_cache_bytes;
-        all.kv_cache_allocated_bytes += one.kv_cache_allocated_bytes;
-        all.peak_activation_bytes += one.peak_activation_bytes;
-        all.runtime_bytes = one.runtime_bytes;
-    }
-    all.weight_bytes = count(static_cast<std::uint64_t>(weights));
-    return all;
-}
+[[nodiscard]] inference_memory inference_memory_per_device(const model& full_model, const std::vector<workload>& groups,
+                                                           const execution& execution_config,
+                                                           const engine_memory_profile& engine, double weights);
 
 /// The default loss: labels for a model with a head, otherwise the sum of the output.
 [[nodiscard]] constexpr training_loss default_loss(const model& m) noexcept {
@@ -113,52 +53,11 @@ struct training_memory {
 /// Training memory of each device: float32 weights with 16-bit autocast. Attention is SDPA unless execution is eager.
 ///
 /// With expert parallelism, each device has its share of the states.
-[[nodiscard]] inline training_memory training_memory_per_device(const model& full_model, workload load,
-                                                                const execution& execution_config,
-                                                                const training_plan& plan) {
-    using category = memory_category;
-    model base_model = full_model;
-    base_model.policy = nullptr;  // the plan contains the adapter
-    const model part = shard_model(base_model, execution_config.parallel);
-    load.autocast = true;
-    load.uses_cpu_kernels = true;
-    load.weights = load.activations = dtype::float32;
-    const auto played = [&](attention_implementation implementation) {
-        load.implementation = implementation;
-        return train(part, load, plan).memory;
-    };
-    memory_timeline all;
-    try {
-        all = played(execution_config.launch == launch_mode::eager ? attention_implementation::eager
-                                                                   : attention_implementation::sdpa);
-    } catch (const description_error&) {  // the model does not support SDPA
-        all = played(attention_implementation::eager);
-    }
-    const double device_fraction =
-        parameters_of(base_model, execution_config).all() / parameters_of(part, execution{}).all();
-    training_memory out{.peak = all.peak.bytes, .saved = all.saved_bytes, .share = std::min(device_fraction, 1.0)};
-    const auto shared = [&](std::uint64_t bytes) {
-        return device_fraction < 1 ? static_cast<std::uint64_t>(device_fraction * static_cast<double>(bytes)) : bytes;
-    };
-    for (const category c : {category::parameters, category::gradients, category::optimizer}) {
-        const std::uint64_t bytes = out.peak[c];
-        out.peak.subtract(c, bytes - shared(bytes));
-        out.states += shared(all.peak_by_category[c]);
-    }
-    const std::uint64_t passing = all.peak_by_category[category::optimizer] - all.after_step[category::optimizer];
-    out.states -= shared(passing);
-    // A gradient is read. A weight and its optimizer state are read and written. The host counts steps
-    // (torch/optim/adam.py, `_init_group`).
-    const std::uint64_t weights = 4 * all.num_trainable,
-                        optimizer_state = all.after_step[category::optimizer] - all.step_counter_bytes;
-    if (plan.schedule.optimizer != find_optimizer("none")) out.updated = shared(3 * weights + 2 * optimizer_state);
-    out.trained = shared(all.num_trainable);
-    out.products = all.optimizer_products;
-    out.update = all.optimizer_step;
-    const primitives<count> in_products = llmcost::detail::primitives_of(out.products);
-    out.update.mult -= in_products.mult;
-    out.update.add -= in_products.add;
-    return out;
-}
+[[nodiscard]] training_memory training_memory_per_device(const model& full_model, workload load,
+                                                         const execution& execution_config, const training_plan& plan);
 
 }  // namespace llmcost
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/serving/impl/memory.ipp>  // IWYU pragma: export
+#endif

@@ -3,12 +3,17 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
+#include <llmcost/devices/device.hpp>
+#include <llmcost/latency/calibration.hpp>
+#include <llmcost/latency/correction_factors.hpp>
+#include <llmcost/latency/operand_types.hpp>
+#include <llmcost/latency/operator_types.hpp>
+#include <llmcost/latency/roofline.hpp>
+#include <llmcost/serving/model_kernel.hpp>
 #include <llmcost/serving/step.hpp>
 
 // Requests of different lengths in one step.
@@ -16,67 +21,9 @@ namespace llmcost {
 
 namespace detail {
 
-/// Whether two kernels of one step belong to one module.
-inline bool same_module(const model_kernel& a, const model_kernel& b) noexcept {
-    return a.module_path == b.module_path && a.shape.variant == b.shape.variant;
-}
 /// Whether a size is summed when kernels are merged: rows and everything proportional to them; sequences in attention.
 constexpr bool is_additive(const operator_type& family, std::size_t size) noexcept {
     return family.num_axes == 1 ? family.sizes[size].role != size_role::layer_shape : size == 0;
-}
-/// Whether kernels of two groups share a launch: attention of one module and layer shape, or decode in prefill
-/// attention.
-inline bool is_merged_launch(const model_kernel& a, const model_kernel& b,
-                             mixed_decode_kind mixed_decode_mode) noexcept {
-    const operator_type &of_a = *a.shape.type, &of_b = *b.shape.type;
-    bool is_same = of_a.num_axes > 1 && of_a.num_axes == of_b.num_axes &&
-                   of_a.num_layer_shape_sizes == of_b.num_layer_shape_sizes && same_module(a, b);
-    if (&of_a != &of_b)
-        is_same = is_same && mixed_decode_mode != mixed_decode_kind::separate_kernel;
-    else
-        is_same = is_same && a.shape.operand == b.shape.operand;
-    for (std::size_t i = of_a.num_axes; is_same && i < of_a.num_axes + of_a.num_layer_shape_sizes; ++i)
-        is_same = a.shape.sizes[i] == b.shape.sizes[i];
-    return is_same;
-}
-/// Whether a kernel is an elementwise fusion group, for which the row width is arbitrary.
-inline bool maps(const model_kernel& k) noexcept { return k.shape.type->num_axes == 1 && k.shape.variant == "map"; }
-/// Whether two kernels are merged into one over all their rows or sequences.
-inline bool joins(const model_kernel& a, const model_kernel& b) noexcept {
-    bool is_same = a.shape.type == b.shape.type && a.shape.operand == b.shape.operand && same_module(a, b);
-    for (std::size_t i = 0; is_same && i < a.shape.type->size_count; ++i)
-        is_same = is_additive(*a.shape.type, i) || maps(a) || a.shape.sizes[i] == b.shape.sizes[i];
-    return is_same;
-}
-/// Reshapes an elementwise kernel to the row width of another one.
-inline void match_rows(model_kernel& map, const operator_shape& reference) {
-    std::int64_t elements = 0, &rows = map.shape.sizes[0], &width = map.shape.sizes[1];
-    if (__builtin_mul_overflow(rows, width, &elements)) throw_overflow_error();
-    rows = elements / reference.sizes[1] + (elements % reference.sizes[1] != 0 ? 1 : 0);
-    width = reference.sizes[1];
-    map.of_parameters[0] = std::min(map.of_parameters[0], rows);
-}
-/// Adds one size of a kernel to that of another. The part that depends only on parameters counts once.
-inline void add_size(model_kernel& all, const model_kernel& k, std::size_t size) {
-    std::int64_t &sum = all.shape.sizes[size], &shared = all.of_parameters[size];
-    const std::int64_t unshared = sum - shared;
-    shared = std::max(shared, k.of_parameters[size]);
-    if (__builtin_add_overflow(unshared, k.shape.sizes[size] - k.of_parameters[size], &sum) ||
-        __builtin_add_overflow(sum, shared, &sum))
-        throw_overflow_error();
-}
-
-/// Splits a kernel of a step: `times` runs remain, the others follow it.
-inline void split(std::vector<model_kernel>& step, std::vector<bool>& is_merged, std::size_t place,
-                  std::int64_t times) {
-    model_kernel others = step[place];
-    others.num_runs -= times;
-    step[place].num_runs = times;
-    const auto next_index = static_cast<std::ptrdiff_t>(place) + 1;
-    for (model_kernel& k : step)
-        if (k.shared_launch_index >= next_index) ++k.shared_launch_index;
-    step.insert(step.begin() + next_index, std::move(others));
-    is_merged.insert(is_merged.begin() + next_index, false);
 }
 
 }  // namespace detail
@@ -86,74 +33,14 @@ inline void split(std::vector<model_kernel>& step, std::vector<bool>& is_merged,
 /// Products, experts and fusion groups process all rows at once. Attention processes sequences of equal length.
 /// Sequences of other lengths share the launch. Decodes share that of prefills, depending on `mixed_decode_mode`.
 /// Throws: `overflow_error` if sizes need more than 64 bits.
-inline void merge_step(std::vector<model_kernel>& all, std::vector<model_kernel> added,
-                       mixed_decode_kind mixed_decode_mode = mixed_decode_kind::separate_kernel) {
-    std::vector<bool> is_merged(all.size());  // kernels that are already merged with one of `added`
-    for (model_kernel& k : added) {
-        // Equal operations of one group are one kernel with several runs. In another group they may differ.
-        const auto merge_runs = [&](std::size_t i) {
-            if (all[i].num_runs > k.num_runs) detail::split(all, is_merged, i, k.num_runs);
-            k.num_runs -= all[i].num_runs;
-            is_merged[i] = true;
-        };
-        for (std::size_t i = 0; i < is_merged.size() && k.num_runs > 0; ++i) {
-            if (is_merged[i] || !detail::joins(all[i], k)) continue;
-            merge_runs(i);
-            model_kernel part = k;
-            if (detail::maps(part)) detail::match_rows(part, all[i].shape);
-            for (std::size_t s = 0; s < part.shape.type->size_count; ++s)
-                if (detail::is_additive(*part.shape.type, s)) detail::add_size(all[i], part, s);
-        }
-        for (std::size_t previous = 0; previous < is_merged.size() && k.num_runs > 0; ++previous) {
-            if (is_merged[previous] || all[previous].shared_launch_index != model_kernel::separate_launch ||
-                !detail::is_merged_launch(all[previous], k, mixed_decode_mode))
-                continue;
-            merge_runs(previous);
-            model_kernel& part = all.emplace_back(k);
-            part.num_runs = all[previous].num_runs;
-            part.shared_launch_index = static_cast<std::ptrdiff_t>(previous);
-        }
-        if (k.num_runs > 0) all.push_back(std::move(k));
-    }
-}
+void merge_step(std::vector<model_kernel>& all, std::vector<model_kernel> added,
+                mixed_decode_kind mixed_decode_mode = mixed_decode_kind::separate_kernel);
 
 /// How the kernels of prefills treat decodes of the same step.
-[[nodiscard]] inline mixed_decode_kind merge_decodes_into_prefill(const std::vector<model_kernel>& prompts,
-                                                                  kernel_source& kernels) {
-    for (const model_kernel& k : prompts)
-        if (const kernel_calibration* known = kernels.find(k.shape);
-            known != nullptr && known->mixed_decode_mode != mixed_decode_kind::separate_kernel)
-            return known->mixed_decode_mode;
-    return mixed_decode_kind::separate_kernel;
-}
+[[nodiscard]] mixed_decode_kind merge_decodes_into_prefill(const std::vector<model_kernel>& prompts,
+                                                           kernel_source& kernels);
 
 namespace detail {
-
-/// Bytes of a kernel. Bytes of cached tokens are scaled to the bandwidth of the roofline.
-[[nodiscard]] inline double bytes_by_roofline(const operator_shape& shape, const kernel_calibration* known) {
-    const double all = work_of(shape, known).bytes;
-    if (known == nullptr || known->past_bandwidth_efficiency == 0) return all;
-    const double fresh = work_of(without_added(shape), known).bytes;
-    return fresh + (all - fresh) * known->roofline_model.bandwidth_efficiency / known->past_bandwidth_efficiency;
-}
-
-/// FLOPs of kernels that share a launch, scaled by occupancy: the busiest unit times all units.
-///
-/// Tiles of one kernel fill units that another leaves idle. Full waves of the largest tiles are a lower bound, as are
-/// those of the largest and the next, and so on. For one kernel, equal to `flops_with_occupancy`.
-[[nodiscard]] inline double occupied_together(const device& d, std::vector<kernel_work> works) {
-    std::sort(works.begin(), works.end(),
-              [](const kernel_work& a, const kernel_work& b) { return a.min_tile_flops > b.min_tile_flops; });
-    kernel_work so_far;
-    double flops = 0, maximum = 0;
-    for (const kernel_work& w : works) {
-        so_far.num_tiles += w.num_tiles;
-        so_far.min_tile_flops = w.min_tile_flops;
-        flops += std::max(w.flops, w.num_tiles * w.min_tile_flops);
-        maximum = std::max({maximum, flops_with_occupancy(d, w), flops_with_occupancy(d, so_far)});
-    }
-    return std::max(flops, maximum);
-}
 
 /// Attention kernels of one launch, for sequences of different lengths.
 class mixed_batch {
@@ -161,40 +48,17 @@ public:
     explicit mixed_batch(const device& d) : device_(&d) {}
 
     /// Adds a kernel with its time in a separate launch.
-    void add(const known_kernel& k, double seconds) {
-        all_.push_back({&k.kernel.shape, seconds});
-        known_ = k.calibration;
-        layer_shape_position_ = k.layer_shape_position;
-        base_ = k.calibration != nullptr ? &k.calibration->roofline_model : &typical_of(k.kernel.shape).roofline_model;
-        separate_seconds_ += seconds;
-        const kernel_work& work = works_.emplace_back(work_of(k.kernel.shape, k.calibration));
-        done_.compute_unit = work.compute_unit;
-        done_.flops += work.flops;
-        done_.bytes += work.bytes;
-    }
+    void add(const known_kernel& k, double seconds);
     [[nodiscard]] double time_without_merging() const noexcept { return separate_seconds_; }
 
     /// Seconds of all kernels in one launch.
     ///
     /// At most the sum of separate launches, and at most the time if all sequences had the maximum length.
     /// At least the time of the sequences of any minimum length.
-    [[nodiscard]] double seconds() const {
-        if (all_.size() < 2) return separate_seconds_;
-        double work_seconds = 0, launch = 0;
-        for (std::size_t i = 0; i < all_.size(); ++i) {
-            const double saved = subtract_seconds(all_[i].separate_seconds, roofline_seconds(*device_, works_[i]));
-            work_seconds += all_[i].separate_seconds - saved;
-            launch = std::max(launch, saved);
-        }
-        double seconds = work_seconds + launch;
-        if (works_.front().num_tiles > 0) seconds = std::min(seconds, side_by_side());
-        seconds =
-            std::min(seconds, predicted(group_equal_lengths(sizes(1).back(), sizes(variant_after_site()).back(), 0)));
-        return std::max({seconds, of_those_as_long(), roofline_seconds(*device_, done_)});
-    }
+    [[nodiscard]] double seconds() const;
     /// The part of `seconds` that is saved in the launch of other kernels.
     [[nodiscard]] double saved(double seconds) const noexcept {
-        return all_.empty() ? 0 : subtract_seconds(seconds, roofline_seconds(*device_, done_));
+        return sequences_.empty() ? 0 : subtract_seconds(seconds, roofline_seconds(*device_, total_work_));
     }
 
 private:
@@ -206,125 +70,41 @@ private:
         return std::max(0.0, std::min(base_->launch, seconds - minimum));
     }
     /// Index of the size after axes and layer shape.
-    [[nodiscard]] std::size_t variant_after_site() const {
-        const operator_type& family = *all_.front().shape->type;
-        return family.num_axes + family.num_layer_shape_sizes;
-    }
+    [[nodiscard]] std::size_t variant_after_site() const;
     [[nodiscard]] double predicted(const operator_shape& shape) const {
-        return predicted_seconds(*device_, shape, known_, layer_shape_position_);
+        return predicted_seconds(*device_, shape, calibration_, layer_shape_position_);
     }
     /// The distinct values of one size, in ascending order.
-    [[nodiscard]] std::vector<std::int64_t> sizes(std::size_t kind) const {
-        std::vector<std::int64_t> found;
-        for (const sequences& s : all_) found.push_back(s.shape->sizes[kind]);
-        std::sort(found.begin(), found.end());
-        found.erase(std::unique(found.begin(), found.end()), found.end());
-        return found;
-    }
+    [[nodiscard]] std::vector<std::int64_t> sizes(std::size_t kind) const;
     /// The sequences with at least `minimum` tokens, all with `length` new and `past` cached tokens.
     [[nodiscard]] operator_shape group_equal_lengths(std::int64_t length, std::int64_t past,
-                                                     std::int64_t minimum) const {
-        operator_shape shape = *all_.front().shape;
-        shape.sizes[0] = 0;
-        shape.sizes[1] = length;
-        shape.sizes[variant_after_site()] = past;
-        for (const sequences& s : all_)
-            if (s.shape->sizes[1] >= minimum) shape.sizes[0] += s.shape->sizes[0];
-        return shape;
-    }
+                                                     std::int64_t minimum) const;
     /// Maximum over all minimum lengths of the time of the sequences that have them, in new and cached tokens.
-    [[nodiscard]] double of_those_as_long() const {
-        std::vector<const operator_shape*> by_past;
-        for (const sequences& s : all_) by_past.push_back(s.shape);
-        const std::size_t past = variant_after_site();
-        std::sort(by_past.begin(), by_past.end(),
-                  [&](const auto* a, const auto* b) { return a->sizes[past] > b->sizes[past]; });
-        double maximum = 0;
-        for (const std::int64_t length : sizes(1)) {
-            operator_shape shape = group_equal_lengths(length, 0, INT64_MAX);
-            bool has_length = false;  // otherwise, a greater length has as many sequences
-            const auto count_in = [&] {
-                if (has_length) maximum = std::max(maximum, predicted(shape));
-            };
-            for (const operator_shape* next : by_past) {
-                if (next->sizes[1] < length) continue;
-                if (next->sizes[past] != shape.sizes[past])
-                    count_in();  // the maximum number of sequences with so many cached tokens
-                has_length = has_length || next->sizes[1] == length;
-                shape.sizes[0] += next->sizes[0];
-                shape.sizes[past] = next->sizes[past];
-            }
-            count_in();
-        }
-        return maximum;
-    }
-    [[nodiscard]] double by_roofline(const kernel_work& work) const {
-        const datasheet_seconds s = roofline_terms(*device_, work);
-        return (*base_)(s.compute, s.memory);
-    }
+    [[nodiscard]] double longest_kernels_seconds() const;
+    [[nodiscard]] double roofline_time(const kernel_work& work) const;
     /// Seconds of kernels that share their work: the roofline of the sum, times or plus a deviation.
     ///
     /// A deviation is measured for sequences with at least one of the lengths. A slower measurement adds its seconds, a
     /// faster one multiplies. The longest result counts. Deviations are made monotonic along the axes.
-    [[nodiscard]] double side_by_side() const {
-        const correction_table unmeasured, &deviations = known_ != nullptr ? known_->correction : unmeasured;
-        kernel_work work{.flops = occupied_together(*device_, works_), .compute_unit = works_.front().compute_unit};
-        for (const sequences& s : all_) work.bytes += bytes_by_roofline(*s.shape, known_);
-        const double combined_seconds = by_roofline(work);
-        double longest = 0;
-        for (const std::int64_t length : sizes(1)) {
-            const auto log_seconds_at = [&](const operator_shape& at, std::size_t, std::size_t) {
-                const double deviation = std::exp2(deviations(layer_shape_position_, at.sizes));
-                if (deviation <= 1) return std::log2(combined_seconds * deviation);
-                return std::log2(combined_seconds + (deviation - 1) * by_roofline(work_of(at, known_)));
-            };
-            longest = std::max(longest, std::exp2(monotonic_seconds(deviations, group_equal_lengths(length, 0, length),
-                                                                    log_seconds_at)));
-        }
-        return longest;
-    }
+    [[nodiscard]] double side_by_side() const;
 
     const device* device_;
-    const kernel_calibration* known_ = nullptr;
+    const kernel_calibration* calibration_ = nullptr;
     correction_table::layer_shape_position layer_shape_position_{};
     const roofline* base_ = nullptr;
-    std::vector<sequences> all_;
-    std::vector<kernel_work> works_;
-    kernel_work done_;
+    std::vector<sequences> sequences_;
+    std::vector<kernel_work> kernel_works_;
+    kernel_work total_work_;
     double separate_seconds_ = 0;
 };
 
 }  // namespace detail
 
 /// The times of the kernels of a step. Kernels in one launch share its time in proportion to their separate times.
-[[nodiscard]] inline std::vector<latency_estimate> estimates_of(const device& d,
-                                                                const std::vector<known_kernel>& step) {
-    std::vector<latency_estimate> all;
-    for (const known_kernel& k : step) all.push_back(estimate(d, k));
-    for (std::size_t i = 0; i < step.size(); ++i) {
-        if (step[i].kernel.shared_launch_index != model_kernel::separate_launch) continue;
-        std::vector<std::size_t> members{i};
-        for (std::size_t j = i + 1; j < step.size(); ++j)
-            if (step[j].kernel.shared_launch_index == static_cast<std::ptrdiff_t>(i)) members.push_back(j);
-        if (members.size() == 1) continue;
-        detail::mixed_batch kinds[]{detail::mixed_batch(d), detail::mixed_batch(d)};
-        const auto is_other = [&](std::size_t j) { return step[j].kernel.shape.type != step[i].kernel.shape.type; };
-        for (const std::size_t j : members) kinds[is_other(j)].add(step[j], all[j].seconds);
-        double seconds[]{kinds[0].seconds(), kinds[1].seconds()};
-        const double saved[]{kinds[0].saved(seconds[0]), kinds[1].saved(seconds[1])};
-        const std::size_t saves = saved[0] < saved[1] ? 0 : 1;  // the other one includes the launch
-        seconds[saves] -= saved[saves];
-        for (const std::size_t j : members) {
-            const double share = seconds[is_other(j)] / kinds[is_other(j)].time_without_merging();
-            latency_estimate& e = all[j];
-            e.seconds *= share;
-            e.upper *= share;
-            const double minimum = roofline_seconds(d, detail::work_of(step[j].kernel.shape, step[j].calibration));
-            e.lower = std::min(e.seconds, std::max(e.lower * share, minimum));
-            e.roofline_efficiency = e.roofline_efficiency < share ? e.roofline_efficiency / share : 1;
-        }
-    }
-    return all;
-}
+[[nodiscard]] std::vector<latency_estimate> estimates_of(const device& d, const std::vector<known_kernel>& step);
 
 }  // namespace llmcost
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/serving/impl/mixed_batch.ipp>  // IWYU pragma: export
+#endif

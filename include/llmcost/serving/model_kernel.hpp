@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include <llmcost/base/string_ref.hpp>
+#include <llmcost/latency/operand_types.hpp>
 #include <llmcost/latency/operator_types.hpp>
 #include <llmcost/serving/parallel_config.hpp>
 
@@ -61,7 +63,7 @@ struct model_kernel {
     operator_shape shape{};
     std::int64_t num_runs = 1;
     bool is_adapter = false;                               ///< a product of an adapter
-    std::int64_t of_parameters[max_operator_sizes]{};      ///< parts of `sizes` that depend only on parameters: counted
+    std::int64_t parameter_sizes[max_operator_sizes]{};      ///< parts of `sizes` that depend only on parameters: counted
                                                            ///< once for all groups
     std::ptrdiff_t shared_launch_index = separate_launch;  ///< index in the step of the kernel whose launch it shares
 
@@ -71,7 +73,7 @@ struct model_kernel {
     friend bool operator==(const model_kernel& a, const model_kernel& b) noexcept {
         if (a.shape.type != b.shape.type || a.shape.operand != b.shape.operand) return false;
         for (std::size_t i = 0; i < a.shape.type->size_count; ++i)
-            if (a.shape.sizes[i] != b.shape.sizes[i] || a.of_parameters[i] != b.of_parameters[i]) return false;
+            if (a.shape.sizes[i] != b.shape.sizes[i] || a.parameter_sizes[i] != b.parameter_sizes[i]) return false;
         return a.shape.variant == b.shape.variant && a.module_path == b.module_path;
     }
 };
@@ -81,24 +83,12 @@ struct model_kernel {
 /// One collective within each node, and a tree between nodes, in which each device sends its part of the message.
 /// The number of steps is the height of the tree, twice for an all-reduce.
 /// Source: NVIDIA/nccl @01afd20a, src/graph/tuning.cc: 5 µs per step, 0.9 of the bandwidth.
-[[nodiscard]] inline std::vector<model_kernel> make_collective_kernels(literal name, std::int64_t elements,
-                                                                       std::int64_t devices, std::int64_t stride,
-                                                                       const operand_type* operand, std::int64_t node) {
-    const std::int64_t in_node = node > stride ? node / stride : 1, nodes = (devices + in_node - 1) / in_node,
-                       side_by_side = (devices + nodes - 1) / nodes;
-    std::vector<model_kernel> all;
-    if (side_by_side > 1) {
-        model_kernel& k = all.emplace_back();
-        k.shape = {.type = find_operator_type("nccl"), .sizes = {elements, side_by_side}, .operand = operand};
-        k.shape.variant = name;
-    }
-    if (nodes == 1) return all;
-    std::int64_t steps = 1;
-    while (std::int64_t{1} << steps < nodes) ++steps;
-    model_kernel& k = all.emplace_back();
-    k.shape = {.type = find_operator_type("network"), .sizes = {elements, nodes, side_by_side}, .operand = operand};
-    k.num_runs = string_ref(name) == "all_reduce" ? 2 * steps : steps;
-    return all;
-}
+[[nodiscard]] std::vector<model_kernel> make_collective_kernels(literal name, std::int64_t elements,
+                                                                std::int64_t devices, std::int64_t stride,
+                                                                const operand_type* operand, std::int64_t node);
 
 }  // namespace llmcost
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/serving/impl/model_kernel.ipp>  // IWYU pragma: export
+#endif

@@ -19,12 +19,7 @@ struct power_model {
     double memory = 0.53;
 
     /// Mean watts of work that takes `seconds`, at most the thermal design power.
-    [[nodiscard]] double watts(const device& d, const step_cost& done, double seconds) const noexcept {
-        const double busy = compute * done.high_precision_busy + low_precision_compute * done.low_precision_busy +
-                            memory * done.memory_busy;
-        const double drawn = d.thermal_design_watts * (idle_fraction + busy / seconds);
-        return drawn < d.thermal_design_watts ? drawn : d.thermal_design_watts;
-    }
+    [[nodiscard]] double watts(const device& d, const step_cost& done, double seconds) const noexcept;
 };
 
 /// Mean watts of each device in a step.
@@ -33,3 +28,7 @@ struct power_model {
 }
 
 }  // namespace llmcost
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/serving/impl/power.ipp>  // IWYU pragma: export
+#endif

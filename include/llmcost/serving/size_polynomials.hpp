@@ -2,13 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
-#include <utility>
 #include <vector>
 
+#include <llmcost/devices/device.hpp>
+#include <llmcost/latency/operator_types.hpp>
+#include <llmcost/serving/model_kernel.hpp>
 #include <llmcost/serving/step.hpp>
 
 // Kernels whose sizes are polynomials of the workload.
@@ -89,10 +90,13 @@ private:
     static constexpr std::int64_t difference(unsigned basis, monomial m, Value value) {
         std::int64_t sum = 0;
         for (std::size_t i = 0; i < monomial_count; ++i) {
-            const monomial at = monomials[i];
-            if (!in(basis, i) || at.batch > m.batch || at.sequence > m.sequence || at.past > m.past) continue;
-            const bool odd = (m.batch - at.batch + m.sequence - at.sequence + m.past - at.past) % 2 != 0;
-            const std::int64_t ways = choose(m.sequence, at.sequence) * choose(m.past, at.past);
+            const monomial exponents = monomials[i];
+            if (!in(basis, i) || exponents.batch > m.batch || exponents.sequence > m.sequence ||
+                exponents.past > m.past)
+                continue;
+            const bool odd =
+                (m.batch - exponents.batch + m.sequence - exponents.sequence + m.past - exponents.past) % 2 != 0;
+            const std::int64_t ways = choose(m.sequence, exponents.sequence) * choose(m.past, exponents.past);
             sum += (odd ? -ways : ways) * value(i);
         }
         return sum;
@@ -116,51 +120,16 @@ private:
 /// A kernel whose sizes are polynomials of the workload.
 class planned_kernel {
 public:
-    planned_kernel(known_kernel kernel, const size_polynomial (&sizes)[max_operator_sizes])
-        : kernel_(std::move(kernel)) {
-        for (std::size_t k = 0; k < max_operator_sizes; ++k) {
-            bool varies = false;
-            for (std::size_t i = 1; i < monomial_count; ++i) varies = varies || sizes[k].twice[i] != 0;
-            if (!varies) continue;
-            const operator_type& family = *kernel_.kernel.shape.type;
-            has_non_axis_variation_ =
-                has_non_axis_variation_ || (k >= family.num_axes && k != family.additive_size_index());
-            for (std::size_t i = 0; i < monomial_count; ++i)
-                if (sizes[k].twice[i] != 0) {
-                    terms_.push_back({k, i, sizes[k].twice[i]});
-                    reads_past_ = reads_past_ || monomials[i].past != 0;
-                }
-        }
-    }
+    planned_kernel(known_kernel kernel, const size_polynomial (&sizes)[max_operator_sizes]);
 
     /// Whether the kernel processes the rows of all groups of a step at once; otherwise the sequences of each group.
-    [[nodiscard]] bool of_rows() const noexcept { return kernel_.kernel.shape.type->num_axes == 1; }
+    [[nodiscard]] bool is_row_kernel() const noexcept { return kernel_.kernel.shape.type->num_axes == 1; }
     /// Whether a size depends on the number of cached tokens.
     [[nodiscard]] bool reads_past() const noexcept { return reads_past_; }
     /// The kernel for a workload. Throws: `overflow_error` if a size exceeds 59 bits.
-    const known_kernel& at(const monomial_values& values) {
-        constexpr double maximum = 7e17;  // of a term: the sum of twelve terms fits into 64 bits
-        for (std::size_t i = 0; i < terms_.size();) {
-            const std::size_t size = terms_[i].size;
-            std::int64_t twice = 0;
-            for (; i < terms_.size() && terms_[i].size == size; ++i) {
-                const term& t = terms_[i];
-                if (!(std::fabs(static_cast<double>(t.twice) * values.real[t.monomial_index]) < maximum))
-                    throw_overflow_error();
-                twice += t.twice * values.integer[t.monomial_index];
-            }
-            kernel_.kernel.shape.sizes[size] = twice / 2;
-        }
-        return kernel_;
-    }
+    const known_kernel& at(const monomial_values& values);
     /// Tabulates the time at the measured sizes, if only sizes along the axes vary.
-    void precompute_curves(const device& device) {
-        if (has_non_axis_variation_) return;
-        known_kernel& k = kernel_;
-        k.curve = curve_of(device, k);
-        if (k.companion_calibration != nullptr && !k.includes_companion())
-            k.other_curve = {device, k.companion_shape(), *k.companion_calibration, k.other_where};
-    }
+    void precompute_curves(const device& device);
 
 private:
     struct term {
@@ -173,3 +142,7 @@ private:
 };
 
 }  // namespace llmcost
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/serving/impl/size_polynomials.ipp>  // IWYU pragma: export
+#endif

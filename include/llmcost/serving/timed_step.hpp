@@ -3,11 +3,14 @@
 #pragma once
 
 #include <cstddef>
-#include <utility>
 #include <vector>
 
-#include <llmcost/serving/memory.hpp>
-#include <llmcost/serving/mixed_batch.hpp>
+#include <llmcost/base/workload.hpp>
+#include <llmcost/devices/device.hpp>
+#include <llmcost/latency/calibration.hpp>
+#include <llmcost/model/model_spec.hpp>
+#include <llmcost/serving/model_kernel.hpp>
+#include <llmcost/serving/step.hpp>
 
 namespace llmcost {
 
@@ -27,31 +30,11 @@ struct timed_step : step_time {
 };
 
 /// The time of one step with several groups of equal sequences.
-[[nodiscard]] inline timed_step time_step(const model& model, const std::vector<workload>& sequence_groups,
-                                          execution execution, const device& device, kernel_source& measurements) {
-    for (const workload& load : sequence_groups)
-        if (load.sequence > 1 && execution.mixed_decode_mode == mixed_decode_kind::separate_kernel)
-            execution.mixed_decode_mode = merge_decodes_into_prefill(kernels_of(model, load, execution), measurements);
-    timed_step step;
-    std::vector<model_kernel> kernels;
-    for (const workload& load : sequence_groups) {
-        merge_step(kernels, kernels_of(model, load, execution), execution.mixed_decode_mode);
-        step.cache += cache_bytes(model, load, execution);
-    }
-    step.weights = weight_bytes(model, execution);
-    std::vector<known_kernel> known = match_kernels(std::move(kernels), execution, measurements);
-    const std::vector<latency_estimate> estimates = estimates_of(device, known);
-    summed_time all;
-    for (std::size_t i = 0; i < known.size(); ++i) {
-        const latency_estimate& e = estimates[i];
-        all.add(e, static_cast<double>(known[i].kernel.num_runs));
-        step.done += cost_of(device, known[i]);
-        step.calibrated += e.is_calibrated ? 1 : 0;
-        step.kernels.push_back({std::move(known[i]), e});
-    }
-    step.host_seconds = step.done.launches * seconds_per_launch(execution, device, measurements);
-    static_cast<step_time&>(step) = all.issued_in(step.host_seconds);
-    return step;
-}
+[[nodiscard]] timed_step time_step(const model& model, const std::vector<workload>& sequence_groups,
+                                   execution execution, const device& device, kernel_source& measurements);
 
 }  // namespace llmcost
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/serving/impl/timed_step.ipp>  // IWYU pragma: export
+#endif

@@ -5,10 +5,22 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include <llmcost/base/workload.hpp>
+#include <llmcost/devices/device.hpp>
+#include <llmcost/latency/operand_types.hpp>
+#include <llmcost/latency/operator_types.hpp>
+#include <llmcost/model/model_spec.hpp>
+#include <llmcost/serving/eager_listener.hpp>
+#include <llmcost/serving/fused_listener.hpp>
+#include <llmcost/serving/model_kernel.hpp>
+#include <llmcost/serving/module_listener.hpp>
+#include <llmcost/serving/step.hpp>
 #include <llmcost/serving/timed_step.hpp>
+#include <llmcost/trace/listener.hpp>
+#include <llmcost/trace/recorder.hpp>
+#include <llmcost/trace/scope.hpp>
 
 // The kernels of a step in the order of execution.
 namespace llmcost {
@@ -46,8 +58,8 @@ public:
         if (depth_ == layer_depth_) layer_depth_ = 0;
         depth_ -= 1;
     }
-    void on_storage_renamed(const recorder& r, std::int32_t old_storage, std::int32_t now) override {
-        inner_.on_storage_renamed(r, old_storage, now);
+    void on_storage_renamed(const recorder& r, std::int32_t old_storage, std::int32_t new_storage) override {
+        inner_.on_storage_renamed(r, old_storage, new_storage);
     }
     void on_op(const recorder& r, const operation& o) override {
         emit_kernel([&] { inner_.on_op(r, o); });
@@ -74,49 +86,15 @@ private:
     std::int64_t layer_ = -1;
 };
 
-/// The kernels of one forward pass on one device, layer by layer.
-[[nodiscard]] inline std::vector<model_kernel> kernels_in_execution_order(const model& full_model, const workload& load,
-                                                                          const execution& execution) {
-    std::vector<model_kernel> all;
-    const model part = shard_model(full_model, execution.parallel);
-    const auto run_trace = [&](auto& inner) {
-        kernel_order_listener listener(all, inner);
-        trace_kernels(part, load, listener, {});
-        return listener;
-    };
-    if (execution.launch == launch_mode::eager) {
-        eager_listener inner(all, execution);
-        (void)run_trace(inner);
-    } else {
-        fused_listener inner(all, execution);
-        run_trace(inner).emit_kernel([&] { inner.finish(); });
-    }
-    return all;
-}
-
 }  // namespace detail
 
 /// The kernels of a step one after the other. A kernel starts after its launch.
-[[nodiscard]] inline std::vector<timeline_kernel> timeline_of(const model& full_model, const workload& load,
-                                                              const execution& execution, const device& device,
-                                                              kernel_source& kernels) {
-    std::vector<known_kernel> known =
-        match_kernels(detail::kernels_in_execution_order(full_model, load, execution), execution, kernels);
-    const std::vector<latency_estimate> estimates = estimates_of(device, known);
-    const double per_launch = seconds_per_launch(execution, device, kernels);
-    std::vector<timeline_kernel> out;
-    double free = 0, issued = 0;
-    for (std::size_t i = 0; i < known.size(); ++i) {
-        const auto times = static_cast<double>(known[i].kernel.num_runs);
-        timeline_kernel k{{std::move(known[i]), estimates[i]}};
-        k.host = times * per_launch;
-        k.issued = issued += k.host;
-        k.begins = free > issued ? free : issued;
-        k.duration = times * estimates[i].seconds;
-        free = k.begins + k.duration;
-        out.push_back(std::move(k));
-    }
-    return out;
-}
+[[nodiscard]] std::vector<timeline_kernel> timeline_of(const model& full_model, const workload& load,
+                                                       const execution& execution, const device& device,
+                                                       kernel_source& kernels);
 
 }  // namespace llmcost
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/serving/impl/timeline.ipp>  // IWYU pragma: export
+#endif

@@ -2,14 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <utility>
 #include <vector>
 
+#include <llmcost/base/workload.hpp>
+#include <llmcost/devices/device.hpp>
+#include <llmcost/latency/operand_types.hpp>
+#include <llmcost/latency/operator_types.hpp>
 #include <llmcost/latency/vector_units.hpp>
+#include <llmcost/memory/training_step.hpp>
+#include <llmcost/model/model_spec.hpp>
 #include <llmcost/serving/memory.hpp>
+#include <llmcost/serving/model_kernel.hpp>
 #include <llmcost/serving/step.hpp>
 
 namespace llmcost {
@@ -30,74 +33,17 @@ struct training_cost {
     ///
     /// With an adapter, the FLOPs of forward and backward.
     /// Source: PaLM, arXiv 2204.02311, appendix B.
-    [[nodiscard]] double model_flops_utilisation(const device& d, const operand_type& products) const noexcept {
-        const double peak = d.*products.unit * 1e12;
-        const double flops = freezes ? forward.flops + backward.flops - recomputed.flops : 3 * forward.flops;
-        return peak > 0 && total.seconds > 0 ? flops / (peak * total.seconds) : 0;
-    }
+    [[nodiscard]] double model_flops_utilisation(const device& d, const operand_type& products) const noexcept;
 };
-
-/// The kernels of an optimizer step: one fused elementwise kernel over all tensors, and the optimizer's products.
-[[nodiscard]] inline std::vector<model_kernel> update_kernels(const optimizer_spec& optimizer,
-                                                              const training_memory& memory) {
-    constexpr std::int64_t width = 1024, bytes_of_float = 4;
-    std::vector<model_kernel> out;
-    const auto device_share = [&](double n) { return static_cast<std::int64_t>(memory.share * n); };
-    if (memory.updated > 0) {
-        double additions = 0;
-        for (std::size_t i = 0; i < num_primitives; ++i)
-            additions += vector_costs[i].additions * static_cast<double>(memory.update.*primitive_members<count>[i]);
-        model_kernel k{.module_path = std::string(optimizer.name)};
-        k.shape = {
-            .type = find_operator_type("elementwise"), .operand = find_operand_type("float32"), .variant = "add"};
-        k.shape.sizes[0] = (static_cast<std::int64_t>(memory.trained) + width - 1) / width;
-        k.shape.sizes[1] = width;
-        k.shape.sizes[2] = static_cast<std::int64_t>(memory.updated) / bytes_of_float;
-        k.shape.sizes[3] = device_share(additions);
-        out.push_back(std::move(k));
-    }
-    for (const optimizer_product& p : memory.products) {
-        model_kernel k{.module_path = std::string(optimizer.name)};
-        k.shape = {.type = find_operator_type("gemm"),
-                   .operand = find_operand_type(p.is_bfloat16 ? "bfloat16" : "float32")};
-        k.shape.sizes[0] = static_cast<std::int64_t>(p.rows);
-        k.shape.sizes[1] = static_cast<std::int64_t>(p.columns);
-        k.shape.sizes[2] = static_cast<std::int64_t>(p.inner);
-        k.num_runs = static_cast<std::int64_t>(p.repetitions);
-        out.push_back(std::move(k));
-    }
-    return out;
-}
 
 /// The backward products of a product (m, k) x (k, n).
 ///
 /// Input gradient: (m, n) x (n, k). Weight gradient: (n, m) x (m, k), unless the weight is frozen.
-[[nodiscard]] inline std::vector<model_kernel> products_of_backward(const model_kernel& k, bool frozen = false) {
-    model_kernel inputs = k, weight = k;
-    const std::int64_t* const s = k.shape.sizes;
-    inputs.shape.sizes[0] = s[0];
-    inputs.shape.sizes[1] = s[2];
-    inputs.shape.sizes[2] = s[1];
-    if (frozen) return {std::move(inputs)};
-    weight.shape.sizes[0] = s[1];
-    weight.shape.sizes[1] = s[2];
-    weight.shape.sizes[2] = s[0];
-    return {std::move(inputs), std::move(weight)};
-}
+[[nodiscard]] std::vector<model_kernel> products_of_backward(const model_kernel& k, bool frozen = false);
 
 /// The cost of backward relative to forward, for kernels that are not products.
 [[nodiscard]] constexpr double backward_factor(backward_rule rule) noexcept {
     return rule == backward_rule::attention ? 2.5 : rule == backward_rule::same_as_forward ? 1 : 2;
-}
-
-/// The all-reduce of gradients over data-parallel ranks. Each rank has all gradients.
-[[nodiscard]] inline std::vector<model_kernel> gradient_reduction_kernels(std::int64_t parameters,
-                                                                          const execution& execution) {
-    std::vector<model_kernel> all = make_collective_kernels(
-        "all_reduce", parameters, execution.parallel.data_parallel_size, execution.parallel.tensor_parallel_size,
-        find_operand_type("float32"), execution.devices_per_node);
-    for (model_kernel& k : all) k.module_path = "gradients";
-    return all;
 }
 
 /// The cost of a training step, kernel by kernel.
@@ -105,58 +51,11 @@ struct training_cost {
 /// The backward cost depends on `backward_rule`: two products for a product, 2.5 times the FLOPs for fused attention,
 /// two times forward for experts and fusion groups, and one collective for a collective. Recomputation repeats the
 /// kernels of layers. With an adapter, the frozen weights of layers have no gradients, but their inputs do.
-[[nodiscard]] inline training_cost training_of(const model& full_model, workload load, const execution& execution,
-                                               const device& device, kernel_source& kernels,
-                                               const training_plan& plan = {}) {
-    load.past = 0;
-    load.head = logits::all;
-    training_cost t;
-    summed_time all;
-    const auto loss = [&](const model& part, trace& trace, const tensor& scores) {
-        (void)compute_loss(part, trace, scores, plan.loss);
-    };
-    t.freezes = full_model.policy != nullptr;
-    for (const known_kernel& k : match_kernels(kernels_of(full_model, load, execution, loss), execution, kernels)) {
-        const bool frozen = t.freezes && !k.kernel.is_adapter;
-        const step_cost forward_cost = cost_of(device, k);
-        const auto times = static_cast<double>(k.kernel.num_runs);
-        t.forward += forward_cost;
-        if (plan.schedule.recompute == recompute_mode::full && k.kernel.module_path.find('*') != std::string::npos) {
-            t.recomputed += forward_cost;
-            all.add(estimate(device, k), times);
-        }
-        const backward_rule rule = k.kernel.shape.type->backward;
-        if (rule == backward_rule::products) {
-            all.add(estimate(device, k), times);
-            for (const known_kernel& backward_kernel :
-                 match_kernels(products_of_backward(k.kernel, frozen), execution, kernels)) {
-                t.backward += cost_of(device, backward_kernel);
-                all.add(estimate(device, backward_kernel), times);
-            }
-            continue;
-        }
-        const bool through_experts = frozen && k.kernel.shape.type == find_operator_type("moe");
-        const double factor = through_experts ? 1 : backward_factor(rule);
-        const double launches = rule == backward_rule::two_times_forward && !through_experts ? 2 : 1;
-        step_cost backward_cost = forward_cost * factor;
-        backward_cost.launches = launches * forward_cost.launches;
-        t.backward += backward_cost;
-        all.add(estimate(device, k), times * (1 + factor));
-    }
-    t.backward += t.recomputed;
-    const auto add_kernel = [&](const model_kernel& k) {
-        const known_kernel known = match_kernels({k}, execution, kernels).front();
-        all.add(estimate(device, known), static_cast<double>(k.num_runs));
-        return cost_of(device, known);
-    };
-    t.memory = training_memory_per_device(full_model, load, execution, plan);
-    if (execution.parallel.data_parallel_size > 1)
-        for (const model_kernel& k : gradient_reduction_kernels(static_cast<std::int64_t>(t.memory.trained), execution))
-            t.reduction += add_kernel(k);
-    for (const model_kernel& k : update_kernels(*plan.schedule.optimizer, t.memory)) t.optimizer += add_kernel(k);
-    const double launches = t.forward.launches + t.backward.launches + t.reduction.launches + t.optimizer.launches;
-    t.total = all.issued_in(launches * seconds_per_launch(execution, device, kernels));
-    return t;
-}
+[[nodiscard]] training_cost training_of(const model& full_model, workload load, const execution& execution,
+                                        const device& device, kernel_source& kernels, const training_plan& plan = {});
 
 }  // namespace llmcost
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/serving/impl/training.ipp>  // IWYU pragma: export
+#endif

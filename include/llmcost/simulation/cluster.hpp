@@ -59,7 +59,7 @@ public:
     /// Aggregated: every replica runs prefill and decode.
     cluster(const std::vector<simulated_request>& requests, std::int64_t clients, const cluster_config& plan,
             Price& price)
-        : requests_(requests), clients_(clients), plan_(plan), price_(&price), progress_(requests.size()) {
+        : requests_(requests), num_clients_(clients), plan_(plan), price_(&price), progress_(requests.size()) {
         add_replicas(plan, {requests_, progress_});
     }
     /// Disaggregated: prefill workers, then decode workers after a transfer of `transfer_seconds(tokens)`.
@@ -67,10 +67,10 @@ public:
     cluster(const std::vector<simulated_request>& requests, std::int64_t clients, const cluster_config& prompts,
             Price& price, const cluster_config& writing, Price& price_of_writing, Transfer transfer_seconds)
         : requests_(requests),
-          clients_(clients),
+          num_clients_(clients),
           plan_(prompts),
           price_(&price),
-          price_of_writing_(&price_of_writing),
+          decode_price_(&price_of_writing),
           progress_(requests.size()),
           transferred_requests_(requests),
           decode_progress_(requests.size()) {
@@ -94,12 +94,12 @@ public:
         keep_steps_ = keep_steps;
         send_first();
         while (!result_.is_stopped_early && (!arrivals_.empty() || next_replica() < replicas_.size())) {
-            const std::size_t at = next_replica();
-            if (at < replicas_.size() &&
-                (arrivals_.empty() || replicas_[at].next_completion() < arrivals_.front().time)) {
-                listener listener{this, at};
-                replicas_[at].advance(price_of(at), listener);
-                progress(answered_, requests_.size());
+            const std::size_t replica_index = next_replica();
+            if (replica_index < replicas_.size() &&
+                (arrivals_.empty() || replicas_[replica_index].next_completion() < arrivals_.front().time)) {
+                listener listener{this, replica_index};
+                replicas_[replica_index].advance(price_of(replica_index), listener);
+                progress(num_completed_, requests_.size());
             } else {
                 process_arrivals();
             }
@@ -130,40 +130,42 @@ private:
     };
     struct listener {
         cluster* all;
-        std::size_t at;
+        std::size_t replica_index;
         void on_scheduled(std::size_t id, double now) const {
             request_record& r = all->result_.requests[id];
-            if (!all->is_decode_worker(at)) {
+            if (!all->is_decode_worker(replica_index)) {
                 r.scheduled_seconds = now;
                 r.num_cached_tokens = all->progress_[id].num_cached_tokens;
-                r.replica = at;
+                r.replica = replica_index;
             }
         }
         void started(std::size_t id, double now) const {
             request_record& r =
                 all->result_.requests[id];  // set before if the request was preempted after its first token
-            if (r.first_token_seconds > 0 || !(all->is_decode_worker(at) || all->first_decode_replica_ == none)) return;
+            if (r.first_token_seconds > 0 ||
+                !(all->is_decode_worker(replica_index) || all->first_decode_replica_ == none))
+                return;
             r.first_token_seconds = now;
             if (!all->plan_.slo.meets_ttft(r)) all->record_slo_violation();
         }
-        void on_finished(std::size_t id, double now) const { all->finish_request(id, now, at); }
+        void on_finished(std::size_t id, double now) const { all->finish_request(id, now, replica_index); }
         void gap(token_gap g) const {
-            if (g.num_gaps > 0 && (all->is_decode_worker(at) || all->first_decode_replica_ == none))
+            if (g.num_gaps > 0 && (all->is_decode_worker(replica_index) || all->first_decode_replica_ == none))
                 all->result_.gaps.push_back(g);
         }
         void ran(simulated_steps s) const {
             if (!all->keep_steps_) return;
-            s.replica = at;
+            s.replica = replica_index;
             all->result_.steps.push_back(s);
         }
     };
     static constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
 
-    [[nodiscard]] bool is_decode_worker(std::size_t at) const noexcept {
-        return first_decode_replica_ != none && at >= first_decode_replica_;
+    [[nodiscard]] bool is_decode_worker(std::size_t replica_index) const noexcept {
+        return first_decode_replica_ != none && replica_index >= first_decode_replica_;
     }
-    [[nodiscard]] Price& price_of(std::size_t at) const noexcept {
-        return is_decode_worker(at) ? *price_of_writing_ : *price_;
+    [[nodiscard]] Price& price_of(std::size_t replica_index) const noexcept {
+        return is_decode_worker(replica_index) ? *decode_price_ : *price_;
     }
     void add_replicas(const cluster_config& plan, request_table table) {
         scheduling_policy policy = plan.policy;
@@ -243,7 +245,7 @@ private:
         return soonest;
     }
     void record_slo_violation() noexcept {
-        if (++broken_ > plan_.max_slo_violations) result_.is_stopped_early = true;
+        if (++num_slo_violations_ > plan_.max_slo_violations) result_.is_stopped_early = true;
     }
     void enqueue_arrival(arrival a) {
         arrivals_.push_back(a);
@@ -258,8 +260,8 @@ private:
         for (std::size_t i = 0; i < requests_.size(); ++i)
             if (requests_[i].previous_request != simulated_request::no_request)
                 followers_[requests_[i].previous_request].push_back(i);
-        if (clients_ > 0)
-            for (std::int64_t i = 0; i < clients_; ++i) send_next(0);
+        if (num_clients_ > 0)
+            for (std::int64_t i = 0; i < num_clients_; ++i) send_next(0);
         else
             for (std::size_t i = 0; i < requests_.size(); ++i)
                 if (requests_[i].previous_request == simulated_request::no_request)
@@ -267,9 +269,10 @@ private:
     }
     /// Sends the next request that does not follow another one in a conversation.
     void send_next(double now) {
-        while (unsent_ < requests_.size() && requests_[unsent_].previous_request != simulated_request::no_request)
-            ++unsent_;
-        if (unsent_ < requests_.size()) dispatch(unsent_++, now);
+        while (next_unsent_ < requests_.size() &&
+               requests_[next_unsent_].previous_request != simulated_request::no_request)
+            ++next_unsent_;
+        if (next_unsent_ < requests_.size()) dispatch(next_unsent_++, now);
     }
     void process_arrivals() {
         const double now = arrivals_.front().time;
@@ -287,8 +290,8 @@ private:
         }
         for (std::size_t i = 0; i < replicas_.size(); ++i) replicas_[i].start_if_idle(now, price_of(i));
     }
-    void finish_request(std::size_t id, double now, std::size_t at) {
-        if (first_decode_replica_ != none && !is_decode_worker(at)) {
+    void finish_request(std::size_t id, double now, std::size_t replica_index) {
+        if (first_decode_replica_ != none && !is_decode_worker(replica_index)) {
             enqueue_arrival({now + transfers_[id], id, true});
             return;
         }
@@ -296,21 +299,21 @@ private:
         r.last_token_seconds = now;
         r.input = requests_[id].input_tokens;
         r.output = (first_decode_replica_ == none ? requests_ : transferred_requests_)[id].output_tokens;
-        r.num_preemptions =
-            progress_[id].num_preemptions + (is_decode_worker(at) ? decode_progress_[id].num_preemptions : 0);
+        r.num_preemptions = progress_[id].num_preemptions +
+                            (is_decode_worker(replica_index) ? decode_progress_[id].num_preemptions : 0);
         result_.seconds = std::max(result_.seconds, now);
-        ++answered_;
+        ++num_completed_;
         if (plan_.slo.meets_ttft(r) && !plan_.slo.is_met_by(r))
             record_slo_violation();  // a violation of TTFT is recorded at the first token
         for (const std::size_t next : followers_[id]) dispatch(next, now + requests_[next].arrival_seconds);
-        if (clients_ > 0 && followers_[id].empty()) send_next(now);
+        if (num_clients_ > 0 && followers_[id].empty()) send_next(now);
     }
 
     std::vector<simulated_request> requests_;
-    std::int64_t clients_;
+    std::int64_t num_clients_;
     cluster_config plan_;
     Price* price_;
-    Price* price_of_writing_ = nullptr;
+    Price* decode_price_ = nullptr;
     std::vector<request_progress> progress_;
     std::vector<simulated_request> transferred_requests_;
     std::vector<request_progress> decode_progress_;  ///< progress of `transferred_requests_`
@@ -320,8 +323,8 @@ private:
     std::size_t first_decode_replica_ = none;
     std::vector<arrival> arrivals_;  ///< a heap
     std::vector<std::vector<std::size_t>> followers_;
-    std::size_t unsent_ = 0, answered_ = 0;
-    std::int64_t broken_ = 0;
+    std::size_t next_unsent_ = 0, num_completed_ = 0;
+    std::int64_t num_slo_violations_ = 0;
     bool keep_steps_ = false;
     simulation_result result_;
 };

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -20,11 +18,7 @@ namespace llmcost {
 class decoding_requests {
 public:
     /// `tokens_per_step`: output tokens per request and step; above 1 with speculative decoding.
-    decoding_requests(const scheduling_policy& policy, request_table table, double tokens_per_step)
-        : policy_(policy),
-          table_(table),
-          tokens_per_step_(tokens_per_step),
-          num_requests_by_page_phase_(static_cast<std::size_t>(policy.page_size)) {}
+    decoding_requests(const scheduling_policy& policy, request_table table, double tokens_per_step);
 
     [[nodiscard]] std::int64_t size() const noexcept { return size_; }
     [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
@@ -33,38 +27,13 @@ public:
         return total_length_offset_ / static_cast<double>(size_) + static_cast<double>(num_steps_) * tokens_per_step_;
     }
     /// Output tokens of a request in the steps scheduled so far.
-    [[nodiscard]] std::int64_t num_output_tokens(std::size_t request_id) const {
-        const request_progress& p = table_.progress[request_id];
-        const std::int64_t output_tokens = table_.requests[request_id].output_tokens;
-        if (p.state == request_state::finished) return output_tokens;
-        if (p.state != request_state::decoding) return p.num_output_tokens;
-        const auto num_decoded_tokens =
-            static_cast<std::int64_t>(static_cast<double>(num_steps_ - p.first_decode_step) * tokens_per_step_);
-        return std::min(p.num_output_tokens + 1 + num_decoded_tokens, output_tokens);
-    }
+    [[nodiscard]] std::int64_t num_output_tokens(std::size_t request_id) const;
     /// Output tokens of a request that the engine has received when it schedules the next batch.
     ///
     /// Asynchronous scheduling: the previous step has not returned its tokens.
-    [[nodiscard]] std::int64_t num_committed_output_tokens(std::size_t request_id) const {
-        const request_progress& p = table_.progress[request_id];
-        const bool has_token = p.state == request_state::decoding || p.state == request_state::finished;
-        const bool is_in_last_batch = last_batch_has_decodes_ || p.prefill_batch == last_batch_;
-        const bool is_in_flight = policy_.num_async_steps > 0 && has_token && is_in_last_batch;
-        return num_output_tokens(request_id) - (is_in_flight ? 1 : 0);
-    }
+    [[nodiscard]] std::int64_t num_committed_output_tokens(std::size_t request_id) const;
     /// Pages that all requests together need for the next `num_steps` steps. A mean with speculative decoding.
-    [[nodiscard]] double pages_needed(std::int64_t num_steps) const noexcept {
-        if (policy_.reserves_full_output()) return 0;
-        const std::int64_t page_size = policy_.page_size;
-        if (tokens_per_step_ != 1)
-            return static_cast<double>(num_steps) * tokens_per_step_ * static_cast<double>(size_) /
-                   static_cast<double>(page_size);
-        std::int64_t pages = num_steps / page_size * size_;
-        for (std::int64_t i = 0; i < num_steps % page_size; ++i)
-            pages += num_requests_by_page_phase_[static_cast<std::size_t>((page_size - (num_steps_ + i) % page_size) %
-                                                                          page_size)];
-        return static_cast<double>(pages);
-    }
+    [[nodiscard]] double pages_needed(std::int64_t num_steps) const noexcept;
     /// Pages that a request has allocated since it began to decode.
     [[nodiscard]] double pages_allocated_since_prefill(std::size_t request_id) const noexcept {
         return pages_allocated_since_prefill(table_.progress[request_id], num_steps_);
@@ -73,48 +42,14 @@ public:
     [[nodiscard]] std::int64_t steps_until_finish() { return next_finish_step() - num_steps_; }
 
     /// Adds a request whose prefill has completed and that has `num_remaining_tokens` tokens to decode.
-    void add(std::size_t request_id, std::int64_t num_remaining_tokens) {
-        table_.progress[request_id].first_decode_step = num_steps_;
-        const double steps = std::ceil(static_cast<double>(num_remaining_tokens) / tokens_per_step_ - 1e-9);
-        insert(request_id, num_steps_ + static_cast<std::int64_t>(steps));
-    }
-    void remove(std::size_t request_id) {
-        const request_progress& p = table_.progress[request_id];
-        --size_;
-        total_length_offset_ -= length_offset(p);
-        --num_requests_by_page_phase_[page_phase(p)];
-    }
+    void add(std::size_t request_id, std::int64_t num_remaining_tokens);
+    void remove(std::size_t request_id);
     /// Advances by `num_steps` steps. Appends the requests that finish to `finished`.
-    void advance(std::int64_t num_steps, std::vector<std::size_t>& finished) {
-        num_steps_ += num_steps;
-        while (!empty() && next_finish_step() <= num_steps_) {
-            const std::size_t request_id = pop_finish_event();
-            request_progress& p = table_.progress[request_id];
-            remove(request_id);
-            p.num_pages += pages_allocated_since_prefill(p, p.finish_step);
-            p.state = request_state::finished;
-            finished.push_back(request_id);
-        }
-    }
+    void advance(std::int64_t num_steps, std::vector<std::size_t>& finished);
     /// Undoes the last `num_steps` steps. Removes the requests that decode again from `finished`.
-    void rewind(std::int64_t num_steps, std::vector<std::size_t>& finished) {
-        num_steps_ -= num_steps;
-        const auto decodes_again = [&](std::size_t request_id) {
-            return table_.progress[request_id].finish_step > num_steps_;
-        };
-        for (const std::size_t request_id : finished) {
-            if (!decodes_again(request_id)) continue;
-            request_progress& p = table_.progress[request_id];
-            p.num_pages -= pages_allocated_since_prefill(p, p.finish_step);
-            insert(request_id, p.finish_step);
-        }
-        finished.erase(std::remove_if(finished.begin(), finished.end(), decodes_again), finished.end());
-    }
+    void rewind(std::int64_t num_steps, std::vector<std::size_t>& finished);
     /// Records the batch that was scheduled last. `index` is that of `request_progress::prefill_batch`.
-    void set_last_batch(std::int64_t index, bool has_decodes) noexcept {
-        last_batch_ = index;
-        last_batch_has_decodes_ = has_decodes;
-    }
+    void set_last_batch(std::int64_t index, bool has_decodes) noexcept;
 
 private:
     struct finish_event {
@@ -127,47 +62,17 @@ private:
         }
     };
 
-    void insert(std::size_t request_id, std::int64_t finish_step) {
-        request_progress& p = table_.progress[request_id];
-        p.state = request_state::decoding;
-        p.finish_step = finish_step;
-        finish_heap_.push_back({finish_step, request_id, p.generation});
-        std::push_heap(finish_heap_.begin(), finish_heap_.end());
-        ++size_;
-        total_length_offset_ += length_offset(p);
-        ++num_requests_by_page_phase_[page_phase(p)];
-    }
+    void insert(std::size_t request_id, std::int64_t finish_step);
     /// Pages that a request has allocated between its first decode step and `step`.
-    [[nodiscard]] double pages_allocated_since_prefill(const request_progress& p, std::int64_t step) const noexcept {
-        const std::int64_t num_steps = step - p.first_decode_step;
-        if (policy_.reserves_full_output()) return 0;
-        if (tokens_per_step_ != 1)
-            return static_cast<double>(num_steps) * tokens_per_step_ / static_cast<double>(policy_.page_size);
-        return static_cast<double>(policy_.num_pages(p.num_computed_tokens + num_steps) -
-                                   policy_.num_pages(p.num_computed_tokens));
-    }
+    [[nodiscard]] double pages_allocated_since_prefill(const request_progress& p, std::int64_t step) const noexcept;
     /// Tokens of a request at step 0 if it had decoded from there on.
     [[nodiscard]] double length_offset(const request_progress& p) const noexcept {
         return static_cast<double>(p.num_computed_tokens) - static_cast<double>(p.first_decode_step) * tokens_per_step_;
     }
     /// `length_offset` modulo the page size. Requests of the same phase need a new page in the same steps.
-    [[nodiscard]] std::size_t page_phase(const request_progress& p) const noexcept {
-        const std::int64_t offset = (p.num_computed_tokens - p.first_decode_step) % policy_.page_size;
-        return static_cast<std::size_t>(offset < 0 ? offset + policy_.page_size : offset);
-    }
-    [[nodiscard]] std::int64_t next_finish_step() {
-        const auto is_stale = [&](const finish_event& e) {
-            return table_.progress[e.request_id].generation != e.generation;
-        };
-        while (is_stale(finish_heap_.front())) pop_finish_event();
-        return finish_heap_.front().step;
-    }
-    std::size_t pop_finish_event() {
-        const std::size_t request_id = finish_heap_.front().request_id;
-        std::pop_heap(finish_heap_.begin(), finish_heap_.end());
-        finish_heap_.pop_back();
-        return request_id;
-    }
+    [[nodiscard]] std::size_t page_phase(const request_progress& p) const noexcept;
+    [[nodiscard]] std::int64_t next_finish_step();
+    std::size_t pop_finish_event();
 
     const scheduling_policy& policy_;
     request_table table_;
@@ -182,3 +87,7 @@ private:
 };
 
 }  // namespace llmcost
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/simulation/impl/decoding_requests.ipp>  // IWYU pragma: export
+#endif

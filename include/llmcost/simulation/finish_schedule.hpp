@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
 #include <vector>
 
 namespace llmcost {
@@ -18,36 +16,24 @@ struct finish_estimate {
 /// Source: sglang, managers/schedule_policy.py, `add_one_req_ignore_eos`.
 class finish_schedule {
 public:
-    void clear() noexcept { all_.clear(); }
-    [[nodiscard]] bool empty() const noexcept { return all_.empty(); }
+    void clear() noexcept { estimates_.clear(); }
+    [[nodiscard]] bool empty() const noexcept { return estimates_.empty(); }
     /// Adds a request before `sort`.
     void add(finish_estimate e) {
-        if (e.remaining_tokens > 0) all_.push_back(e);
+        if (e.remaining_tokens > 0) estimates_.push_back(e);
     }
-    void sort() {
-        std::stable_sort(all_.begin(), all_.end(), [](const finish_estimate& a, const finish_estimate& b) {
-            return a.remaining_tokens < b.remaining_tokens;
-        });
-    }
+    void sort();
     /// Adds a request after `sort`. SGLang inserts a request that finishes last before the previous last one.
-    void insert(finish_estimate e) {
-        if (e.remaining_tokens <= 0) return;
-        std::size_t at = 0;
-        while (at + 1 < all_.size() && e.remaining_tokens > all_[at].remaining_tokens) ++at;
-        all_.insert(all_.begin() + static_cast<std::ptrdiff_t>(at), e);
-    }
+    void insert(finish_estimate e);
     /// Whether `free` tokens suffice until the last request finishes. Each request frees its tokens when it finishes.
-    [[nodiscard]] bool can_finish(double free) const noexcept {
-        for (std::size_t i = 0; i < all_.size(); ++i) {
-            const auto running = static_cast<double>(all_.size() - i);
-            if (free - all_[i].remaining_tokens * running <= running) return false;
-            free += all_[i].tokens_freed;
-        }
-        return true;
-    }
+    [[nodiscard]] bool can_finish(double free) const noexcept;
 
 private:
-    std::vector<finish_estimate> all_;
+    std::vector<finish_estimate> estimates_;
 };
 
 }  // namespace llmcost
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/simulation/impl/finish_schedule.ipp>  // IWYU pragma: export
+#endif

@@ -17,83 +17,42 @@ namespace llmcost {
 class kv_cache_pool {
 public:
     /// A pool of `pages` pages. A prefix block has `pages_per_block` of them.
-    kv_cache_pool(std::int64_t pages, std::int64_t pages_per_block) : pages_(pages), per_block_(pages_per_block) {}
+    kv_cache_pool(std::int64_t pages, std::int64_t pages_per_block)
+        : pages_(pages), pages_per_block_(pages_per_block) {}
 
     [[nodiscard]] std::int64_t num_pages() const noexcept { return pages_; }
-    [[nodiscard]] std::int64_t pages_per_block() const noexcept { return per_block_; }
+    [[nodiscard]] std::int64_t pages_per_block() const noexcept { return pages_per_block_; }
     /// Cached prefix blocks.
     [[nodiscard]] std::size_t num_prefix_blocks() const noexcept { return prefix_blocks_.size(); }
     /// Pages of running requests.
     [[nodiscard]] double num_used() const noexcept {
-        return private_pages_ + static_cast<double>(per_block_ * num_pinned_blocks_);
+        return private_pages_ + static_cast<double>(pages_per_block_ * num_pinned_blocks_);
     }
     /// Pages that can be allocated, including those of prefix blocks without references.
     [[nodiscard]] double num_available() const noexcept { return static_cast<double>(pages_) - num_used(); }
 
     /// Allocates private pages of a request. Requires that they are available.
-    void allocate(double pages) {
-        private_pages_ += pages;
-        evict_if_needed();
-    }
+    void allocate(double pages);
     void free(double pages) noexcept { private_pages_ -= pages; }
 
     /// Length of the longest cached prefix of `names`, in blocks.
-    [[nodiscard]] std::int64_t num_cached_prefix_blocks(const std::vector<std::uint64_t>& names) const {
-        std::int64_t n = 0;
-        for (const std::uint64_t name : names) {
-            if (prefix_blocks_.find(name) == prefix_blocks_.end()) break;
-            ++n;
-        }
-        return n;
-    }
+    [[nodiscard]] std::int64_t num_cached_prefix_blocks(const std::vector<std::uint64_t>& names) const;
     /// Number of blocks of `names` that are cached at any position.
-    [[nodiscard]] std::int64_t num_cached_blocks(const std::vector<std::uint64_t>& names) const {
-        std::int64_t n = 0;
-        for (const std::uint64_t name : names) n += prefix_blocks_.find(name) != prefix_blocks_.end() ? 1 : 0;
-        return n;
-    }
+    [[nodiscard]] std::int64_t num_cached_blocks(const std::vector<std::uint64_t>& names) const;
     /// Number of cached blocks of `names` that no running request uses. `pin` takes their pages.
-    [[nodiscard]] std::int64_t num_unreferenced_blocks(const std::vector<std::uint64_t>& names) const {
-        std::int64_t n = 0;
-        for (const std::uint64_t name : names)
-            if (const auto found = prefix_blocks_.find(name);
-                found != prefix_blocks_.end() && found->second.num_references == 0)
-                ++n;
-        return n;
-    }
+    [[nodiscard]] std::int64_t num_unreferenced_blocks(const std::vector<std::uint64_t>& names) const;
     /// Adds a reference to each block of `names`, and caches the missing ones.
-    void pin(const std::vector<std::uint64_t>& names) {
-        for (const std::uint64_t name : names) {
-            const auto [at, fresh] = prefix_blocks_.try_emplace(name);
-            if (at->second.num_references++ > 0) continue;
-            ++num_pinned_blocks_;
-            if (!fresh) lru_blocks_.erase(at->second.place);
-        }
-        evict_if_needed();
-    }
-    void unpin(const std::vector<std::uint64_t>& names) {
-        for (const std::uint64_t name : names) {
-            const auto at = prefix_blocks_.find(name);
-            if (--at->second.num_references > 0) continue;
-            --num_pinned_blocks_;
-            at->second.place = lru_blocks_.insert(lru_blocks_.end(), name);
-        }
-    }
+    void pin(const std::vector<std::uint64_t>& names);
+    void unpin(const std::vector<std::uint64_t>& names);
 
 private:
     struct prefix_block {
         std::int64_t num_references = 0;
         std::list<std::uint64_t>::iterator place{};  ///< position in `lru_blocks_`
     };
-    void evict_if_needed() {
-        while (!lru_blocks_.empty() &&
-               num_available() < static_cast<double>(per_block_) * static_cast<double>(lru_blocks_.size())) {
-            prefix_blocks_.erase(lru_blocks_.front());
-            lru_blocks_.pop_front();
-        }
-    }
+    void evict_if_needed();
 
-    std::int64_t pages_, per_block_;
+    std::int64_t pages_, pages_per_block_;
     double private_pages_ = 0;  ///< an integer without draft tokens, otherwise a mean
     std::int64_t num_pinned_blocks_ = 0;
     std::unordered_map<std::uint64_t, prefix_block> prefix_blocks_;
@@ -101,3 +60,7 @@ private:
 };
 
 }  // namespace llmcost
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/simulation/impl/kv_cache_pool.ipp>  // IWYU pragma: export
+#endif

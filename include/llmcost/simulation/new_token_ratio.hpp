@@ -14,18 +14,10 @@ namespace llmcost {
 /// Source: sglang, managers/scheduler_components/new_token_ratio_tracker.py.
 class new_token_ratio {
 public:
-    explicit new_token_ratio(const scheduling_policy& policy)
-        : initial_(policy.init_new_token_ratio),
-          minimum_(policy.min_new_token_ratio),
-          decay_per_step_((policy.init_new_token_ratio - policy.min_new_token_ratio) /
-                          static_cast<double>(policy.new_token_ratio_decay_steps)),
-          value_(initial_) {}
+    explicit new_token_ratio(const scheduling_policy& policy);
 
     [[nodiscard]] double value() const noexcept { return value_; }
-    void decay(std::int64_t num_steps) noexcept {
-        before_decay_ = value_;
-        value_ = decayed(value_, num_steps);
-    }
+    void decay(std::int64_t num_steps) noexcept;
     /// Shortens the last decay to `num_steps` steps.
     void truncate_decay(std::int64_t num_steps) noexcept { value_ = decayed(before_decay_, num_steps); }
     /// Raises the ratio after a preemption.
@@ -46,3 +38,7 @@ private:
 };
 
 }  // namespace llmcost
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/simulation/impl/new_token_ratio.ipp>  // IWYU pragma: export
+#endif

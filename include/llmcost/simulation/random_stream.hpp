@@ -31,29 +31,18 @@ public:
     }
     /// Exponential with mean 1.
     [[nodiscard]] double exponential() noexcept { return -std::log1p(-uniform()); }
-    [[nodiscard]] double normal() noexcept {
-        constexpr double two_pi = 6.283185307179586;
-        const double radius = std::sqrt(2 * exponential());
-        return radius * std::cos(two_pi * uniform());
-    }
+    [[nodiscard]] double normal() noexcept;
     /// Gamma with mean 1. A shape of 1 is exponential, below 1 is bursty, above 1 is regular.
     ///
     /// Source: Marsaglia and Tsang, ACM TOMS 26, 2000.
-    [[nodiscard]] double gamma(double shape) noexcept {
-        if (shape == 1) return exponential();
-        const bool is_below_one = shape < 1;
-        const double d = (is_below_one ? shape + 1 : shape) - 1.0 / 3, c = 1 / std::sqrt(9 * d);
-        for (;;) {
-            const double x = normal(), v = std::pow(1 + c * x, 3);
-            if (v <= 0) continue;
-            const double u = 1 - uniform();
-            if (std::log(u) >= 0.5 * x * x + d - d * v + d * std::log(v)) continue;
-            return (is_below_one ? d * v * std::pow(1 - uniform(), 1 / shape) : d * v) / shape;
-        }
-    }
+    [[nodiscard]] double gamma(double shape) noexcept;
 
 private:
     std::uint64_t state_;
 };
 
 }  // namespace llmcost
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/simulation/impl/random_stream.ipp>  // IWYU pragma: export
+#endif

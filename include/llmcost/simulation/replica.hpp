@@ -13,6 +13,8 @@
 
 #include <llmcost/serving/stage_links.hpp>
 #include <llmcost/simulation/scheduler.hpp>
+#include <llmcost/simulation/scheduling_policy.hpp>
+#include <llmcost/simulation/step_batch.hpp>
 
 namespace llmcost {
 
@@ -53,18 +55,7 @@ public:
     /// Returns the time at which a step has passed all stages.
     ///
     /// All stages take equally long, apart from `first_stage_seconds`. A stage does not compute while it sends.
-    [[nodiscard]] double schedule_step(double now, const simulated_step_cost& step) noexcept {
-        for (std::size_t i = 0; i < stage_free_seconds_.size(); ++i) {
-            now = std::max(now, stage_free_seconds_[i]) +
-                  (step.seconds - step.first_stage_seconds) / static_cast<double>(stage_free_seconds_.size());
-            if (i == 0) now += step.first_stage_seconds;
-            if (i + 1 < stage_free_seconds_.size())
-                now += leaves_node_[i] ? step.stage_transfer_time.inter_node_seconds
-                                       : step.stage_transfer_time.intra_node_seconds;
-            stage_free_seconds_[i] = now;
-        }
-        return now;
-    }
+    [[nodiscard]] double schedule_step(double now, const simulated_step_cost& step) noexcept;
 
 private:
     std::vector<double> stage_free_seconds_;  ///< time at which each stage is free
@@ -95,17 +86,13 @@ public:
 
     /// The time at which the current steps end; infinity if the replica is idle.
     [[nodiscard]] double next_completion() const noexcept {
-        return busy_ ? end_ : std::numeric_limits<double>::infinity();
+        return is_busy_ ? end_ : std::numeric_limits<double>::infinity();
     }
-    [[nodiscard]] bool is_idle() const noexcept { return !busy_; }
+    [[nodiscard]] bool is_idle() const noexcept { return !is_busy_; }
     /// Load of all ranks: 4 · waiting + running requests.
     ///
     /// Source: vllm, v1/engine/core_client.py, `DPLBAsyncMPClient`.
-    [[nodiscard]] std::int64_t num_weighted_requests() const noexcept {
-        std::int64_t sum = 0;
-        for (const scheduler& s : ranks_) sum += 4 * s.num_waiting() + s.num_running();
-        return sum;
-    }
+    [[nodiscard]] std::int64_t num_weighted_requests() const noexcept;
     [[nodiscard]] const std::deque<scheduler>& ranks() const noexcept { return ranks_; }
     [[nodiscard]] double joules() const noexcept { return joules_; }
     [[nodiscard]] double busy_seconds() const noexcept { return busy_seconds_; }
@@ -119,14 +106,10 @@ public:
         return 4 * ranks_[rank].num_waiting() + ranks_[rank].num_running();
     }
     /// Adds a request to the queue of a rank. Call `start_if_idle` after all requests that arrive at `now`.
-    void add_request(std::size_t id, double now, std::size_t to) {
-        const bool could_enter = ranks_[to].accepts_requests();
-        ranks_[to].add_request(id, now);
-        if (busy_ && steps_ > 1 && could_enter) cut(now);
-    }
+    void add_request(std::size_t id, double now, std::size_t to);
     template <class Price>
     void start_if_idle(double now, Price&& price) {
-        if (!busy_) begin(now, now, price);
+        if (!is_busy_) begin(now, now, price);
     }
 
     /// Ends the current steps and begins the next ones.
@@ -145,9 +128,9 @@ public:
         listener.ran(this_run());
         const double mean_joules = (first_.joules + last_.joules) / 2;
         joules_ += mean_joules * static_cast<double>(steps_);
-        busy_seconds_ += end_ - begin_ - waits_;
+        busy_seconds_ += end_ - begin_ - wait_seconds_;
         steps_done_ += steps_;
-        busy_ = false;
+        is_busy_ = false;
         std::vector<step_batch> previous_batches = std::move(running_);
         running_.assign(ranks_.size(), {});
         const bool ahead = ranks_.front().policy().num_async_steps > 0;
@@ -155,7 +138,7 @@ public:
         begin(now, ahead ? now - seconds_of(steps_ - 1) : now, price);
         if (ahead) {
             release(previous_batches);
-            if (!busy_) begin(now, now, price);  // freed pages may admit a waiting request
+            if (!is_busy_) begin(now, now, price);  // freed pages may admit a waiting request
         }
     }
 
@@ -164,11 +147,7 @@ private:
         for (std::size_t i = 0; i < ranks_.size(); ++i) ranks_[i].free_finished(batches[i].finished);
     }
     /// Seconds of step `i`. Linear interpolation between the first and the last step.
-    [[nodiscard]] double seconds_of(std::int64_t i) const noexcept {
-        if (all_ <= 1) return first_.seconds;
-        return first_.seconds +
-               (last_.seconds - first_.seconds) * static_cast<double>(i) / static_cast<double>(all_ - 1);
-    }
+    [[nodiscard]] double seconds_of(std::int64_t i) const noexcept;
     /// Seconds of the first `steps` steps.
     [[nodiscard]] double seconds_until(std::int64_t steps) const noexcept {
         return static_cast<double>(steps) * (seconds_of(0) + seconds_of(steps - 1)) / 2;
@@ -195,78 +174,46 @@ private:
                                price(b, b.mean_decode_length + static_cast<double>(minimum - 1) * tokens_per_step_));
         }
         if (minimum == 1) last_ = first_;
-        busy_ = true;
+        is_busy_ = true;
         begin_ = now;
-        steps_ = all_ = minimum;
+        steps_ = num_planned_steps_ = minimum;
         end_ = now + seconds_until(minimum);
         if (pipeline_ == nullptr) return;
-        waits_ = pipeline_->schedule_step(now, first_) - end_;
-        end_ += waits_;
+        wait_seconds_ = pipeline_->schedule_step(now, first_) - end_;
+        end_ += wait_seconds_;
     }
-    static void is_slower_than(simulated_step_cost& all, const simulated_step_cost& one) noexcept {
-        all.seconds = std::max(all.seconds, one.seconds);
-        all.joules = std::max(all.joules, one.joules);
-        all.first_stage_seconds = std::max(all.first_stage_seconds, one.first_stage_seconds);
-        all.stage_transfer_time.intra_node_seconds =
-            std::max(all.stage_transfer_time.intra_node_seconds, one.stage_transfer_time.intra_node_seconds);
-        all.stage_transfer_time.inter_node_seconds =
-            std::max(all.stage_transfer_time.inter_node_seconds, one.stage_transfer_time.inter_node_seconds);
-    }
+    static void is_slower_than(simulated_step_cost& all, const simulated_step_cost& one) noexcept;
     /// Shortens the current steps, so that a request that arrives at `now` can be in the batch after the next one.
-    void cut(double now) {
-        std::int64_t low = 1, high = steps_;  // the first step that ends at `now` or later
-        while (low < high) {
-            const std::int64_t middle = (low + high) / 2;
-            if (begin_ + seconds_until(middle) >= now)
-                high = middle;
-            else
-                low = middle + 1;
-        }
-        const std::int64_t keep = low + ranks_.front().policy().num_async_steps;
-        if (keep >= steps_) return;
-        for (std::size_t i = 0; i < ranks_.size(); ++i)
-            if (running_[i].num_steps > 0) ranks_[i].truncate(running_[i], keep);
-        steps_ = keep;
-        end_ = begin_ + seconds_until(keep);
-    }
+    void cut(double now);
     template <class Listener>
     void record_token_gaps(const step_batch& b, Listener& listener) {
         if (b.num_decodes == 0) return;
-        const double first = seconds_of(0) + waits_, num_decodes = static_cast<double>(b.num_decodes);
-        const double stalled = begin_ - last_written_;
+        const double first = seconds_of(0) + wait_seconds_, num_decodes = static_cast<double>(b.num_decodes);
+        const double stalled = begin_ - last_decode_end_;
         listener.gap({first + (stalled > 0 ? stalled : 0), num_decodes - static_cast<double>(b.num_new_decodes)});
         if (b.num_new_decodes > 0) listener.gap({first, static_cast<double>(b.num_new_decodes)});
         if (steps_ > 1)
             listener.gap({(end_ - begin_ - first) / static_cast<double>(steps_ - 1),
                           num_decodes * static_cast<double>(steps_ - 1)});
-        last_written_ = end_;
+        last_decode_end_ = end_;
     }
-    [[nodiscard]] simulated_steps this_run() const {
-        simulated_steps s{begin_, end_, steps_};
-        double pages = 0;
-        for (std::size_t i = 0; i < ranks_.size(); ++i) {
-            s.num_decodes += running_[i].num_decodes;
-            s.num_prefills += static_cast<std::int64_t>(running_[i].prefills.size());
-            for (const prefill_chunk& c : running_[i].prefills) s.prefill_tokens += c.num_tokens;
-            s.running += ranks_[i].num_running();
-            s.waiting += ranks_[i].num_waiting();
-            pages += ranks_[i].kv_cache().num_used() / static_cast<double>(ranks_[i].kv_cache().num_pages());
-        }
-        s.kv_cache_utilization = pages / static_cast<double>(ranks_.size());
-        return s;
-    }
+    [[nodiscard]] simulated_steps this_run() const;
 
     std::deque<scheduler> ranks_;
     std::vector<step_batch> running_;  ///< current batch of each rank
     double tokens_per_step_;
     pipeline* pipeline_ = nullptr;
-    double waits_ = 0;  ///< s, waiting for busy stages and transfers between stages
-    bool busy_ = false;
-    double begin_ = 0, end_ = 0, last_written_ = 0;
-    std::int64_t steps_ = 0, all_ = 0;  ///< steps to run, and steps planned before `cut`
+    double wait_seconds_ = 0;  ///< s, waiting for busy stages and transfers between stages
+    bool is_busy_ = false;
+    double begin_ = 0, end_ = 0, last_decode_end_ = 0;
+    std::int64_t steps_ = 0, num_planned_steps_ = 0;  ///< steps to run, and steps planned before `cut`
     simulated_step_cost first_{}, last_{};
     double joules_ = 0, busy_seconds_ = 0;
     std::int64_t steps_done_ = 0, max_new_tokens_ = 0, max_running_ = 0;
 };
 
 }  // namespace llmcost
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/simulation/impl/replica.ipp>  // IWYU pragma: export
+#endif

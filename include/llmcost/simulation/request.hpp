@@ -53,12 +53,11 @@ struct request_slo {
     [[nodiscard]] bool meets_ttft(const request_record& r) const noexcept {
         return ttft == 0 || ttft_safety_factor * r.time_to_first_token() <= ttft;
     }
-    [[nodiscard]] bool is_met_by(const request_record& r) const noexcept {
-        const double first = ttft_safety_factor * r.time_to_first_token();
-        return meets_ttft(r) && (tpot == 0 || tpot_safety_factor * r.time_per_output_token() <= tpot) &&
-               (end_to_end == 0 ||
-                first + tpot_safety_factor * (r.last_token_seconds - r.first_token_seconds) <= end_to_end);
-    }
+    [[nodiscard]] bool is_met_by(const request_record& r) const noexcept;
 };
 
 }  // namespace llmcost
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/simulation/impl/request.ipp>  // IWYU pragma: export
+#endif

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -12,6 +11,7 @@
 #include <llmcost/simulation/decoding_requests.hpp>
 #include <llmcost/simulation/kv_cache_pool.hpp>
 #include <llmcost/simulation/new_token_ratio.hpp>
+#include <llmcost/simulation/request.hpp>
 #include <llmcost/simulation/request_table.hpp>
 #include <llmcost/simulation/scheduling_policy.hpp>
 #include <llmcost/simulation/step_batch.hpp>
@@ -24,14 +24,7 @@ public:
     /// `num_pages`: size of the KV cache. `num_draft_tokens`: draft tokens verified per request and step.
     /// `tokens_per_step`: output tokens per request and step, at most `1 + num_draft_tokens`.
     scheduler(const scheduling_policy& policy, std::int64_t num_pages, std::int64_t pages_per_prefix_block,
-              request_table table, std::int64_t num_draft_tokens = 0, double tokens_per_step = 1)
-        : policy_(policy),
-          table_(table),
-          kv_cache_(num_pages, pages_per_prefix_block),
-          decoding_(policy_, table_, tokens_per_step),
-          new_token_ratio_(policy_),
-          admission_(policy_, table_, kv_cache_, decoding_, new_token_ratio_),
-          num_draft_tokens_(num_draft_tokens) {}
+              request_table table, std::int64_t num_draft_tokens = 0, double tokens_per_step = 1);
     scheduler(const scheduler&) = delete;  // `admission_` refers to other members
     scheduler& operator=(const scheduler&) = delete;
 
@@ -52,62 +45,18 @@ public:
         return policy_.num_pages(request.input_tokens + request.output_tokens - 1);
     }
     /// New tokens of a step, with draft tokens.
-    [[nodiscard]] std::int64_t num_batched_tokens(const step_batch& batch) const noexcept {
-        std::int64_t tokens = batch.num_decodes * (1 + num_draft_tokens_);
-        for (const prefill_chunk& chunk : batch.prefills) tokens += chunk.num_tokens;
-        return tokens;
-    }
+    [[nodiscard]] std::int64_t num_batched_tokens(const step_batch& batch) const noexcept;
 
     /// Adds a request to the waiting queue.
-    void add_request(std::size_t request_id, double now) {
-        request_progress& p = table_.progress[request_id];
-        p.queued_at = now;
-        p.num_prompt_tokens = table_.requests[request_id].input_tokens;
-        p.state = request_state::waiting;
-        waiting_.push_back(request_id);
-    }
+    void add_request(std::size_t request_id, double now);
     /// Forms the next batch from the requests that arrived up to `arrival_cutoff`.
     ///
     /// A batch without prefills may cover several equal steps. The result is valid until the next call.
-    [[nodiscard]] step_batch& schedule(double arrival_cutoff) {
-        batch_.clear();
-        reserved_.clear();
-        has_preempted_ = false;
-        switch (policy_.batching) {
-            case batching_mode::prefill_first: schedule_prefill_first(arrival_cutoff); break;
-            case batching_mode::mixed: schedule_mixed(arrival_cutoff); break;
-        }
-        ++num_batches_;
-        decoding_.set_last_batch(num_batches_, batch_.num_decodes > 0);
-        if (batch_.empty()) {
-            const bool is_idle = num_running() == 0 && waiting_.empty();
-            if (is_idle) new_token_ratio_.reset();
-            return batch_;
-        }
-        batch_.num_steps = batch_.prefills.empty() ? num_equal_steps(arrival_cutoff) : 1;
-        complete_batch();
-        return batch_;
-    }
+    [[nodiscard]] step_batch& schedule(double arrival_cutoff);
     /// Frees the pages of finished requests.
-    void free_finished(const std::vector<std::size_t>& request_ids) {
-        for (const std::size_t request_id : request_ids) {
-            const bool is_preempted = table_.progress[request_id].state != request_state::finished;
-            if (is_preempted) continue;  // its pages are free
-            free_pages(request_id);
-            --num_finished_unfreed_;
-        }
-        if (!request_ids.empty()) is_full_ = false;
-    }
+    void free_finished(const std::vector<std::size_t>& request_ids);
     /// Shortens the last batch to `num_steps` steps, because a request arrived that can be added to the next one.
-    void truncate(step_batch& batch, std::int64_t num_steps) {
-        const std::int64_t num_undone_steps = batch.num_steps - num_steps;
-        batch.num_steps = num_steps;
-        new_token_ratio_.truncate_decay(num_decay_steps(num_steps));
-        num_finished_unfreed_ -= static_cast<std::int64_t>(batch.finished.size());
-        decoding_.rewind(num_undone_steps, batch.finished);
-        num_finished_unfreed_ += static_cast<std::int64_t>(batch.finished.size());
-        kv_cache_.free(decoding_.pages_needed(num_undone_steps));
-    }
+    void truncate(step_batch& batch, std::int64_t num_steps);
 
 private:
     static constexpr std::int64_t max_equal_steps = 128;
@@ -115,117 +64,26 @@ private:
     /// SGLang: prefills only, as long as a request can be admitted. Otherwise decodes only.
     ///
     /// With `--enable-mixed-chunk`, decodes are added to a prefill batch if enough pages are free.
-    void schedule_prefill_first(double arrival_cutoff) {
-        const std::int64_t num_active = decoding_.size() + num_finished_unfreed_;
-        const std::int64_t num_mixed_decodes = policy_.has_mixed_chunk ? num_active : 0;
-        if (!delays_prefills(arrival_cutoff))
-            add_prefills(policy_.max_num_batched_tokens - num_mixed_decodes, num_mixed_decodes, arrival_cutoff);
-        if (batch_.prefills.empty())
-            add_decodes();
-        else if (num_mixed_decodes > 0 && decoding_.pages_needed(1) <= kv_cache_.num_available())
-            count_decodes();
-        // SGLang stores "full" in the running batch. A merge with another batch clears it.
-        const bool merges_batches = batch_.num_decodes > 0 && !batch_.prefills.empty();
-        if (num_active == 0 || merges_batches) is_full_ = false;
-    }
+    void schedule_prefill_first(double arrival_cutoff);
     /// vLLM and TensorRT-LLM: all decodes first, then prefills within the remaining token budget.
-    void schedule_mixed(double arrival_cutoff) {
-        add_decodes();
-        if (has_preempted_ || delays_prefills(arrival_cutoff)) return;
-        const std::int64_t num_decode_tokens = batch_.num_decodes * (1 + num_draft_tokens_);
-        add_prefills(policy_.max_num_batched_tokens - num_decode_tokens, 0, arrival_cutoff);
-    }
+    void schedule_mixed(double arrival_cutoff);
 
     // Decodes.
 
     /// Adds all decoding requests to the batch. Preempts requests until the others have pages for the next token.
-    void add_decodes() {
-        const bool preempts_last_admitted = policy_.preemption == victim_policy::last_admitted;
-        const auto exceeds_cache = [&] { return decoding_.pages_needed(1) > kv_cache_.num_available(); };
-        const bool waits_for_pages = !preempts_last_admitted && num_finished_unfreed_ > 0;
-        if (waits_for_pages && exceeds_cache()) return;
-        while (!decoding_.empty() && exceeds_cache() && (preempts_last_admitted ? num_running() : decoding_.size()) > 1)
-            preempt(select_victim());
-        if (has_preempted_ && !preempts_last_admitted)
-            new_token_ratio_.set_after_preemption(admission_.ratio_after_preemption());
-        count_decodes();
-    }
-    void count_decodes() {
-        batch_.num_decodes = decoding_.size();
-        batch_.num_new_decodes = num_new_decodes_;
-        reserved_.pages = decoding_.pages_needed(1);
-        if (!decoding_.empty()) batch_.mean_decode_length = decoding_.mean_length();
-    }
+    void add_decodes();
+    void count_decodes();
     /// The request to preempt. `fewest_output_tokens`: ties go to the longest prompt, then to the last admitted.
-    [[nodiscard]] std::size_t select_victim() const {
-        const std::vector<std::size_t>& running = admission_.running();
-        if (policy_.preemption == victim_policy::last_admitted) return running.back();
-        const std::size_t* victim = nullptr;
-        for (const std::size_t& request_id : running) {
-            if (table_.progress[request_id].state != request_state::decoding) continue;
-            if (victim == nullptr || is_preempted_before(request_id, *victim)) victim = &request_id;
-        }
-        return *victim;
-    }
-    [[nodiscard]] bool is_preempted_before(std::size_t request_id, std::size_t earlier_id) const {
-        const std::int64_t num_tokens = decoding_.num_committed_output_tokens(request_id);
-        const std::int64_t num_earlier_tokens = decoding_.num_committed_output_tokens(earlier_id);
-        if (num_tokens != num_earlier_tokens) return num_tokens < num_earlier_tokens;
-        return table_.requests[request_id].input_tokens >= table_.requests[earlier_id].input_tokens;
-    }
-    void preempt(std::size_t request_id) {
-        request_progress& p = table_.progress[request_id];
-        ++p.num_preemptions;
-        ++num_preemptions_;
-        has_preempted_ = true;
-        is_full_ = false;
-        if (p.state == request_state::finished) {  // asynchronous scheduling: the step of its last token still runs
-            free_pages(request_id);
-            --num_finished_unfreed_;
-            return;
-        }
-        const bool is_last_admitted = policy_.preemption == victim_policy::last_admitted;
-        if (p.state == request_state::decoding) {
-            p.num_output_tokens = is_last_admitted ? decoding_.num_output_tokens(request_id)
-                                                   : decoding_.num_committed_output_tokens(request_id);
-            decoding_.remove(request_id);
-        } else {
-            partial_prefills_.erase(std::find(partial_prefills_.begin(), partial_prefills_.end(), request_id));
-        }
-        free_pages(request_id);
-        p.num_prompt_tokens = table_.requests[request_id].input_tokens + p.num_output_tokens;
-        p.num_computed_tokens = 0;
-        p.state = request_state::waiting;
-        if (is_last_admitted)
-            waiting_.push_front(request_id);
-        else
-            waiting_.push_back(request_id);
-    }
+    [[nodiscard]] std::size_t select_victim() const;
+    [[nodiscard]] bool is_preempted_before(std::size_t request_id, std::size_t earlier_id) const;
+    void preempt(std::size_t request_id);
     /// Frees all pages of a running request.
-    void free_pages(std::size_t request_id) {
-        request_progress& p = table_.progress[request_id];
-        const simulated_request& request = table_.requests[request_id];
-        const bool is_decoding = p.state == request_state::decoding;
-        kv_cache_.free(p.num_pages + (is_decoding ? decoding_.pages_allocated_since_prefill(request_id) : 0));
-        if (admission_.has_prefix_blocks(request)) kv_cache_.unpin(request.prefix_blocks);
-        p.num_pages = 0;
-        p.state = request_state::not_queued;
-        ++p.generation;
-        admission_.remove_running(request_id);
-    }
+    void free_pages(std::size_t request_id);
 
     // Prefills.
 
     /// Whether prefills wait for more requests while any request decodes.
-    [[nodiscard]] bool delays_prefills(double arrival_cutoff) {
-        if (policy_.batch_wait_steps == 0 || decoding_.empty() || !has_arrived_request(arrival_cutoff)) return false;
-        if (num_delayed_steps_ < policy_.batch_wait_steps) {
-            ++num_delayed_steps_;
-            return true;
-        }
-        num_delayed_steps_ = 0;
-        return false;
-    }
+    [[nodiscard]] bool delays_prefills(double arrival_cutoff);
     /// Whether the first waiting request arrived up to `arrival_cutoff`.
     [[nodiscard]] bool has_arrived_request(double arrival_cutoff) const {
         return !waiting_.empty() && table_.progress[waiting_.front()].queued_at <= arrival_cutoff;
@@ -233,140 +91,25 @@ private:
     /// Adds chunks of partial prefills, then of waiting requests, until a limit is reached.
     ///
     /// `num_mixed_decodes`: decodes that share the batch (SGLang, `--enable-mixed-chunk`).
-    void add_prefills(std::int64_t token_budget, std::int64_t num_mixed_decodes, double arrival_cutoff) {
-        std::int64_t prompt_budget =
-            policy_.max_prefill_tokens > 0 ? policy_.max_prefill_tokens - num_mixed_decodes : token_budget;
-        const bool reserves_output = policy_.admission == admission_mode::expected_output;
-        if (reserves_output) {
-            if (!partial_prefills_.empty()) is_full_ = false;
-            if (is_full_) return;
-            reserved_.output_tokens = admission_.reserved_output_tokens() + static_cast<double>(num_mixed_decodes);
-        }
-        const auto add_chunk = [&](std::size_t request_id, std::int64_t num_tokens) {
-            add_prefill_chunk(request_id, num_tokens);
-            token_budget -= num_tokens;
-            prompt_budget -= num_tokens;
-            if (reserves_output) reserved_.output_tokens += admission_.reserved_after_chunk(request_id);
-        };
-
-        for (std::size_t i = 0; i < partial_prefills_.size(); ++i) {
-            if (token_budget <= 0) return;
-            const std::size_t request_id = partial_prefills_[i];
-            const request_progress& p = table_.progress[request_id];
-            std::int64_t num_tokens = std::min(p.num_prompt_tokens - p.num_computed_tokens, token_budget);
-            if (reserves_output) num_tokens = std::min(num_tokens, admission_.largest_chunk(reserved_, num_tokens));
-            if (policy_.batching == batching_mode::mixed &&
-                !preempt_for_pages(request_id, p.num_computed_tokens + num_tokens))
-                return;
-            add_chunk(request_id, num_tokens);
-        }
-        if (has_preempted_) return;
-        while (has_arrived_request(arrival_cutoff) && token_budget > 0 && prompt_budget > 0) {
-            const std::size_t request_id = waiting_.front();
-            if (num_running() >= policy_.max_num_seqs) {
-                is_full_ = true;
-                return;
-            }
-            const std::int64_t num_cached_tokens = admission_.num_cached_tokens(table_.requests[request_id]);
-            const std::int64_t num_remaining = table_.progress[request_id].num_prompt_tokens - num_cached_tokens;
-            if (!policy_.has_chunked_prefill && num_remaining > token_budget && !batch_.empty()) return;
-            if (!admission_.can_admit(request_id, reserved_)) {
-                is_full_ = true;
-                return;
-            }
-            waiting_.pop_front();
-            admit(request_id, num_cached_tokens);
-            const std::int64_t num_tokens =
-                policy_.has_chunked_prefill ? std::min(num_remaining, token_budget) : num_remaining;
-            if (num_tokens < num_remaining) partial_prefills_.push_back(request_id);
-            add_chunk(request_id, num_tokens);
-            if (reserves_output && admission_.free_tokens(reserved_) <= 0) {
-                is_full_ = true;
-                return;
-            }
-        }
-    }
+    void add_prefills(std::int64_t token_budget, std::int64_t num_mixed_decodes, double arrival_cutoff);
     /// Preempts requests until a partial prefill has pages for `num_computed_tokens` tokens.
     ///
     /// Returns false if the request itself is preempted.
-    [[nodiscard]] bool preempt_for_pages(std::size_t request_id, std::int64_t num_computed_tokens) {
-        const auto num_private_pages = static_cast<double>(admission_.private_pages(request_id, num_computed_tokens));
-        const double num_missing_pages = num_private_pages - table_.progress[request_id].num_pages;
-        while (num_missing_pages > kv_cache_.num_available() - reserved_.pages && num_running() > 1) {
-            const std::size_t victim_id = select_victim();
-            preempt(victim_id);
-            if (victim_id == request_id) return false;
-            count_decodes();
-        }
-        return true;
-    }
-    void admit(std::size_t request_id, std::int64_t num_cached_tokens) {
-        request_progress& p = table_.progress[request_id];
-        const simulated_request& request = table_.requests[request_id];
-        if (admission_.has_prefix_blocks(request)) kv_cache_.pin(request.prefix_blocks);
-        p.num_computed_tokens = num_cached_tokens;
-        p.state = request_state::prefill;
-        if (p.num_preemptions == 0) {
-            p.num_cached_tokens = num_cached_tokens;
-            batch_.first_scheduled.push_back(request_id);
-        }
-        admission_.add_running(request_id);
-    }
-    void add_prefill_chunk(std::size_t request_id, std::int64_t num_tokens) {
-        request_progress& p = table_.progress[request_id];
-        batch_.prefills.push_back({.num_tokens = num_tokens, .cached_length = p.num_computed_tokens});
-        ++reserved_.num_prefills;
-        p.num_computed_tokens += num_tokens;
-        const auto num_pages = static_cast<double>(admission_.private_pages(request_id, p.num_computed_tokens));
-        kv_cache_.allocate(num_pages - p.num_pages);
-        p.num_pages = num_pages;
-        if (p.num_computed_tokens == p.num_prompt_tokens) completed_prefills_.push_back(request_id);
-    }
+    [[nodiscard]] bool preempt_for_pages(std::size_t request_id, std::int64_t num_computed_tokens);
+    void admit(std::size_t request_id, std::int64_t num_cached_tokens);
+    void add_prefill_chunk(std::size_t request_id, std::int64_t num_tokens);
 
     // Steps.
 
     /// Number of equal steps: until a request finishes, pages run out, or a waiting request can be admitted.
-    [[nodiscard]] std::int64_t num_equal_steps(double arrival_cutoff) {
-        if (!waiting_.empty() && (!is_full_ || num_finished_unfreed_ > 0)) return 1;
-        if (policy_.batch_wait_steps > 0 && has_arrived_request(arrival_cutoff)) return 1;
-        std::int64_t num_steps = std::min(max_equal_steps, decoding_.steps_until_finish());
-        while (num_steps > 1 && decoding_.pages_needed(num_steps) > kv_cache_.num_available())
-            num_steps = num_steps / 2;
-        return num_steps;
-    }
+    [[nodiscard]] std::int64_t num_equal_steps(double arrival_cutoff);
     /// The new token ratio does not decay in a step before which requests are preempted.
     [[nodiscard]] std::int64_t num_decay_steps(std::int64_t num_steps) const noexcept {
         return has_preempted_ ? num_steps - 1 : num_steps;
     }
     /// Advances the decoding requests by the steps of the batch and completes its prefills.
-    void complete_batch() {
-        if (batch_.num_decodes > 0) {
-            kv_cache_.allocate(decoding_.pages_needed(batch_.num_steps));
-            if (batch_.prefills.empty()) new_token_ratio_.decay(num_decay_steps(batch_.num_steps));
-            num_new_decodes_ = 0;
-            decoding_.advance(batch_.num_steps, batch_.finished);
-        }
-        for (const std::size_t request_id : completed_prefills_) complete_prefill(request_id);
-        completed_prefills_.clear();
-        num_finished_unfreed_ += static_cast<std::int64_t>(batch_.finished.size());
-    }
-    void complete_prefill(std::size_t request_id) {
-        request_progress& p = table_.progress[request_id];
-        if (const auto it = std::find(partial_prefills_.begin(), partial_prefills_.end(), request_id);
-            it != partial_prefills_.end())
-            partial_prefills_.erase(it);
-        p.prefill_batch = num_batches_;
-        if (p.num_output_tokens == 0) batch_.first_token.push_back(request_id);
-        const std::int64_t num_remaining_tokens =
-            table_.requests[request_id].output_tokens - p.num_output_tokens - 1;  // the prefill produces one
-        if (num_remaining_tokens <= 0) {
-            p.state = request_state::finished;
-            batch_.finished.push_back(request_id);
-            return;
-        }
-        ++num_new_decodes_;
-        decoding_.add(request_id, num_remaining_tokens);
-    }
+    void complete_batch();
+    void complete_prefill(std::size_t request_id);
 
     scheduling_policy policy_;
     request_table table_;
@@ -391,3 +134,7 @@ private:
 };
 
 }  // namespace llmcost
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/simulation/impl/scheduler.ipp>  // IWYU pragma: export
+#endif

@@ -9,7 +9,15 @@
 #include <utility>
 #include <vector>
 
+#include <llmcost/devices/device.hpp>
+#include <llmcost/serving/server.hpp>
+#include <llmcost/serving/stage_links.hpp>
+#include <llmcost/serving/step.hpp>
 #include <llmcost/simulation/cluster.hpp>
+#include <llmcost/simulation/host_times.hpp>
+#include <llmcost/simulation/replica.hpp>
+#include <llmcost/simulation/request.hpp>
+#include <llmcost/simulation/scheduling_policy.hpp>
 #include <llmcost/simulation/step_cost_model.hpp>
 #include <llmcost/simulation/summary.hpp>
 
@@ -47,25 +55,12 @@ struct simulated_engine {
 /// Mean output tokens per request and step with speculative decoding.
 ///
 /// Formula: sum of acceptance^i for i = 0 … draft.
-[[nodiscard]] inline double expected_tokens_per_step(std::int64_t draft, double acceptance) noexcept {
-    double chance = 1, tokens = 1;
-    for (std::int64_t i = 0; i < draft; ++i) tokens += chance *= acceptance;
-    return tokens;
-}
+[[nodiscard]] double expected_tokens_per_step(std::int64_t draft, double acceptance) noexcept;
 
 /// Tokens that fit into the KV cache of one data-parallel rank, for sequences of `tokens` tokens.
 ///
 /// A draft model takes memory for its weights and its KV cache.
-[[nodiscard]] inline double max_cached_tokens(const simulated_engine& engine, std::int64_t tokens,
-                                              std::int64_t stages = 1) {
-    const double capacity_tokens = engine.server->max_cache_tokens(tokens, stages);
-    if (engine.draft_model.draft_server == nullptr) return capacity_tokens;
-    const double target_bytes = engine.server->kv_cache_bytes(tokens),
-                 all = target_bytes + engine.draft_model.draft_server->kv_cache_bytes(tokens);
-    const double left = capacity_tokens * target_bytes -
-                        engine.draft_model.draft_server->weight_bytes_per_device() * static_cast<double>(tokens);
-    return left > 0 ? left / all : 0;
-}
+[[nodiscard]] double max_cached_tokens(const simulated_engine& engine, std::int64_t tokens, std::int64_t stages = 1);
 
 /// Simulates requests on an engine. Calls `progress(completed, total)` after every run of steps.
 ///
@@ -127,11 +122,11 @@ template <class Progress>
 }
 
 /// Energy of all devices of `engines` engines, from the first request to the last token, including idle power (J).
-[[nodiscard]] inline double joules_of(const simulation_result& result, const device& device, std::int64_t engines,
-                                      double devices_of_each) noexcept {
-    const double resting = static_cast<double>(engines) * result.seconds - result.busy_seconds;
-    return devices_of_each *
-           (result.joules + power_model{}.idle_fraction * device.thermal_design_watts * (resting > 0 ? resting : 0));
-}
+[[nodiscard]] double joules_of(const simulation_result& result, const device& device, std::int64_t engines,
+                               double devices_of_each) noexcept;
 
 }  // namespace llmcost
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/simulation/impl/simulate.ipp>  // IWYU pragma: export
+#endif

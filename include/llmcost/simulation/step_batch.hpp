@@ -27,16 +27,11 @@ struct step_batch {
 
     [[nodiscard]] bool empty() const noexcept { return num_decodes == 0 && prefills.empty(); }
 
-    void clear() noexcept {
-        num_steps = 0;
-        num_decodes = 0;
-        mean_decode_length = 0;
-        prefills.clear();
-        first_scheduled.clear();
-        first_token.clear();
-        finished.clear();
-        num_new_decodes = 0;
-    }
+    void clear() noexcept;
 };
 
 }  // namespace llmcost
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/simulation/impl/step_batch.ipp>  // IWYU pragma: export
+#endif

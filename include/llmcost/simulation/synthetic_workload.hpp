@@ -4,11 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <cstdint>
 #include <vector>
 
-#include <llmcost/simulation/random_stream.hpp>
 #include <llmcost/simulation/request.hpp>
 
 namespace llmcost {
@@ -33,30 +31,10 @@ struct synthetic_workload {
 };
 
 /// Generates the requests of a workload in the order of their arrival. Deterministic for a seed.
-[[nodiscard]] inline std::vector<simulated_request> generate_requests(const synthetic_workload& load) {
-    random_stream random(load.seed);
-    std::vector<simulated_request> all;
-    all.reserve(static_cast<std::size_t>(load.num_requests));
-    double now = 0;
-    const auto drawn = [&](length_range r) { return random.integer(r.low, r.high); };
-    for (std::uint64_t conversation = 0; static_cast<std::int64_t>(all.size()) < load.num_requests; ++conversation) {
-        std::int64_t context_tokens = 0;
-        for (std::int64_t turn = 0;
-             turn < load.turns_per_conversation && static_cast<std::int64_t>(all.size()) < load.num_requests; ++turn) {
-            simulated_request r{.input_tokens = context_tokens + drawn(load.input),
-                                .output_tokens = drawn(load.output)};
-            r.arrival_seconds = turn > 0 ? load.pause_seconds : now;
-            r.cached_fraction = load.prefix_hit_rate;
-            if (turn > 0) r.previous_request = all.size() - 1;
-            if (load.turns_per_conversation > 1)
-                for (std::int64_t b = 0; b < r.input_tokens / load.prefix_block_tokens; ++b)
-                    r.prefix_blocks.push_back((conversation + 1) * 0x9e3779b97f4a7c15U + static_cast<std::uint64_t>(b));
-            context_tokens = r.input_tokens + r.output_tokens;
-            all.push_back(std::move(r));
-        }
-        if (load.request_rate > 0) now += random.gamma(load.burstiness) / load.request_rate;
-    }
-    return all;
-}
+[[nodiscard]] std::vector<simulated_request> generate_requests(const synthetic_workload& load);
 
 }  // namespace llmcost
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/simulation/impl/synthetic_workload.ipp>  // IWYU pragma: export
+#endif

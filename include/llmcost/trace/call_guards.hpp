@@ -9,34 +9,34 @@ namespace llmcost {
 class recorder::fused_kernel_guard {
 public:
     constexpr fused_kernel_guard(const recorder& r, const fused_kernel& part)
-        : r_(r), is_active_(r.listener_ != nullptr && !r.is_not_executed()) {
-        if (is_active_) r_.listener_->on_fused_kernel_begin(r_, part);
+        : recorder_(r), is_active_(r.listener_ != nullptr && !r.is_not_executed()) {
+        if (is_active_) recorder_.listener_->on_fused_kernel_begin(recorder_, part);
     }
     constexpr ~fused_kernel_guard() {
-        if (is_active_) r_.listener_->on_fused_kernel_end(r_);
+        if (is_active_) recorder_.listener_->on_fused_kernel_end(recorder_);
     }
     fused_kernel_guard(const fused_kernel_guard&) = delete;
     fused_kernel_guard& operator=(const fused_kernel_guard&) = delete;
 
 private:
-    const recorder& r_;
+    const recorder& recorder_;
     bool is_active_;
 };
 
 class recorder::function_call_guard {
 public:
     constexpr function_call_guard(const recorder& r, const function_call& call)
-        : r_(r), is_active_(r.listener_ != nullptr && !r.is_not_executed()) {
-        if (is_active_) r_.listener_->on_function_begin(r_, call);
+        : recorder_(r), is_active_(r.listener_ != nullptr && !r.is_not_executed()) {
+        if (is_active_) recorder_.listener_->on_function_begin(recorder_, call);
     }
     constexpr ~function_call_guard() {
-        if (is_active_) r_.listener_->on_function_end(r_);
+        if (is_active_) recorder_.listener_->on_function_end(recorder_);
     }
     function_call_guard(const function_call_guard&) = delete;
     function_call_guard& operator=(const function_call_guard&) = delete;
 
 private:
-    const recorder& r_;
+    const recorder& recorder_;
     bool is_active_;
 };
 

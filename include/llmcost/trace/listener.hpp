@@ -31,11 +31,11 @@ struct region_edges {
     std::int64_t chunk_size = 0;  ///< sequences are padded to a multiple of this; 0: no padding
     bool is_complete = true;      ///< false: the closed form is not valid, or there are more edges than `max_edges`
 
-    constexpr void add(workload_axis axis, std::int64_t at) noexcept {
+    constexpr void add(workload_axis axis, std::int64_t position) noexcept {
         for (int i = 0; i < num_edges; ++i)
-            if (edges[i].axis == axis && edges[i].position == at) return;
+            if (edges[i].axis == axis && edges[i].position == position) return;
         if (num_edges < max_edges)
-            edges[num_edges++] = {axis, at};
+            edges[num_edges++] = {axis, position};
         else
             is_complete = false;
     }

@@ -4,25 +4,67 @@
 
 #include <cstdint>
 
-#include <llmcost/trace/recorder_state.hpp>
+#include <llmcost/base/workload.hpp>
+#include <llmcost/trace/listener.hpp>
+#include <llmcost/trace/scope.hpp>
 #include <llmcost/trace/scoped_value.hpp>
+#include <llmcost/trace/selection.hpp>
 #include <llmcost/trace/storage_table.hpp>
 #include <llmcost/trace/tensor.hpp>
+#include <llmcost/trace/trace_totals.hpp>
 
 namespace llmcost {
 
 class loop;
-struct layer_plan;
 
-/// The accounting part of a trace: the current module, the repetition count and the totals so far.
-class recorder : public recorder_base {
+/// The accounting of a trace: workload, scope query, repetition count, storages, totals, and the listener.
+///
+/// A `trace` has one and converts to it, so that model code constructs guards from a trace:
+/// `const trace::no_grad_guard frozen{t};`.
+class recorder {
     struct expert_share {
         std::int64_t used_parts = 1, total_parts = 1;
     };
 
 public:
     constexpr explicit recorder(const workload& load, listener* listener = nullptr, scope_query query = {})
-        : recorder_base(load, listener, query) {}
+        : load_(load),
+          listener_(listener),
+          selection_(query),
+          is_in_scope_(selection_.is_in_scope()),
+          is_grad_enabled_(load.training) {
+        if (!load.is_valid())
+            throw_description_error("workload: batch and sequence must be at least 1, all numbers at most 2147483647");
+        if (load.training && load.past > 0) throw_description_error("a training step has no past");
+    }
+
+    // ---- state
+
+    [[nodiscard]] constexpr const workload& load() const noexcept { return load_; }
+    [[nodiscard]] constexpr const trace_totals& totals() const noexcept { return sums_; }
+    /// Whether the trace has met the queried scope.
+    [[nodiscard]] constexpr bool has_match() const noexcept { return selection_.has_match(); }
+    /// Whether the scope matched only parameters that are counted under other names.
+    [[nodiscard]] constexpr bool only_tied() const noexcept { return selection_.has_only_tied_parameters(); }
+    [[nodiscard]] constexpr bool has_listener() const noexcept { return listener_ != nullptr; }
+    /// Whether the queried scope is in a numbered layer, so that layers with equal specs have different figures.
+    [[nodiscard]] constexpr bool selects_layer() const noexcept { return selection_.selects_layer(); }
+    /// How often the current operations are repeated.
+    [[nodiscard]] constexpr count multiplier() const noexcept { return multiplier_; }
+    [[nodiscard]] constexpr bool is_not_executed() const noexcept { return not_executed_depth_ != 0; }
+    /// Whether the cache is discarded after the pass.
+    [[nodiscard]] constexpr bool discards_cache() const noexcept { return discarded_cache_depth_ != 0; }
+    [[nodiscard]] constexpr bool is_training() const noexcept { return load_.training; }
+    /// Marks the tensors that the next operation saves as gradients, which its backward passes on unchanged.
+    constexpr void save_gradients() const {
+        if (listener_ != nullptr && not_executed_depth_ == 0) listener_->on_gradients_saved();
+    }
+    /// Element type of activations: that of the workload, float32 if unspecified.
+    [[nodiscard]] constexpr dtype activation_type() const noexcept {
+        return (load_.training || load_.uses_workload_dtypes) && load_.activations != dtype::unspecified
+                   ? load_.activations
+                   : dtype::float32;
+    }
 
     // ---- scopes
 
@@ -31,12 +73,10 @@ public:
             selection_.enter(m);
             is_in_scope_ = selection_.is_in_scope();
         }
-        if (policy_ != nullptr) policy_->enter(m);
         if (listener_ != nullptr) listener_->on_module_enter(*this, m);
     }
     constexpr void leave(const module_info& m) {
         if (listener_ != nullptr) listener_->on_module_leave(*this, m);
-        if (policy_ != nullptr) policy_->leave(m);
         if (selection_.has_query()) {
             selection_.leave(m);
             is_in_scope_ = selection_.is_in_scope();
@@ -76,12 +116,12 @@ public:
     /// While it lives, operations are the implementation of one call: counted, but not written, saved or reported.
     struct function_internals_guard {
         constexpr explicit function_internals_guard(recorder& r) noexcept
-            : quiet_(r),
+            : no_grad_(r),
               listener_(r.listener_, nullptr),
               written_(r.sums_.written_elements, r.sums_.written_elements) {}
 
     private:
-        no_grad_guard quiet_;
+        no_grad_guard no_grad_;
         scoped_value<listener*> listener_;
         scoped_value<count> written_;
     };
@@ -98,15 +138,9 @@ public:
 
     // ---- tensors
 
-    /// Declares a parameter. One token uses `used` of `total_parts` equal parts (experts).
-    constexpr tensor parameter(literal name, shape sizes, std::int64_t used = 1, std::int64_t total_parts = 1) {
-        if (policy_ == nullptr) return trainable_parameter(name, sizes, activation_type(), used, total_parts);
-        const bool copies = policy_->trains_copy(), trains = copies || policy_->is_trainable(name);
-        if (copies) (void)frozen_parameter(name, sizes);
-        return trains ? trainable_parameter(name, sizes, activation_type(), used, total_parts)
-                      : frozen_parameter(name, sizes, used, total_parts);
-    }
     /// Declares a parameter that is not trained (`requires_grad=False`).
+    ///
+    /// One token uses `used` of `total_parts` equal parts (experts).
     constexpr tensor frozen_parameter(literal name, shape sizes, std::int64_t used = 1, std::int64_t total_parts = 1) {
         tensor v = empty_tensor(sizes, activation_type());
         declare_parameter(name, v, count(used), count(total_parts));
@@ -122,10 +156,9 @@ public:
         return v;
     }
     /// Declares a parameter whose tensor another module has declared before.
-    constexpr tensor tied_parameter(literal name, shape sizes) {
-        if (policy_ != nullptr && policy_->trains_copy()) return trainable_parameter(name, sizes, activation_type());
+    constexpr tensor tied_parameter(literal name, shape sizes, bool is_trainable) {
         tensor v = empty_tensor(sizes, activation_type());
-        v.requires_grad = policy_ == nullptr || policy_->is_trainable(name);
+        v.requires_grad = is_trainable;
         (void)selection_.match_parameter(name, true);
         if (listener_ != nullptr) {
             assign_parameter_id(v);
@@ -148,8 +181,6 @@ public:
     constexpr void register_buffer(count bytes) const {
         if (listener_ != nullptr) listener_->on_buffer(*this, bytes);
     }
-    /// A buffer or an integer tensor. It has no storage and is not counted.
-    [[nodiscard]] static constexpr tensor buffer(shape sizes) { return empty_tensor(sizes); }
 
     /// Appends a tensor to the cache.
     constexpr void add_to_cache(const tensor& v) {
@@ -293,17 +324,6 @@ public:
             sums_.module_output_elements += count(values.second.numel) * multiplier_;
     }
 
-    // ---- repetition
-
-    /// A loop over `n` equal modules, numbered from `first`.
-    [[nodiscard]] constexpr loop loop_modules(std::int64_t n, tensor& x, std::int64_t first = 0);
-    /// A loop over `n` modules with the layer specs of a plan.
-    [[nodiscard]] constexpr loop loop_modules(std::int64_t n, const layer_plan& plan, tensor& x);
-    /// A loop over `n` calls of one module: its parameters count once, its work `n` times.
-    [[nodiscard]] constexpr loop loop_calls(std::int64_t n, tensor& x);
-    /// A loop over `n` equal time steps without modules. The body is traced once, even with a listener.
-    [[nodiscard]] constexpr loop loop_time_steps(std::int64_t n, tensor& x);
-
 private:
     friend class loop;
 
@@ -431,10 +451,20 @@ private:
         }
     }
 
+    workload load_;
+    listener* listener_;
+    scope_selection selection_;
+    trace_totals sums_{};
+    count multiplier_{1};
     count parameter_multiplier_{1};
     storage_table storage_table_{};
     expert_share routed_{};
     std::int32_t last_parameter_id_ = tensor::no_storage_id;
+    int not_executed_depth_ = 0;
+    int detach_depth_ = 0;
+    int discarded_cache_depth_ = 0;
+    bool is_in_scope_;
+    bool is_grad_enabled_;
     bool has_pending_parameter_ =
         false;  ///< the next operation reads a parameter that needs a gradient, in addition to its inputs
 };

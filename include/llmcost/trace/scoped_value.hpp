@@ -8,15 +8,15 @@ namespace llmcost {
 template <class T>
 class scoped_value {
 public:
-    constexpr scoped_value(T& target, const T& temporary_value) noexcept : place_(target), previous_(target) {
-        place_ = temporary_value;
+    constexpr scoped_value(T& target, const T& temporary_value) noexcept : target_(target), previous_(target) {
+        target_ = temporary_value;
     }
-    constexpr ~scoped_value() { place_ = previous_; }
+    constexpr ~scoped_value() { target_ = previous_; }
     scoped_value(const scoped_value&) = delete;
     scoped_value& operator=(const scoped_value&) = delete;
 
 private:
-    T& place_;
+    T& target_;
     T previous_;
 };
 

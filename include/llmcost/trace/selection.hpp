@@ -14,26 +14,28 @@ namespace llmcost {
 class scope_selection {
 public:
     constexpr explicit scope_selection(scope_query query) noexcept : query_(query) {
-        active_ = !has_query() || query_.queried_role() == role::transformer;
+        is_active_ = !has_query() || query_.queried_role() == role::transformer;
     }
 
     [[nodiscard]] constexpr bool has_query() const noexcept {
         return query_.kind() != scope_kind::role || query_.queried_role() != role::all;
     }
-    [[nodiscard]] constexpr bool is_in_scope() const noexcept { return active_; }
-    [[nodiscard]] constexpr bool has_match() const noexcept { return found_ || !has_query(); }
+    [[nodiscard]] constexpr bool is_in_scope() const noexcept { return is_active_; }
+    [[nodiscard]] constexpr bool has_match() const noexcept { return is_found_ || !has_query(); }
     /// Whether all matches are parameters whose tensors are counted under other names.
-    [[nodiscard]] constexpr bool has_only_tied_parameters() const noexcept { return found_ && tied_ && !untied_; }
+    [[nodiscard]] constexpr bool has_only_tied_parameters() const noexcept {
+        return is_found_ && has_tied_ && !has_untied_;
+    }
     [[nodiscard]] constexpr bool selects_layer() const noexcept { return query_.selects_layer(); }
 
     constexpr void enter(const module_info& m) {
         ++depth_;
         if (query_.queried_role() == role::transformer) {
-            if (m.module_role == role::head && active_) {
-                active_ = false;
-                switched_at_ = depth_;
+            if (m.module_role == role::head && is_active_) {
+                is_active_ = false;
+                activation_depth_ = depth_;
             }
-            found_ = true;
+            is_found_ = true;
             return;
         }
         bool hit = false;
@@ -43,29 +45,29 @@ public:
             case scope_kind::path: hit = match_segment(m); break;
             case scope_kind::parameter: (void)match_segment(m); break;
         }
-        if (hit && !active_) {
-            active_ = found_ = true;
-            switched_at_ = depth_;
+        if (hit && !is_active_) {
+            is_active_ = is_found_ = true;
+            activation_depth_ = depth_;
         }
     }
     constexpr void leave(const module_info& m) {
-        if (switched_at_ == depth_) {
-            active_ = !active_;
-            switched_at_ = 0;
+        if (activation_depth_ == depth_) {
+            is_active_ = !is_active_;
+            activation_depth_ = 0;
         }
         --depth_;
         if (follows_paths()) {
             segments_ -= (is_empty(m.name) ? 0 : 1) + (m.index >= 0 ? 1 : 0);
-            if (matched_ > segments_) matched_ = segments_;
+            if (num_matched_ > segments_) num_matched_ = segments_;
         }
     }
     /// Whether a parameter of the current module matches and counts by itself.
     constexpr bool match_parameter(literal name, bool tied) {
-        if (query_.kind() != scope_kind::parameter || segments_ + 1 != query_.segments() || matched_ != segments_)
+        if (query_.kind() != scope_kind::parameter || segments_ + 1 != query_.segments() || num_matched_ != segments_)
             return false;
         if (!matches_pattern(query_.segment(segments_), name)) return false;
-        found_ = true;
-        (tied ? tied_ : untied_) = true;
+        is_found_ = true;
+        (tied ? has_tied_ : has_untied_) = true;
         return !tied;
     }
 
@@ -83,7 +85,7 @@ private:
                type == "ModuleList";  // lists have no module of their own: their items match
     }
     [[nodiscard]] constexpr bool at_the_end() const noexcept {
-        return segments_ == query_.segments() && matched_ == segments_;
+        return segments_ == query_.segments() && num_matched_ == segments_;
     }
     /// Advances by one module. Returns whether the path ends there.
     constexpr bool match_segment(const module_info& m) {
@@ -97,21 +99,21 @@ private:
         return hit || at_the_end();
     }
     constexpr void match_segment(string_ref segment) {
-        if (matched_ == segments_ && segments_ < query_.segments() &&
+        if (num_matched_ == segments_ && segments_ < query_.segments() &&
             matches_pattern(query_.segment(segments_), segment))
-            ++matched_;
+            ++num_matched_;
         ++segments_;
     }
 
     scope_query query_;
     int depth_ = 0;
-    int switched_at_ = 0;
+    int activation_depth_ = 0;
     int segments_ = 0;
-    int matched_ = 0;
-    bool active_ = true;
-    bool found_ = false;
-    bool tied_ = false;
-    bool untied_ = false;
+    int num_matched_ = 0;
+    bool is_active_ = true;
+    bool is_found_ = false;
+    bool has_tied_ = false;
+    bool has_untied_ = false;
 };
 
 }  // namespace llmcost

@@ -6,7 +6,7 @@
 #include <llmcost/json.hpp>
 #include <llmcost/llmcost.hpp>
 
-// one family of the registry's: whoever plans for it compiles no other
+// one family of the registry: a program that uses it compiles no other
 constexpr llmcost::model_registry_entry rows[]{&llmcost::arch::llama};
 constexpr llmcost::model_registry known{rows, 1, llmcost::parse_model_among, llmcost::parse_model_of};
 

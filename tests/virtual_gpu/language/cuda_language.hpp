@@ -32,9 +32,9 @@ inline float __shfl_xor_sync(unsigned mask, float mine, int lane_mask) {
     const unsigned bits = virtual_gpu::exchanged(mask, std::bit_cast<unsigned>(mine), static_cast<unsigned>(lane_mask));
     return std::bit_cast<float>(bits);
 }
-inline int atomicMax(int* at, int value) {
-    const int previous = *at;
-    if (value > previous) *at = value;
+inline int atomicMax(int* address, int value) {
+    const int previous = *address;
+    if (value > previous) *address = value;
     return previous;
 }
 inline int __float_as_int(float x) { return std::bit_cast<int>(x); }

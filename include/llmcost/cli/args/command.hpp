@@ -8,11 +8,8 @@
 #include <string_view>
 
 #include <llmcost/cli/args/arguments.hpp>
-#include <llmcost/cli/args/find_metric.hpp>
 #include <llmcost/cli/args/options.hpp>
 #include <llmcost/cli/args/streams.hpp>
-#include <llmcost/text/nearest_name.hpp>
-#include <llmcost/trace/scope.hpp>
 
 // A command as a value. The parser, the help, the man page and the completions use it.
 namespace llmcost::cli {
@@ -38,31 +35,16 @@ struct command {
 };
 
 /// The command with a name; null if there is none.
-[[nodiscard]] inline const command* find_command(std::span<const command* const> commands, std::string_view name) {
-    for (const command* c : commands)
-        if (!name.empty() && c->name == name) return c;
-    return nullptr;
-}
+[[nodiscard]] const command* find_command(std::span<const command* const> commands, std::string_view name);
 
 /// Throws: `usage` if an argument is the name of a command, which must come first.
-inline void reject_misplaced_command(std::span<const command* const> commands, std::string_view name) {
-    if (find_command(commands, name) != nullptr)
-        throw_usage({}, quote(name) + " is a command and must come first: llmcost " + std::string(name));
-}
+void reject_misplaced_command(std::span<const command* const> commands, std::string_view name);
 
 /// The names of commands, separated by `separator`.
-[[nodiscard]] inline std::string names_of(std::span<const command* const> commands, std::string_view separator = ", ") {
-    std::string out;
-    for (const command* c : commands)
-        if (!c->name.empty()) out.append(out.empty() ? "" : separator).append(c->name);
-    return out;
-}
+[[nodiscard]] std::string names_of(std::span<const command* const> commands, std::string_view separator = ", ");
 
 /// The options that a command accepts with these arguments.
-[[nodiscard]] inline std::span<const option_spec> options_of(const command& c, std::span<const std::string_view> args) {
-    const bool has_positional = !args.empty() && !args.front().starts_with('-');
-    return has_positional && c.options_of != nullptr ? c.options_of(args.front()) : c.options;
-}
+[[nodiscard]] std::span<const option_spec> options_of(const command& c, std::span<const std::string_view> args);
 
 /// Whether a name or alias is among these options.
 [[nodiscard]] inline bool has_option(std::span<const option_spec> rows, std::string_view name) {
@@ -71,38 +53,15 @@ inline void reject_misplaced_command(std::span<const command* const> commands, s
 
 /// `; --device is an option of llmcost op, latency, serve` for the first option that only other commands have;
 /// otherwise empty.
-[[nodiscard]] inline std::string suggest_command_for_option(std::span<const command* const> commands,
-                                                            const command& selected_command,
-                                                            std::span<const std::string_view> args) {
-    for (const std::string_view arg : args) {
-        const std::string_view name = arg.substr(0, arg.find('='));
-        if (!arg.starts_with('-') || has_option(options_of(selected_command, args), name)) continue;
-        std::string named, default_command;
-        for (const command* c : commands) {
-            if (!has_option(c->options, name)) continue;
-            if (c->name.empty())
-                default_command = "llmcost without a command";
-            else
-                named.append(named.empty() ? "llmcost " : ", ").append(c->name);
-        }
-        const std::string all = named + (named.empty() || default_command.empty() ? "" : " and ") + default_command;
-        return all.empty() ? all : "; " + printable(name) + " is an option of " + all;
-    }
-    return {};
-}
+[[nodiscard]] std::string suggest_command_for_option(std::span<const command* const> commands,
+                                                     const command& selected_command,
+                                                     std::span<const std::string_view> args);
 
 /// `; nearest command: serve` for an argument that is similar to a command; otherwise empty.
-[[nodiscard]] inline std::string suggest_command(std::span<const command* const> commands, std::string_view name) {
-    if (name.empty() || name.starts_with('-') || find_metric(name) != nullptr || role_from(name) != role::none)
-        return {};
-    const name_suggestions near(name);
-    std::string out;
-    for (const command* c : commands) {
-        const int distance = near.distance(c->name);
-        if (distance <= 2 && distance < static_cast<int>(c->name.size()))
-            out.append(out.empty() ? "; nearest command: " : ", ").append(c->name);
-    }
-    return out;
-}
+[[nodiscard]] std::string suggest_command(std::span<const command* const> commands, std::string_view name);
 
 }  // namespace llmcost::cli
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/cli/args/impl/command.ipp>  // IWYU pragma: export
+#endif

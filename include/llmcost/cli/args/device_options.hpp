@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <llmcost/cli/args/options.hpp>
+#include <llmcost/cli/args/streams.hpp>
 #include <llmcost/devices/all.hpp>
 #include <llmcost/latency/operand_types.hpp>
 #include <llmcost/serving/engines.hpp>
@@ -22,12 +23,7 @@ std::vector<std::string_view> names_in(const Rows& rows) {
     for (const auto& row : rows) names.emplace_back(row.name);
     return names;
 }
-inline std::vector<std::string_view> device_names(const program&) {
-    std::vector<std::string_view> names;
-    for (const device& d : devices) names.emplace_back(d.names[0]);
-    names.emplace_back("here");
-    return names;
-}
+std::vector<std::string_view> device_names(const program&);
 inline std::vector<std::string_view> operand_names(const program&) { return names_in(operand_types); }
 inline std::vector<std::string_view> engine_names(const program&) { return names_in(engines); }
 
@@ -51,3 +47,7 @@ inline constexpr option_spec calibration{.name = "--calibration",
 }  // namespace option
 
 }  // namespace llmcost::cli
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/cli/args/impl/device_options.ipp>  // IWYU pragma: export
+#endif

@@ -2,20 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <string>
 #include <string_view>
 
 #include <llmcost/report/metrics.hpp>
-#include <llmcost/text/nearest_name.hpp>
 
 namespace llmcost::cli {
 
 /// The metric with a name, in upper or lower case; null if there is none.
-[[nodiscard]] inline const metric* find_metric(std::string_view name) {
-    const std::string lowered = lower(name);
-    for (const metric& m : metrics)
-        if (m.name == lowered) return &m;
-    return nullptr;
-}
+[[nodiscard]] const metric* find_metric(std::string_view name);
 
 }  // namespace llmcost::cli
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/cli/args/impl/find_metric.ipp>  // IWYU pragma: export
+#endif

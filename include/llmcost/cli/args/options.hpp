@@ -69,9 +69,9 @@ template <std::size_t... Sizes>
 [[nodiscard]] consteval std::array<option_spec, (Sizes + ...)> concatenate(
     const std::array<option_spec, Sizes>&... parts) {
     std::array<option_spec, (Sizes + ...)> all{};
-    std::size_t at = 0;
+    std::size_t position = 0;
     const auto append = [&](const auto& part) {
-        for (const option_spec& row : part) all[at++] = row;
+        for (const option_spec& row : part) all[position++] = row;
     };
     (append(parts), ...);
     return all;
@@ -108,26 +108,13 @@ constexpr void for_each_choice(std::string_view choices, Visit visit) {
 }
 
 /// The names of the bundled configurations.
-[[nodiscard]] inline std::vector<std::string_view> bundled_names(const program& program) {
-    std::vector<std::string_view> names;
-    for (const bundled_config& b : program.bundled) names.push_back(b.name);
-    return names;
-}
+[[nodiscard]] std::vector<std::string_view> bundled_names(const program& program);
 
 /// The names of the supported model types.
-[[nodiscard]] inline std::vector<std::string_view> type_names(const program& program) {
-    std::vector<std::string_view> names;
-    for (const model_spec* spec : program.models) names.emplace_back(spec->model_type);
-    return names;
-}
+[[nodiscard]] std::vector<std::string_view> type_names(const program& program);
 
 /// The accepted values of `--quantization`.
-[[nodiscard]] inline std::vector<std::string_view> quantization_names(const program&) {
-    std::vector<std::string_view> names;
-    for (const quantization_preset& method : quantization_presets) names.push_back(method.name);
-    for (const llmcost::detail::gguf_mix_entry& gguf_mix : llmcost::detail::gguf_mixes) names.push_back(gguf_mix.name);
-    return names;
-}
+[[nodiscard]] std::vector<std::string_view> quantization_names(const program&);
 
 /// The options that several commands have.
 namespace option {
@@ -317,3 +304,7 @@ inline constexpr std::array request_multimodal_options{
     with_help(option::audio, "audio per request, in seconds")};
 
 }  // namespace llmcost::cli
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/cli/args/impl/options.ipp>  // IWYU pragma: export
+#endif

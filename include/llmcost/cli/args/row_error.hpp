@@ -10,6 +10,7 @@
 #include <llmcost/base/count.hpp>
 #include <llmcost/cli/args/text.hpp>
 #include <llmcost/text/error.hpp>
+#include <llmcost/text/messages.hpp>
 #include <llmcost/trace/trace.hpp>
 
 // Errors of single rows of a table.
@@ -35,11 +36,12 @@ template <class Make>
 }
 
 /// Reports the first failed row and the number of failed rows.
-inline void note_on_rows(std::ostream& notes, std::string_view first, std::size_t num_failed, std::size_t all) {
-    notes << "llmcost: " << first << " (" << num_failed << " of " << all << (all == 1 ? " row" : " rows")
-          << " failed; see the column error)\n";
-}
+void note_on_rows(std::ostream& notes, std::string_view first, std::size_t num_failed, std::size_t all);
 
 }  // namespace detail
 
 }  // namespace llmcost::cli
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/cli/args/impl/row_error.ipp>  // IWYU pragma: export
+#endif

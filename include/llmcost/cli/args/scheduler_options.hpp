@@ -5,7 +5,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <string_view>
 
 #include <llmcost/cli/args/arguments.hpp>
@@ -128,20 +127,10 @@ inline constexpr auto scheduler_option_rows = [] {
 }();
 
 /// The scheduling policy of an engine, changed by its options. Throws: `usage` for an option of another engine.
-[[nodiscard]] inline scheduling_policy with_options(scheduling_policy p, std::string_view engine,
-                                                    const arguments& args) {
-    for (const scheduler_option& o : scheduler_options) {
-        if (!args.has(o.row)) continue;
-        if (o.engine != engine)
-            throw_usage(o.row.name, "not supported by --engine " + std::string(engine) + ": it is an option of " +
-                                        std::string(o.engine));
-        if (o.number != nullptr) p.*o.number = args.number(o.row, p.*o.number);
-        if (o.flag != nullptr) p.*o.flag = o.becomes;
-        if (o.admits != nullptr) p.admission = o.admits[args.choice(o.row)];
-    }
-    if (p.max_num_batched_tokens < p.max_num_seqs && p.batching == batching_mode::mixed)
-        p.max_num_seqs = p.max_num_batched_tokens;
-    return p;
-}
+[[nodiscard]] scheduling_policy with_options(scheduling_policy p, std::string_view engine, const arguments& args);
 
 }  // namespace llmcost::cli
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/cli/args/impl/scheduler_options.ipp>  // IWYU pragma: export
+#endif

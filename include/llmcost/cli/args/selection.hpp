@@ -7,7 +7,11 @@
 #include <string>
 
 #include <llmcost/analysis/counts.hpp>
-#include <llmcost/text/error.hpp>
+#include <llmcost/base/workload.hpp>
+#include <llmcost/model/model_spec.hpp>
+#include <llmcost/trace/listener.hpp>
+#include <llmcost/trace/recorder.hpp>
+#include <llmcost/trace/scope.hpp>
 
 // Finds the scope of a model that a name selects, and computes its metrics.
 namespace llmcost::cli {
@@ -35,11 +39,7 @@ namespace detail {
 /// Tracks the module depth of a trace. Throws: `overflow` above `max_modules` modules.
 class bounded_listener : public listener {
 public:
-    void on_module_enter(const recorder&, const module_info&) override {
-        if (++modules_ > max_modules)
-            throw error(errc::overflow, {}, "more than 65536 modules to list; use a role, e.g. attn or all");
-        ++depth_;
-    }
+    void on_module_enter(const recorder&, const module_info&) override;
     void on_module_leave(const recorder&, const module_info&) override { --depth_; }
 
 protected:
@@ -53,18 +53,13 @@ private:
 }  // namespace detail
 
 /// Throws: `overflow` if a listing of the model would have more than `max_modules` modules.
-inline void check_size(const model& m, const workload& load) {
-    detail::bounded_listener listener;
-    trace t{with_storage_types(load, storage_types_of(m, load)), &listener};
-    m.trace_with_loss(t);
-}
+void check_size(const model& m, const workload& load);
 
 /// Computes the metrics of a scope in one forward pass; `found` is false if the model has no such scope.
-[[nodiscard]] inline found_scope find_scope(const model& m, const workload& load, const scope_selector& scope) {
-    const storage_types types = storage_types_of(m, load);
-    trace t{with_storage_types(load, types), nullptr, scope_query(scope.kind, scope.name)};
-    m.trace_with_loss(t);
-    return {model_metrics_of(t.totals(), types), t.has_match(), t.only_tied()};
-}
+[[nodiscard]] found_scope find_scope(const model& m, const workload& load, const scope_selector& scope);
 
 }  // namespace llmcost::cli
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/cli/args/impl/selection.ipp>  // IWYU pragma: export
+#endif

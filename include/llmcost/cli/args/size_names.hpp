@@ -36,10 +36,10 @@ inline constexpr std::array<short_size, 16> short_sizes{{
 }  // namespace detail
 
 /// The short name of an operator size in text output: `kv_heads` for `num_key_value_heads`.
-[[nodiscard]] inline std::string short_size_name(std::string_view name) {
-    for (const detail::short_size& row : detail::short_sizes)
-        if (row.name == name) return std::string(row.shorter);
-    return std::string(name);
-}
+[[nodiscard]] std::string short_size_name(std::string_view name);
 
 }  // namespace llmcost::cli
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/cli/args/impl/size_names.ipp>  // IWYU pragma: export
+#endif

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <llmcost/cli/args/arguments.hpp>
+#include <llmcost/cli/args/options.hpp>
 
 // Options with lists of numbers: one command line for each combination of their values.
 namespace llmcost::cli {
@@ -21,52 +22,15 @@ namespace llmcost::cli {
     return row;
 }
 
-/// Whether a value is a list rather than a number.
-[[nodiscard]] inline bool is_list(std::string_view text) noexcept {
-    return text.find(',') != std::string_view::npos || text.find("..") != std::string_view::npos;
-}
-
 namespace detail {
 
 inline constexpr std::size_t max_rows = 10'000;  ///< maximum number of combinations
 
-/// Appends the numbers of a range `1024..131072:x2` or `0..4096:+512`, up to and including its end.
-inline void add_range(std::string_view option_name, std::string_view item, std::int64_t minimum,
-                      std::vector<std::int64_t>& out) {
-    const std::size_t dots = item.find(".."), colon = item.find(':', dots);
-    const std::string_view step = colon == std::string_view::npos ? std::string_view{} : item.substr(colon + 1);
-    const bool times = step.starts_with('x'), plus = step.starts_with('+');
-    if (!times && !plus)
-        throw_usage(option_name, "expected a range such as 1024..131072:x2 or 0..4096:+512, found " + quote(item));
-    const std::int64_t first = parse_integer(option_name, item.substr(0, dots), minimum);
-    const std::int64_t last = parse_integer(option_name, item.substr(dots + 2, colon - dots - 2), minimum);
-    const std::int64_t step_size = parse_integer(option_name, step.substr(1), times ? 2 : 1);
-    if (first > last) throw_usage(option_name, "expected a range with increasing ends, found " + quote(item));
-    if (times && first == 0)
-        throw_usage(option_name, "expected a positive start of a range with x, found " + quote(item));
-    for (std::int64_t n = first; n <= last && out.size() <= max_rows; n = times ? n * step_size : n + step_size)
-        out.push_back(n);
-}
-
 }  // namespace detail
 
 /// Parses a list of numbers and ranges: `1,8,64`, `1024..131072:x2`, `0..4096:+512`. Throws: `usage`.
-[[nodiscard]] inline std::vector<std::int64_t> read_list_of_numbers(std::string_view option_name, std::string_view text,
-                                                                    std::int64_t minimum) {
-    std::vector<std::int64_t> out;
-    for (bool has_more = true; has_more;) {
-        const std::size_t comma = text.find(',');
-        const std::string_view item = text.substr(0, comma);
-        has_more = comma != std::string_view::npos;
-        text.remove_prefix(has_more ? comma + 1 : text.size());
-        if (item.find("..") == std::string_view::npos)
-            out.push_back(parse_integer(option_name, item, minimum));
-        else
-            detail::add_range(option_name, item, minimum, out);
-        if (out.size() > detail::max_rows) throw_usage(option_name, "expected at most 10,000 numbers");
-    }
-    return out;
-}
+[[nodiscard]] std::vector<std::int64_t> read_list_of_numbers(std::string_view option_name, std::string_view text,
+                                                             std::int64_t minimum);
 
 /// The command lines for all combinations of the lists in a command line.
 class workload_sweep {
@@ -79,47 +43,19 @@ public:
     };
 
     /// Parses the lists of options. Throws: `usage` for an invalid list, and above 10,000 combinations.
-    workload_sweep(const arguments& args, std::span<const option_spec> may_be_lists) : args_(args) {
-        for (const option_spec& row : may_be_lists) {
-            if (!args.has(row) || !is_list(args.text(row))) continue;
-            const bool may_be_zero = row.is(option::past) || row.is(option::encoder_sequence);
-            axes_.push_back({row, read_list_of_numbers(row.name, args.text(row), may_be_zero ? 0 : 1)});
-            size_ *= axes_.back().values.size();
-            if (size_ > detail::max_rows) throw_usage(row.name, "expected at most 10,000 combinations");
-        }
-        for (const axis& a : axes_) {
-            texts_.emplace_back();
-            for (const std::int64_t n : a.values) texts_.back().push_back(std::to_string(n));
-        }
-    }
+    workload_sweep(const arguments& args, std::span<const option_spec> may_be_lists);
 
     /// Whether at least one option has a list.
     [[nodiscard]] bool has_axes() const noexcept { return !axes_.empty(); }
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
     [[nodiscard]] const std::vector<axis>& axes() const noexcept { return axes_; }
-    [[nodiscard]] bool has(const option_spec& row) const noexcept {
-        for (const axis& a : axes_)
-            if (a.option.is(row)) return true;
-        return false;
-    }
+    [[nodiscard]] bool has(const option_spec& row) const noexcept;
     /// The index of the axis with the most values; the first one if several have as many.
-    [[nodiscard]] std::size_t max_length() const noexcept {
-        std::size_t best = 0;
-        for (std::size_t k = 1; k < axes_.size(); ++k)
-            if (axes_[k].values.size() > axes_[best].values.size()) best = k;
-        return best;
-    }
+    [[nodiscard]] std::size_t max_length() const noexcept;
     /// The index of the value of an axis in combination `i`; the last axis varies fastest.
-    [[nodiscard]] std::size_t place(std::size_t i, std::size_t of_axis) const noexcept {
-        for (std::size_t k = axes_.size(); --k > of_axis;) i /= axes_[k].values.size();
-        return i % axes_[of_axis].values.size();
-    }
+    [[nodiscard]] std::size_t place(std::size_t i, std::size_t of_axis) const noexcept;
     /// The command line of combination `i`.
-    [[nodiscard]] arguments at(std::size_t i) const {
-        arguments out = args_;
-        for (std::size_t k = 0; k < axes_.size(); ++k) out.replace(axes_[k].option, texts_[k][place(i, k)]);
-        return out;
-    }
+    [[nodiscard]] arguments at(std::size_t i) const;
 
 private:
     const arguments& args_;
@@ -129,3 +65,7 @@ private:
 };
 
 }  // namespace llmcost::cli
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/cli/args/impl/sweep.ipp>  // IWYU pragma: export
+#endif

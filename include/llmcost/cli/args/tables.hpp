@@ -2,13 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include <llmcost/cli/args/text.hpp>
 
 namespace llmcost::cli {
 
@@ -28,126 +24,24 @@ struct table {
 namespace detail {
 
 /// Appends a CSV field, quoted if necessary (RFC 4180).
-inline void append_csv(std::string& out, std::string_view field) {
-    if (field.find_first_of(",\"\r\n") == std::string_view::npos) {
-        out += field;
-        return;
-    }
-    out += '"';
-    for (const char c : field) {
-        if (c == '"') out += '"';
-        out += c;
-    }
-    out += '"';
-}
-
-inline void append_markdown(std::string& out, std::string_view field) {
-    out += ' ';
-    for (const char c : field) {
-        if (c == '|' || c == '*' || c == '_') out += '\\';
-        out += c;
-    }
-    out += " |";
-}
-
-inline void append_latex(std::string& out, std::string_view field) {
-    for (const char c : field) {
-        if (std::string_view("#$%&_{}").find(c) != std::string_view::npos) {
-            out += '\\';
-            out += c;
-        } else if (c == '\\' || c == '~' || c == '^')
-            out += c == '\\' ? "\\textbackslash{}" : c == '~' ? "\\textasciitilde{}" : "\\textasciicircum{}";
-        else
-            out += c;
-    }
-}
+void append_csv(std::string& out, std::string_view field);
 
 }  // namespace detail
 
 /// The table as CSV with exact digits.
-[[nodiscard]] inline std::string csv(const table& t) {
-    std::string out;
-    const auto line = [&](std::size_t n, auto field) {
-        for (std::size_t i = 0; i < n; ++i) {
-            if (i > 0) out += ',';
-            detail::append_csv(out, field(i));
-        }
-        out += '\n';
-    };
-    line(t.columns.size(), [&](std::size_t i) -> const std::string& { return t.columns[i].title; });
-    for (const auto& row : t.rows) line(row.size(), [&](std::size_t i) -> const std::string& { return row[i]; });
-    return out;
-}
+[[nodiscard]] std::string csv(const table& t);
 
 /// The table as GitHub Markdown; digits in groups of three.
-[[nodiscard]] inline std::string markdown(const table& t) {
-    std::string out = "|", rule = "|";
-    for (const auto& c : t.columns) {
-        detail::append_markdown(out, c.title);
-        rule += c.number ? " ---: |" : " --- |";
-    }
-    out += '\n' + rule + '\n';
-    for (const auto& row : t.rows) {
-        out += '|';
-        for (std::size_t i = 0; i < row.size(); ++i)
-            detail::append_markdown(out, t.columns[i].number ? grouped(row[i]) : row[i]);
-        out += '\n';
-    }
-    return out;
-}
+[[nodiscard]] std::string markdown(const table& t);
 
 /// The table as aligned columns for a terminal; digits in groups of three, no trailing blanks.
-[[nodiscard]] inline std::string plain(const table& t) {
-    std::vector<std::size_t> widths;
-    for (std::size_t i = 0; i < t.columns.size(); ++i) {
-        std::size_t w = width_of(t.columns[i].title);
-        for (const auto& row : t.rows)
-            w = std::max(w, t.columns[i].number ? row[i].size() + (row[i].empty() ? 0 : (row[i].size() - 1) / 3)
-                                                : width_of(row[i]));
-        widths.push_back(w);
-    }
-    std::string out;
-    const auto line = [&](auto field) {
-        std::string text;
-        for (std::size_t i = 0; i < t.columns.size(); ++i) {
-            if (i > 0) text += "  ";
-            text += t.columns[i].number ? right(field(i), widths[i]) : left(field(i), widths[i]);
-        }
-        out += text.substr(0, text.find_last_not_of(' ') + 1) + '\n';
-    };
-    line([&](std::size_t i) { return t.columns[i].title; });
-    for (const auto& row : t.rows) line([&](std::size_t i) { return t.columns[i].number ? grouped(row[i]) : row[i]; });
-    return out;
-}
-
-/// The table as LaTeX for the package booktabs; digits in groups of three.
-[[nodiscard]] inline std::string latex(const table& t) {
-    std::string out = "% \\usepackage{booktabs}\n\\begin{tabular}{";
-    for (const auto& c : t.columns) out += c.number ? 'r' : 'l';
-    out += "}\n\\toprule\n";
-    const auto line = [&](auto field) {
-        for (std::size_t i = 0; i < t.columns.size(); ++i) {
-            if (i > 0) out += " & ";
-            detail::append_latex(out, field(i));
-        }
-        out += " \\\\\n";
-    };
-    line([&](std::size_t i) { return t.columns[i].title; });
-    out += "\\midrule\n";
-    for (const auto& row : t.rows) line([&](std::size_t i) { return t.columns[i].number ? grouped(row[i]) : row[i]; });
-    return out + "\\bottomrule\n\\end{tabular}\n";
-}
+[[nodiscard]] std::string plain(const table& t);
 
 /// The table in a format other than JSON.
-[[nodiscard]] inline std::string written(const table& t, output_format format) {
-    switch (format) {
-        case output_format::csv: return csv(t);
-        case output_format::markdown: return markdown(t);
-        case output_format::latex: return latex(t);
-        case output_format::text:
-        case output_format::json: break;
-    }
-    return plain(t);
-}
+[[nodiscard]] std::string written(const table& t, output_format format);
 
 }  // namespace llmcost::cli
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/cli/args/impl/tables.ipp>  // IWYU pragma: export
+#endif

@@ -4,12 +4,9 @@
 
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
+#include <llmcost/base/config_view.hpp>
 #include <llmcost/json.hpp>
-#include <llmcost/text/error.hpp>
-#include <llmcost/text/nearest_name.hpp>
 
 // Variants of custom models: other values of their sizes.
 namespace llmcost::cli {
@@ -17,41 +14,18 @@ namespace llmcost::cli {
 namespace detail {
 
 /// A size as JSON: a number, true, false, an expression, or a list of these.
-inline std::string size_text(config_view size) {
-    if (size.is_boolean()) return size.as_boolean() ? "true" : "false";
-    if (size.is_integer()) return std::to_string(size.as_integer());
-    if (!size.is_array()) return '"' + std::string(size.as_string().data(), size.as_string().size()) + '"';
-    std::string out;
-    for (const config_view item : size) out.append(out.empty() ? "[" : ",").append(size_text(item));
-    return out.empty() ? "[]" : out + ']';
-}
+std::string size_text(config_view size);
 
 }  // namespace detail
 
 /// Whether a configuration is a custom model with variants.
-[[nodiscard]] inline bool has_variants(const config_document& document) {
-    const config_view root = document.root();
-    return root.is_object() && root.find("variants").has_value();
-}
+[[nodiscard]] bool has_variants(const config_document& document);
 
 /// Sets the sizes of a custom model to the values of a variant. Throws: `bad_value` for an unknown variant.
-inline void use_variant(config_document& document, std::string_view name) {
-    std::vector<std::pair<std::string, std::string>> sizes;
-    document.read_with([&](config_view root) {
-        name_suggestions near(name);
-        for (const config_view variant : root.object("variants")) {
-            const std::string_view known{variant.key().data(), variant.key().size()};
-            near.add_candidate(known);
-            if (known != name) continue;
-            for (const config_view size : variant.as_object())
-                sizes.emplace_back("sizes." + std::string(size.key().data(), size.key().size()),
-                                   detail::size_text(size));
-            return;
-        }
-        throw error(errc::bad_value, document.name(),
-                    "/variants: no variant \"" + std::string(name) + "\"" + near.suggestion_or_list());
-    });
-    for (const auto& [key, value] : sizes) document.set(key, value);
-}
+void use_variant(config_document& document, std::string_view name);
 
 }  // namespace llmcost::cli
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/cli/args/impl/variant.ipp>  // IWYU pragma: export
+#endif

@@ -4,15 +4,13 @@
 
 #include <array>
 #include <string>
-#include <string_view>
-#include <vector>
 
+#include <llmcost/cli/args/arguments.hpp>
 #include <llmcost/cli/args/command.hpp>
-#include <llmcost/cli/args/tables.hpp>
-#include <llmcost/cli/request/model_source.hpp>
+#include <llmcost/cli/args/options.hpp>
+#include <llmcost/cli/args/streams.hpp>
 #include <llmcost/files/check_tensors.hpp>
 #include <llmcost/files/stored_tensor.hpp>
-#include <llmcost/report/json_writer.hpp>
 
 // `llmcost check`: compares the tensors of a weight file with those that its configuration predicts.
 namespace llmcost::cli {
@@ -26,87 +24,10 @@ struct checked_file {
     const tensor_check& found;
 };
 
-inline std::string sizes_text(const std::vector<std::uint64_t>& sizes) {
-    std::string out;
-    for (const std::uint64_t n : sizes) out += (out.empty() ? "" : " x ") + digits(count(n));
-    return out.empty() ? "a scalar" : out;
-}
-
-inline std::string check_page(const checked_file& c) {
-    std::string out = c.name + "\n" + grouped(count(c.weights.tensors.size())) + " tensors, " +
-                      grouped(c.weights.elements()) + " elements, " + in_bytes(c.weights.bytes()) + "\n\n";
-    table types{{{"type"}, {"tensors", true}, {"elements", true}, {"bytes", true}}, {}};
-    for (const bytes_by_type& t : c.weights.totals)
-        types.rows.push_back({printable(t.type), digits(t.tensors), digits(t.elements), digits(t.bytes)});
-    out += plain(types) + '\n' + grouped(count(c.found.agree)) + " tensors match the configuration";
-    if (!c.found.tied.empty()) out += ", " + grouped(count(c.found.tied.size())) + " are tied to them";
-    if (!c.found.packed.empty())
-        out += ", " + grouped(count(c.found.packed.size())) + " are parts of quantized weights";
-    if (!c.found.buffers.empty()) out += ", " + grouped(count(c.found.buffers.size())) + " are buffers";
-    out += c.found.has_no_mismatch() ? ": no differences\n" : "\n";
-    const auto list = [&](std::string_view title, const std::vector<std::string>& lines) {
-        if (lines.empty()) return;
-        out += '\n' + std::string(title) + ": " + grouped(count(lines.size())) + '\n';
-        for (std::size_t i = 0; i < lines.size() && i < 10; ++i) out += "  " + lines[i] + '\n';
-        if (lines.size() > 10) out += "  and " + grouped(count(lines.size() - 10)) + " more (--format json)\n";
-    };
-    const auto printable_names = [](const std::vector<std::string>& names) {
-        std::vector<std::string> all;
-        for (const std::string& n : names) all.push_back(printable(n));
-        return all;
-    };
-    std::vector<std::string> others;
-    for (const tensor_mismatch& m : c.found.other_sizes)
-        others.push_back(printable(m.name) + ": " + sizes_text(m.stored) + ", predicted " + sizes_text(m.predicted));
-    list("different sizes", others);
-    list("only in the file", printable_names(c.found.not_predicted));
-    list("only predicted", printable_names(c.found.absent));
-    return out;
-}
-
-inline std::string check_json(const checked_file& c) {
-    json_writer json;
-    json.object().member("model", c.name).member("tensors", count(c.weights.tensors.size()));
-    json.member("elements", c.weights.elements()).member("bytes", c.weights.bytes()).key("types").array();
-    for (const bytes_by_type& t : c.weights.totals) {
-        json.object().member("type", t.type).member("tensors", t.tensors).member("elements", t.elements);
-        json.member("bytes", t.bytes).end_object();
-    }
-    json.end_array().member("agrees", c.found.has_no_mismatch()).member("agree", count(c.found.agree));
-    const auto list = [&](std::string_view key, const std::vector<std::string>& names) {
-        json.key(key).array();
-        for (const std::string& n : names) json.value(n);
-        json.end_array();
-    };
-    list("not_predicted", c.found.not_predicted);
-    list("absent", c.found.absent);
-    list("buffers", c.found.buffers);
-    list("tied", c.found.tied);
-    list("packed", c.found.packed);
-    json.key("other_sizes").array();
-    for (const tensor_mismatch& m : c.found.other_sizes) {
-        json.object().member("name", m.name).key("stored").array(true);
-        for (const std::uint64_t n : m.stored) json.value(count(n));
-        json.end_array().key("predicted").array(true);
-        for (const std::uint64_t n : m.predicted) json.value(count(n));
-        json.end_array().end_object();
-    }
-    json.end_array().end_object();
-    return json.text() + "\n";
-}
-
 }  // namespace detail
 
 /// Runs `llmcost check`. The exit code is `mismatch` if the file and the configuration differ.
-[[nodiscard]] inline command_output run_check(const arguments& args, const program& io) {
-    const parsed_model read = io.read(args, io);
-    if (!read.found.weights) throw_usage("check", "requires --gguf FILE or --safetensors FILE");
-    if (!read.checked) throw error(errc::unsupported, read.found.name_of_model.name, read.stored.mismatch_warning);
-    const detail::checked_file c{read.found.name_of_model.name, read.found.weights->tensors, *read.checked};
-    const exit_code code = c.found.has_no_mismatch() ? exit_code::ok : exit_code::mismatch;
-    if (args.choice(option::text_or_json_format) == 0) return {detail::check_page(c), code};
-    return {detail::check_json(c), code};
-}
+[[nodiscard]] command_output run_check(const arguments& args, const program& io);
 
 inline constexpr std::array check_options = concatenate(
     with_section("Model", model_options), with_section("Output", std::array{option::text_or_json_format}), help_option);
@@ -129,3 +50,7 @@ inline constexpr command check_command{
     .examples = check_examples};
 
 }  // namespace llmcost::cli
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/cli/commands/impl/check.ipp>  // IWYU pragma: export
+#endif

@@ -2,52 +2,32 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <array>
-#include <cstddef>
 #include <exception>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
+#include <llmcost/base/count.hpp>
+#include <llmcost/cli/args/arguments.hpp>
 #include <llmcost/cli/args/command.hpp>
-#include <llmcost/cli/args/find_metric.hpp>
+#include <llmcost/cli/args/options.hpp>
+#include <llmcost/cli/args/streams.hpp>
 #include <llmcost/cli/args/sweep.hpp>
 #include <llmcost/cli/commands/memory.hpp>
-#include <llmcost/cli/commands/shell.hpp>
 #include <llmcost/cli/pages/compare_page.hpp>
 #include <llmcost/cli/request/model_source.hpp>
 #include <llmcost/cli/request/parse_request.hpp>
-#include <llmcost/cli/request/totals.hpp>
+#include <llmcost/cli/request/request.hpp>
+#include <llmcost/cli/request/workload_columns.hpp>
+#include <llmcost/memory/inference.hpp>
 
 // `llmcost compare`: figures of models, their differences and their ratios.
 namespace llmcost::cli {
 
 namespace detail {
-
-/// Whether an argument is a metric, role, class, path or pattern, and not a model name.
-inline bool is_query_term(std::string_view name, const program& io) {
-    if (find_metric(name) != nullptr || role_from(name) != role::none || name == "all") return true;
-    const bool path = name.find('/') != std::string_view::npos || name.ends_with(".json") || name.ends_with(".gguf");
-    const bool scope = name.find('*') != std::string_view::npos || name.find('.') != std::string_view::npos;
-    return !path && scope && find_bundled(io.bundled, name) == nullptr;
-}
-
-/// Whether an argument is similar to a metric or role and is not the name of a known model.
-inline bool is_misspelled_query_term(std::string_view text, const program& io) {
-    std::error_code none;
-    if (text.find('/') != std::string_view::npos || find_bundled(io.bundled, text) != nullptr ||
-        std::filesystem::exists(std::filesystem::path(std::string(text)), none))
-        return false;
-    name_suggestions near(text);
-    for (const metric& m : metrics) near.add_candidate(m.name);
-    for (const std::string_view name : role_names) near.add_candidate(name);
-    return near.is_near();
-}
 
 /// Collects the figures of models.
 class comparing final : public model_sink {
@@ -55,87 +35,16 @@ public:
     comparing(const workload_sweep& work, const arguments& args, const program& io)
         : work_(work), args_(args), io_(io), engine_memory_(parse_engine_memory_profile(args)) {}
 
-    void add(const parsed_model& read) override {
-        try {
-            compared_model out{read.found.name_of_model.name,
-                               read.found.name_of_model.type.value_or(std::string(read.subject.spec->model_type))};
-            for (std::size_t i = 0; i < work_.size(); ++i) {
-                const arguments combination_args = work_.at(i);
-                const request q = understand(combination_args, read, io_.commands);
-                if (figures_.empty()) select_metrics(q);
-                compared_work one{printable(name_of_scope(q)), {}, {}, {}};
-                for (const workload_column* c : columns_of_workload(args_, work_, true))
-                    one.workload.push_back(c->format_value(q, combination_args));
-                one.workload_label = make_workload_label(one.workload);
-                one.values = values_of(q, read);
-                out.works.push_back(std::move(one));
-            }
-            models_.push_back(std::move(out));
-        } catch (const error& e) {
-            if (e.code() == errc::usage) problem_ = std::current_exception();
-            throw;
-        }
-    }
-    void fail(std::string name, std::string problem) override {
-        if (problem_) std::rethrow_exception(problem_);
-        throw error(errc::bad_value, name, problem);
-    }
+    void add(const parsed_model& read) override;
+    void fail(std::string name, std::string problem) override;
     [[nodiscard]] comparison take() && {
         return {std::move(models_), std::move(figures_), columns_of_workload(args_, work_, true), work_.has_axes()};
     }
 
 private:
-    void select_metrics(const request& q) {
-        const auto add = [&](std::string_view name, const metric* m, bool bytes) {
-            figures_.push_back({std::string(name), m, bytes});
-        };
-        std::vector<const metric*> list = metrics_of(q.metrics, true, q.workload.base_workload.has_multimodal_inputs());
-        if (q.metrics.metrics.empty()) {
-            for (const std::string_view first :
-                 {"cache_bytes", "weight_bytes", "macs", "torch_flops", "active_flops", "flops", "active", "params"}) {
-                const auto at = std::find(list.begin(), list.end(), find_metric(first));
-                if (at != list.end()) std::rotate(list.begin(), at, at + 1);
-            }
-        }
-        for (const metric* m : list) add(m->name, m, is_bytes(*m));
-        if (!q.metrics.empty()) return;
-        add(per_token, nullptr, true);
-        add(total_memory, nullptr, true);
-    }
-    [[nodiscard]] std::string make_workload_label(const std::vector<std::string>& values) const {
-        std::string out;
-        const auto columns = columns_of_workload(args_, work_, true);
-        for (std::size_t i = 0; i < columns.size(); ++i)
-            out += (out.empty() ? "" : ", ") + std::string(columns[i]->title) + ' ' +
-                   (columns[i]->is_number() ? grouped(values[i]) : values[i]);
-        return out;
-    }
-    std::vector<std::optional<count>> values_of(const request& q, const parsed_model& read) {
-        std::vector<const metric*> list;
-        for (const compared_figure& f : figures_)
-            if (f.metric_definition != nullptr && f.name != "saved_bytes") list.push_back(f.metric_definition);
-        const model_metrics f = compute_scope(q, list).total.front();
-        const bool works = !q.metrics.scope || q.metrics.scope->kind != scope_kind::parameter;
-        std::vector<std::optional<count>> out;
-        for (const compared_figure& figure : figures_) {
-            std::optional<count>& value = out.emplace_back();
-            const bool pass = q.workload.kind == workload_kind::forward_pass;
-            if (figure.name == "saved_bytes") {
-                if (pass && q.workload.base_workload.past == 0)
-                    value = compute_scope(q, {figure.metric_definition}).total.front().saved_bytes;
-            } else if (figure.metric_definition != nullptr) {
-                if (works || is_parameter_metric(*figure.metric_definition))
-                    value = figure.metric_definition->value_of(f);
-            } else if (figure.name == per_token) {
-                value = cache_bytes_per_token(q.model, q.workload.base_workload);
-            } else if (pass) {
-                workload load = q.workload.base_workload;
-                load.head = logits::last;
-                value = inference_memory_of(q.model, load, engine_memory_, stored_weight_bytes(read)).total_bytes();
-            }
-        }
-        return out;
-    }
+    void select_metrics(const request& q);
+    [[nodiscard]] std::string make_workload_label(const std::vector<std::string>& values) const;
+    std::vector<std::optional<count>> values_of(const request& q, const parsed_model& read);
     static constexpr std::string_view per_token = "cache_bytes_per_token", total_memory = "memory_bytes";
 
     const workload_sweep& work_;
@@ -150,30 +59,10 @@ private:
 }  // namespace detail
 
 /// Runs `llmcost compare`.
-[[nodiscard]] inline command_output run_compare(const arguments& typed, const program& io) {
-    arguments args = typed;
-    std::size_t names = 0;
-    if (!args.has(option::model) && !args.has(option::config))
-        while (names < args.positional().size() && !detail::is_query_term(args.positional()[names], io) &&
-               !(names > 1 && detail::is_misspelled_query_term(args.positional()[names], io)))
-            ++names;
-    args.require_positional(option::model, names);
-    const workload_sweep work(args, swept_options);
-    (void)parse_workload(work.at(0));
-    check_plot(args, true, {});
-    detail::comparing models(work, args, io);
-    if (!io.read_each(args, io, models)) throw_usage("compare", "requires at least two models: llmcost compare A B");
-    return written_comparison(std::move(models).take(), args, work);
-}
+[[nodiscard]] command_output run_compare(const arguments& typed, const program& io);
 
 /// The completions of the arguments: models, metrics and scopes.
-[[nodiscard]] inline std::vector<std::string_view> compare_completions(const program& io) {
-    std::vector<std::string_view> completions = bundled_names(io);
-    for (const metric& m : metrics) completions.push_back(m.name);
-    for (const std::string_view name : role_names)
-        if (role_from(name) != role::none) completions.push_back(name);
-    return completions;
-}
+[[nodiscard]] std::vector<std::string_view> compare_completions(const program& io);
 
 inline constexpr std::array compare_options = concatenate(
     with_section("Model", model_options),
@@ -199,9 +88,10 @@ inline constexpr command compare_command{
     .summary = "Compare models: differences and ratios",
     .usage = "MODEL MODEL... [options] [METRIC...] [SCOPE]",
     .description =
-        "Compares the metrics of models: values, differences and ratios to the first model. MODEL is a\n"
-        "name or a file, as in --model. METRIC and SCOPE are those of llmcost without a command. The\n"
-        "default metrics are parameters, counts, KV cache, bytes saved for backward, and memory.\n"
+        "Compares the metrics of models: values, differences from the first model, and ratios to it.\n"
+        "MODEL is a name or a file, as in --model. METRIC and SCOPE are those of llmcost without a\n"
+        "command. The default metrics are parameters, counts, KV cache, bytes saved for backward, and\n"
+        "memory.\n"
         "LIST: 1,8,64..512:x2.\n",
     .options = compare_options,
     .run = run_compare,
@@ -209,3 +99,7 @@ inline constexpr command compare_command{
     .completions = compare_completions};
 
 }  // namespace llmcost::cli
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/cli/commands/impl/compare.ipp>  // IWYU pragma: export
+#endif

@@ -3,15 +3,12 @@
 #pragma once
 
 #include <array>
-#include <charconv>
-#include <string>
-#include <utility>
 
+#include <llmcost/cli/args/arguments.hpp>
 #include <llmcost/cli/args/command.hpp>
-#include <llmcost/cli/args/tables.hpp>
-#include <llmcost/devices/all.hpp>
+#include <llmcost/cli/args/options.hpp>
+#include <llmcost/cli/args/streams.hpp>
 #include <llmcost/devices/device.hpp>
-#include <llmcost/report/json_writer.hpp>
 
 namespace llmcost::cli {
 
@@ -45,47 +42,10 @@ inline constexpr std::array<device_column, 17> device_columns{{
 }};
 // clang-format on
 
-/// A datasheet value with the fewest digits; `none` if there is no value.
-inline std::string datasheet_number(double n, std::string_view none) {
-    if (n == 0) return std::string(none);
-    std::array<char, 32> buffer{};
-    const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), n).ptr;
-    return {buffer.data(), end};
-}
-
 }  // namespace detail
 
 /// Runs `llmcost devices`: prints the bundled datasheets. A missing value is not a number.
-[[nodiscard]] inline command_output devices_answer(const arguments& args, const program&) {
-    const auto format = static_cast<output_format>(args.choice(option::format));
-    if (format == output_format::json) {
-        json_writer json;
-        json.object().key("devices").array();
-        for (const device& d : devices) {
-            json.object().member("name", d.names[0]).member("title", d.title).member("vendor", d.vendor);
-            for (const detail::device_column& c : detail::device_columns)
-                if (d.*c.figure != 0) json.member(c.name, d.*c.figure);
-            json.end_object();
-        }
-        json.end_array().end_object();
-        return json.text() + "\n";
-    }
-    const bool text = format == output_format::text;
-    table t;
-    t.columns = {{"name"}};
-    if (!text) t.columns.insert(t.columns.end(), {{"title"}, {"vendor"}});
-    for (const detail::device_column& c : detail::device_columns)
-        if (!text || !c.title.empty()) t.columns.push_back({std::string(text ? c.title : c.name), true});
-    for (const device& d : devices) {
-        std::vector<std::string> row{std::string(d.names[0])};
-        if (!text) row.insert(row.end(), {std::string(d.title), std::string(d.vendor)});
-        for (const detail::device_column& c : detail::device_columns)
-            if (!text || !c.title.empty()) row.push_back(detail::datasheet_number(d.*c.figure, text ? "-" : ""));
-        t.rows.push_back(std::move(row));
-    }
-    if (!text) return written(t, format);
-    return plain(t) + "Dense TFLOP/s (int8: TOP/s); GB/s: memory bandwidth; link: GB/s per direction between devices\n";
-}
+[[nodiscard]] command_output devices_answer(const arguments& args, const program&);
 
 inline constexpr std::array devices_options =
     concatenate(with_section("Output", std::array{option::format}), help_option);
@@ -99,3 +59,7 @@ inline constexpr command devices_command{
     .run = devices_answer};
 
 }  // namespace llmcost::cli
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/cli/commands/impl/devices.ipp>  // IWYU pragma: export
+#endif

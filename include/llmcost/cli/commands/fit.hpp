@@ -3,18 +3,24 @@
 #pragma once
 
 #include <array>
-#include <cstddef>
 #include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
+#include <llmcost/base/count.hpp>
+#include <llmcost/base/maybe.hpp>
+#include <llmcost/base/workload.hpp>
+#include <llmcost/cli/args/arguments.hpp>
+#include <llmcost/cli/args/command.hpp>
+#include <llmcost/cli/args/options.hpp>
+#include <llmcost/cli/args/streams.hpp>
+#include <llmcost/cli/args/tables.hpp>
 #include <llmcost/cli/commands/memory.hpp>
 #include <llmcost/cli/commands/train.hpp>
-#include <llmcost/cli/request/stored_weights.hpp>
+#include <llmcost/cli/request/memory_fit.hpp>
 #include <llmcost/memory/fit.hpp>
-#include <llmcost/memory/quantization_names.hpp>
-#include <llmcost/serving/parallel_config.hpp>
+#include <llmcost/memory/inference.hpp>
+#include <llmcost/memory/training_step.hpp>
+#include <llmcost/model/model_spec.hpp>
 
 // `llmcost fit`: the largest batch, context and concurrency for a memory size.
 //
@@ -62,321 +68,33 @@ struct sharded_model {
     maybe<count> stored;
 };
 
-/// The shard of a model on one of `n` devices, with its part of every routed expert.
-///
-/// Quantized weights are divided in proportion to the parameters.
-/// Throws: `usage` if the model cannot be divided by `n`.
-inline sharded_model shard_for_fit(const model& m, const workload& load, std::int64_t n, maybe<count> stored) {
-    if (n == 1) return {m, stored};
-    const parallel_config s = make_parallel_config(m, n);
-    if (const literal problem = parallel_config_error(m, s); !is_empty(problem))
-        throw_usage(option::fit_devices.name, quote(std::to_string(n)) + ": " + std::string(problem));
-    const model part = shard_model(m, s);
-    const count devices(static_cast<std::uint64_t>(n));
-    const count routed = count_model(part, load, scope_query{role::experts}).weight_bytes;
-    const count shard_bytes = count_model(part, load).weight_bytes - routed + (routed + devices - count{1}) / devices;
-    if (!stored) return {part, shard_bytes};
-    return {part, *stored * shard_bytes / count_model(m, load).weight_bytes};
-}
-
-/// The smallest power of two of devices for which each shard fits; 0 if more than 1,024 are required.
-inline std::int64_t fewest_devices(const model& m, const workload& load, const engine_memory_profile& memory_profile,
-                                   std::uint64_t bytes, maybe<count> stored) {
-    const auto available =
-        count(static_cast<std::uint64_t>(static_cast<double>(bytes) * memory_profile.gpu_memory_utilization));
-    for (std::int64_t n = 1; n <= 1024; n *= 2) {
-        if (!is_empty(parallel_config_error(m, make_parallel_config(m, n)))) break;
-        const sharded_model share = shard_for_fit(m, load, n, stored);
-        if (inference_memory_of(share.subject, load, memory_profile, share.stored).total_bytes() <= available) return n;
-    }
-    return 0;
-}
-
-/// The bytes of weights with a quantization method; none if the method does not support the model.
-inline maybe<count> bytes_quantized_by(const quantization_preset& method, model m, dtype weights) {
-    const bool routes = m.config.moe.num_experts > 1 && !method.experts.empty();
-    const std::string text = R"({"quantization_config": )" + std::string(routes ? method.experts : method.plan) + '}';
-    if (weights != dtype::unspecified) m.config.dtype_of_weights = weights;
-    try {
-        const config_document plan = parse_config(text, std::string(method.name));
-        return weights_by_quantization(m, plan.read_with([](config_view root) { return parse_quantization(root); }), {})
-            .bytes.total;
-    } catch (const error&) {
-        return {};
-    }
-}
-
-/// Single changes that reduce the memory of an inference step.
-inline std::vector<suggestion> serving_suggestions(const model& m, const workload& load,
-                                                   const engine_memory_profile& memory_profile, std::uint64_t bytes,
-                                                   maybe<count> stored) {
-    const auto available =
-        count(static_cast<std::uint64_t>(static_cast<double>(bytes) * memory_profile.gpu_memory_utilization));
-    std::vector<suggestion> out;
-    const count now = inference_memory_of(m, load, memory_profile, stored).total_bytes();
-    const auto offer = [&](std::string change, const workload& changed, maybe<count> weights = {}) {
-        const count needed = inference_memory_of(m, changed, memory_profile, weights).total_bytes();
-        if (needed < now) out.push_back({std::move(change), needed, needed <= available});
-    };
-    workload w = load;
-    const int bits = bits_of(storage_types_of(m, load).weights);
-    if (bits_of(storage_types_of(m, load).cache) > 8 && count_model(m, load).cache_elements != count{}) {
-        w.cache = dtype::float8_e4m3fn;
-        offer("--cache-dtype fp8", w, stored);
-        w = load;
-    }
-    for (const auto& [type, option_text] :
-         {std::pair{dtype::bfloat16, "--dtype bfloat16"}, std::pair{dtype::float8_e4m3fn, "--dtype fp8"},
-          std::pair{dtype::int4, "--dtype int4"}}) {
-        if (bits_of(type) >= bits) continue;
-        w.weights = type;
-        offer(option_text, w);
-        w = load;
-    }
-    if (stored) return out;  // the checkpoint is quantized
-    // the methods are ordered by size; the first that fits is enough
-    for (const std::string_view name : {"fp8", "awq", "nf4"}) {
-        const quantization_preset& method = *find_quantization_preset(name);
-        const maybe<count> weights = bytes_quantized_by(method, m, load.weights);
-        if (!weights) continue;
-        const std::size_t previous_size = out.size();
-        offer("--quantization " + std::string(name), load, weights);
-        if (out.size() > previous_size && out.back().fits) break;
-        if (out.size() > previous_size && name != "nf4") out.pop_back();
-    }
-    return out;
-}
-
 /// Collects single changes of a training step, and the memory that each requires.
 class training_suggestions {
 public:
     training_suggestions(const model& subject, const workload& load, const training_plan& plan, std::uint64_t bytes)
-        : subject_(subject), load_(load), plan_(plan), bytes_(bytes) {}
+        : model_(subject), load_(load), plan_(plan), bytes_(bytes) {}
 
-    [[nodiscard]] std::vector<suggestion> all() {
-        add_attention_implementation();
-        add_recompute();
-        add_gradient_accumulation();
-        if (load_.weights == dtype::float32) {
-            workload load = load_;
-            load.weights = load.activations = dtype::bfloat16;
-            load.autocast = false;
-            add("--precision bf16", load, plan_);
-        }
-        if (plan_.schedule.optimizer->state == optimizer_state::two) {
-            training_plan plan = plan_;
-            plan.schedule.optimizer = find_optimizer("adamw8bit");
-            add("--optimizer adamw8bit", load_, plan);
-        }
-        add_sharding();
-        if (plan_.adapter_config.kind == adapter_kind::none) add_lora();
-        return std::move(out_);
-    }
+    [[nodiscard]] std::vector<suggestion> all();
 
 private:
-    void add(std::string change, const workload& load, const training_plan& plan) {
-        try {
-            const count needed(train(subject_, load, plan).memory.peak.bytes.total);
-            out_.push_back({std::move(change), needed, needed <= count(bytes_)});
-        } catch (const description_error&) {  // sdpa and selective recompute require a fused attention
-        }
-    }
-    void add_attention_implementation() {
-        if (load_.implementation != attention_implementation::eager) return;
-        workload load = load_;
-        load.implementation = attention_implementation::sdpa;
-        add("--attention-implementation sdpa", load, plan_);
-    }
-    void add_recompute() {
-        if (plan_.schedule.recompute != recompute_mode::none) return;
-        for (const auto& [recompute, option_text] : {std::pair{recompute_mode::selective, "--recompute selective"},
-                                                     std::pair{recompute_mode::full, "--recompute full"}}) {
-            training_plan plan = plan_;
-            plan.schedule.recompute = recompute;
-            add(option_text, load_, plan);
-        }
-    }
-    void add_gradient_accumulation() {  // the same number of sequences per step, one after another
-        if (load_.batch <= 1) return;
-        workload load = load_;
-        load.batch = 1;
-        training_plan plan = plan_;
-        plan.schedule.gradient_accumulation_steps *= load_.batch;
-        add("--batch 1 --gradient-accumulation " + std::to_string(plan.schedule.gradient_accumulation_steps), load,
-            plan);
-    }
-    void add_sharding() {
-        const training_schedule& s = plan_.schedule;
-        if (s.data_parallel_size != 1 || !s.optimizer->is_elementwise() || s.has_optimizer_in_backward ||
-            s.has_master_weights || s.has_float32_gradients || s.offloads_optimizer)
-            return;
-        training_plan plan = plan_;
-        training_schedule& sharded = plan.schedule;
-        sharded.sharding = sharding_strategy::fsdp;
-        for (sharded.data_parallel_size = 2; sharded.data_parallel_size < 64; sharded.data_parallel_size *= 2)
-            if (count(train(subject_, load_, plan).memory.peak.bytes.total) <= count(bytes_)) break;
-        const std::size_t previous_size = out_.size();
-        add("--fsdp --shards " + std::to_string(sharded.data_parallel_size), load_, plan);
-        if (out_.size() > previous_size) out_.back().devices = sharded.data_parallel_size;
-    }
-    void add_lora() {
-        training_plan plan = plan_;
-        plan.adapter_config.kind = adapter_kind::lora;
-        plan.adapter_config.rank = 16;
-        plan.adapter_config.all_linear = true;
-        std::string missing;
-        plan.adapter_config =
-            with_fused_experts(std::move(plan.adapter_config), std::string_view(subject_.spec->model_type), missing);
-        add("--adapter lora:r=16,targets=all-linear", load_, plan);
-        plan.schedule.recompute = recompute_mode::full;
-        workload load = load_;
-        load.weights = load.activations = dtype::bfloat16;
-        add("--adapter lora:r=16,targets=all-linear --precision bf16 --recompute full", load, plan);
-    }
+    void add(std::string change, const workload& load, const training_plan& plan);
+    void add_attention_implementation();
+    void add_recompute();
+    void add_gradient_accumulation();
+    void add_sharding();
+    void add_lora();
 
-    const model& subject_;
+    const model& model_;
     const workload& load_;
     const training_plan& plan_;
     std::uint64_t bytes_;
     std::vector<suggestion> out_;
 };
 
-/// The lines of the largest batch, longest context, highest concurrency and fewest devices.
-inline std::string fit_lines(const parsed_model& read, const workload& load, const fit_response& response,
-                             bool is_training) {
-    const fit_figures& f = response.figures;
-    std::string out;
-    const auto line = [&](std::string_view label, std::int64_t n, std::string_view description) {
-        out += "  " + left(label, 24) + right(n > 0 ? grouped(count(n)) : "none", 12) + "  " +
-               std::string(description) + '\n';
-    };
-    const input_unit unit = unit_of(read.subject, load);
-    line("largest batch", f.max_batch,
-         unit == input_unit::token   ? "of " + grouped(count(load.past) + count(load.sequence)) + " tokens each"
-         : unit == input_unit::sound ? "of " + audio_label(load.audio_milliseconds) + " each"
-                                     : std::string(inputs_name(read.subject, load)));
-    if (unit == input_unit::token)
-        line("longest context", f.max_context > 0 ? f.max_context + load.past : 0,
-             "tokens, batch " + grouped(count(load.batch)));
-    if (!is_training && f.max_concurrency > 0)
-        line("highest concurrency", f.max_concurrency, "requests of that length in the KV cache");
-    if (is_training && response.min_devices > 0) line("fewest devices", response.min_devices, "with --fsdp");
-    if (!is_training)
-        line("fewest devices", response.min_devices,
-             response.min_devices == 0 ? "tensor parallelism on up to 1,024 devices is not enough" : "tensor-parallel");
-    return out;
-}
-
-inline std::string fit_page(const parsed_model& read, const workload& load, const fit_request& request,
-                            const fit_response& response) {
-    std::string out = read.found.name_of_model.name + "\n";
-    if (request.devices > 1)
-        out += "per device, with tensor parallelism over " + grouped(count(request.devices)) + ":\n";
-    out += memory_fit_text(request.limit, response.figures.needed) + '\n' +
-           fit_lines(read, load, response, request.is_training);
-    if (response.figures.fits || response.suggestions.empty()) return out;
-    out += "\nWith one change:\n";
-    for (const suggestion& s : response.suggestions)
-        out += "  " + left(s.fits ? "fits" : "", 6) + right(in_bytes(s.needed), 9) + "  " + s.change + '\n';
-    return out;
-}
-
-inline std::string fit_json(const parsed_model& read, const workload& load, const fit_request& request,
-                            const fit_response& response) {
-    const fit_figures& f = response.figures;
-    json_writer json;
-    json.object().member("model", read.found.name_of_model.name).member("needed", f.needed);
-    json.member("available", count(request.limit.bytes)).member("fits", f.fits).member("max_batch", f.max_batch);
-    json.member("max_context", f.max_context > 0 ? f.max_context + load.past : 0);
-    json.member("max_concurrency", f.max_concurrency)
-        .member("devices", request.devices)
-        .member("min_devices", response.min_devices)
-        .key("suggestions")
-        .array();
-    for (const suggestion& s : response.suggestions)
-        json.object().member("change", s.change).member("needed", s.needed).member("fits", s.fits).end_object();
-    json.end_array().end_object();
-    return json.text() + "\n";
-}
-
-/// Parses the command line of `llmcost fit`, without workload and training plan. Throws: `usage`.
-inline fit_request parse_fit_request(const arguments& args) {
-    fit_request request;
-    request.limit = parse_memory_limit(args);
-    if (!request.limit.is_set()) throw_usage("fit", "requires --device NAME or --memory SIZE");
-    request.is_training = args.has(option::training);
-    request.profile = parse_engine_memory_profile(args);
-    for (const option_spec& o : training_options)
-        if (!request.is_training && args.has(o)) throw_usage(o.name, "requires --training");
-    for (const option_spec& o : {option::past, option::dtype, option::quantization, option::activation_dtype,
-                                 option::cache_dtype, option::allocator, option::utilization, option::engine_memory})
-        if (request.is_training && args.has(o)) throw_usage(o.name, "cannot be combined with --training");
-    if (request.is_training && args.has(option::fit_devices))
-        throw_usage("--devices", "cannot be combined with --training; use --shards");
-    request.devices = args.number(option::fit_devices, 1);
-    request.format = static_cast<output_format>(args.choice(option::text_or_json_format));
-    return request;
-}
-
-/// The largest training step for the memory limit.
-inline fit_response compute_training_fit(const fit_request& request, const parsed_model& read, const workload& load,
-                                         const training_plan& plan) {
-    fit_response response;
-    response.figures = fit_training(read.subject, load, plan, request.limit.bytes);
-    response.min_devices = response.figures.fits ? plan.schedule.data_parallel_size : 0;
-    if (response.figures.fits) return response;
-    response.suggestions = training_suggestions(read.subject, load, plan, request.limit.bytes).all();
-    for (const suggestion& s : response.suggestions)
-        if (s.devices != 0 && s.fits) response.min_devices = s.devices;
-    return response;
-}
-
-/// The largest inference step for the memory limit. Throws: `usage` if the model cannot be divided by `--devices`.
-inline fit_response compute_inference_fit(const fit_request& request, const parsed_model& read, const workload& load) {
-    const std::uint64_t bytes = request.limit.bytes;
-    const maybe<count> stored = stored_weight_bytes(read);
-    const sharded_model shard = shard_for_fit(read.subject, load, request.devices, stored);
-    fit_response response;
-    response.figures = fit_inference(shard.subject, load, request.profile, bytes, shard.stored);
-    response.min_devices = fewest_devices(read.subject, load, request.profile, bytes, stored);
-    if (response.figures.fits) return response;
-    response.suggestions = serving_suggestions(shard.subject, load, request.profile, bytes, shard.stored);
-    if (response.min_devices == 0) return response;
-    const sharded_model fitting_shard = shard_for_fit(read.subject, load, response.min_devices, stored);
-    response.suggestions.push_back(
-        {"--devices " + std::to_string(response.min_devices),
-         inference_memory_of(fitting_shard.subject, load, request.profile, fitting_shard.stored).total_bytes(), true});
-    return response;
-}
-
-inline std::string print(const fit_request& request, const fit_response& response, const parsed_model& read,
-                         const workload& load) {
-    return request.format == output_format::json ? fit_json(read, load, request, response)
-                                                 : fit_page(read, load, request, response);
-}
-
 }  // namespace detail
 
 /// Runs `llmcost fit`.
-[[nodiscard]] inline command_output run_fit(const arguments& args, const program& io) {
-    const fit_request request = detail::parse_fit_request(args);
-    workload load = request.is_training ? detail::training_workload(args) : detail::memory_workload(args);
-    training_plan plan = detail::parse_training_plan(args);
-    requested_adapter adapter = read_adapter(args);
-    const parsed_model read = io.read(args, io);
-    if (request.is_training) {
-        detail::finish_training_plan(plan, adapter, args, io, read, load);
-    } else {
-        complete_workload(read.subject, args, load);
-        check_workload(read.subject, {.base_workload = load});
-        resolve_adapter(adapter, args, read.subject, io.err);
-        detail::warn_on_weights(read, io);
-    }
-    const detail::fit_response response = request.is_training ? detail::compute_training_fit(request, read, load, plan)
-                                                              : detail::compute_inference_fit(request, read, load);
-    return {detail::print(request, response, read, load),
-            response.figures.fits ? exit_code::ok : exit_code::does_not_fit};
-}
+[[nodiscard]] command_output run_fit(const arguments& args, const program& io);
 
 inline constexpr std::array fit_options = concatenate(
     with_section("Model", model_options),
@@ -412,3 +130,7 @@ inline constexpr command fit_command{
     .examples = fit_examples};
 
 }  // namespace llmcost::cli
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/cli/commands/impl/fit.ipp>  // IWYU pragma: export
+#endif

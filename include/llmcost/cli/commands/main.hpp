@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdlib>
-#include <iostream>
 #include <string_view>
 #include <vector>
 
@@ -19,14 +17,10 @@ namespace llmcost::cli {
 }
 
 /// The streams, the environment and the terminal of this process.
-[[nodiscard]] inline streams process_streams() {
-    std::ios::sync_with_stdio(false);
-    return {std::cout,
-            std::cerr,
-            std::cin,
-            [](const char* name) { return std::getenv(name); },
-            isatty(STDOUT_FILENO) == 1,
-            isatty(STDIN_FILENO) == 1};
-}
+[[nodiscard]] streams process_streams();
 
 }  // namespace llmcost::cli
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/cli/commands/impl/main.ipp>  // IWYU pragma: export
+#endif

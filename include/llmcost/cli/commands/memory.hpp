@@ -3,20 +3,24 @@
 #pragma once
 
 #include <array>
-#include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
+#include <llmcost/base/count.hpp>
+#include <llmcost/base/maybe.hpp>
+#include <llmcost/base/workload.hpp>
+#include <llmcost/cli/args/arguments.hpp>
+#include <llmcost/cli/args/command.hpp>
+#include <llmcost/cli/args/device_options.hpp>
+#include <llmcost/cli/args/options.hpp>
+#include <llmcost/cli/args/streams.hpp>
 #include <llmcost/cli/args/sweep.hpp>
 #include <llmcost/cli/args/tables.hpp>
-#include <llmcost/cli/pages/memory_pictures.hpp>
-#include <llmcost/cli/pages/memory_sweep.hpp>
-#include <llmcost/cli/pages/train_page.hpp>
 #include <llmcost/cli/request/memory_fit.hpp>
 #include <llmcost/cli/request/model_source.hpp>
-#include <llmcost/cli/request/request.hpp>
 #include <llmcost/memory/inference.hpp>
+#include <llmcost/report/chart.hpp>
+#include <llmcost/report/stored_bytes.hpp>
 
 // `llmcost memory`: the memory of an inference step.
 //
@@ -80,44 +84,13 @@ struct memory_response {
 namespace detail {
 
 /// Parses the options of an engine's memory management. Throws: `usage`.
-inline engine_memory_profile parse_engine_memory_profile(const arguments& args) {
-    const std::string_view name = args.text(option::allocator, "vllm");
-    const engine_memory_profile* const known = find_engine_memory_profile(name);
-    if (known == nullptr) {
-        name_suggestions near(name);
-        for (const engine_memory_profile& e : engine_memory_profiles) near.add_candidate(e.name);
-        throw_usage("--engine", "no engine " + quote(name) + near.suggestion_or_list());
-    }
-    engine_memory_profile out = *known;
-    if (args.has(option::utilization) && out.name != "vllm")
-        throw_usage(option::utilization.name, "supported only with --engine vllm");
-    out.gpu_memory_utilization = args.real(option::utilization, out.gpu_memory_utilization, 1e-3, 1);
-    if (!args.has(option::engine_memory)) return out;
-    out.runtime_bytes = read_bytes(option::engine_memory.name, args.text(option::engine_memory));
-    out.is_from_log = true;
-    return out;
-}
+engine_memory_profile parse_engine_memory_profile(const arguments& args);
 
 /// The workload of one inference step. Throws: `usage`.
-inline workload memory_workload(const arguments& args) {
-    workload load;
-    load.batch = args.number(option::batch, 1);
-    load.sequence = args.number(option::sequence, 1024);
-    load.past = args.number(option::past, 0, 0);
-    load.encoder_sequence = args.number(option::encoder_sequence, 0, 0);
-    parse_multimodal_inputs(args, load);
-    load.weights = args.type(option::dtype);
-    load.activations = args.type(option::activation_dtype);
-    load.cache = args.type(option::cache_dtype);
-    load.head = logits::last;
-    return load;
-}
+workload memory_workload(const arguments& args);
 
 /// Prints the warnings about stored weights: a rejected file, and a mismatch with the configuration.
-inline void warn_on_weights(const parsed_model& read, const streams& io) {
-    for (const std::string& message : {read.stored.rejection_reason, read.stored.mismatch_warning})
-        if (!message.empty()) io.err << "llmcost: warning: " << message << '\n';
-}
+void warn_on_weights(const parsed_model& read, const streams& io);
 /// The bytes of weights that a checkpoint stores in several element types; none for a single type.
 inline maybe<count> stored_weight_bytes(const parsed_model& read) {
     return read.stored.is_applied ? maybe<count>{read.stored.bytes.total} : maybe<count>{};
@@ -129,173 +102,19 @@ struct memory_component {
     count bytes;
 };
 
-inline std::vector<memory_component> memory_components(const inference_memory& m) {
-    return {{"weights", "weights", m.weight_bytes},
-            {"cache_allocated", "KV cache, as allocated", m.kv_cache_allocated_bytes},
-            {"activations_peak", "activations, peak", m.peak_activation_bytes},
-            {"runtime", "engine runtime", m.runtime_bytes}};
-}
-
-/// `2 sequences of 4,096 tokens`.
-inline std::string inputs_of(const parsed_model& read, const workload& load) {
-    if (unit_of(read.subject, load) != input_unit::token) return input_label(read.subject, load);
-    return std::to_string(load.batch) + (load.batch == 1 ? " sequence" : " sequences") + " of " +
-           grouped(count(load.past) + count(load.sequence)) + " tokens";
-}
-
-/// `KV cache capacity: 70.7 GiB (0.92 of H100 SXM): 36,192 blocks of 16 tokens, 579,072 tokens`; empty without a limit.
-inline std::string kv_cache_line(const memory_request& request, const memory_response& response) {
-    if (!request.limit.is_set() || !response.capacity) return {};
-    const kv_cache_capacity& capacity = *response.capacity;
-    return "KV cache capacity: " + in_bytes(capacity.bytes) + " (" +
-           formatted("%.3g", request.profile.gpu_memory_utilization) + " of " + request.limit.label +
-           "): " + grouped(count(capacity.num_blocks)) + (capacity.num_blocks == 1 ? " block" : " blocks") + " of " +
-           std::to_string(request.profile.block_size) + (request.profile.block_size == 1 ? " token, " : " tokens, ") +
-           grouped(count(capacity.num_tokens)) + " tokens\n";
-}
-
-/// `2 sequences of 4,096 tokens · vllm · bfloat16 weights · bfloat16 KV cache`.
-inline std::string memory_title(const memory_request& request, const parsed_model& read, const workload& load,
-                                const inference_memory& m) {
-    std::vector<std::string> parts{inputs_of(read, load)};
-    if (request.profile.name != "none") parts.emplace_back(request.profile.name);
-    const storage_types types = storage_types_of(read.subject, load);
-    parts.push_back(read.stored.is_applied ? read.stored.label : std::string(name_of(types.weights)) + " weights");
-    if (m.kv_cache_bytes != count{}) parts.push_back(std::string(name_of(types.cache)) + " KV cache");
-    if (read.subject.config.quantized && !read.stored.is_applied) parts.emplace_back("quantization_config not applied");
-    return wrapped(parts, 80);
-}
-
-inline std::string memory_page(const memory_request& request, const parsed_model& read, const workload& load,
-                               const memory_response& response) {
-    const inference_memory& m = response.memory;
-    std::string out = read.found.name_of_model.name + "\n" + memory_title(request, read, load, m) + "\nTotal " +
-                      in_bytes(m.total_bytes()) + '\n';
-    for (const memory_component& c : memory_components(m))
-        if (c.bytes != count{})
-            out += "  " + left(c.label, 28) + right(in_bytes(c.bytes), 9) +
-                   right(percent(c.bytes, m.total_bytes()), 8) + "  " + bar_of(c.bytes, m.total_bytes(), 28) + '\n';
-    if (m.kv_cache_bytes != m.kv_cache_allocated_bytes)
-        out += "\nThe KV cache has " + in_bytes(m.kv_cache_bytes) +
-               "; the engine allocates more for entire blocks and for tokens outside of sliding windows.\n";
-    const std::string fit = memory_fit_text(request.limit, m.total_bytes());
-    return fit.empty() ? out : out + '\n' + kv_cache_line(request, response) + fit;
-}
-
-inline table memory_table(const inference_memory& m) {
-    table t{{{"part"}, {"bytes", true}}, {}};
-    for (const memory_component& c : memory_components(m)) t.rows.push_back({std::string(c.name), digits(c.bytes)});
-    t.rows.push_back({"total", digits(m.total_bytes())});
-    return t;
-}
-
-inline std::string memory_json(const memory_request& request, const parsed_model& read, const workload& load,
-                               const memory_response& response) {
-    const inference_memory& m = response.memory;
-    const maybe<kv_cache_capacity>& cache = response.capacity;
-    json_writer json;
-    json.object().member("model", read.found.name_of_model.name).member("engine", request.profile.name);
-    json.member("batch", load.batch).member("sequence", load.sequence).member("past", load.past);
-    json.key("weights_as");
-    read.stored.is_applied ? json.value(read.stored.label) : json.null();
-    json.member("weights", m.weight_bytes)
-        .member("cache", m.kv_cache_bytes)
-        .member("cache_allocated", m.kv_cache_allocated_bytes);
-    json.member("activations_peak", m.peak_activation_bytes)
-        .member("runtime", m.runtime_bytes)
-        .member("total", m.total_bytes());
-    json.member("gpu_memory_utilization", request.profile.gpu_memory_utilization);
-    for (const auto& [name, n] : {std::pair{"cache_available", cache->bytes},
-                                  {"cache_blocks", count(cache->num_blocks)},
-                                  {"cache_tokens", count(cache->num_tokens)}}) {
-        json.key(name);
-        cache ? json.value(n) : json.null();
-    }
-    write_memory_fit(json, request.limit, m.total_bytes());
-    json.end_object();
-    return json.text() + "\n";
-}
+std::vector<memory_component> memory_components(const inference_memory& m);
 
 /// The columns of a table of workloads.
 inline constexpr std::array<std::string_view, 6> memory_columns{"weights",          "cache",   "cache_allocated",
                                                                 "activations_peak", "runtime", "total"};
 
-inline svg_picture memory_picture(const parsed_model& read, const workload& load, const inference_memory& m,
-                                  const memory_limit& limit) {
-    std::vector<memory_bar> bars;
-    std::string description;
-    for (const memory_component& p : memory_components(m)) {
-        bars.push_back({std::string(p.label), p.bytes});
-        description += (description.empty() ? "" : "; ") + std::string(p.label) + ' ' + in_bytes(p.bytes);
-    }
-    return breakdown_picture({read.found.name_of_model.name + ", " + inputs_of(read, load), description}, bars, limit);
-}
-
-/// Parses the command line of `llmcost memory`, without the workload. Throws: `usage`.
-inline memory_request parse_memory_request(const arguments& args) {
-    const engine_memory_profile profile = parse_engine_memory_profile(args);
-    const memory_limit limit = parse_memory_limit(args);
-    check_plot(args, true, {});
-    return {profile, limit, static_cast<output_format>(args.choice(option::format))};
-}
-
-/// The memory of a workload.
-inline memory_response compute(const memory_request& request, const parsed_model& read, const workload& load) {
-    memory_response response;
-    response.memory = inference_memory_of(read.subject, load, request.profile, stored_weight_bytes(read));
-    if (request.limit.is_set())
-        response.capacity =
-            kv_cache_capacity_of(read.subject, load, request.profile, response.memory, request.limit.bytes);
-    return response;
-}
-
-inline std::string print(const memory_request& request, const parsed_model& read, const workload& load,
-                         const memory_response& response) {
-    switch (request.format) {
-        case output_format::text: return memory_page(request, read, load, response);
-        case output_format::json: return memory_json(request, read, load, response);
-        default: return written(memory_table(response.memory), request.format);
-    }
-}
-
-/// The memory of all workloads of a command line with lists, as a table.
-inline command_output run_memory_sweep(const arguments& args, const program& io, const memory_request& request,
-                                       const workload_sweep& sweep, const parsed_model& read) {
-    const auto workload_of = [&](const arguments& combination_args) {
-        workload load = memory_workload(combination_args);
-        complete_workload(read.subject, combination_args, load);
-        return load;
-    };
-    const auto bytes_of = [&](const arguments&, const workload& load) -> std::vector<count> {
-        const inference_memory m = inference_memory_of(read.subject, load, request.profile, stored_weight_bytes(read));
-        return {m.weight_bytes,          m.kv_cache_bytes, m.kv_cache_allocated_bytes,
-                m.peak_activation_bytes, m.runtime_bytes,  m.total_bytes()};
-    };
-    return swept_bytes(args, io, sweep, read.found.name_of_model.name, request.limit, memory_columns, workload_of,
-                       bytes_of);
-}
+svg_picture memory_picture(const parsed_model& read, const workload& load, const inference_memory& m,
+                           const memory_limit& limit);
 
 }  // namespace detail
 
 /// Runs `llmcost memory`.
-[[nodiscard]] inline command_output run_memory(const arguments& args, const program& io) {
-    const workload_sweep sweep(args, memory_lists);
-    workload load = detail::memory_workload(sweep.at(0));
-    const memory_request request = detail::parse_memory_request(args);
-    const parsed_model read = io.read(args, io);
-    complete_workload(read.subject, args, load);
-    check_workload(read.subject, {.base_workload = load});
-    detail::warn_on_weights(read, io);
-    if (sweep.has_axes()) return detail::run_memory_sweep(args, io, request, sweep, read);
-
-    const memory_response response = detail::compute(request, read, load);
-    command_output out{detail::print(request, read, load, response),
-                       exit_code_of_fit(request.limit, response.memory.total_bytes())};
-    if (!args.text(option::plot).empty())
-        out.file = {std::string(args.text(option::plot)),
-                    detail::memory_picture(read, load, response.memory, request.limit).document()};
-    return out;
-}
+[[nodiscard]] command_output run_memory(const arguments& args, const program& io);
 
 inline constexpr std::array memory_options = concatenate(
     with_section("Model", model_options), with_section("Workload", memory_lists),
@@ -331,3 +150,7 @@ inline constexpr command memory_command{
     .examples = memory_examples};
 
 }  // namespace llmcost::cli
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/cli/commands/impl/memory.ipp>  // IWYU pragma: export
+#endif

@@ -3,61 +3,21 @@
 #pragma once
 
 #include <array>
-#include <filesystem>
-#include <memory>
-#include <string>
-#include <system_error>
 
+#include <llmcost/cli/args/arguments.hpp>
 #include <llmcost/cli/args/command.hpp>
-#include <llmcost/cli/commands/graph.hpp>
-#include <llmcost/cli/commands/report_page.hpp>
+#include <llmcost/cli/args/device_options.hpp>
+#include <llmcost/cli/args/options.hpp>
+#include <llmcost/cli/args/streams.hpp>
+#include <llmcost/cli/commands/memory.hpp>
+#include <llmcost/cli/commands/report_data.hpp>
+#include <llmcost/cli/commands/train.hpp>
 
 // `llmcost report`: an HTML page of a model and a workload, and its charts as files.
 namespace llmcost::cli {
 
-namespace detail {
-
-/// Writes all charts into a directory, which is created if necessary; returns the file names, one per line.
-inline std::string write_pictures(const report_pictures& pictures, const std::string& folder) {
-    std::error_code problem;
-    std::filesystem::create_directories(folder, problem);
-    if (problem) throw error(errc::io, printable(folder), "cannot be created: " + problem.message());
-    std::string names;
-    const auto write = [&](const std::string& file, const svg_picture& drawn) {
-        if (!(drawn.height > 0)) return;
-        const std::string path = (std::filesystem::path(folder) / (file + ".svg")).string();
-        write_file(path, drawn.document());
-        names += printable(path) + '\n';
-    };
-    write(pictures.memory.file, pictures.memory.drawn);
-    for (const report_picture& p : pictures.training) write(p.file, p.drawn);
-    write("scopes", icicle_picture(pictures.scopes.boxes));
-    for (const report_picture& p : pictures.roofline) write(p.file, p.drawn);
-    write(pictures.layer.file, pictures.layer.drawn);
-    for (const report_picture& p : pictures.sweeps) write(p.file, p.drawn);
-    return names;
-}
-
-}  // namespace detail
-
 /// Runs `llmcost report`. Writes the page to its file, or to standard output.
-[[nodiscard]] inline command_output run_report(const arguments& args, const program& io) {
-    const std::unique_ptr<reported> r = read_report(args, training_options, io);
-    const report_pictures pictures = pictures_of(*r);
-    command_output out;
-    out.exit_status = exit_code_of_fit(
-        r->limit, r->step ? std::max(r->memory.total_bytes(), r->step->needed()) : r->memory.total_bytes());
-    if (args.has(option::svg)) out.text = detail::write_pictures(pictures, std::string(args.text(option::svg)));
-    if (args.has(option::svg) && !args.has(option::html)) return out;
-    std::string page = report_page(*r, pictures, io.verified);
-    if (!args.has(option::html)) {
-        out.text = std::move(page);
-        return out;
-    }
-    out.file = {std::string(args.text(option::html)), std::move(page)};
-    out.text = printable(out.file.name) + '\n' + out.text;
-    return out;
-}
+[[nodiscard]] command_output run_report(const arguments& args, const program& io);
 
 inline constexpr std::array report_options = concatenate(
     with_section("Model", model_options),
@@ -92,3 +52,7 @@ inline constexpr command report_command{
     .examples = report_examples};
 
 }  // namespace llmcost::cli
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/cli/commands/impl/report.ipp>  // IWYU pragma: export
+#endif

@@ -3,18 +3,22 @@
 #pragma once
 
 #include <algorithm>
-#include <cstddef>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
-#include <llmcost/base/version.hpp>
+#include <llmcost/analysis/counts.hpp>
+#include <llmcost/base/count.hpp>
 #include <llmcost/bundled/verified_type.hpp>
-#include <llmcost/cli/commands/report_sweeps.hpp>
-#include <llmcost/cli/pages/front_page.hpp>
+#include <llmcost/cli/args/tables.hpp>
+#include <llmcost/cli/commands/report_data.hpp>
+#include <llmcost/cli/commands/report_pictures.hpp>
+#include <llmcost/cli/pages/role_totals.hpp>
+#include <llmcost/cli/pages/train_page.hpp>
+#include <llmcost/cli/request/memory_fit.hpp>
+#include <llmcost/cli/request/totals.hpp>
+#include <llmcost/memory/inference.hpp>
 #include <llmcost/report/html.hpp>
-#include <llmcost/report/icicle_script.hpp>
 
 // The HTML page of a report.
 namespace llmcost::cli {
@@ -29,14 +33,7 @@ struct report_pictures {
     std::vector<report_picture> sweeps;
 };
 
-[[nodiscard]] inline report_pictures pictures_of(const reported& r) {
-    report_pictures out{detail::memory_picture_of(r), {}, detail::scopes_of(r), {}, detail::layer_picture(r),
-                        detail::sweep_pictures(r)};
-    if (r.step) out.training = detail::training_pictures(*r.step);
-    if (r.pass.timed() && detail::has_roofs(*r.pass.device.target_device))
-        out.roofline.push_back(detail::roofline_picture(r));
-    return out;
-}
+[[nodiscard]] report_pictures pictures_of(const reported& r);
 
 namespace detail {
 
@@ -44,340 +41,43 @@ namespace detail {
 class report_writer {
 public:
     report_writer(const reported& r, const report_pictures& pictures, const verified_type_table& verified)
-        : r_(r), pictures_(pictures), verified_(verified) {}
+        : report_(r), pictures_(pictures), verified_(verified) {}
 
-    [[nodiscard]] std::string write() {
-        page_.markup("<svg width=\"0\" height=\"0\" style=\"position:absolute\" aria-hidden=\"true\">")
-            .markup(svg_patterns())
-            .markup("</svg>\n");
-        header();
-        page_.open("main");
-        summary();
-        memory();
-        scopes();
-        roofline();
-        layer();
-        sweeps();
-        assumptions();
-        page_.close();
-        page_.open("footer").open("p").text("Written by llmcost " + std::string(version) + ": ");
-        page_.element("code", r_.command).close().close();
-        return html_page(r_.request.name_of_model.name + ": cost report", html_style() + icicle_style() + svg_style(),
-                         page_, icicle_script);
-    }
+    [[nodiscard]] std::string write();
 
 private:
-    void header() {
-        page_.open("header").element("h1", r_.request.name_of_model.name);
-        page_.element(
-            "p", work_title(r_.request, total()) + ". Operations, memory and time, computed from the configuration.");
-        page_.open("nav", {{"aria-label", "Sections"}}).open("ol");
-        for (const auto& [id, title] : {std::pair{"summary", "Summary"},
-                                        {"memory", "Memory"},
-                                        {"scopes", "Counts by module"},
-                                        {"roofline", "Roofline"},
-                                        {"layer", "One layer"},
-                                        {"sweeps", "Sweeps"},
-                                        {"assumptions", "Assumptions"}})
-            page_.open("li").element("a", title, {{"href", "#" + std::string(id)}}).close();
-        page_.close().close().close();
-    }
-    void section(std::string_view id, std::string_view title) {
-        const std::string heading = std::string(id) + "-title";
-        page_.open("section", {{"id", id}, {"aria-labelledby", heading}}).element("h2", title, {{"id", heading}});
-    }
+    void header();
+    void section(std::string_view id, std::string_view title);
 
     /// Writes a table; its first text column contains the row headers.
-    void add_table(const table& t, const std::string& caption, std::string_view of_class = "short") {
-        page_.open("div", {{"class", "scroll"}, {"tabindex", "0"}, {"role", "region"}, {"aria-label", caption}});
-        page_.open("table", {{"class", of_class}}).element("caption", caption);
-        std::size_t named = 0;
-        while (named < t.columns.size() && t.columns[named].number) ++named;
-        if (named == t.columns.size()) named = 0;
-        if (!t.columns.front().title.empty()) {
-            page_.open("thead").open("tr");
-            for (const table::column& c : t.columns)
-                page_.element("th", c.title, {{"scope", "col"}, {"class", c.number ? "n" : ""}});
-            page_.close().close();
-        }
-        page_.open("tbody");
-        for (const std::vector<std::string>& row : t.rows) {
-            page_.open("tr");
-            for (std::size_t i = 0; i < row.size(); ++i) {
-                const bool digits = row[i].find_first_not_of("0123456789") == std::string::npos;
-                const std::string kind = t.columns[i].number ? "n" : "";
-                i == named ? page_.open("th", {{"scope", "row"}, {"class", kind}})
-                           : page_.open("td", {{"class", kind}});
-                if (t.columns[i].number || of_class.find("paths") == std::string_view::npos)
-                    page_.text(t.columns[i].number && digits ? grouped(row[i]) : row[i]);
-                else
-                    add_path(row[i]);
-                page_.close();
-            }
-            page_.close();
-        }
-        page_.close().close().close();
-    }
+    void add_table(const table& t, const std::string& caption, std::string_view of_class = "short");
     /// Writes a path with line-break opportunities after its dots.
-    void add_path(std::string_view path) {
-        for (std::size_t at = path.find('.'); at != std::string_view::npos; at = path.find('.')) {
-            page_.text(path.substr(0, at + 1));
-            page_.markup("<wbr>");
-            path.remove_prefix(at + 1);
-        }
-        page_.text(path);
-    }
+    void add_path(std::string_view path);
     /// Writes a table in a collapsed section.
-    void add_folded_table(const table& t, const std::string& caption, std::string_view of_class = "") {
-        page_.open("details").element("summary", "Table: " + caption);
-        add_table(t, caption, of_class);
-        page_.close();
-    }
-    void add_picture(const report_picture& p, std::string_view of_class = "picture") {
-        page_.open("figure");
-        page_.open("div", {{"class", "scroll " + std::string(of_class)},
-                           {"tabindex", "0"},
-                           {"role", "region"},
-                           {"aria-label", p.drawn.title}});
-        page_.markup(p.drawn.figure()).close().element("figcaption", p.caption).close();
-    }
+    void add_folded_table(const table& t, const std::string& caption, std::string_view of_class = "");
+    void add_picture(const report_picture& p, std::string_view of_class = "picture");
 
-    void summary() {
-        section("summary", "Summary");
-        const model_config& config = r_.request.model.config;
-        table model{{{}, {}}, {}};
-        model.rows = {{"model", r_.request.name_of_model.name},
-                      {"source", r_.request.name_of_model.source},
-                      {"type", std::string(r_.request.model.spec->model_type) + ", " + r_.roles.root},
-                      {"sizes", join_inline(size_labels(config, r_.load()))},
-                      {"parameters", grouped(total().params) + " (" + scaled(total().params) + ")"}};
-        if (total().active_params != total().params)
-            model.rows.push_back({"active parameters", grouped(total().active_params)});
-        model.rows.push_back({"element types", types_text(storage_types_of(r_.request.model, r_.load()))});
-        for (const memory_line& m : memory_lines(r_.request, total()))
-            model.rows.push_back({std::string(m.name), m.value + (m.note.empty() ? "" : " (" + m.note + ")")});
-        table work{{{}, {}}, {}};
-        work.rows = {{"work", work_title(r_.request, total())},
-                     {"FLOPs per " + std::string(one_input_name(r_.request.model, r_.load())),
-                      scaled((total().flops() + tokens_of(r_.request) / count(2)) / tokens_of(r_.request))},
-                     {"memory", in_bytes(r_.memory.total_bytes())}};
-        if (r_.pass.timed()) {
-            double seconds = 0;
-            for (const double s : r_.pass.seconds.forward) seconds += s;
-            work.rows.push_back({"time of separate operations on " + r_.pass.device_title(), duration(seconds)});
-        }
-        if (r_.step) work.rows.push_back({"peak memory of a training step", in_bytes(r_.step->needed())});
-        if (!r_.limit.label.empty()) work.rows.push_back({"fits", memory_fit_line(needed())});
-        table by_role{{{"scope"}}, {}};
-        std::vector<const metric*> list;
-        for (const metric& m : metrics)
-            if (m.name != "out" && m.value_of(total()) != count{} &&
-                (m.name != "active_flops" || total().unrouted_flops != count{}))
-                list.push_back(&m);
-        table all{{{"figure"}, {"model", true}, {"rounded", true}, {"meaning"}}, {}};
-        for (const metric* m : list)
-            all.rows.push_back({std::string(m->name), digits(m->value_of(total())),
-                                is_bytes(*m) ? in_bytes(m->value_of(total())) : scaled(m->value_of(total())),
-                                std::string(m->meaning)});
-        page_.open("div", {{"class", "columns"}});
-        page_.open("div");
-        add_table(model, "The model", "keys");
-        add_table(work, "The workload", "keys");
-        page_.close();
-        page_.open("div");
-        add_table(all, "Metrics of the pass");
-        page_.close();
-        page_.close();
-        for (const std::string_view name : {"flops", "add", "mult", "exp", "params", "act"})
-            by_role.columns.push_back({std::string(name), true});
-        by_role.columns.insert(by_role.columns.begin() + 2, table::column{"share", true});
-        const auto add = [&](const std::string& scope, const model_metrics& f) {
-            by_role.rows.push_back({scope, digits(f.flops()), percent(f.flops(), total().flops()), digits(f.add),
-                                    digits(f.mult), digits(f.exp), digits(f.params), digits(f.module_output_elements)});
-        };
-        const metric_list& sums = r_.roles.sums.total;
-        add("all", total());
-        for (std::size_t i = 0; i < r_.roles.chains.size(); ++i)
-            add(std::string(2 * r_.roles.depth(i) + 2, ' ') + r_.roles.name(i), r_.roles.at(sums, i));
-        if (!r_.roles.chains.empty()) add("  other", r_.roles.rest(sums));
-        add_table(by_role, "Figures by role", "wide short");
-        page_.close();
-    }
-    void memory() {
-        section("memory", "Memory");
-        if (r_.limit.is_set()) page_.element("p", memory_fit_line(r_.memory.total_bytes()), {{"class", "fits"}});
-        page_.open("div", {{"class", "columns"}});
-        add_picture(pictures_.memory);
-        page_.open("div");
-        add_table(pictures_.memory.figures, "Memory of an inference step");
-        page_.close();
-        page_.close();
-        if (r_.step) {
-            page_.element("h3", "A training step");
-            if (r_.limit.is_set()) page_.element("p", memory_fit_line(r_.step->needed()), {{"class", "fits"}});
-            page_.open("div", {{"class", "columns"}});
-            add_picture(pictures_.training.front());
-            page_.open("div");
-            add_picture(pictures_.training.back());
-            add_table(pictures_.training.back().figures, "Memory of a training step at its peak");
-            page_.close();
-            page_.close();
-            add_folded_table(pictures_.training.front().figures, "Memory of a training step over time");
-        }
-        page_.close();
-    }
-    void scopes() {
-        section("scopes", "Counts by module");
-        page_.element(
-            "p",
-            "Each box is a module, or several equal modules. Its width is its share of the box above. Tab moves "
-            "between boxes, arrow keys to neighbors, Enter zooms in, Escape zooms out. The address contains the "
-            "position, e.g. #scope=model.layers.3.mlp.");
-        page_.open("figure");
-        write_icicle(page_, pictures_.scopes.boxes);
-        page_.element("figcaption", "Colors are roles. Free space below a box is work of the module itself.").close();
-        add_folded_table(pictures_.scopes.figures, "Counts by module", "wide");
-        page_.close();
-    }
-    void roofline() {
-        section("roofline", "Roofline");
-        if (pictures_.roofline.empty()) {
-            page_.element("p", r_.pass.timed() ? "The datasheet of " + r_.pass.device_title() +
-                                                     " has no bandwidth or no peak FLOP/s."
-                                               : "No times: " + r_.pass.problem);
-        } else {
-            const report_picture& p = pictures_.roofline.front();
-            page_.element("p", device_description());
-            table first{{{"#", true}, {"operator"}, {"times", true}, {"time", true}, {"share", true}}, {}};
-            for (const std::vector<std::string>& row : p.figures.rows)
-                if (first.rows.size() < 12) first.rows.push_back({row[0], row[1], row[2], row[6], row[7]});
-            page_.open("div", {{"class", "columns"}});
-            add_picture(p);
-            page_.open("div");
-            add_table(first, "The slowest operators", "paths short");
-            page_.close();
-            page_.close();
-            add_folded_table(p.figures, "Operators, slowest first", "paths");
-        }
-        page_.close();
-    }
-    void layer() {
-        section("layer", "One layer");
-        if (pictures_.layer.drawn.height > 0)
-            add_picture(pictures_.layer, "picture own");
-        else
-            page_.element("p", pictures_.layer.caption);
-        if (!pictures_.layer.figures.rows.empty())
-            add_folded_table(pictures_.layer.figures, "Parts of the layer, as executed", "paths");
-        page_.close();
-    }
-    void sweeps() {
-        section("sweeps", "Sweeps");
-        page_.open("div", {{"class", "columns"}});
-        for (const report_picture& p : pictures_.sweeps) {
-            page_.open("div");
-            add_picture(p);
-            add_folded_table(p.figures, p.drawn.title);
-            page_.close();
-        }
-        page_.close().close();
-    }
-    void assumptions() {
-        section("assumptions", "Assumptions and conventions");
-        table t{{{"subject"}, {"value"}, {"source"}}, {}};
-        const auto add_row = [&](const char* topic, std::string value, std::string source) {
-            t.rows.push_back({topic, std::move(value), std::move(source)});
-        };
-        const workload& load = r_.load();
-        add_row("configuration", join_inline(overrides()), r_.request.name_of_model.source);
-        add_row(
-            "counted operations", "ATen calls of PyTorch in eval() mode and float32",
-            std::string(verified_.reference.empty() ? "the reference" : verified_.reference) + "; docs/counting.md");
-        if (const verified_type* const v = find_verified(verified_, r_.request.model.spec->model_type))
-            add_row("verification",
-                    v->configurations.empty()
-                        ? "this type is not verified"
-                        : "exact for recorded runs of " + std::string(v->configurations) +
-                              (v->exceptions.empty() ? "" : "; except " + std::string(v->exceptions)),
-                    "recorded runs of the reference; docs/models.md");
-        add_row("FLOPs", "ADD + MULT; torch_flops: 2 per multiply-add of matrix products; macs: half of torch_flops",
-                "docs/counting.md; torch.utils.flop_counter");
-        add_row("attention", load.attention == attention_scores::full ? "eager, all scores" : "visible scores only",
-                "--attention; docs/counting.md");
-        if (const input_unit unit = input_unit_of(r_.request); unit == input_unit::token || unit == input_unit::sound)
-            add_row("logits",
-                    load.head == logits::all    ? "all positions"
-                    : load.head == logits::last ? "last position"
-                                                : "none",
-                    "--logits");
-        const bool assumed =
-            load.weights == dtype::unspecified && r_.request.model.config.dtype_of_weights == dtype::unspecified;
-        add_row(
-            "element types",
-            types_text(storage_types_of(r_.request.model, load)) + (assumed ? " (the configuration has no type)" : ""),
-            load.weights != dtype::unspecified ? "--dtype"
-            : assumed                          ? "PyTorch default"
-                                               : "the configuration");
-        if (r_.read.stored.is_applied) add_row("stored weights", r_.read.stored.label, "docs/memory.md");
-        if (r_.request.model.config.quantized && !r_.read.stored.is_applied)
-            add_row("quantization_config", "not applied", "docs/counting.md");
-        if (r_.request.disables_cache && total().cache_elements != count{})
-            add_row("KV cache", "counted, although use_cache is false", "the configuration");
-        if (r_.request.mtp_layers > 0)
-            add_row("multi-token prediction",
-                    std::to_string(r_.request.mtp_layers) + " layers of the checkpoint are not counted",
-                    "the reference does not execute them");
-        if (exceeds_context(r_.request.model, longest_sequence(r_.request.workload, r_.request.phases)))
-            add_row("length", "exceeds the context length of the model", "the configuration");
-        add_row("memory",
-                r_.memory_profile.name == "none"
-                    ? "weights, KV cache and activations, without an engine"
-                    : "allocated as in " + std::string(r_.memory_profile.name) + "; fused attention",
-                "--engine; docs/memory.md");
-        if (r_.step)
-            add_row("training", join_inline({train_title(*r_.step)}) + "; categories of PyTorch's memory tracker",
-                    "torch.distributed._tools.mem_tracker; docs/memory.md");
-        if (r_.pass.timed()) {
-            add_row("device", device_description(), "its datasheet; docs/devices.md");
-            add_row("times", measurement_description(), "docs/latency.md");
-        }
-        add_table(t, "Assumptions", "");
-        page_.close();
-    }
+    void summary();
+    void memory();
+    void scopes();
+    void roofline();
+    void layer();
+    void sweeps();
+    void assumptions();
 
-    [[nodiscard]] const model_metrics& total() const { return r_.roles.sums.total.front(); }
+    [[nodiscard]] const model_metrics& total() const { return report_.roles.sums.total.front(); }
     [[nodiscard]] count needed() const {
-        return r_.step ? std::max(r_.memory.total_bytes(), r_.step->needed()) : r_.memory.total_bytes();
+        return report_.step ? std::max(report_.memory.total_bytes(), report_.step->needed())
+                            : report_.memory.total_bytes();
     }
     [[nodiscard]] std::string memory_fit_line(count bytes) const {
-        return join_inline({memory_fit_text(r_.limit, bytes)});
+        return join_inline({memory_fit_text(report_.limit, bytes)});
     }
-    [[nodiscard]] std::vector<std::string> overrides() const {
-        std::vector<std::string> out;
-        for (const std::string& set : r_.request.overrides) out.push_back("with " + set);
-        if (out.empty()) out.emplace_back("unchanged");
-        return out;
-    }
-    [[nodiscard]] std::string device_description() const {
-        const device& target_device = *r_.pass.device.target_device;
-        const operand_type& products = *r_.pass.device.execution_config.linear_type;
-        std::string out = r_.pass.device_title();
-        if (!r_.command_names_device) out += " (default device)";
-        out += ": " + formatted("%.4g GB/s", target_device.memory_bandwidth);
-        if (const double peak = target_device.*products.unit; peak > 0)
-            out += formatted(", %.4g TFLOP/s", peak) + " of " + std::string(products.name);
-        return out + ". Each operation is a separate kernel; kernels run one after another.";
-    }
-    [[nodiscard]] std::string measurement_description() const {
-        if (r_.pass.device.kernels->has_no_matches()) return "estimated from the datasheet: no kernel was measured";
-        const auto unmeasured = r_.pass.device.kernels->unmeasured_kernels();
-        if (unmeasured.empty()) return "kernels measured on this device";
-        return "kernels measured on this device, except " + std::to_string(unmeasured.size()) +
-               (unmeasured.size() == 1 ? " operator type" : " operator types") +
-               " (estimated from another device or the datasheet)";
-    }
+    [[nodiscard]] std::vector<std::string> overrides() const;
+    [[nodiscard]] std::string device_description() const;
+    [[nodiscard]] std::string measurement_description() const;
 
-    const reported& r_;
+    const reported& report_;
     const report_pictures& pictures_;
     const verified_type_table& verified_;
     html_writer page_;
@@ -392,3 +92,7 @@ private:
 }
 
 }  // namespace llmcost::cli
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/cli/commands/impl/report_page.ipp>  // IWYU pragma: export
+#endif

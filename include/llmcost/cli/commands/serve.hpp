@@ -2,22 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cmath>
-#include <cstdint>
-#include <optional>
 #include <span>
-#include <string>
 #include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
 
-#include <llmcost/cli/commands/latency.hpp>
+#include <llmcost/cli/args/arguments.hpp>
+#include <llmcost/cli/args/command.hpp>
+#include <llmcost/cli/args/streams.hpp>
 #include <llmcost/cli/commands/serve_request.hpp>
-#include <llmcost/cli/commands/serve_table.hpp>
-#include <llmcost/cli/commands/serve_text.hpp>
-#include <llmcost/cli/request/deployment.hpp>
-#include <llmcost/serving/server.hpp>
 
 // `llmcost serve`: latency and throughput of an inference server, in closed form.
 //
@@ -32,165 +26,12 @@ namespace detail {
 
 // ---- validate
 
-/// Checks that the deployment supports the request.
-///
-/// Throws: `usage` for unsupported options; `does_not_fit` if one request exceeds the device memory.
-inline void validate(const serve_request& request, const deployment& deployment, server& server) {
-    const serving_load& load = request.load;
-    if (request.slo_quantile && deployment.engine.name.empty())
-        throw_usage(option::slo_at.name, "requires --engine: only engines have a prediction interval");
-    if (load.chunk_tokens > 0 && load.input_tokens / load.chunk_tokens > 4096)
-        throw_usage("--chunk", "expected at most 4,096 chunks per prompt");
-    if (const std::string problem = out_of_memory_message(server, load, *deployment.device); !problem.empty())
-        throw error(errc::does_not_fit, printable(deployment.device->names[0]), problem);
-}
-
 // ---- compute
-
-/// The highest concurrency for which the device memory holds the KV cache, with half of the output generated.
-inline double max_concurrency_of(server& server, const serving_load& load) {
-    const double per_rank =
-        server.max_sequences_per_rank(load.input_tokens + load.output_tokens / 2, load.pipeline_parallel_size);
-    return std::floor(per_rank * static_cast<double>(server.data_parallel_size()));
-}
-
-/// The highest concurrency that meets the targets; 0 if a single request does not.
-inline double highest_concurrency(server& server, serving_load load, const latency_targets& targets) {
-    const auto meets_targets = [&](double concurrency) {
-        load.concurrency = concurrency;
-        return targets.are_met_by(server(load));
-    };
-    const double max_concurrency = max_concurrency_of(server, load);
-    if (max_concurrency < 1 || !meets_targets(1)) return 0;
-    double low = 1, high = max_concurrency;
-    if (meets_targets(high)) return high;
-    while (high - low > 1) {
-        const double middle = std::floor((low + high) / 2);
-        (meets_targets(middle) ? low : high) = middle;
-    }
-    return low;
-}
-
-/// A positive number with four significant digits, rounded down.
-inline std::string round_down(double x) {
-    const double unit = std::pow(10, std::floor(std::log10(x)) - 3);
-    return formatted("%.4g", std::floor(x / unit) * unit);
-}
-
-/// The memory used on each device while the requests run, with half of the output generated.
-inline count bytes_per_device(const deployment& deployment, const serve_response::result& result, server& server) {
-    const serving_load& load = result.load;
-    const auto stages = static_cast<double>(load.pipeline_parallel_size),
-               ranks = static_cast<double>(server.data_parallel_size());
-    const double kv_cache_bytes =
-        result.metrics.num_running / ranks * server.kv_cache_bytes(load.input_tokens + load.output_tokens / 2);
-    return count(static_cast<std::uint64_t>((server.weight_bytes_per_device() + kv_cache_bytes) / stages)) +
-           count(engine_memory_profile_of(deployment.engine).runtime_bytes);
-}
-
-/// The results for 1, 2, 4, ... concurrent requests, up to the memory limit.
-inline serve_response compute_sweep(const serve_request& request, server& server) {
-    const double max_concurrency = max_concurrency_of(server, request.load);
-    serve_response response;
-    for (double concurrency = 1;; concurrency = concurrency * 2 < max_concurrency ? concurrency * 2 : max_concurrency) {
-        serving_load load = request.load;
-        load.concurrency = concurrency;
-        response.results.push_back({load, server(load)});
-        if (concurrency >= max_concurrency) return response;
-    }
-}
-
-/// The result for the highest concurrency that meets the targets. Throws: `usage` if none does.
-inline serve_response::result compute_highest_concurrency(const serve_request& request, const deployment& deployment,
-                                                          server& server) {
-    const double quantile = request.slo_quantile.value_or(deployment.engine.name.empty() ? 0.5 : 0.95);
-    latency_targets targets = request.targets;
-    targets.ttft_safety_factor = std::exp2(deployment.interval.ttft.quantile(quantile));
-    targets.tpot_safety_factor = std::exp2(deployment.interval.tpot.quantile(quantile));
-    serving_load load = request.load;
-    load.concurrency = highest_concurrency(server, load, targets);
-    if (load.concurrency > 0) return {load, server(load)};
-    load.concurrency = 1;
-    const serving_metrics single = server(load);
-    throw_usage("--slo", "no concurrency meets the targets; a single request has TTFT " +
-                             duration(single.ttft_seconds * targets.ttft_safety_factor) + " and TPOT " +
-                             duration(single.tpot_seconds * targets.tpot_safety_factor) +
-                             (quantile > 0.5 ? formatted(" at quantile %.4g (see --slo-at)", quantile) : ""));
-}
-
-/// The result for an arrival rate. Throws: `usage` if the rate exceeds the capacity of the server.
-inline serve_response::result compute_at_rate(const serve_request& request, server& server) {
-    serving_load load = request.load;
-    const std::optional<serving_metrics> metrics = server.evaluate_at_rate(load, request.request_rate);
-    if (!metrics)
-        throw_usage("--rate", "exceeds the capacity of the server, " + round_down(server.max_request_rate(load)) +
-                                  " requests per second");
-    load.concurrency = request.request_rate *
-                       (metrics->ttft_seconds + static_cast<double>(load.output_tokens - 1) * metrics->tpot_seconds);
-    return {load, *metrics};
-}
-
-/// The load to report: as requested, derived from the arrival rate, or the highest that meets the targets.
-///
-/// Throws: `usage` if no concurrency meets the targets, or if the arrival rate exceeds the capacity.
-inline serve_response::result compute_single(const serve_request& request, const deployment& deployment,
-                                             server& server) {
-    switch (request.mode) {
-        case load_mode::slo: return compute_highest_concurrency(request, deployment, server);
-        case load_mode::rate: return compute_at_rate(request, server);
-        case load_mode::concurrency:
-        case load_mode::sweep: break;
-    }
-    return {request.load, server(request.load)};
-}
-
-/// Evaluates the server for the requested load. Throws: as `compute_single`.
-inline serve_response compute(const serve_request& request, const deployment& deployment, server& server) {
-    if (request.mode == load_mode::sweep) return compute_sweep(request, server);
-    const serve_response::result result = compute_single(request, deployment, server);
-    const serving_load& load = result.load;
-    serve_response response{.results = {result}, .bytes_per_device = bytes_per_device(deployment, result, server)};
-    response.weight_bytes_per_device =
-        server.weight_bytes_per_device() / static_cast<double>(load.pipeline_parallel_size);
-    if (load.multimodal_inputs.num_tokens > 0) response.equivalent_text_tokens = server.equivalent_text_tokens(load);
-    response.needs_full_device_memory =
-        server.needs_full_device_memory(load.input_tokens + load.output_tokens / 2, load.pipeline_parallel_size);
-    return response;
-}
 
 }  // namespace detail
 
-/// Predicts each row of a table of benchmark runs (`--configs`). Throws: `usage`.
-[[nodiscard]] inline command_output run_serve_table(const arguments& args, const program& io) {
-    for (const option_spec& o : args.options())
-        if (!o.is(option::configs) && !o.is(option::calibration) && !o.is(option::offline) && !o.is(option::network) &&
-            args.has(o))
-            throw_usage(o.name, "cannot be combined with --configs; set it in the columns of RUNS.csv");
-    const double network =
-        args.has(option::network) ? parse_network(option::network.name, args.text(option::network)) : 0;
-    return serve_table(std::string(args.text(option::configs)), std::string(args.text(option::calibration)), io.models,
-                       network)
-        .write_predictions(io.in, io.err);
-}
-
 /// Runs `llmcost serve`.
-[[nodiscard]] inline command_output run_serve(const arguments& args, const program& io) {
-    if (args.has(option::configs)) return run_serve_table(args, io);
-    serve_request request = detail::parse_serve_request(args);
-    deployment deployment = io.place(args, io);
-    require_known_memory(*deployment.device);
-    require_stages("--pp", deployment.model, request.load.pipeline_parallel_size);
-    require_autoregressive(deployment.model);
-    detail::add_multimodal_inputs(request.load, args, deployment);
-    server server(deployment.model, deployment.execution, deployment.engine, *deployment.device, *deployment.kernels);
-
-    detail::validate(request, deployment, server);
-    set_prediction_interval(deployment, request.load.input_tokens);
-    const serve_response response = detail::compute(request, deployment, server);
-    std::string text = detail::print(request, response, deployment);
-    print_warnings(deployment, request.load.input_tokens + request.load.output_tokens, io);
-    return text;
-}
+[[nodiscard]] command_output run_serve(const arguments& args, const program& io);
 
 inline constexpr std::array<command_example, 2> serve_examples{{
     {"llmcost serve --model Qwen/Qwen3-8B --device h200 --engine vllm --concurrency 16", "16 concurrent requests"},
@@ -217,3 +58,7 @@ inline constexpr command serve_command{
     .examples = serve_examples};
 
 }  // namespace llmcost::cli
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/cli/commands/impl/serve.ipp>  // IWYU pragma: export
+#endif

@@ -2,212 +2,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cmath>
-#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
-#include <tuple>
 #include <utility>
 #include <vector>
 
-#include <llmcost/cli/commands/latency.hpp>
 #include <llmcost/cli/commands/serve_request.hpp>
-#include <llmcost/cli/commands/serve_table.hpp>
 #include <llmcost/cli/request/deployment.hpp>
-#include <llmcost/serving/server.hpp>
 
 // The text and JSON output of `llmcost serve`.
 namespace llmcost::cli::detail {
 
 // ---- print
 
-inline double price_per_million_tokens(const deployment& deployment, const serving_metrics& metrics) {
-    return 1e6 / metrics.tokens_per_second / 3600 * deployment.price_per_hour * metrics.num_devices;
-}
-inline double co2_grams_per_million_tokens(const deployment& deployment, const serving_metrics& metrics) {
-    return 1e6 * metrics.joules_per_output_token / 3.6e6 * deployment.grams_per_kwh;
-}
-
-/// Writes the members of one result.
-inline void write_serving_metrics(json_writer& json, const deployment& p, const serve_response::result& result) {
-    const auto& [load, f] = result;
-    json.member("method", "closed form").member("concurrency", load.concurrency);
-    json.member("ttft_seconds", f.ttft_seconds)
-        .member("ttft_unloaded_seconds", f.unloaded_ttft_seconds)
-        .member("tpot_seconds", f.tpot_seconds);
-    for (const auto& [name, seconds, error] :
-         {std::tuple{"ttft", f.ttft_seconds, p.interval.ttft}, {"tpot", f.tpot_seconds, p.interval.tpot}})
-        if (!p.engine.name.empty())
-            json.member(std::string(name) + "_lower_seconds", seconds * std::exp2(error.low))
-                .member(std::string(name) + "_upper_seconds", seconds * std::exp2(error.high));
-    if (!p.engine.name.empty()) json.member("interval_stands_on", description_of(p.interval.evidence));
-    json.member("tokens_per_second", f.tokens_per_second);
-    json.member("tokens_per_second_per_device", f.tokens_per_second / f.num_devices);
-    json.member("tokens_per_second_per_request", 1 / f.tpot_seconds);
-    json.member("requests_per_second", f.tokens_per_second / static_cast<double>(load.output_tokens));
-    json.member("running", f.num_running).member("capacity", f.max_num_running).member("devices", f.num_devices);
-    json.member("groups", p.execution.parallel.data_parallel_size);
-    json.member("watts_per_device", f.watts_per_device).member("joules_per_token", f.joules_per_output_token);
-    if (p.price_per_hour > 0) json.member("price_per_million_tokens", price_per_million_tokens(p, f));
-    if (p.grams_per_kwh > 0) json.member("grams_co2_per_million_tokens", co2_grams_per_million_tokens(p, f));
-}
-
-inline std::string serve_json(const serve_response& response, const deployment& p) {
-    const serve_response::result& result = response.results.front();
-    const serving_load& load = result.load;
-    json_writer json;
-    json.object();
-    write_serving_metrics(json, p, result);
-    json.member("input", load.input_tokens).member("output", load.output_tokens);
-    if (load.multimodal_inputs.num_tokens > 0)
-        json.member("shown_tokens", load.multimodal_inputs.num_tokens)
-            .member("tower_seconds", load.multimodal_inputs.encoder_cost.seconds)
-            .member("shown_in_text_tokens", response.equivalent_text_tokens);
-    write_model(json, p);
-    json.member("device", p.device->names[0])
-        .member("engine", p.engine.name)
-        .member("dtype", p.execution.linear_type->name);
-    json.member("cache_dtype", p.execution.kv_cache_type->name)
-        .member("weight_bytes_per_device", response.weight_bytes_per_device);
-    write_memory(json, p, response.bytes_per_device, load.pipeline_parallel_size);
-    write_unmeasured(json, p);
-    return json.end_object().text() + '\n';
-}
-
-inline std::string sweep_json(const serve_response& response, const deployment& deployment) {
-    json_writer json;
-    write_model(json.object(), deployment);
-    json.member("device", deployment.device->names[0]).key("sweep").array();
-    for (const serve_response::result& result : response.results) {
-        json.object();
-        write_serving_metrics(json, deployment, result);
-        json.end_object();
-    }
-    json.end_array();
-    write_unmeasured(json, deployment);
-    return json.end_object().text() + '\n';
-}
-
-/// `1,024 input tokens, 1,024 output tokens, concurrency 17`, and a line for multimodal inputs.
-inline std::string load_lines(const serving_load& load, std::int64_t equivalent_text_tokens) {
-    std::string out = grouped(count(load.input_tokens)) + " input tokens, " + grouped(count(load.output_tokens)) +
-                      " output tokens, concurrency " + formatted("%.4g", load.concurrency) + '\n';
-    if (load.multimodal_inputs.num_tokens > 0)
-        out += grouped(count(load.multimodal_inputs.num_tokens)) +
-               " input tokens are multimodal inputs: the encoders take " +
-               duration(load.multimodal_inputs.encoder_cost.seconds) + ", the prefill takes as long as " +
-               grouped(count(equivalent_text_tokens)) + " text tokens\n";
-    return out;
-}
-
-/// A line of the text output: label and text.
-inline std::string labeled_line(std::string_view label, const std::string& text) {
-    return "  " + left(label, 25) + text + '\n';
-}
-
-/// `90 % interval 104.5 ms to 285.5 ms`.
-inline std::string interval_text(double seconds, relative_interval interval) {
-    return "90 % interval " + duration(seconds * std::exp2(interval.low)) + " to " +
-           duration(seconds * std::exp2(interval.high));
-}
-
-/// The number of requests whose KV cache fits into the memory of the devices.
-inline std::string capacity_text(const deployment& deployment, const serve_response& response) {
-    const serving_metrics& metrics = response.results.front().metrics;
-    const auto ranks = static_cast<double>(deployment.execution.parallel.data_parallel_size);
-    const double per_rank = std::round(metrics.max_num_running / ranks);
-    return formatted("%.1f GB weights; KV cache for ", response.weight_bytes_per_device / 1e9) +
-           grouped(count(static_cast<std::uint64_t>(per_rank))) + (per_rank < 1.5 ? " request" : " requests") +
-           (ranks > 1 ? formatted(" in each of %.0f data-parallel ranks, ", ranks) +
-                            grouped(count(static_cast<std::uint64_t>(ranks * per_rank))) + " in total"
-                      : "") +
-           (response.needs_full_device_memory ? " if the engine uses all device memory" : "");
-}
-
-/// The lines of latency and throughput.
-inline std::string latency_lines(const deployment& p, const serving_metrics& f) {
-    const bool has_engine = !p.engine.name.empty();
-    const auto interval = [&](double seconds, relative_interval error) {
-        return has_engine ? interval_text(seconds, error) + "; " : std::string{};
-    };
-    return labeled_line("TTFT", left(duration(f.ttft_seconds), 12) + '(' + interval(f.ttft_seconds, p.interval.ttft) +
-                                    "unloaded " + duration(f.unloaded_ttft_seconds) + ')') +
-           labeled_line("TPOT", left(duration(f.tpot_seconds), 12) + '(' + interval(f.tpot_seconds, p.interval.tpot) +
-                                    formatted("%.1f tokens/s per request)", 1 / f.tpot_seconds)) +
-           labeled_line("output throughput",
-                        grouped(count(static_cast<std::uint64_t>(std::nearbyint(f.tokens_per_second)))) +
-                            formatted(" tokens/s  (%.0f per device)", f.tokens_per_second / f.num_devices));
-}
-
-/// The lines of energy, price and CO2.
-inline std::string cost_lines(const deployment& deployment, const serving_metrics& metrics) {
-    std::string out;
-    if (deployment.device->thermal_design_watts > 0)
-        out +=
-            labeled_line("energy (approximate)", formatted("%.0f W per device, %.3g J per output token",
-                                                           metrics.watts_per_device, metrics.joules_per_output_token));
-    if (deployment.price_per_hour > 0)
-        out += labeled_line("price",
-                            formatted("%.3g per million output tokens", price_per_million_tokens(deployment, metrics)));
-    if (deployment.grams_per_kwh > 0)
-        out += labeled_line(
-            "CO2", formatted("%.3g g per million output tokens", co2_grams_per_million_tokens(deployment, metrics)));
-    return out;
-}
-
-/// The assumptions below a result: method, interval, missing measurements.
-inline std::string assumption_lines(const deployment& deployment) {
-    std::string out = "Method: closed form, mean of a steady load. For bursts and percentiles: llmcost simulate\n";
-    if (deployment.engine.name.empty())
-        out += "Engine: none; kernels only, without host overhead (see --engine)\n";
-    else
-        out += "Interval: based on " + std::string(evidence_label(deployment.interval.evidence)) + '\n';
-    return out + measurement_note(deployment);
-}
-
-inline std::string serve_text(const serve_response& response, const deployment& deployment) {
-    const auto& [load, metrics] = response.results.front();
-    std::string out = deployment_title(deployment, load.pipeline_parallel_size) + '\n' +
-                      load_lines(load, response.equivalent_text_tokens) + '\n' + latency_lines(deployment, metrics) +
-                      labeled_line("memory per device", capacity_text(deployment, response));
-    if (const std::string network = network_label(deployment, load.pipeline_parallel_size); !network.empty())
-        out += labeled_line("network", network);
-    if (load.concurrency - metrics.num_running >= 0.5) {
-        // each data-parallel rank runs an integral number of requests
-        const auto ranks = static_cast<double>(deployment.execution.parallel.data_parallel_size);
-        const double running = metrics.num_running < metrics.max_num_running
-                                   ? metrics.num_running
-                                   : ranks * std::round(metrics.max_num_running / ranks);
-        out += labeled_line("queue",
-                            formatted("%.0f waiting requests, %.0f running", load.concurrency - running, running));
-    }
-    return out + cost_lines(deployment, metrics) + '\n' + assumption_lines(deployment) +
-           memory_fit_text(memory_limit_of(deployment, load.pipeline_parallel_size), response.bytes_per_device);
-}
-
-inline std::string sweep_text(const serve_response& response, const deployment& p) {
-    std::string out = deployment_title(p, response.results.front().load.pipeline_parallel_size) + "\n\n" +
-                      right("concurrency", 11) + right("TTFT", 12) + right("TPOT", 12) + right("tokens/s", 11) +
-                      right("per device", 12) + right("J/token", 10) +
-                      (p.price_per_hour > 0 ? right("price/million", 15) : "") +
-                      (p.grams_per_kwh > 0 ? right("g CO2/million", 15) : "") + '\n';
-    for (const auto& [load, f] : response.results)
-        out += right(formatted("%.0f", load.concurrency), 11) + right(duration(f.ttft_seconds), 12) +
-               right(duration(f.tpot_seconds), 12) + right(formatted("%.0f", f.tokens_per_second), 11) +
-               right(formatted("%.0f", f.tokens_per_second / f.num_devices), 12) +
-               right(formatted("%.3g", f.joules_per_output_token), 10) +
-               (p.price_per_hour > 0 ? right(formatted("%.3g", price_per_million_tokens(p, f)), 15) : "") +
-               (p.grams_per_kwh > 0 ? right(formatted("%.3g", co2_grams_per_million_tokens(p, f)), 15) : "") + '\n';
-    return out + '\n' + assumption_lines(p);
-}
-
-inline std::string print(const serve_request& request, const serve_response& response, const deployment& deployment) {
-    const bool is_sweep = request.mode == load_mode::sweep;
-    if (request.format == output_format::json)
-        return is_sweep ? sweep_json(response, deployment) : serve_json(response, deployment);
-    return is_sweep ? sweep_text(response, deployment) : serve_text(response, deployment);
-}
+std::string print(const serve_request& request, const serve_response& response, const deployment& deployment);
 
 }  // namespace llmcost::cli::detail
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/cli/commands/impl/serve_text.ipp>  // IWYU pragma: export
+#endif

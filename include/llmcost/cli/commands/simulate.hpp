@@ -2,23 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <array>
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
-#include <llmcost/cli/args/scheduler_options.hpp>
-#include <llmcost/cli/commands/serve.hpp>
-#include <llmcost/cli/commands/simulate_page.hpp>
+#include <llmcost/cli/args/arguments.hpp>
+#include <llmcost/cli/args/command.hpp>
+#include <llmcost/cli/args/streams.hpp>
 #include <llmcost/cli/commands/simulate_request.hpp>
-#include <llmcost/simulation/random_stream.hpp>
-#include <llmcost/simulation/request_trace.hpp>
-#include <llmcost/simulation/synthetic_workload.hpp>
+#include <llmcost/devices/device.hpp>
+#include <llmcost/simulation/simulate.hpp>
 
 // `llmcost simulate`: requests through the scheduler of an engine, step by step.
 //
@@ -29,238 +20,17 @@ namespace detail {
 
 // ---- validate
 
-/// Checks that the engine can run the longest request.
-///
-/// Throws: `usage` for prompts above the token limit of a step; `does_not_fit` for requests above the KV cache size.
-inline void require_fitting_requests(const std::vector<simulated_request>& requests,
-                                     const simulated_engine& simulated_engine, std::int64_t stages) {
-    std::int64_t longest = 0;
-    for (const simulated_request& r : requests) {
-        longest = std::max(longest, r.input_tokens + r.output_tokens);
-        if (!simulated_engine.policy.has_chunked_prefill &&
-            r.input_tokens > simulated_engine.policy.max_num_batched_tokens)
-            throw_usage("--input", "a prompt of " + grouped(count(r.input_tokens)) + " tokens exceeds the " +
-                                       grouped(count(simulated_engine.policy.max_num_batched_tokens)) +
-                                       " tokens of a step; enable chunked prefill in " +
-                                       std::string(simulated_engine.policy.engine));
-    }
-    if (max_cached_tokens(simulated_engine, longest, stages) / static_cast<double>(stages) >=
-        static_cast<double>(longest))
-        return;
-    throw error(errc::does_not_fit, printable(simulated_engine.server->target_device().names[0]),
-                "out of memory: the KV cache of a request of " + grouped(count(longest)) +
-                    " tokens does not fit next to " +
-                    formatted("%.1f GB weights per device",
-                              simulated_engine.server->weight_bytes_per_device() / 1e9 / static_cast<double>(stages)) +
-                    (stages > 1 ? ", in each of " + std::to_string(stages) + " microbatches" : ""));
-}
-
 /// Sets bandwidth and latency of KV cache transfers between devices.
-inline void set_network(simulation_config& config, const device& target_device) {
-    config.network_gigabytes_per_second = network_of(target_device);
-    config.network_latency_seconds = 50e-6;
-}
-
-/// TTFT over the request rate.
-///
-/// The rates are 1/8 to 10/8 of the throughput `answered` of the simulated requests.
-inline swept_chart chart_over_rates(const simulated_engine& simulated_engine, const simulation_config& deployed,
-                                    std::vector<simulated_request> requests, double answered) {
-    swept_chart chart;
-    chart.title = "TTFT over request rate";
-    chart.x_axis.title = "requests per second";
-    chart.up = {"seconds", axis_scale::linear, axis_unit::number};
-    simulation_config config = deployed;
-    config.num_clients = 0;
-    for (int eighth = 1; eighth <= 10; ++eighth) {
-        const double rate = answered * eighth / 8;
-        random_stream random(1);
-        double now = 0;
-        for (simulated_request& r : requests)
-            if (r.previous_request == simulated_request::no_request) {
-                r.arrival_seconds = now;
-                now += random.gamma(1) / rate;
-            }
-        const simulation_summary s = summarize(simulate(simulated_engine, requests, config));
-        for (const auto& [name, seconds] : {std::pair{"mean", s.ttft.mean}, {"p50", s.ttft.p50}, {"p99", s.ttft.p99}})
-            add_to_line(chart.lines, name, rate, seconds);
-    }
-    settle(chart);
-    chart.description = chart.title + formatted(", from %.3g to %.3g", answered / 8, answered * 10 / 8);
-    return chart;
-}
-
-/// Output throughput per device over output speed per user, for 1, 2, 4 … clients until throughput stops growing.
-inline swept_chart chart_over_clients(const simulated_engine& simulated_engine, const simulation_config& deployed,
-                                      const std::vector<simulated_request>& requests, double devices) {
-    swept_chart chart;
-    chart.title = "Throughput per device over speed per user";
-    chart.x_axis.title = "tokens/s per user";
-    chart.up.title = "tokens/s per device";
-    simulation_config config = deployed;
-    double previous = 0;
-    for (config.num_clients = 1; config.num_clients <= 4096; config.num_clients *= 2) {
-        std::vector<simulated_request> client_requests;
-        const auto num_requests = static_cast<std::size_t>(std::max<std::int64_t>(10, 4 * config.num_clients));
-        for (std::size_t i = 0; i < num_requests; ++i) {
-            client_requests.push_back(requests[i % requests.size()]);
-            client_requests.back().previous_request = simulated_request::no_request;
-            client_requests.back().arrival_seconds = 0;
-        }
-        const simulation_summary s = summarize(simulate(simulated_engine, client_requests, config));
-        if (s.tpot.mean <= 0) throw_usage("--plot-of", "pareto requires more than one output token per request");
-        const double throughput_per_device = s.output_tokens_per_second / devices;
-        if (throughput_per_device < 1.01 * previous) break;
-        add_to_line(chart.lines, std::string(simulated_engine.policy.engine), 1 / s.tpot.mean, throughput_per_device);
-        previous = throughput_per_device;
-    }
-    settle(chart);
-    chart.description =
-        chart.title + ", for 1, 2, 4 and more clients; at most " + formatted("%.4g", previous) + " per device";
-    return chart;
-}
-
-/// Deploys the draft model on the devices of the target model, in the element types of its own checkpoint.
-///
-/// Throws: `usage` if the draft model is not decoder-only.
-inline deployment deploy_draft_model(arguments args, const program& io) {
-    for (const option_spec& o :
-         {option::config, option::gguf, option::safetensors, option::nested_config, option::read_as_type, option::set,
-          option::revision, option::quantization, option::linear_dtype, option::experts_dtype, option::kv_cache_dtype,
-          option::routing, option::ep})
-        args.remove(o);
-    const std::string_view name = args.text(option::proposes);
-    if (name.ends_with(".json")) {
-        args.remove(option::model);
-        args.replace(option::config, name);
-    } else
-        args.replace(option::model, name);
-    deployment p = io.place(args, io);
-    require_autoregressive(p.model);
-    return p;
-}
+void set_network(simulation_config& config, const device& target_device);
 
 // ---- compute
 
-/// The engine to simulate: server, scheduling policy, host times and encoder cost.
-inline simulated_engine make_simulated_engine(const arguments& args, const deployment& deployment, server& server,
-                                              const step_cost& encoder_cost) {
-    simulated_engine engine{
-        &server,
-        with_options(default_policy(deployment.engine.name, *deployment.device), deployment.engine.name, args),
-        host_times_of(deployment.engine.name),
-        deployment.model.config.moe.num_experts > 1,
-        {},
-        encoder_cost};
-    if (!args.has(option::all_tokens)) return engine;
-    scheduling_policy& policy = engine.policy;
-    policy.init_new_token_ratio = policy.min_new_token_ratio = 1;
-    policy.has_known_finish_times = policy.admission == admission_mode::expected_output && !policy.has_prefix_cache;
-    return engine;
-}
-
-/// Sets the network of the deployment. Throws: `usage` if `--network` has no effect.
-inline void configure_network(simulation_config& config, const arguments& args, const deployment& deployment) {
-    if (config.num_decode_workers > 0)
-        set_network(config, *deployment.device);
-    else if (args.has(option::network) && deployment.execution.parallel.world_size() * config.pipeline_parallel_size <=
-                                              deployment.execution.devices_per_node)
-        throw_usage("--network", "requires more devices than one node has, or --prefill and --decode");
-}
-
-/// Adds metrics, devices and energy to a simulation. Throws: `usage` if `--warm-up` excludes all requests.
-inline simulation_response compute(const simulate_request& request, const deployment& deployment,
-                                   const simulated_engine& engine, const simulation_result& result) {
-    const auto warm_up = static_cast<std::size_t>(request.warm_up);
-    if (warm_up >= result.requests.size())
-        throw_usage("--warm-up", "excludes all " + std::to_string(result.requests.size()) + " requests");
-    const simulation_config& config = request.config;
-    simulation_response response{deployment,      engine, config, result, summarize(result, request.targets, warm_up),
-                                 request.targets, {}};
-    const std::int64_t replicas = config.num_replicas + config.num_decode_workers,
-                       stages = config.pipeline_parallel_size;
-    response.devices = static_cast<double>(replicas * deployment.execution.parallel.world_size() * stages);
-    response.engines =
-        (engine.has_synchronized_ranks ? replicas : replicas * engine.server->data_parallel_size()) * stages;
-    response.joules = joules_of(result, *deployment.device, response.engines,
-                                response.devices / static_cast<double>(response.engines));
-    return response;
-}
-
 // ---- print
-
-inline std::string print(const simulate_request& request, const simulation_response& response) {
-    switch (request.format) {
-        case output_format::json: return simulated_json(response);
-        case output_format::csv: return simulated_csv(response);
-        default: return simulated_text(response);
-    }
-}
-
-/// The chart of `--plot-of`.
-inline swept_chart simulation_plot(const arguments& args, const simulation_response& response,
-                                   const std::vector<simulated_request>& requests) {
-    const simulated_engine& engine = response.simulated_engine;
-    switch (args.choice(option::drawn)) {
-        case 1: return chart_over_rates(engine, response.config, requests, response.summary.requests_per_second);
-        case 2: return chart_over_clients(engine, response.config, requests, response.devices);
-        default: return simulated_chart(response);
-    }
-}
-
-/// The number of tokens of the longest request.
-inline std::int64_t longest_request(const std::vector<simulated_request>& requests) {
-    std::int64_t longest = 0;
-    for (const simulated_request& r : requests) longest = std::max(longest, r.input_tokens + r.output_tokens);
-    return longest;
-}
 
 }  // namespace detail
 
 /// Runs `llmcost simulate`.
-[[nodiscard]] inline command_output run_simulate(const arguments& args, const program& io) {
-    simulate_request request = detail::parse_simulate_request(args);
-    simulation_config& config = request.config;
-    deployment deployment = io.place(args, io);
-    const multimodal_cost multimodal_inputs = detail::parse_multimodal_cost(args, deployment);
-    const detail::requested_workload load = detail::parse_workload_source(args, config, multimodal_inputs.num_tokens);
-    detail::configure_network(config, args, deployment);
-    require_known_memory(*deployment.device);
-    require_autoregressive(deployment.model);
-    require_stages("--pp", deployment.model, config.pipeline_parallel_size);
-    if (args.has(option::memory_share))
-        deployment.engine.gpu_memory_utilization = args.real(option::memory_share, 0.9, 0.01, 1);
-
-    server server(deployment.model, deployment.execution, deployment.engine, *deployment.device, *deployment.kernels);
-    simulated_engine engine = detail::make_simulated_engine(args, deployment, server, multimodal_inputs.encoder_cost);
-    llmcost::cli::deployment draft;
-    std::unique_ptr<llmcost::server> draft_server;
-    if (args.has(option::proposes)) {
-        draft = detail::deploy_draft_model(args, io);
-        draft.engine.gpu_memory_utilization = deployment.engine.gpu_memory_utilization;
-        draft_server = std::make_unique<llmcost::server>(draft.model, draft.execution, draft.engine, *draft.device,
-                                                         *draft.kernels);
-        engine.draft_model.draft_server = draft_server.get();
-    }
-    detail::require_fitting_requests(load.requests, engine, config.pipeline_parallel_size);
-    set_prediction_interval(deployment, load.requests.front().input_tokens);
-
-    const simulation_result result = [&] {
-        detail::progress_line progress(io);
-        return simulate(engine, load.requests, config, request.has_plot || request.has_timeline, progress);
-    }();
-    simulation_response response = detail::compute(request, deployment, engine, result);
-    response.load = load.label;
-    response.num_media_tokens = multimodal_inputs.num_tokens;
-
-    command_output out;
-    out.text = detail::print(request, response);
-    if (request.has_timeline)
-        out.file = {std::string(args.text(option::timeline_to)), detail::simulated_timeline(response)};
-    if (request.has_plot) add_plot(out, args, detail::simulation_plot(args, response, load.requests));
-    print_warnings(deployment, detail::longest_request(load.requests), io);
-    return out;
-}
+[[nodiscard]] command_output run_simulate(const arguments& args, const program& io);
 
 inline constexpr std::array<command_example, 3> simulate_examples{{
     {"llmcost simulate --model Qwen/Qwen3-8B --device h200 --engine vllm --concurrency 64", "64 concurrent clients"},
@@ -286,3 +56,7 @@ inline constexpr command simulate_command{
     .examples = simulate_examples};
 
 }  // namespace llmcost::cli
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/cli/commands/impl/simulate.ipp>  // IWYU pragma: export
+#endif

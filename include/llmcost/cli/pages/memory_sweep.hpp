@@ -10,7 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include <llmcost/cli/args/row_error.hpp>
 #include <llmcost/cli/args/sweep.hpp>
+#include <llmcost/cli/args/text.hpp>
 #include <llmcost/cli/pages/figure_rows.hpp>
 #include <llmcost/cli/pages/sweep_plot.hpp>
 #include <llmcost/cli/request/memory_fit.hpp>
@@ -62,7 +64,7 @@ template <class LoadOf, class RowOf>
                 for (std::size_t k = 0; k < bytes.size(); ++k) {
                     row.push_back(digits(bytes[k]));
                     if (work.axes().size() == 1 || k + 1 == bytes.size())
-                        plotted.push_back({model + '\n' + std::string(names[k]) + place.others, place.x,
+                        plotted.push_back({model + '\n' + std::string(names[k]) + place.other_values, place.x,
                                            static_cast<double>(bytes[k])});
                 }
                 fits = fits && (!limit.is_set() || limit.fits(bytes.back()));

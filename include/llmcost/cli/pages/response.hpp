@@ -7,121 +7,48 @@
 #include <string_view>
 #include <vector>
 
+#include <llmcost/cli/args/metric_query.hpp>
+#include <llmcost/cli/args/selection.hpp>
+#include <llmcost/cli/args/tables.hpp>
 #include <llmcost/cli/request/request.hpp>
+#include <llmcost/cli/request/totals.hpp>
+#include <llmcost/report/metrics.hpp>
 
 // The output of queries: the text block of llm-profiler, and tables.
 namespace llmcost::cli {
 
 namespace detail {
 
-/// The name of a metric in llm-profiler.
-inline std::string profiler_title(const metric& m) { return m.name == "flops" ? "FLOPs (ADD and MULT)" : title_of(m); }
-
 inline std::string name_of_scope(const request& q) { return q.metrics.scope ? q.metrics.scope->name : "all"; }
 
 /// The names of the columns: phases and total, or only the total for a single phase.
-inline std::vector<std::string> column_names(const workload_totals& r) {
-    std::vector<std::string> names;
-    if (r.phases.size() > 1)
-        for (const workload_phase& p : r.phases) names.push_back(p.name);
-    names.emplace_back("total");
-    return names;
-}
+std::vector<std::string> column_names(const workload_totals& r);
 /// The metrics of a column of `column_names`.
 inline const metric_list& column(const workload_totals& r, std::size_t i) {
-    return r.phases.size() > 1 && i < r.by_phase.size() ? r.by_phase[i] : r.total;
+    return r.phases.size() > 1 && i < r.phase_metrics.size() ? r.phase_metrics[i] : r.total;
 }
 
 }  // namespace detail
 
 /// The exact metrics of a scope: one row, or one row per phase and the total.
-[[nodiscard]] inline table query_table(const request& q) {
-    const auto list = metrics_of(q.metrics, q.workload.is_training, q.workload.base_workload.has_multimodal_inputs());
-    const workload_totals r = compute_scope(q, list);
-    const auto names = detail::column_names(r);
-    table t;
-    t.columns.push_back({"scope"});
-    if (names.size() > 1) t.columns.push_back({"phase"});
-    for (const metric* m : list) t.columns.push_back({std::string(m->name), true});
-    for (std::size_t i = 0; i < names.size(); ++i) {
-        std::vector<std::string> row{printable(detail::name_of_scope(q))};
-        if (names.size() > 1) row.push_back(names[i]);
-        for (const metric* m : list) row.push_back(digits(m->value_of(detail::column(r, i).front())));
-        t.rows.push_back(std::move(row));
-    }
-    return t;
-}
+[[nodiscard]] table query_table(const request& q);
 
 /// The metrics of a scope in the format of llm-profiler: a title line, then `    MULT:\t45.22\t(10^9)`.
 ///
 /// A request has columns for its phases and the total.
-[[nodiscard]] inline std::string query_block(const request& q) {
-    const auto list = metrics_of(q.metrics, q.workload.is_training, q.workload.base_workload.has_multimodal_inputs());
-    const workload_totals r = compute_scope(q, list);
-    std::string out = printable(detail::name_of_scope(q)) + ' ' + describe_workload(q) + ":\n";
-    const auto names = detail::column_names(r);
-    if (names.size() == 1) {
-        for (const metric* m : list)
-            out += "    " + detail::profiler_title(*m) + ":\t" + profiler_number(m->value_of(r.total.front())) + '\n';
-        return out;
-    }
-    constexpr std::size_t first = 24, column_width = 12;
-    out += std::string(first, ' ');
-    for (const std::string& name : names) out += right(name, column_width);
-    out += '\n';
-    for (const metric* m : list) {
-        out += left("    " + detail::profiler_title(*m) + ':', first);
-        for (std::size_t i = 0; i < names.size(); ++i)
-            out += right(scaled(m->value_of(detail::column(r, i).front())), column_width);
-        out += '\n';
-    }
-    return out;
-}
+[[nodiscard]] std::string query_block(const request& q);
 
 /// The metrics in lists of modules: those of the command line, or params and flops.
-[[nodiscard]] inline std::vector<const metric*> listed_metrics(const metric_query& q) {
-    if (!q.metrics.empty()) return q.metrics;
-    return {find_metric("params"), find_metric("flops")};
-}
+[[nodiscard]] std::vector<const metric*> listed_metrics(const metric_query& q);
 
 /// A table of all modules with their paths.
-[[nodiscard]] inline table scopes_table(const request& q) {
-    const scope_results r = compute_scopes(q);
-    const auto list = listed_metrics(q.metrics);
-    if (needs_saved_bytes(list)) throw_usage("saved_bytes", "not available per module; use it with a scope");
-    table t{{{"path"}, {"class"}, {"role"}}, {}};
-    for (const metric* m : list) t.columns.push_back({std::string(m->name), true});
-    for (std::size_t i = 0; i < r.listing.scopes.size(); ++i) {
-        const scope_figures& s = r.listing.scopes[i];
-        if (s.path.empty() || !is_requested(q, r.listing, i)) continue;
-        std::vector<std::string> row{s.path, s.type,
-                                     s.module_role == role::none ? "" : std::string(name_of(s.module_role))};
-        for (const metric* m : list) row.push_back(digits(m->value_of(r.figures.total[i])));
-        t.rows.push_back(std::move(row));
-    }
-    return t;
-}
+[[nodiscard]] table scopes_table(const request& q);
 
 /// A table of all parameters: name, shape and number of elements. A tied name has no elements.
-[[nodiscard]] inline table tensors_table(const request& q) {
-    const workload& load = q.phases.front().parts.front().load;
-    check_size(q.model, load);
-    const model_listing listing = list_model(q.model, load);
-    const std::string type(name_of(storage_types_of(q.model, load).weights));
-    table t{{{"tensor"}, {"shape"}, {"dtype"}, {"params", true}}, {}};
-    for (const tensor_shape& tensor : listing.tensors) {
-        std::string sizes;
-        count elements(1);
-        for (const std::int64_t n : tensor.sizes) {
-            sizes.append(sizes.empty() ? "" : "x").append(std::to_string(n));
-            elements *= count(n);
-        }
-        t.rows.push_back({tensor.name, sizes,
-                          q.stored_weights.is_applied ? q.stored_weights.bytes.type_of(tensor.name) : type,
-                          digits(elements)});
-    }
-    for (const std::string& name : listing.tied) t.rows.push_back({name, "tied", type, "0"});
-    return t;
-}
+[[nodiscard]] table tensors_table(const request& q);
 
 }  // namespace llmcost::cli
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/cli/pages/impl/response.ipp>  // IWYU pragma: export
+#endif

@@ -2,16 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include <llmcost/cli/args/text.hpp>
 #include <llmcost/report/chart.hpp>
+#include <llmcost/report/ticks.hpp>
 
 // Line charts in a terminal: braille dots, with a letter at each value.
 namespace llmcost::cli {
@@ -28,45 +26,16 @@ public:
     [[nodiscard]] double dots_across() const noexcept { return static_cast<double>(columns_ * 2 - 1); }
     [[nodiscard]] double dots_up() const noexcept { return static_cast<double>(rows_ * 4 - 1); }
 
-    void dot(double x, double y) {
-        const auto [cell, column, row] = place_of(x, y);
-        constexpr unsigned bits[4][2] = {{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
-        dots_[cell] |= bits[row][column];
-    }
-    void line(double x1, double y1, double x2, double y2) {
-        const double steps = std::max({std::fabs(x2 - x1), std::fabs(y2 - y1), 1.0});
-        for (double i = 0; i <= steps; ++i) dot(x1 + (x2 - x1) * i / steps, y1 + (y2 - y1) * i / steps);
-    }
-    void letter(double x, double y, char symbol) {
-        char& cell = letters_[place_of(x, y).cell];
-        cell = cell == ' ' || cell == symbol ? symbol : '*';
-    }
-    [[nodiscard]] std::string row(std::size_t y) const {
-        std::string out;
-        for (std::size_t x = 0; x < columns_; ++x) {
-            const std::size_t cell = y * columns_ + x;
-            if (letters_[cell] != ' ' || dots_[cell] == 0) {
-                out += letters_[cell];
-                continue;
-            }
-            out += '\xE2';  // U+2800 and the dots
-            out += static_cast<char>(0xA0U | (dots_[cell] >> 6));
-            out += static_cast<char>(0x80U | (dots_[cell] & 0x3FU));
-        }
-        return out;
-    }
+    void dot(double x, double y);
+    void line(double x1, double y1, double x2, double y2);
+    void letter(double x, double y, char symbol);
+    [[nodiscard]] std::string row(std::size_t y) const;
 
 private:
     struct place {
         std::size_t cell, column, row;
     };
-    [[nodiscard]] place place_of(double x, double y) const {
-        const auto at = [](double v, double maximum) {
-            return static_cast<std::size_t>(std::lround(std::clamp(v, 0.0, maximum)));
-        };
-        const std::size_t x_dot = at(x, dots_across()), down = rows_ * 4 - 1 - at(y, dots_up());
-        return {down / 4 * columns_ + x_dot / 2, x_dot % 2, down % 4};
-    }
+    [[nodiscard]] place place_of(double x, double y) const;
 
     std::size_t columns_, rows_;
     std::vector<unsigned> dots_;
@@ -76,69 +45,11 @@ private:
 }  // namespace detail
 
 /// A chart of 80 columns: letters are values, dots are lines, a star marks several values in one place.
-[[nodiscard]] inline std::string terminal_plot(const chart_axis& x_axis, const chart_axis& up,
-                                               const std::vector<chart_series>& all) {
-    constexpr std::size_t rows = 16;
-    chart_area area;
-    area.x_axis = x_axis;
-    area.up = up;
-    const auto [x_low, x_high, y_low, y_high, has_points] = bounds_of(all, x_axis, up);
-    if (!has_points) return {};
-    area.x_low = x_low;
-    area.x_high = x_high;
-    area.y_low = y_low;
-    area.y_high = y_high;
-    chart_area::widen(area.x_low, area.x_high, x_axis, false);
-    chart_area::widen(area.y_low, area.y_high, up, true);
-    const std::vector<axis_tick> ticks = axis_ticks(area.y_low, area.y_high, up, 5);
-    std::size_t margin = 1;
-    for (const axis_tick& t : ticks) margin = std::max(margin, width_of(t.label));
-    const std::size_t columns = 80 - margin - 2;
-    detail::braille_canvas canvas(columns, rows);
-    area.width = canvas.dots_across();
-    area.height = canvas.dots_up();
-    const auto x_of = [&](double v) { return area.x(v); };
-    const auto y_of = [&](double v) { return area.height - area.y(v); };
-    for (std::size_t s = 0; s < all.size(); ++s) {
-        const auto& [name, xs, ys, has_line, marked, kind] = all[s];
-        std::size_t previous = xs.size();
-        for (std::size_t i = 0; i < xs.size(); ++i) {
-            if (!is_on_axis(xs[i], x_axis) || !is_on_axis(ys[i], up)) continue;
-            if (previous < xs.size()) canvas.line(x_of(xs[previous]), y_of(ys[previous]), x_of(xs[i]), y_of(ys[i]));
-            canvas.letter(x_of(xs[i]), y_of(ys[i]), static_cast<char>('A' + s % 26));
-            previous = i;
-        }
-    }
-    std::vector<std::string> labels(rows);
-    for (const axis_tick& t : ticks)
-        labels[rows - 1 - std::min(rows - 1, static_cast<std::size_t>(std::lround(y_of(t.at)) / 4))] = t.label;
-    std::string out = std::string(margin + 1, ' ') + up.title + '\n';
-    for (std::size_t y = 0; y < rows; ++y) {
-        const std::string line = right(labels[y], margin) + (labels[y].empty() ? " │" : " ┤") + canvas.row(y);
-        out += line.substr(0, line.find_last_not_of(' ') + 1) + '\n';
-    }
-    out += std::string(margin + 1, ' ') + "└";
-    std::string line(columns, ' '), rule;
-    std::size_t free = 0;
-    std::vector<std::size_t> marks;
-    for (const axis_tick& t : ticks_of(all, area)) {
-        const auto at = static_cast<std::size_t>(std::lround(x_of(t.at))) / 2;
-        const std::size_t label_width = t.label.size(),
-                          label_begin =
-                              std::min(at - std::min(at, label_width / 2), columns - std::min(columns, label_width));
-        if (label_begin < free || label_width > columns) continue;
-        line.replace(label_begin, label_width, t.label);
-        free = label_begin + label_width + 1;
-        marks.push_back(at);
-    }
-    for (std::size_t i = 0; i < columns; ++i)
-        rule += std::find(marks.begin(), marks.end(), i) != marks.end() ? "┬" : "─";
-    out += rule + '\n' + std::string(margin + 2, ' ') + line.substr(0, line.find_last_not_of(' ') + 1) + '\n';
-    out +=
-        std::string(margin + 2 + (columns - std::min(columns, width_of(x_axis.title))) / 2, ' ') + x_axis.title + '\n';
-    for (std::size_t s = 0; s < all.size(); ++s)
-        out += std::string(1, static_cast<char>('A' + s % 26)) + "  " + all[s].name + '\n';
-    return out;
-}
+[[nodiscard]] std::string terminal_plot(const chart_axis& x_axis, const chart_axis& up,
+                                        const std::vector<chart_series>& all);
 
 }  // namespace llmcost::cli
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/cli/pages/impl/terminal_plot.ipp>  // IWYU pragma: export
+#endif

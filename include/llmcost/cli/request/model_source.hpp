@@ -44,7 +44,7 @@ struct stored_model_weights {
     stored_bytes bytes{};
     count elements{};  ///< number of parameters
     count quantized{};
-    std::string label{};                          ///< `weights as x.gguf stores them (99.8 % of them quantized)`
+    std::string label{};                          ///< `weights as stored in x.gguf (99.8 % quantized)`
     std::string rejection_reason{};               ///< reason why they are not applied
     std::string mismatch_warning{};               ///< warning that the file differs from the model
     dtype unquantized_type = dtype::unspecified;  ///< element type of weights that are not quantized

@@ -3,13 +3,10 @@
 #pragma once
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <string>
-#include <system_error>
 
 #include <llmcost/config/model_registry.hpp>
 #include <llmcost/hub.hpp>
+#include <llmcost/hub/options.hpp>
 #include <llmcost/json.hpp>
 
 // Reads the processor files next to a configuration (image processors, feature extractors) as parts of it.
@@ -26,54 +23,18 @@ struct processor_file {
 inline constexpr processor_file processor_files[]{{"preprocessor_config", "preprocessor_config.json"},
                                                   {"processor_config", "processor_config.json"}};
 
-/// Whether the model of a configuration uses processor files.
-inline bool wants_processors(const config_document& document, const model_registry& models) {
-    return document.read_with([&](config_view root) {
-        if (!root.is_object()) return false;
-        const auto type = root.find("model_type");
-        if (!type || !type->is_string()) return false;
-        const model_spec* const row = models.find(type->as_string());
-        return row != nullptr && (row->parse_image_processor != nullptr || row->parse_feature_extractor != nullptr);
-    });
-}
-
-/// Whether a configuration has a key already.
-inline bool holds(const config_document& document, const char* key) {
-    return document.read_with([&](config_view root) { return root.contains(key); });
-}
-
-inline void set_processor_config(config_document& document, const char* key, const std::filesystem::path& file) {
-    std::ifstream in(file, std::ios::binary);
-    const std::string text{std::istreambuf_iterator<char>(in), {}};
-    if (!in && text.empty()) return;
-    (void)parse_config(text, file.string(), {}, document_kind::processor);  // errors contain the file name
-    document.set(key, text);
-}
-
 /// Adds the processor files in the directory of a configuration.
-inline void add_processor_configs(config_document& document, const std::filesystem::path& folder,
-                                  const model_registry& models) {
-    if (!wants_processors(document, models)) return;
-    std::error_code none;
-    for (const auto& [key, name] : processor_files)
-        if (!holds(document, key) && std::filesystem::is_regular_file(folder / name, none))
-            set_processor_config(document, key, folder / name);
-}
+void add_processor_configs(config_document& document, const std::filesystem::path& folder,
+                           const model_registry& models);
 
 /// Adds the processor files of a repository, from the cache or the Hub; missing files are ignored.
-inline void add_processors_of(config_document& document, const repo_id& id, const hub_options& options,
-                              const model_registry& models) {
-    if (!wants_processors(document, models)) return;
-    for (const auto& [key, name] : processor_files) {
-        if (holds(document, key)) continue;
-        try {
-            set_processor_config(document, key, fetch(id, name, options).path);
-        } catch (const error& e) {
-            if (e.code() != errc::not_found && e.code() != errc::network) throw;
-        }
-    }
-}
+void add_processors_of(config_document& document, const repo_id& id, const hub_options& options,
+                       const model_registry& models);
 
 }  // namespace detail
 
 }  // namespace llmcost::cli
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/cli/request/impl/processor_file.ipp>  // IWYU pragma: export
+#endif

@@ -2,20 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
-#include <functional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <llmcost/base/config_view.hpp>
+#include <llmcost/base/string_ref.hpp>
 #include <llmcost/bundled/bundled_config.hpp>
 #include <llmcost/config/model_registry.hpp>
 #include <llmcost/config/reader.hpp>
+#include <llmcost/model/model_spec.hpp>
 
 // Finds supported model types that can read the configuration of an unknown type.
 namespace llmcost::cli {
@@ -25,29 +23,17 @@ namespace detail {
 /// Records which values of a configuration a model spec reads.
 class used_keys final : public config_observer {
 public:
-    explicit used_keys(std::size_t nodes) : found_(nodes) {}
+    explicit used_keys(std::size_t nodes) : is_found_(nodes) {}
 
-    void on_key_read(const config_view& object, string_ref key) override {
-        for (const std::string_view suffix : {"_token_id", "dropout", "_pdrop", "_eps", "_epsilon", "rope_theta"})
-            if (std::string_view(key).ends_with(suffix)) return;  // read by some types only, and unrelated to structure
-        for (const config_view child : object)
-            if (child.key() == key) {
-                found_[child.index()] = true;
-                return;
-            }
-        missed_.push_back(std::hash<std::string_view>{}(key) + object.index());
-    }
+    void on_key_read(const config_view& object, string_ref key) override;
     /// Whether each value was read, by the index of the value.
-    [[nodiscard]] const std::vector<bool>& found() const noexcept { return found_; }
+    [[nodiscard]] const std::vector<bool>& found() const noexcept { return is_found_; }
     /// The number of missing keys that were read.
-    [[nodiscard]] std::size_t missed() {
-        std::sort(missed_.begin(), missed_.end());
-        return static_cast<std::size_t>(std::unique(missed_.begin(), missed_.end()) - missed_.begin());
-    }
+    [[nodiscard]] std::size_t missed();
 
 private:
-    std::vector<bool> found_;
-    std::vector<std::size_t> missed_;
+    std::vector<bool> is_found_;
+    std::vector<std::size_t> missing_keys_;
 };
 
 /// How a model spec reads a configuration.
@@ -59,17 +45,7 @@ struct reading_row {
 };
 
 /// The head of the class name in a configuration, e.g. `ForCausalLM`; null if there is none.
-inline const llmcost::detail::head_name* head_from_class_name(config_view root) {
-    const auto classes = root.find("architectures");
-    if (!classes || !classes->is_array() || classes->size() == 0 || !(*classes)[0].is_string()) return nullptr;
-    const std::string_view name = (*classes)[0].as_string();
-    const llmcost::detail::head_name* best = nullptr;
-    for (const llmcost::detail::head_name& h : llmcost::detail::head_names)
-        if (name.ends_with(h.suffix) &&
-            (best == nullptr || std::string_view(h.suffix).size() > std::string_view(best->suffix).size()))
-            best = &h;
-    return best;
-}
+const llmcost::detail::head_name* head_from_class_name(config_view root);
 
 }  // namespace detail
 
@@ -77,46 +53,11 @@ inline const llmcost::detail::head_name* head_from_class_name(config_view root) 
 ///
 /// The type with the most bundled configurations is first. Keys that no spec reads do not count. There is no result if
 /// fewer than six keys are read, or less than half of those that any spec reads.
-[[nodiscard]] inline std::vector<const model_spec*> similar_models_of(config_view root, const model_registry& models,
-                                                                      std::span<const bundled_config> bundled) {
-    constexpr std::size_t min_found = 6;  // fewer keys than any decoder has
-    constexpr std::size_t max_named = 3;
-    constexpr std::size_t spare_keys = 2;  // optional keys that nearly every spec reads
-    const llmcost::detail::head_name* const head = detail::head_from_class_name(root);
-    std::vector<bool> structural(root.node().end);
-    std::vector<detail::reading_row> near;
-    for (const model_spec* row : models) {
-        if (head != nullptr && is_empty(row->text_model.key) && !row->supported_heads.has(head->head)) continue;
-        detail::used_keys marks(root.node().end);
-        try {
-            (void)models.parse_with(*row, root.with_observer(marks));
-        } catch (const std::exception&) {
-            continue;
-        }
-        detail::reading_row r{row, marks.missed()};
-        for (std::size_t i = 0; i < structural.size(); ++i)
-            if (marks.found()[i]) {
-                ++r.found;
-                structural[i] = true;
-            }
-        for (const bundled_config& b : bundled)
-            if (type_of(b) == std::string_view(row->model_type)) ++r.bundled;
-        near.push_back(r);
-    }
-    std::stable_sort(near.begin(), near.end(), [](const detail::reading_row& a, const detail::reading_row& b) {
-        return a.found != b.found ? a.found > b.found : a.bundled > b.bundled;
-    });
-    const auto all = static_cast<std::size_t>(std::count(structural.begin(), structural.end(), true));
-    // among equal numbers of keys read, those with few missing keys
-    std::size_t min_missed = SIZE_MAX;
-    for (const detail::reading_row& r : near)
-        if (r.found == near.front().found) min_missed = std::min(min_missed, r.missed);
-    std::vector<const model_spec*> out;
-    for (const detail::reading_row& r : near) {
-        const bool reads = r.found == near.front().found && r.found >= min_found && (all - r.found) * 2 <= all;
-        if (reads && r.missed <= min_missed + spare_keys && out.size() < max_named) out.push_back(r.row);
-    }
-    return out;
-}
+[[nodiscard]] std::vector<const model_spec*> similar_models_of(config_view root, const model_registry& models,
+                                                               std::span<const bundled_config> bundled);
 
 }  // namespace llmcost::cli
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/cli/request/impl/similar_models.ipp>  // IWYU pragma: export
+#endif

@@ -4,16 +4,10 @@
 
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include <llmcost/cli/args/arguments.hpp>
 #include <llmcost/cli/request/model_source.hpp>
-#include <llmcost/files/gguf.hpp>
-#include <llmcost/files/gguf_config.hpp>
-#include <llmcost/files/safetensors.hpp>
-#include <llmcost/files/weight_file.hpp>
 #include <llmcost/json.hpp>
-#include <llmcost/text/messages.hpp>
 
 // Weight files (GGUF, safetensors): their configuration and tensors.
 namespace llmcost::cli::detail {
@@ -21,37 +15,17 @@ namespace llmcost::cli::detail {
 /// Whether a name ends with `.gguf`.
 inline bool looks_like_gguf(std::string_view name) { return name.ends_with(".gguf"); }
 
-inline located_weights weights_of(gguf_file file) { return {std::move(file.name), std::move(file.weights), true}; }
-inline located_weights weights_of_safetensors(const std::string& path) {
-    return {printable(path), read_safetensors(path), false};
-}
-
 /// The configuration and the weights of a GGUF file.
-inline located_config from_gguf(const std::string& path) {
-    gguf_file file = read_gguf(path);
-    config_document metadata = parse_config(make_config(file), file.name + ": metadata");
-    const std::string source = "metadata of GGUF file " + file.name;
-    return {std::move(metadata), {printable(path), source}, false, weights_of(std::move(file))};
-}
+located_config from_gguf(const std::string& path);
 
 /// The `config.json` in the directory of safetensors weights. Throws: `usage` if there is none.
-inline std::string find_sibling_config(const std::string& path) {
-    const std::string folder = llmcost::detail::is_folder(path) ? path : llmcost::detail::split(path).folder;
-    std::string file = folder + (folder.ends_with('/') ? "config.json" : "/config.json");
-    if (!llmcost::detail::exists(file))
-        throw_usage(option::safetensors.name, "requires a configuration: " + printable(file) + ", --model or --config");
-    return file;
-}
+std::string find_sibling_config(const std::string& path);
 
 /// Adds the weight file of a command line to a configuration. Throws: `usage` for two different files.
-inline void add_weights(located_config& found, const arguments& args) {
-    for (const option_spec& o : {option::gguf, option::safetensors})
-        if (args.has(o) && found.weights && found.weights->name != printable(args.text(o)))
-            throw_usage(o.name, "cannot be combined with " + found.weights->name);
-    if (found.weights) return;
-    if (args.has(option::gguf)) found.weights = weights_of(read_gguf(std::string(args.text(option::gguf))));
-    if (args.has(option::safetensors))
-        found.weights = weights_of_safetensors(std::string(args.text(option::safetensors)));
-}
+void add_weights(located_config& found, const arguments& args);
 
 }  // namespace llmcost::cli::detail
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/cli/request/impl/weight_source.ipp>  // IWYU pragma: export
+#endif

@@ -7,7 +7,11 @@
 #include <string_view>
 #include <vector>
 
+#include <llmcost/base/workload.hpp>
+#include <llmcost/cli/args/arguments.hpp>
+#include <llmcost/cli/args/options.hpp>
 #include <llmcost/cli/args/sweep.hpp>
+#include <llmcost/cli/args/workload_request.hpp>
 #include <llmcost/cli/request/request.hpp>
 
 // The columns of a table that describe the workload of each row.
@@ -40,19 +44,11 @@ inline constexpr std::array<workload_column, 7> workload_columns{{
 }};
 
 /// The workload columns of a table: those that vary, or all that describe a row if `exact`.
-[[nodiscard]] inline std::vector<const workload_column*> columns_of_workload(const arguments& args,
-                                                                             const workload_sweep& work, bool exact) {
-    const bool requests = args.has(option::ragged_batch), generation = args.has(option::input);
-    std::vector<const workload_column*> out;
-    for (const workload_column& c : workload_columns) {
-        const auto is = [&](const option_spec& row) { return c.option.is(row); };
-        if (requests != is(option::ragged_batch)) continue;
-        if (is(option::sequence) && generation) continue;
-        if ((is(option::input) || is(option::output)) && !generation) continue;
-        if (is(option::encoder_sequence) && !args.has(option::encoder_sequence)) continue;
-        if (exact || is(option::sequence) || work.has(c.option)) out.push_back(&c);
-    }
-    return out;
-}
+[[nodiscard]] std::vector<const workload_column*> columns_of_workload(const arguments& args, const workload_sweep& work,
+                                                                      bool exact);
 
 }  // namespace llmcost::cli
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/cli/request/impl/workload_columns.ipp>  // IWYU pragma: export
+#endif

@@ -1,0 +1,176 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <llmcost/cli/request/parse_deployment.hpp>
+
+#include <memory>
+#include <set>
+#include <string>
+
+#include <llmcost/analysis/minimal_workload.hpp>
+#include <llmcost/base/inline.hpp>
+#include <llmcost/base/string_ref.hpp>
+#include <llmcost/cli/args/arguments.hpp>
+#include <llmcost/cli/args/device_options.hpp>
+#include <llmcost/cli/args/options.hpp>
+#include <llmcost/cli/args/streams.hpp>
+#include <llmcost/cli/request/adapter_option.hpp>
+#include <llmcost/cli/request/deployment.hpp>
+#include <llmcost/cli/request/model_source.hpp>
+#include <llmcost/devices/device.hpp>
+#include <llmcost/kernels/kernel_library.hpp>
+#include <llmcost/kernels/kernel_names.hpp>
+#include <llmcost/latency/operand_types.hpp>
+#include <llmcost/latency/operator_types.hpp>
+#include <llmcost/layers/model_config.hpp>
+#include <llmcost/memory/adapter.hpp>
+#include <llmcost/memory/adapter_policy.hpp>
+#include <llmcost/memory/read_adapter.hpp>
+#include <llmcost/model/model_spec.hpp>
+#include <llmcost/report/json_report.hpp>
+#include <llmcost/serving/default_execution.hpp>
+#include <llmcost/serving/engines.hpp>
+#include <llmcost/serving/model_kernel.hpp>
+#include <llmcost/serving/parallel_config.hpp>
+#include <llmcost/serving/stored_weights.hpp>
+#include <llmcost/text/error.hpp>
+#include <llmcost/text/messages.hpp>
+
+namespace llmcost::cli {
+
+/// Adds an unmerged adapter to the model of a deployment. Throws: `usage` if it is not supported.
+LLMCOST_INLINE void apply_adapter(deployment& p, requested_adapter& requested, const arguments& args,
+                                  const program& io) {
+    constexpr std::string_view option_name = "--adapter";
+    const adapter& adapter_config = requested.file.adapts;
+    if (requested.quantizes)
+        throw_usage(option_name, "qlora is not supported in inference; use lora with --quantization nf4");
+    resolve_adapter(requested, args, p.model, io.err);
+    const bool is_plain = adapter_config.is_plain_lora();
+    if (!is_plain && !p.engine.name.empty())  // vllm/lora/peft_helper.py, `validate_legal`
+        throw_usage(option_name, "cannot be combined with --engine: the engines support only plain LoRA");
+    if (!is_plain && p.execution.parallel.world_size() > 1)
+        throw_usage(option_name, "only plain LoRA supports several devices; expected --tp 1 --dp 1");
+    p.adapter_policy_of_model = std::make_shared<adapter_policy>(adapter_config, p.model);
+    p.adapter_policy_of_model->set_tensor_parallel_size(p.execution.parallel.tensor_parallel_size);
+    p.adapter_label = requested.label;
+    p.model.policy = p.adapter_policy_of_model.get();
+}
+
+/// The element types of the weights: options first, then the checkpoint.
+LLMCOST_INLINE checkpoint_types parse_types(const arguments& args, const parsed_model& read, const deployment& p) {
+    checkpoint_types types;
+    if (args.has(option::linear_dtype))
+        types = detail::requested_types(args, read.found.document);
+    else if (read.stored.has_ggml_types)
+        throw error(errc::unsupported, p.name_of_model.name,
+                    "llama.cpp types are not supported; use --dtype, e.g. int4_wo");
+    else
+        types = detail::stored_types_of(read.found.document, p.model, "--dtype");
+    if (args.has(option::experts_dtype))
+        types.experts = &require_operand_type("--experts-dtype", args.text(option::experts_dtype));
+    return types;
+}
+
+/// The distribution of tokens over experts, by the name of `--routing`.
+LLMCOST_INLINE string_ref parse_routing(const arguments& args, string_ref default_distribution) {
+    if (!args.has(option::routing)) return default_distribution;
+    const std::string name(args.text(option::routing));
+    const std::set<string_ref> variants = variants_of(*find_operator_type("moe"));
+    throw_usage_if("--routing", unknown_name_message(variants, name));
+    return *variants.find(name);
+}
+
+/// Tensor, data and expert parallelism. Throws: `usage` if the model does not support them.
+LLMCOST_INLINE parallel_config parse_parallelism(const arguments& args, const model& m, launch_mode launch) {
+    const bool has_experts = m.config.moe.num_experts > 1;
+    for (const option_spec& o : {option::experts_dtype, option::routing})
+        if (args.has(o) && !has_experts) throw_usage(o.name, "not supported: this model has no routed experts");
+    const parallel_config s =
+        make_parallel_config(m, args.number(option::tp, 1), args.number(option::dp, 1), args.number(option::ep, 1));
+    if (s.expert_parallel_size > 1 && !has_experts)
+        throw_usage("--ep", "not supported: this model has no routed experts");
+    if (s.world_size() % s.expert_parallel_size != 0)
+        throw_usage("--ep", std::to_string(s.expert_parallel_size) + " does not divide the number of devices, " +
+                                std::to_string(s.world_size()) + " (--tp and --dp)");
+    require_valid_parallelism(m, s);
+    if (launch == launch_mode::eager && s.world_size() > 1 && has_experts)
+        throw_usage("--execution", "eager supports routed experts on one device only; expected --tp 1 --dp 1");
+    return s;
+}
+
+/// Sets the device and its kernels. Throws: `usage` for a device or version without support by the engine.
+LLMCOST_INLINE void set_device(deployment& p, const arguments& args) {
+    const std::string calibration(args.text(option::calibration)), version(args.text(option::engine_version));
+    p.kernels = std::make_shared<kernel_library>(std::string(args.text(option::device)),
+                                                 std::string(p.engine.kernel_software), version, calibration);
+    p.kernels->set_type_sources("--dtype", args.has(option::experts_dtype) ? "--experts-dtype" : "--dtype");
+    p.device = &p.kernels->target_device("--device");
+    if (args.has(option::network)) {
+        p.device_with_network = std::make_shared<device>(*p.device);
+        p.device_with_network->network_bandwidth = parse_network(option::network.name, args.text(option::network));
+        p.device = p.device_with_network.get();
+    }
+    require_supported_device("--engine", p.engine, *p.device);
+    if (!args.has(option::engine_version)) return;
+    if (p.engine.name.empty()) throw_usage("--engine-version", "requires --engine");
+    throw_usage_if(
+        "--engine-version",
+        available_kernels(calibration).unknown_version_message(p.engine.kernel_software, version, nullptr, p.device));
+}
+
+/// The element type of the KV cache, by `--cache-dtype`.
+LLMCOST_INLINE const operand_type& parse_cache_dtype(const arguments& args, const model& m) {
+    if (!has_kv_cache(m)) throw_usage("--cache-dtype", "not supported: this model has no KV cache");
+    const operand_type& type = require_operand_type("--cache-dtype", args.text(option::kv_cache_dtype));
+    throw_usage_if("--cache-dtype",
+                   unknown_name_message(variants_of(*find_operator_type("generation_attention")), type.name));
+    return type;
+}
+
+/// Replaces types without products on the device by their weight-only variants. Returns a warning; empty if none was.
+LLMCOST_INLINE std::string unpack_unsupported_types(checkpoint_types& types, const deployment& p) {
+    std::string warning;
+    for (const operand_type** type : {&types.products, &types.experts}) {
+        const operand_type* const executed = executed_type_of(*type, p.engine, *p.device);
+        if (executed != *type)
+            warning = printable(p.device->title) + " does not support " + std::string((*type)->name) +
+                      "; using it for weights only, unpacked to bfloat16 (" + std::string(executed->name) + ')';
+        *type = executed;
+    }
+    return warning;
+}
+
+LLMCOST_INLINE deployment parse_deployment(const arguments& args, const program& io) {
+    if (!args.has(option::device))
+        throw_usage("--device", "required: a name from llmcost devices, or a datasheet file");
+    deployment p;
+    requested_adapter adapter = read_adapter(args);
+    const parsed_model read = io.read(args, io);
+    p.model = read.subject;
+    p.custom = read.custom;
+    p.name_of_model = read.found.name_of_model;
+    if (!read.stored.mismatch_warning.empty()) io.err << "llmcost: warning: " << read.stored.mismatch_warning << '\n';
+    checkpoint_types types = parse_types(args, read, p);
+    p.engine = args.has(option::engine) ? detail::require_engine("--engine", args.text(option::engine)) : engine{};
+    const string_ref distribution = parse_routing(args, p.execution.routing_distribution);
+    const launch_mode launch = static_cast<launch_mode>(args.choice(option::execution));
+    const parallel_config parallel = parse_parallelism(args, p.model, launch);
+    set_device(p, args);
+    if (args.has(option::kv_cache_dtype)) types.cache = &parse_cache_dtype(args, p.model);
+    const std::string type_warning = unpack_unsupported_types(types, p);
+    p.execution = execution_of(p.engine, *p.device, types, parallel, launch);
+    p.dtype_warning = types.products == nullptr ? dtype_warning_of(p.model, p.execution, *p.device) : type_warning;
+    if (read.stored.is_applied &&
+        (!args.has(option::linear_dtype) || args.has(option::quantization) || read.found.weights))
+        p.execution.stored_weight_bytes = stored_weight_parts_of(p.model, read.stored.bytes);
+    p.execution.routing_distribution = distribution;
+    require_network(option::network.name, parallel, p.execution.devices_per_node, *p.device);
+    if (!adapter.none()) apply_adapter(p, adapter, args, io);
+    p.price_per_hour = args.real(option::price, p.device->price_per_hour, 0, 1e9);
+    p.grams_per_kwh = args.real(option::carbon, 0, 0, 1e6);
+    return p;
+}
+
+}  // namespace llmcost::cli

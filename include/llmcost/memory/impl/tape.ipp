@@ -1,0 +1,171 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <llmcost/memory/tape.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <llmcost/base/count.hpp>
+#include <llmcost/base/inline.hpp>
+#include <llmcost/graph/parameter_names.hpp>
+#include <llmcost/model/model_spec.hpp>
+#include <llmcost/trace/listener.hpp>
+#include <llmcost/trace/ops.hpp>
+#include <llmcost/trace/recorder.hpp>
+#include <llmcost/trace/scope.hpp>
+#include <llmcost/trace/tensor.hpp>
+#include <llmcost/trace/trace_totals.hpp>
+
+namespace llmcost::detail {
+
+LLMCOST_INLINE void tape_listener::on_module_enter(const recorder&, const module_info& m) {
+    open_.push_back({path_.size(), out_.parameters.size(), wraps(m)});
+    const std::string_view name = m.name;
+    if (!name.empty()) path_.append(path_.empty() ? "" : ".").append(name);
+    if (m.index >= 0) path_.append(path_.empty() ? "" : ".").append(std::to_string(m.index));
+    if (wraps(m) && list_depth_++ == 0) out_.regions.push_back(path_);
+}
+
+LLMCOST_INLINE void tape_listener::on_module_leave(const recorder&, const module_info&) {
+    const open_module top = open_.back();
+    open_.pop_back();
+    path_.resize(top.parent_path_length);
+    if (top.in_list) --list_depth_;
+    // a parameter that no operation reads separately is read by the module's last one: the bias of a convolution
+    for (std::size_t i = top.first_parameter; i < out_.parameters.size() && !out_.nodes.empty(); ++i)
+        if (!is_parameter_read_[i]) read(static_cast<std::int32_t>(i), out_.nodes.back());
+}
+
+LLMCOST_INLINE void tape_listener::on_parameter(const recorder&, literal name, const tensor& v, bool tied) {
+    std::string path = path_of(name);
+    if (!names_.declared(path, v, tied).fresh) return;
+    out_.parameters.push_back({std::move(path), sizes_of(v), v.numel, bytes_of(v, v.numel), v.requires_grad, region()});
+    is_parameter_read_.push_back(false);
+}
+
+LLMCOST_INLINE void tape_listener::on_op(const recorder& r, const operation& o) {
+    num_runs_ = r.multiplier().to_64();
+    tape_node n;
+    n.kind = o.kind;
+    n.region = region();
+    if (o.kind == op::attention && attention_depth_ == 0) ++out_.num_attentions;
+    if (o.kind == op::attention || attention_depth_ > 0) n.attention_id = out_.num_attentions - 1;
+    n.inputs.reserve(static_cast<std::size_t>(o.input_count) + pending_parameter_edges_.size());
+    n.saved.reserve(saved_.size());
+    for (int i = 0; i < o.input_count; ++i) n.inputs.push_back(edge_to(*o.inputs[i]));
+    for (const tape_edge& e : pending_parameter_edges_) n.inputs.push_back(e);
+    n.has_backward = o.output.requires_grad;
+    n.in_place = o.input_count > 0 && o.inputs[0]->storage_id == o.output.storage_id;
+    n.output = n.in_place ? tensor_id(o.output) : add_tensor(o.output, next_node_id());
+    n.output_bytes = bytes_of(o.output, o.output.numel);
+    // a saved tensor with an unknown id is a clone of what an in-place operation overwrites
+    for (const tensor& v : saved_) {
+        n.saved.push_back(tensor_id(v, next_node_id()));
+        n.saved_view_bytes += bytes_of(v, v.numel) * num_runs_;
+    }
+    const int flops_per_product = op_cost_of(o.kind).torch_flops;
+    if (flops_per_product != 0 ||
+        // products inside a fused call are not reported: counts those since the last one
+        o.kind == op::attention) {
+        const count sum = torch_flops(r.totals());
+        n.torch_flops = flops_per_product != 0 ? (o.work * count(flops_per_product) * r.multiplier()).to_64()
+                        : sum > flops_         ? (sum - flops_).to_64()
+                                               : 0;
+        flops_ = sum;
+    }
+    n.saved_extra_bytes = saved_extra_bytes_;
+    n.saved_integer_bytes = saved_integer_bytes_;
+    for (const tape_edge& e : n.inputs) mark_read(e);
+    pending_parameter_edges_.clear();
+    saved_.clear();
+    saved_extra_bytes_ = saved_integer_bytes_ = 0;
+    out_.nodes.push_back(std::move(n));
+}
+
+LLMCOST_INLINE void tape_listener::on_autograd_function(const recorder&, const tensor& out, const tensor* const* in,
+                                                        int n) {
+    tape_node made;
+    made.output = tensor_id(out);
+    made.has_backward = made.in_place = made.is_autograd_function = true;
+    made.saves_gradients = has_saved_gradients_;
+    has_saved_gradients_ = false;
+    for (int i = 0; i < n; ++i) made.inputs.push_back(edge_to(*in[i]));
+    for (const tensor& v : saved_) {
+        made.saved.push_back(tensor_id(v, next_node_id()));
+        made.saved_view_bytes += bytes_of(v, v.numel) * num_runs_;
+    }
+    for (const tape_edge& e : made.inputs) mark_read(e);
+    saved_.clear();
+    out_.nodes.push_back(std::move(made));
+}
+
+LLMCOST_INLINE void tape_listener::on_fused_kernel_begin(const recorder&, const fused_kernel& part) {
+    is_attention_kernel_.push_back(part.kind == fused_kernel_kind::attention ||
+                                   part.kind == fused_kernel_kind::latent_attention);
+    if (is_attention_kernel_.back() && attention_depth_++ == 0) ++out_.num_attentions;
+}
+
+LLMCOST_INLINE void tape_listener::on_fused_kernel_end(const recorder&) {
+    if (is_attention_kernel_.back()) --attention_depth_;
+    is_attention_kernel_.pop_back();
+}
+
+LLMCOST_INLINE void tape_listener::on_storage_renamed(const recorder&, std::int32_t old_storage_id, std::int32_t new_storage) {
+    const auto old_index = static_cast<std::size_t>(old_storage_id);
+    const std::int32_t moved_tensor =
+        // tensors of modules that are not executed have no index
+        old_index < tensor_indices_.size() ? tensor_indices_[old_index] : -1;
+    tensor_indices_.resize(static_cast<std::size_t>(new_storage), -1);
+    tensor_indices_.push_back(moved_tensor);
+}
+
+LLMCOST_INLINE void tape_listener::on_loop_output(const recorder& r, const tensor& v) {
+    num_runs_ = r.multiplier().to_64();
+    (void)add_tensor(v, next_node_id() - 1);
+}
+
+LLMCOST_INLINE std::int32_t tape_listener::tensor_id(const tensor& v, std::int32_t producer) {
+    if (!v.is_stored()) return -1;
+    const auto s = static_cast<std::size_t>(v.storage_id);
+    return s >= tensor_indices_.size() || tensor_indices_[s] < 0 ? add_tensor(v, producer) : tensor_indices_[s];
+}
+
+LLMCOST_INLINE void tape_listener::set(std::vector<std::int32_t>& in, std::size_t index, std::int32_t to) {
+    if (index >= in.size()) in.resize(index + 1, -1);
+    in[index] = to;
+}
+
+LLMCOST_INLINE std::int32_t tape_listener::add_tensor(const tensor& v, std::int32_t producer) {
+    const auto tensor_index = static_cast<std::int32_t>(out_.tensors.size());
+    out_.tensors.push_back({bytes_of(v, v.storage_numel), num_runs_, producer, next_node_id(), v.requires_grad});
+    set(tensor_indices_, static_cast<std::size_t>(v.storage_id), tensor_index);
+    return tensor_index;
+}
+
+LLMCOST_INLINE void tape_listener::mark_read(const tape_edge& e) {
+    if (e.tensor >= 0) out_.tensors[static_cast<std::size_t>(e.tensor)].last_read = next_node_id();
+    if (e.parameter >= 0) is_parameter_read_[static_cast<std::size_t>(e.parameter)] = true;
+}
+
+LLMCOST_INLINE tape_edge tape_listener::edge_to(const tensor& v) {
+    tape_edge e;
+    e.bytes = bytes_of(v, v.numel);
+    e.requires_grad = v.requires_grad;
+    if (v.is_stored()) e.tensor = tensor_id(v);
+    e.parameter = names_.number_of(v);
+    return e;
+}
+
+LLMCOST_INLINE void tape_listener::read(std::int32_t parameter, tape_node& producer) {
+    tape_parameter& p = out_.parameters[static_cast<std::size_t>(parameter)];
+    is_parameter_read_[static_cast<std::size_t>(parameter)] = true;
+    producer.inputs.push_back({-1, parameter, p.bytes, p.is_trainable});
+}
+
+}  // namespace llmcost::detail
